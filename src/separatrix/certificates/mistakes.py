@@ -1,0 +1,269 @@
+"""The mistake bound of a perceptron run, and both inequalities of its proof, checkable on the run itself.
+
+With rates η_k, S = Σ η_k, rows inside radius R, margin m asked for, and a unit separator w* of margin γ (Novikoff
+1962):
+
+    w*·w_t ≥ w*·w₀ + γ S        ‖w_t‖² ≤ ‖w₀‖² + R² Σ η_k² + 2 m S
+
+so that (w*·w₀ + γ S)² ≤ ‖w₀‖² + R² Σ η_k² + 2 m S, which bounds S and so the number of updates T. From w₀ = 0 at a
+constant rate and m = 0 it is T ≤ (R/γ)², whatever the rate. For rates η/k: S ≥ η ln(T + 1) and Σ η_k² ≤ η² π²/6. For
+the batch rule each update sums at most n mistakes, so n R² stands for R².
+
+Any separator bounds T; the one of widest margin bounds it best. `verify` replays the run from the data: each row
+updated on was a mistake, both inequalities hold after each update, and the weights come out as claimed. Cost: one
+read a row updated on.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from separatrix.certificates.base import Certificate, Check, Verification, register
+from separatrix.certificates.exact import least_margin, rounding_bound
+from separatrix.design import Design, add_each, make_design, row_radius
+from separatrix.errors import DataError, counted
+from separatrix.rule import UpdateRule, mistaken_sum
+
+__all__ = ["MistakesCertificate", "ProofStep", "update_limit"]
+
+Floats = NDArray[np.float64]
+SLACK = 1e-9  # relative: what rounding may cost in sums over a run
+LARGEST_EXPONENT = 700.0  # exp of more leaves the range of a float
+REPLAY_ROWS = 4096  # rows fetched at a time while replaying
+
+
+class ProofStep(NamedTuple):
+    """The proof's two inequalities after update t: `squared_norm ≤ ceiling` and `progress ≥ floor`."""
+
+    t: int
+    squared_norm: float
+    ceiling: float
+    progress: float
+    floor: float
+
+    @property
+    def holds(self) -> bool:
+        """Whether both hold, up to what rounding costs."""
+        slack = SLACK * max(self.ceiling, abs(self.floor), abs(self.progress))
+        return self.squared_norm <= self.ceiling + slack and self.progress >= self.floor - slack
+
+
+@register
+@dataclass(frozen=True)
+class MistakesCertificate(Certificate):
+    """A run of T updates on rows inside radius R, and the bound that a known separator of margin γ puts on T.
+
+    `margin` is the margin of `separator`, so a lower bound on the widest margin there is, and `bound` an upper bound on
+    the best bound; both are None while no separator is known. `history` lists the row of each update (None where the
+    record was thinned, or for the batch rule, which needs none).
+    """
+
+    kind: ClassVar[str] = "mistakes"
+    updates: int
+    radius: float
+    rule: UpdateRule
+    start: Floats
+    coef: Floats
+    converged: bool
+    fit_intercept: bool
+    labels: tuple[Any, Any]
+    n_rows: int
+    margin: float | None = None
+    separator: Floats | None = None
+    history: NDArray[np.int64] | None = None
+
+    @property
+    def bound(self) -> float | None:
+        """The most updates that the run can make, (R/γ)² from start 0; None while no separator is known."""
+        if self.margin is None or self.separator is None or self.margin <= 0.0:
+            return None
+        return update_limit(self.rule, self.radius, self.margin, self.n_rows, self.start, self.separator)
+
+    @property
+    def verdict(self) -> str:
+        """'within bound', or 'no separator known'."""
+        if self.bound is None:
+            return "no separator known"
+        return "within bound" if self.updates <= self.bound * (1.0 + SLACK) else "bound broken"
+
+    @property
+    def claim(self) -> str:
+        """What is claimed, in words."""
+        run = f"{counted(self.updates, 'update')} on rows within radius {self.radius:.6g}"
+        if self.bound is None:
+            return f"{run}; no separator is known, so there is no bound"
+        how = "(R/γ)²" if self.is_textbook else "the bound"
+        return f"{run}; a separator of margin γ = {self.margin:.6g} allows {how} = {self.bound:.6g} at most"
+
+    @property
+    def is_textbook(self) -> bool:
+        """Whether the bound is (R/γ)²: single updates at a constant rate, from 0, without a margin asked for."""
+        rule = self.rule
+        return not (rule.inverse or rule.margin or self.start.any()) and rule.update == "single"
+
+    def verify(self, X: Any, y: Any) -> Verification:
+        """Re-check radius, margin, bound and, where every update is known, the whole run, from the data."""
+        try:
+            design = make_design(X, intercept=self.fit_intercept)
+            signs = self._signs(y, design)
+            radius = row_radius(design)
+        except DataError as problem:
+            return Verification((Check("data", False, str(problem)),))
+        return Verification(tuple(self._checks(design, signs, radius)))
+
+    def proof(self, X: Any, y: Any) -> list[ProofStep]:
+        """Return both inequalities of the proof after every update, replayed from the data; needs a separator."""
+        design = make_design(X, intercept=self.fit_intercept)
+        return [step for step, _ in self._replay(design, self._signs(y, design))]
+
+    def _signs(self, y: Any, design: Design) -> Floats:
+        labels, (negative, positive) = np.asarray(y), self.labels
+        if labels.shape != (design.shape[0],):
+            raise DataError(f"y has shape {labels.shape} where {design.shape[0]} labels are needed")
+        if design.shape != (self.n_rows, self.coef.size):
+            raise DataError(
+                f"X has shape {design.shape}, virtual column included; the run had {self.n_rows, self.coef.size}"
+            )
+        known = labels == positive if negative is None else (labels == positive) | (labels == negative)
+        if negative is not None and not np.all(known):
+            row = int(np.flatnonzero(~known)[0])
+            raise DataError(f"row {row} has label {labels[row]!r}; the run knew {negative!r} and {positive!r}")
+        return np.where(labels == positive, 1.0, -1.0)
+
+    def _checks(self, design: Design, signs: Floats, radius: float) -> Iterator[Check]:
+        same = math.isclose(radius, self.radius, rel_tol=SLACK)
+        yield Check("radius", same, f"the longest row measures {radius:.17g}, claimed {self.radius:.17g}")
+        if self.separator is not None and self.margin is not None:
+            yield self._check_margin(design, signs)
+            held = self.bound is not None and self.updates <= self.bound * (1.0 + SLACK)
+            yield Check("bound", held, f"T = {self.updates:,} against {self.bound}")
+        if self.converged:
+            scores = design.matvec(self.coef)
+            wrong = self.rule.mistaken(scores, signs)
+            near = np.abs(signs * scores - self.rule.margin) <= rounding_bound(radius, self.coef)
+            wrong &= ~near
+            place = f"row {int(np.flatnonzero(wrong)[0])} is a mistake" if wrong.any() else "no row is a mistake"
+            yield Check("converged", not wrong.any(), f"at the last weights {place}")
+        yield self._check_run(design, signs)
+
+    def _check_margin(self, design: Design, signs: Floats) -> Check:
+        assert self.separator is not None
+        assert self.margin is not None
+        least, row = least_margin(design, signs, self.separator)
+        measured = least / float(np.linalg.norm(self.separator))
+        held = 0.0 < self.margin <= measured * (1.0 + SLACK)
+        return Check("margin", held, f"row {row} is nearest, at {measured:.17g}; claimed {self.margin:.17g}")
+
+    def _check_run(self, design: Design, signs: Floats) -> Check:
+        if self.history is None and self.rule.update == "single":
+            return Check("run", True, "not replayed: the record of updates was thinned")
+        weights = self.start
+        for step, weights in self._replay(design, signs):  # noqa: B007  # the last weights are compared below
+            if step.t < 0:
+                return Check("run", False, f"update {-step.t} was made on row {int(step.floor)}, which was no mistake")
+            if not step.holds:
+                return Check("run", False, f"the inequalities of the proof fail after update {step.t}: {step}")
+        slack = SLACK * (float(np.abs(self.coef).max(initial=0.0)) or 1.0)
+        if float(np.abs(weights - self.coef).max(initial=0.0)) > slack:
+            return Check("run", False, "replayed, the updates lead to other weights than claimed")
+        return Check("run", True, f"all {self.updates:,} updates replayed; the proof's inequalities hold after each")
+
+    def _replay(self, design: Design, signs: Floats) -> Iterator[tuple[ProofStep, Floats]]:
+        """Yield both inequalities and the weights after each update; t < 0 marks an update that was no mistake."""
+        unit = None if self.separator is None else self.separator / np.linalg.norm(self.separator)
+        gamma = self.margin or 0.0
+        weights = self.start.copy()
+        ahead = 0.0 if unit is None else float(unit @ weights)
+        ceiling, floor = float(weights @ weights), ahead
+        for t, change in enumerate(self._changes(design, signs, weights), start=1):
+            if isinstance(change, int):
+                yield ProofStep(-t, 0.0, 0.0, 0.0, float(change)), weights
+                return
+            rate = self.rule.rate_of(t) * change.mistakes
+            weights += change.step
+            ceiling += (rate * self.radius) ** 2 + 2.0 * self.rule.margin * rate
+            floor += gamma * rate
+            progress = 0.0 if unit is None else float(unit @ weights)
+            yield ProofStep(t, float(weights @ weights), ceiling, progress, floor), weights
+
+    def _changes(self, design: Design, signs: Floats, weights: Floats) -> Iterator[_Change | int]:
+        """Yield what each update added, read off the weights as they stand; the row number where it was no mistake."""
+        if self.rule.update == "batch":
+            for t in range(1, self.updates + 1):
+                mistakes, total = design.fold(mistaken_sum, weights, self.rule, rows=(signs,), combine=add_each)
+                yield _Change(mistakes, self.rule.rate_of(t) * total)
+            return
+        assert self.history is not None
+        for first in range(0, len(self.history), REPLAY_ROWS):
+            chosen = self.history[first : first + REPLAY_ROWS]
+            for k, (row, x) in enumerate(zip(chosen.tolist(), design.take(chosen), strict=True)):
+                reached = signs[row] * float(x @ weights) - self.rule.margin
+                if reached > rounding_bound(float(np.linalg.norm(x)), weights):
+                    yield row
+                    return
+                factor = self.rule.rate * signs[row]
+                yield _Change(1, (factor / (first + k + 1) if self.rule.inverse else factor) * x)
+
+    def content(self) -> dict[str, Any]:
+        """Return all that the claim rests on, as JSON values."""
+        lists = {"start": self.start, "coef": self.coef, "separator": self.separator, "history": self.history}
+        return {
+            "updates": self.updates,
+            "radius": self.radius,
+            "margin": self.margin,
+            "rule": vars(self.rule).copy(),
+            "converged": self.converged,
+            "fit_intercept": self.fit_intercept,
+            "labels": list(self.labels),
+            "n_rows": self.n_rows,
+            **{name: None if array is None else array.tolist() for name, array in lists.items()},
+        }
+
+    @classmethod
+    def from_content(cls, content: Mapping[str, Any]) -> Self:
+        """Make a certificate from its content."""
+        history, separator = content["history"], content["separator"]
+        negative, positive = content["labels"]
+        return cls(
+            updates=int(content["updates"]),
+            radius=float(content["radius"]),
+            rule=UpdateRule(**content["rule"]),
+            start=np.asarray(content["start"], dtype=np.float64),
+            coef=np.asarray(content["coef"], dtype=np.float64),
+            converged=bool(content["converged"]),
+            fit_intercept=bool(content["fit_intercept"]),
+            labels=(negative, positive),
+            n_rows=int(content["n_rows"]),
+            margin=None if content["margin"] is None else float(content["margin"]),
+            separator=None if separator is None else np.asarray(separator, dtype=np.float64),
+            history=None if history is None else np.asarray(history, dtype=np.int64),
+        )
+
+
+class _Change(NamedTuple):
+    mistakes: int
+    step: Floats
+
+
+def update_limit(rule: UpdateRule, radius: float, margin: float, n: int, start: Floats, separator: Floats) -> float:
+    """Return the bound on the updates of a run; infinite where it leaves the range of a float."""
+    reach = n * radius**2 if rule.update == "batch" else radius**2
+    ahead, norm = float(separator @ start) / float(np.linalg.norm(separator)), float(np.linalg.norm(start))
+    linear = 2.0 * rule.margin - 2.0 * ahead * margin
+    constant = norm**2 - ahead**2
+    if not rule.inverse:
+        return _positive_root(margin**2, linear + reach * rule.rate, constant) / rule.rate
+    squares = reach * (n if rule.update == "batch" else 1) * (math.pi * rule.rate) ** 2 / 6.0
+    total = _positive_root(margin**2, linear, constant + squares) / rule.rate
+    return math.expm1(total) if total < LARGEST_EXPONENT else math.inf
+
+
+def _positive_root(square: float, linear: float, constant: float) -> float:
+    """Return the larger root s of square·s² − linear·s − constant = 0, constant ≥ 0."""
+    return (linear + math.hypot(linear, 2.0 * math.sqrt(square * max(constant, 0.0)))) / (2.0 * square)

@@ -1,0 +1,5 @@
+"""Run the command line as `python -m separatrix.cli`."""
+
+from separatrix.cli.main import main
+
+main()

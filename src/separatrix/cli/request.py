@@ -1,0 +1,78 @@
+"""What a fit is asked for, and its answer: the table read, the design made, the fit run, all of it summed up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from separatrix.cli.labels import place_of_label, refuse_many_classes
+from separatrix.cli.train import train
+from separatrix.design import make_design
+from separatrix.errors import DataError, OptionError
+from separatrix.fit import Classes, FitResult, PerceptronOptions, find_classes
+from separatrix.reports import Summary, TrainingData, summarise
+from separatrix.tables import Table, feature_columns, read_table, target_column
+
+__all__ = ["Answer", "Request", "answer"]
+
+
+@dataclass(frozen=True)
+class Request:
+    """Which table, and what of it."""
+
+    source: str
+    target: str | None
+    drop: tuple[str, ...]
+    positive: str | None
+    intercept: bool
+
+
+class Answer(NamedTuple):
+    """A fit, whole and in short."""
+
+    result: FitResult
+    summary: Summary
+
+
+def answer(request: Request, options: PerceptronOptions) -> Answer:
+    """Read the table, fit it, and sum up."""
+    table = read_table(request.source)
+    target = _target(table, request)
+    table = table.without(request.drop)
+    labels = target_column(table, target)
+    X, names = feature_columns(table, target)
+    classes = find_classes(labels)
+    refuse_many_classes(classes, target)
+    place = _positive(classes, request)
+    design = make_design(X, intercept=request.intercept, names=names)
+    trained = train(design, classes, options, place)
+    data = TrainingData(table.source, target, names, _positive_last(classes, place), labels)
+    return Answer(trained.result, summarise(trained.result, data, trained.outcome, title="Perceptron"))
+
+
+def _target(table: Table, request: Request) -> str:
+    """Return the target asked for, or the one that the table knows."""
+    target = request.target or table.target
+    if target is None:
+        columns = ", ".join(map(repr, table.names))
+        raise DataError(f"say which column to predict with --target; {table.source} has {columns}")
+    table.column(target)
+    if target in request.drop:
+        raise OptionError(f"--drop {target!r} would drop the target; drop another column, or choose another --target")
+    return target
+
+
+def _positive(classes: Classes, request: Request) -> int | None:
+    """Return the place of the class that is +1, of two classes; None of more."""
+    if len(classes.values) == 2:
+        return 1 if request.positive is None else place_of_label(request.positive, classes)
+    if request.positive is not None:
+        raise OptionError(
+            f"--positive {request.positive!r} chooses between two classes, but the target has {len(classes.values)};"
+            " leave it out, and each class is fitted against the rest"
+        )
+    return None
+
+
+def _positive_last(classes: Classes, place: int | None) -> tuple[str | int | float | bool, ...]:
+    return tuple(classes.plain[::-1] if place == 0 else classes.plain)

@@ -1,0 +1,18 @@
+"""The only home of storage: matrices as row blocks, with a virtual intercept column and a count of passes."""
+
+from separatrix.design.array import DenseDesign, SparseDesign
+from separatrix.design.base import Block, Design, Expansion, add_each
+from separatrix.design.build import INTERCEPT, column_names, make_design, row_radius
+
+__all__ = [
+    "INTERCEPT",
+    "Block",
+    "DenseDesign",
+    "Design",
+    "Expansion",
+    "SparseDesign",
+    "add_each",
+    "column_names",
+    "make_design",
+    "row_radius",
+]

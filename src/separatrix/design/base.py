@@ -1,0 +1,204 @@
+"""The design seam: a matrix seen only as row blocks, with a count of the passes made over it.
+
+`fold` runs a module-level task on each block and adds the results; `gather` joins one result a row. Everything else
+derives from them, so storage in memory, in files or on a cluster differs only there. A design may have a virtual first
+column of ones (the intercept), which is never stored. Vectors that go with the rows (targets, weights) are handed over
+in `rows` and arrive cut to the block.
+
+Cost: one pass a call of `fold` or `gather`.
+"""
+
+from __future__ import annotations
+
+import operator
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from functools import reduce
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from separatrix.errors import NeedsError
+from separatrix.loops.rows import Rows
+
+__all__ = ["Block", "Design", "Expansion", "Pointwise", "add_each"]
+
+Floats = NDArray[np.float64]
+
+
+class Block(ABC):
+    """Some consecutive rows of a design, `start` to `stop`."""
+
+    def __init__(self, start: int, stop: int, virtual: bool) -> None:
+        self.start, self.stop, self.virtual = start, stop, virtual
+
+    def matvec(self, coef: Floats) -> Floats:
+        """Return the scores of the rows: (m,) for coef (p,), (m, K) for (p, K)."""
+        if self.virtual:
+            return np.asarray(self.times(coef[1:]) + coef[0])
+        return self.times(coef)
+
+    def rmatvec(self, values: Floats) -> Floats:
+        """Return the sum of the rows, each times its value: (p,) for (m,), (p, K) for (m, K)."""
+        total = self.transposed_times(values)
+        if self.virtual:
+            return np.concatenate([values.sum(axis=0)[np.newaxis], total])
+        return total
+
+    def gram(self, weights: Floats) -> Floats:
+        """Return Xᵗ diag(weights) X, (p, p)."""
+        inner = self.weighted_gram(weights)
+        if not self.virtual:
+            return inner
+        border = self.transposed_times(weights)
+        top = np.concatenate([[weights.sum()], border])
+        return np.vstack([top, np.column_stack([border, inner])])
+
+    def squared_norms(self) -> Floats:
+        """Return ‖row‖² of each row, virtual one included, (m,)."""
+        return self.stored_squared_norms() + float(self.virtual)
+
+    @abstractmethod
+    def largest_entry(self) -> float:
+        """Return the largest |entry| stored."""
+
+    @abstractmethod
+    def times(self, coef: Floats) -> Floats:
+        """Return the stored columns times coef."""
+
+    @abstractmethod
+    def transposed_times(self, values: Floats) -> Floats:
+        """Return the transposed stored columns times values."""
+
+    @abstractmethod
+    def weighted_gram(self, weights: Floats) -> Floats:
+        """Return the weighted Gram matrix of the stored columns."""
+
+    @abstractmethod
+    def stored_squared_norms(self) -> Floats:
+        """Return the squared norms of the rows as stored."""
+
+
+# What `sweep` evaluates at the scores, called with (eta, order, *rows): (value,), (value, slope) or (value, slope,
+# curvature) by order, each weighted, one entry a row.
+Pointwise = Callable[..., tuple[Floats, ...]]
+
+
+class Expansion(NamedTuple):
+    """A function at a point: its value and, to the order asked for, gradient and Hessian."""
+
+    value: float
+    gradient: Floats | None = None
+    hessian: Floats | None = None
+
+
+class Design(ABC):
+    """A matrix of n rows and p columns (the virtual one included) that is only ever read in passes."""
+
+    in_memory: bool = False
+    random_rows: bool = False
+    column_access: bool = False
+
+    def __init__(self, shape: tuple[int, int], names: Sequence[str], virtual: bool) -> None:
+        self.shape = shape
+        self.names = tuple(names)
+        self.virtual = virtual
+        self.passes = 0.0
+
+    @abstractmethod
+    def blocks(self) -> Iterator[Block]:
+        """Yield the row blocks in order."""
+
+    def fold(
+        self,
+        task: Callable[..., Any],
+        *shared: Any,
+        rows: Sequence[Floats] = (),
+        combine: Callable[[Any, Any], Any] = operator.add,
+    ) -> Any:
+        """Run ``task(block, *rows cut to the block, *shared)`` on each block and combine the results."""
+        return reduce(combine, self._each(task, shared, rows))
+
+    def gather(self, task: Callable[..., Any], *shared: Any, rows: Sequence[Floats] = ()) -> Floats:
+        """Run a task as `fold` does and join its results, one entry a row."""
+        return np.concatenate(list(self._each(task, shared, rows)))
+
+    def matvec(self, coef: Floats) -> Floats:
+        """Return the scores of all rows."""
+        return self.gather(_matvec, coef)
+
+    def rmatvec(self, values: Floats) -> Floats:
+        """Return the sum of all rows, each times its value."""
+        return np.asarray(self.fold(_rmatvec, rows=(values,)))
+
+    def gram(self, weights: Floats) -> Floats:
+        """Return Xᵗ diag(weights) X."""
+        return np.asarray(self.fold(_gram, rows=(weights,)))
+
+    def squared_norms(self) -> Floats:
+        """Return ‖row‖² of every row."""
+        return self.gather(_squared_norms)
+
+    def sweep(self, coef: Floats, pointwise: Pointwise, order: int, rows: Sequence[Floats] = ()) -> Expansion:
+        """Return value, gradient (order ≥ 1) and Hessian (order 2) of a pointwise function, in one pass."""
+        return Expansion(*self.fold(_expand, coef, pointwise, order, rows=rows, combine=add_each))
+
+    def stored_rows(self) -> Rows:
+        """Return the rows as compiled loops read them; needs `random_rows`."""
+        raise NeedsError(f"{type(self).__name__} cannot be visited row by row; use a batch rule")
+
+    def take(self, indices: Sequence[int] | NDArray[np.intp]) -> Floats:  # noqa: ARG002  # for those that have it
+        """Return some rows as a dense array (k, p), virtual column included; needs `random_rows`."""
+        raise NeedsError(f"{type(self).__name__} has no access to single rows")
+
+    def count_visits(self, visits: int) -> None:
+        """Count rows read one at a time as their share of a pass."""
+        self.passes += visits / self.shape[0]
+
+    def _each(self, task: Callable[..., Any], shared: tuple[Any, ...], rows: Sequence[Floats]) -> Iterator[Any]:
+        self.passes += 1.0
+        for block in self.blocks():
+            yield task(block, *(row[block.start : block.stop] for row in rows), *shared)
+
+
+def _matvec(block: Block, coef: Floats) -> Floats:
+    return block.matvec(coef)
+
+
+def _rmatvec(block: Block, values: Floats) -> Floats:
+    return block.rmatvec(values)
+
+
+def _gram(block: Block, weights: Floats) -> Floats:
+    return block.gram(weights)
+
+
+def _squared_norms(block: Block) -> Floats:
+    return block.squared_norms()
+
+
+def _expand(block: Block, *arguments: Any) -> tuple[Any, ...]:
+    *rows, coef, pointwise, order = arguments
+    value, *derivatives = pointwise(block.matvec(coef), order, *rows)
+    parts: list[Any] = [float(value.sum())]
+    if order >= 1:
+        parts.append(block.rmatvec(derivatives[0]))
+    if order >= 2:
+        parts.append(block_hessian(block, derivatives[1]))
+    return tuple(parts)
+
+
+def block_hessian(block: Block, curvature: Floats) -> Floats:
+    """Return the Hessian of a block: (p, p) for curvature (m,), (p·K, p·K), columns outer, for (m, K, K)."""
+    if curvature.ndim == 1:
+        return block.gram(curvature)
+    classes = curvature.shape[1]
+    grams = [[block.gram(curvature[:, j, k]) for k in range(classes)] for j in range(classes)]
+    p = grams[0][0].shape[0]
+    return np.asarray(grams).transpose(2, 0, 3, 1).reshape(p * classes, p * classes)
+
+
+def add_each(a: tuple[Any, ...], b: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Add two tuples entry by entry: how results of several parts combine."""
+    return tuple(x + z for x, z in zip(a, b, strict=True))

@@ -1,0 +1,137 @@
+"""From an array to a design: layout, element type and finiteness are settled here, once.
+
+Refuses with the place and the remedy: an empty or one-dimensional array, text, NaN or infinity, numbers so large or so
+small that products of them leave the range of a float.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from separatrix.design.array import DenseDesign, SparseDesign
+from separatrix.design.base import Block, Design, Floats
+from separatrix.errors import DataError
+
+__all__ = ["INTERCEPT", "column_names", "make_design", "row_radius"]
+
+INTERCEPT = "intercept"
+# Beyond these, a square leaves the range of a float64 (about 1e±308).
+LARGEST, SMALLEST = 1e150, 1e-150
+
+
+def make_design(X: Any, *, intercept: bool, names: Sequence[str] | None = None) -> Design:
+    """Return X, an array or sparse matrix (n, p), as a design; `intercept` adds the virtual column of ones."""
+    values = _as_floats(X, names)
+    n, p = values.shape
+    if n == 0:
+        raise DataError("the data have no rows; at least two are needed")
+    if p == 0:
+        raise DataError(f"the data have {n} rows but no feature columns; give at least one")
+    stored = column_names(p, names)
+    all_names = (INTERCEPT, *stored) if intercept else stored
+    if _is_sparse(values):
+        return SparseDesign(values, all_names, intercept)
+    return DenseDesign(values, all_names, intercept)
+
+
+def column_names(p: int, names: Sequence[str] | None = None) -> tuple[str, ...]:
+    """Return the names of p columns, made up (x1, x2, …) where none are given."""
+    return tuple(names) if names is not None else tuple(f"x{j + 1}" for j in range(p))
+
+
+def row_radius(design: Design) -> float:
+    """Return R, the largest ‖row‖, in one pass that also refuses NaN, infinity and overflow."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        squared = design.squared_norms()
+    largest = float(squared.max())
+    if not np.isfinite(squared).all() or largest > LARGEST**2:
+        _refuse_rows(design, squared)
+    if largest < SMALLEST**2:
+        _refuse_vanishing(design)
+    return float(np.sqrt(largest))
+
+
+def _as_floats(X: Any, names: Sequence[str] | None) -> Any:
+    array: Any = X if _is_sparse(X) else _as_array(X)
+    if array.ndim != 2:
+        raise DataError(
+            f"the data have shape {array.shape}, but rows and columns are needed;"
+            " for one column use X.reshape(-1, 1), for one row X.reshape(1, -1)"
+        )
+    if array.dtype.kind == "c":
+        raise DataError("Complex data not supported: give real numbers, for instance the real and imaginary parts")
+    if _is_sparse(array):
+        array = array if array.format in {"csr", "csc"} else array.tocsr()
+    if array.dtype in (np.float64, np.float32):
+        return array
+    return array.astype(np.float64) if _is_sparse(array) else _numbers(array, names)
+
+
+def _as_array(X: Any) -> NDArray[Any]:
+    try:
+        return np.asarray(X)
+    except ValueError as refusal:
+        reason = str(refusal).rstrip(".")
+        raise DataError(f"the data are no table ({reason}); give every row the same number of columns") from None
+
+
+def _numbers(array: NDArray[Any], names: Sequence[str] | None) -> Floats:
+    try:
+        return np.asarray(array, dtype=np.float64)
+    except (TypeError, ValueError):
+        entries: Any = np.ndenumerate(array)
+        at_fault = ((place, entry) for place, entry in entries if not _is_number(entry))
+        (row, column), entry = next(at_fault, ((0, 0), array[0, 0]))
+        seen = str(entry) if isinstance(entry, str) else entry
+        raise DataError(
+            f"column {column_names(array.shape[1], names)[column]!r} has {seen!r} in row {row}, which is not a number;"
+            " encode text columns as numbers first"
+        ) from None
+
+
+def _is_number(entry: object) -> bool:
+    try:
+        float(entry)  # type: ignore[arg-type]  # float() is the judge
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def _is_sparse(X: Any) -> bool:
+    return hasattr(X, "tocsr") and hasattr(X, "format")
+
+
+def _refuse_vanishing(design: Design) -> None:
+    """Raise a DataError if all entries are so small that products of them vanish; all zeros may pass."""
+    largest = float(design.fold(_largest_entry, combine=max))
+    if largest > 0.0:
+        raise DataError(
+            f"no entry is larger than {largest:.3g}, and products of numbers so small vanish;"
+            " multiply the columns so that their values are nearer 1"
+        )
+
+
+def _largest_entry(block: Block) -> float:
+    return block.largest_entry()
+
+
+def _refuse_rows(design: Design, squared: Floats) -> None:
+    """Raise a DataError that names the first value at fault, its row and, where rows can be taken, its column."""
+    row = int(np.flatnonzero(~np.isfinite(squared) | (squared > LARGEST**2))[0])
+    if not design.random_rows:
+        kind = "NaN" if np.isnan(squared[row]) else f"infinity or a number above {LARGEST:g}"
+        raise DataError(f"row {row} has {kind}; drop or rescale such rows, or fill in a number")
+    values = design.take([row])[0]
+    bad = np.flatnonzero(~np.isfinite(values))
+    if bad.size:
+        kind = "NaN" if np.isnan(values[bad[0]]) else "infinity (inf)"
+        raise DataError(f"column {design.names[bad[0]]!r} has {kind} in row {row}; drop such rows, or fill in a number")
+    column = int(np.abs(values).argmax())
+    raise DataError(
+        f"column {design.names[column]!r} has {values[column]:.3g} in row {row}, and products of numbers so large"
+        f" overflow; divide the column by {10.0 ** np.floor(np.log10(abs(values[column]))):.0e} first"
+    )

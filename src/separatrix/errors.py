@@ -1,0 +1,89 @@
+"""Exceptions and warnings: each says what was wrong, the value seen, and what would work."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+from typing import TypeVar
+
+__all__ = [
+    "CertificateError",
+    "ConvergenceWarning",
+    "DataError",
+    "NeedsError",
+    "OptionError",
+    "SeparatrixError",
+    "SeparatrixWarning",
+    "counted",
+    "did_you_mean",
+    "require_choice",
+    "require_number",
+]
+
+Choice = TypeVar("Choice", bound=str)
+
+
+class SeparatrixError(Exception):
+    """Anything that separatrix refuses."""
+
+
+class DataError(SeparatrixError, ValueError):
+    """The data cannot be used as they are."""
+
+
+class OptionError(SeparatrixError, ValueError):
+    """An option has a value that it cannot take."""
+
+
+class NeedsError(SeparatrixError, TypeError):
+    """A solver was asked for something that its loss, penalty or design does not offer."""
+
+
+class CertificateError(SeparatrixError, ValueError):
+    """A certificate is malformed, so that there is nothing to verify."""
+
+
+class SeparatrixWarning(UserWarning):
+    """Anything that separatrix does but wants seen."""
+
+
+class ConvergenceWarning(SeparatrixWarning):
+    """A fit stopped before it reached its goal; the message has the number reached."""
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun: "1 row", "2,000 rows"."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """Return ``"; did you mean 'close'?"`` or, with nothing close, the list of what is known."""
+    known = list(known)
+    close = get_close_matches(word, known, n=1, cutoff=0.6)
+    if close:
+        return f"; did you mean {close[0]!r}?"
+    return f"; known: {', '.join(map(repr, known))}" if known else ""
+
+
+def require_choice(option: str, value: object, choices: Iterable[Choice]) -> Choice:
+    """Return `value` if it is one of `choices`, else raise an OptionError that lists them."""
+    known = list(choices)
+    for choice in known:
+        if isinstance(value, str) and value == choice:
+            return choice
+    close = get_close_matches(str(value), known, n=1, cutoff=0.6)
+    hint = f"; did you mean {close[0]!r}?" if close else ""
+    raise OptionError(f"{option}={value!r} is not one of {', '.join(map(repr, known))}{hint}")
+
+
+def require_number(option: str, value: object, *, above: float | None = None, least: float | None = None) -> float:
+    """Return `value` as a finite float over the bound given, else raise an OptionError that says the bound."""
+    bound = f" above {above:g}" if above is not None else f" of at least {least:g}" if least is not None else ""
+    try:
+        number = float(value)  # type: ignore[arg-type]  # whatever it is, float() judges it
+    except (TypeError, ValueError):
+        raise OptionError(f"{option}={value!r} is not a number; give a finite number{bound}") from None
+    within = (above is None or number > above) and (least is None or number >= least)
+    if not (within and abs(number) < float("inf")):
+        raise OptionError(f"{option}={value!r} is out of range; give a finite number{bound}")
+    return number

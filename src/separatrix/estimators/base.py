@@ -1,0 +1,122 @@
+"""What all classifiers share: scikit-learn's border on one side, a design and signs on the other."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, check_random_state, validate_data
+
+from separatrix.certificates import Certificate
+from separatrix.design import Design, make_design
+from separatrix.errors import ConvergenceWarning
+from separatrix.fit import Classes, FitResult, Trace, find_classes
+from separatrix.rule import Tie, predicted_signs
+from separatrix.theory import Halfspace
+
+__all__ = ["LinearClassifier", "seed_of"]
+
+
+class LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
+    """A classifier by linear scores; `result_`, `certificate_` and `trace_` tell how it came to be."""
+
+    fit_intercept: bool
+    classes_: NDArray[Any]
+    coef_: NDArray[np.float64]
+    intercept_: NDArray[np.float64]
+    result_: FitResult
+    n_features_in_: int
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    @property
+    def certificate_(self) -> Certificate:
+        """The evidence for the fit, which `verify(X, y)` re-checks from the data."""
+        check_is_fitted(self)
+        return self.result_.certificate
+
+    @property
+    def trace_(self) -> Trace:
+        """The way of the fit, in columns."""
+        check_is_fitted(self)
+        return self.result_.trace
+
+    @property
+    def halfspace_(self) -> Halfspace:
+        """The fitted halfspace of a two-class fit, for distances and the like."""
+        check_is_fitted(self)
+        if len(self.classes_) > 2:
+            raise AttributeError(f"{len(self.classes_)} classes have a halfspace each: see result_.parts")
+        return Halfspace(self.coef_[0], float(self.intercept_[0]), self._tie_side())
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Return the scores: (n,) for two classes, positive for the second; (n, K) for more."""
+        design = self._design(X, reset=False)
+        scores = np.asarray(self._scores(design))
+        return scores.ravel() if len(self.classes_) == 2 else scores
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the class of each row."""
+        scores = self.decision_function(X)
+        if scores.ndim == 1:
+            codes = (predicted_signs(scores, self._tie_side()) > 0.0).astype(np.intp)
+        else:
+            codes = scores.argmax(axis=1)
+        return np.asarray(self.classes_[codes])
+
+    def _tie_side(self) -> Tie:
+        """Return which class a score of exactly 0 predicts."""
+        return "positive"
+
+    def _scores(self, design: Design) -> NDArray[np.float64]:
+        """Return the scores of a design's rows, (n, 1) for two classes, (n, K) for more."""
+        weights = self.coef_.T
+        if design.virtual:
+            weights = np.vstack([self.intercept_, weights])
+        return design.matvec(weights)
+
+    def _design(self, X: Any, *, reset: bool) -> Design:
+        if not reset:
+            check_is_fitted(self)
+        X = validate_data(self, X, reset=reset, **_ACCEPTED, ensure_all_finite=reset is False)
+        return self._as_design(X)
+
+    def _design_and_labels(self, X: Any, y: Any, *, reset: bool = True) -> tuple[Design, NDArray[Any]]:
+        X, y = validate_data(self, X, y, reset=reset, **_ACCEPTED, ensure_all_finite=False)
+        check_classification_targets(y)
+        return self._as_design(X), y
+
+    def _as_design(self, X: Any) -> Design:
+        names = getattr(self, "feature_names_in_", None)
+        return make_design(X, intercept=bool(self.fit_intercept), names=None if names is None else list(names))
+
+    def _classes(self, y: NDArray[Any]) -> Classes:
+        classes = find_classes(y)
+        self.classes_ = classes.values
+        return classes
+
+    def _keep(self, result: FitResult) -> Self:
+        """Take over a result, and warn if the fit was stopped before it was done."""
+        self.result_ = result
+        self.coef_ = np.atleast_2d(result.coef)
+        self.intercept_ = np.atleast_1d(result.intercept)
+        if not result.status.reached_goal:
+            warnings.warn(result.message, ConvergenceWarning, stacklevel=3)
+        return self
+
+
+_ACCEPTED: dict[str, Any] = {"accept_sparse": ["csr", "csc"], "dtype": [np.float64, np.float32]}
+
+
+def seed_of(random_state: Any) -> int | None:
+    """Return scikit-learn's `random_state` as a seed: None, the integer itself, or one drawn from a generator."""
+    if random_state is None or isinstance(random_state, int | np.integer):
+        return random_state if random_state is None else int(random_state)
+    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))

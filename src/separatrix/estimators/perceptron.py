@@ -1,0 +1,173 @@
+"""The perceptron family as a scikit-learn classifier."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.multiclass import _check_partial_fit_first_call
+
+from separatrix.design import Design
+from separatrix.errors import DataError
+from separatrix.estimators.base import LinearClassifier, seed_of
+from separatrix.fit import (
+    Ballot,
+    Classes,
+    PerceptronFit,
+    PerceptronOptions,
+    binary_targets,
+    fit_perceptron,
+    join_results,
+)
+from separatrix.rule import Tie
+from separatrix.solvers import PerceptronState
+
+__all__ = ["Perceptron"]
+
+
+class Perceptron(LinearClassifier):
+    """The perceptron of Rosenblatt, with every rule of the notes, its mistakes counted against their bound.
+
+    Each mistake moves the weights towards the row: ``w ← w + rate · y · x``. On rows that a hyperplane separates it
+    stops after at most (R/γ)² updates, at the n-th correct visit in a row; on others it stops at a limit, says so, and
+    keeps what `keep` asks for. Two classes, or one against the rest for more.
+
+    Parameters
+    ----------
+    update : "single" corrects each mistake as it is met; "batch" all mistakes of a pass at once
+    order : of the visits: "cyclic"; "random", drawn with replacement; "shuffled", a new permutation each pass
+    rate : the step, above 0; from start 0 it only scales the weights
+    schedule : "constant", or "inverse": rate / k for the k-th update
+    start : None for zeros, "random" for small numbers, or weights: the intercept's first (if fitted), then one a column
+    tie : what a score of exactly 0 counts as: "positive" (predicts the second class), "negative" (the first),
+        "mistake" (for either), "correct" (for either)
+    keep : "last" weights; "best", with fewest training mistakes (pocket); "average" over all visits; "vote" of all
+    margin : with a margin m above 0, a visit with y·score < m is corrected too
+    fit_intercept : whether the halfspace may miss the origin
+    max_updates, max_passes : the limits at which it stops, with a status and a warning
+    random_state : seeds "random" and "shuffled" orders and a random start
+
+    Attributes
+    ----------
+    coef_, intercept_, classes_ : the halfspaces, (1, p) for two classes or (K, p)
+    n_updates_ : T, the updates made, in all classes together; n_iter_ : passes, rounded up
+    result_, certificate_, trace_ : status and message; the mistake bound, re-checkable; the way there
+
+    Examples
+    --------
+    >>> import separatrix as sx
+    >>> X = [[1, 4], [1, -2], [-1, -3], [-1, 2], [-2, 0]]
+    >>> y = [1, 1, -1, -1, -1]
+    >>> model = sx.Perceptron(fit_intercept=False).fit(X, y)
+    >>> model.coef_, model.n_updates_, round(model.certificate_.bound)
+    (array([[5., 1.]]), 5, 17)
+
+    Reference: Rosenblatt, The perceptron (1958); Novikoff (1962); Gallant (1990); Freund and Schapire (1999).
+    """
+
+    def __init__(  # noqa: PLR0913  # scikit-learn wants every option here
+        self,
+        *,
+        update: Literal["single", "batch"] = "single",
+        order: Literal["cyclic", "random", "shuffled"] = "cyclic",
+        rate: float = 1.0,
+        schedule: Literal["constant", "inverse"] = "constant",
+        start: Any = None,
+        tie: Tie = "positive",
+        keep: Literal["last", "best", "average", "vote"] = "last",
+        margin: float = 0.0,
+        fit_intercept: bool = True,
+        max_updates: int = 1_000_000,
+        max_passes: int = 10_000,
+        random_state: Any = None,
+    ) -> None:
+        self.update = update
+        self.order = order
+        self.rate = rate
+        self.schedule = schedule
+        self.start = start
+        self.tie = tie
+        self.keep = keep
+        self.margin = margin
+        self.fit_intercept = fit_intercept
+        self.max_updates = max_updates
+        self.max_passes = max_passes
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Fit from the start: X (n, p) dense or sparse, y (n,) labels of two or more classes."""
+        options = self._options()
+        design, labels = self._design_and_labels(X, y)
+        return self._take(self._fit_classes(design, self._classes(labels), options, None))
+
+    def partial_fit(self, X: Any, y: Any, classes: Sequence[Any] | None = None) -> Self:
+        """Go on with one pass over these rows; the first call needs `classes`, all that will ever come."""
+        first = _check_partial_fit_first_call(self, classes)
+        options = self._options()
+        design, labels = self._design_and_labels(X, y, reset=first)
+        self._refuse_strangers(labels)
+        codes = np.searchsorted(self.classes_, labels)
+        states = self._new_states(design.shape[1], options) if first else [fit.state for fit in self._fits]
+        return self._take(self._fit_classes(design, Classes(self.classes_, codes), options, states))
+
+    @property
+    def votes_(self) -> list[Ballot]:
+        """The voters of each halfspace, if `keep` is "vote": their weights, and the visits that each outlived."""
+        if self.keep != "vote":
+            raise AttributeError(f"votes_ exists with keep='vote'; this model has keep={self.keep!r}")
+        return [fit.ballot for fit in self._fits if fit.ballot is not None]
+
+    def _options(self) -> PerceptronOptions:
+        return PerceptronOptions(
+            update=self.update,
+            order=self.order,
+            rate=self.rate,
+            schedule=self.schedule,
+            start=self.start,
+            tie=self.tie,
+            keep=self.keep,
+            margin=self.margin,
+            max_updates=self.max_updates,
+            max_passes=self.max_passes,
+            seed=seed_of(self.random_state),
+        )
+
+    def _new_states(self, p: int, options: PerceptronOptions) -> list[PerceptronState]:
+        rng = np.random.default_rng(options.seed)
+        count = 1 if len(self.classes_) == 2 else len(self.classes_)
+        return [PerceptronState(options.start_weights(p, rng), options.keep) for _ in range(count)]
+
+    def _fit_classes(
+        self, design: Design, classes: Classes, options: PerceptronOptions, states: list[PerceptronState] | None
+    ) -> list[PerceptronFit]:
+        """Fit the second class against the first or, of more than two, each against the rest."""
+        return [
+            fit_perceptron(design, target.signs, options, labels=target.labels, state=states[k] if states else None)
+            for k, target in enumerate(binary_targets(classes))
+        ]
+
+    def _take(self, fits: list[PerceptronFit]) -> Self:
+        self._fits = fits
+        results = [fit.result for fit in fits]
+        result = join_results(results, self.classes_.tolist())
+        self.n_updates_ = int(result.facts["updates"])
+        self.n_iter_ = int(np.ceil(max(part.facts["visits"] / part.facts["rows"] for part in results)))
+        return self._keep(result)
+
+    def _refuse_strangers(self, labels: NDArray[Any]) -> None:
+        strange = ~np.isin(labels, self.classes_)
+        if strange.any():
+            row = int(np.flatnonzero(strange)[0])
+            raise DataError(
+                f"row {row} has label {labels[row].item()!r}, which is not among classes {self.classes_.tolist()}"
+            )
+
+    def _tie_side(self) -> Tie:
+        return "negative" if self.tie == "negative" else "positive"
+
+    def _scores(self, design: Design) -> NDArray[np.float64]:
+        if self.keep != "vote":
+            return super()._scores(design)
+        return np.column_stack([fit.scores(design) for fit in self._fits])

@@ -1,0 +1,33 @@
+"""Which registered solvers can work on a problem, in order of preference, and why the others cannot."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from separatrix.errors import NeedsError
+from separatrix.problem import Problem
+from separatrix.solvers import Solver, check_needs
+
+__all__ = ["Choice", "choose"]
+
+
+class Choice(NamedTuple):
+    """The solver chosen, and the reason in a sentence."""
+
+    solver: Solver
+    reason: str
+
+
+def choose(problem: Problem, candidates: Sequence[Solver]) -> Choice:
+    """Return the first candidate whose needs the problem meets; raise a NeedsError with every reason if none does."""
+    refusals: list[str] = []
+    for solver in candidates:
+        try:
+            check_needs(solver, problem)
+        except NeedsError as refusal:
+            refusals.append(str(refusal))
+        else:
+            passed = f"; {' '.join(refusals)}" if refusals else ""
+            return Choice(solver, f"{type(solver).__name__} fits the {problem.loss.name} loss{passed}")
+    raise NeedsError(f"no solver fits: {' '.join(refusals)}")

@@ -1,0 +1,53 @@
+"""Labels at the border: any two or more values a user calls classes, and the signs ±1 that are used inside."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from separatrix.errors import DataError
+
+__all__ = ["Classes", "binary_signs", "find_classes"]
+
+
+class Classes(NamedTuple):
+    """The classes found, sorted, and the place of each label among them."""
+
+    values: NDArray[Any]
+    codes: NDArray[np.intp]
+
+    def signs(self, code: int = 1) -> NDArray[np.float64]:
+        """Return +1 for the class in that place (of two: the last, unless said otherwise) and −1 for the rest."""
+        return np.where(self.codes == code, 1.0, -1.0)
+
+    @property
+    def plain(self) -> list[Any]:
+        """The classes as plain Python values, as they go into JSON."""
+        plain: list[Any] = self.values.tolist()
+        return plain
+
+
+def find_classes(y: Any) -> Classes:
+    """Return the classes of some labels; fewer than two raise a DataError."""
+    labels = np.asarray(y)
+    if labels.ndim != 1:
+        raise DataError(f"y has shape {labels.shape}; give one label a row")
+    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
+        row = int(np.flatnonzero(~np.isfinite(labels))[0])
+        raise DataError(f"y has {labels[row]} in row {row}; drop the rows whose label is not known")
+    values, codes = np.unique(labels, return_inverse=True)
+    if len(values) < 2:
+        seen = f"only one class, {values.tolist()[0]!r}" if len(values) else "no labels"
+        raise DataError(f"y has {seen}; a classifier needs rows of at least two classes")
+    return Classes(values, codes)
+
+
+def binary_signs(y: Any) -> tuple[NDArray[np.float64], tuple[Any, Any]]:
+    """Return labels of exactly two classes as signs, and the classes (negative, positive)."""
+    classes = find_classes(y)
+    if len(classes.values) != 2:
+        raise DataError(f"y has {len(classes.values)} classes, {classes.plain[:5]}; two are needed here")
+    negative, positive = classes.plain
+    return classes.signs(), (negative, positive)

@@ -1,0 +1,136 @@
+"""The mistake bound of data: radius, widest margin known, and (R/γ)².
+
+The margin comes from Wolfe's nearest-point walk, which closes in on the widest margin from below (a separator) and
+above (a point of the hull): a few passes more than there are rows that pin the separator. `exact` says whether the
+two have met.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from separatrix.certificates import least_margin
+from separatrix.design import Design, make_design, row_radius
+from separatrix.errors import DataError, OptionError
+from separatrix.fit.labels import binary_signs
+from separatrix.fit.run import Watch, run
+from separatrix.fit.stopping import AtLeast, AtMost, Status
+from separatrix.losses import Perceptron as PerceptronLoss
+from separatrix.problem import Problem
+from separatrix.solvers import MaxMargin
+
+__all__ = ["MistakeBound", "Separator", "find_separator", "mistake_bound"]
+
+Floats = NDArray[np.float64]
+RELATIVE_GAP = 1e-10  # of the two sides of the margin, to call it exact
+NO_MARGIN = 1e-9  # of the radius: a hull this near to 0 has no margin that floats can show
+MAX_STEPS = 10_000
+
+
+@dataclass(frozen=True)
+class MistakeBound:
+    """How many mistakes a perceptron can make on some data: `bound` = (radius / margin)².
+
+    `margin` is that of `separator`, and no separator has more than `margin_ceiling`; `exact` if the two agree. Without
+    a separator, margin and bound are None.
+    """
+
+    radius: float
+    margin: float | None
+    bound: float | None
+    separator: Floats | None
+    margin_ceiling: float
+    exact: bool
+
+    def __str__(self) -> str:
+        if self.margin is None:
+            return f"radius {self.radius:.6g}, no separator with a margin: no bound"
+        kind = "the widest margin" if self.exact else "a lower bound on the widest margin"
+        return f"radius {self.radius:.6g}, margin {self.margin:.6g} ({kind}), at most {self.bound:.6g} mistakes"
+
+
+@dataclass(frozen=True)
+class Separator:
+    """The best separator found: its weights, its margin, and the ceiling on every margin."""
+
+    weights: Floats | None
+    margin: float
+    ceiling: float
+    status: Status
+
+    @property
+    def exact(self) -> bool:
+        """Whether the margin is the widest there is, to the stated relative gap."""
+        return self.status is Status.OPTIMAL
+
+
+def find_separator(
+    design: Design, y: NDArray[Any], radius: float, *, max_steps: int = MAX_STEPS, watch: Watch | None = None
+) -> Separator:
+    """Walk towards the widest margin through the origin; the separator returned is checked with exact signs."""
+    problem = Problem(design, y, PerceptronLoss())
+    rules = (
+        AtMost("upper", NO_MARGIN * radius, Status.INFEASIBLE),
+        AtMost("gap", RELATIVE_GAP, Status.OPTIMAL),
+        AtLeast("stalled", 1, Status.STALLED),
+        AtLeast("steps", max_steps, Status.MAX_PASSES),
+    )
+    walk = run(problem, MaxMargin(), rules, watch=watch)
+    least, _ = least_margin(design, y, walk.coef)
+    if least <= 0.0:
+        return Separator(None, 0.0, walk.facts["upper"], walk.status)
+    weights = walk.coef / np.linalg.norm(walk.coef)
+    return Separator(weights, least / float(np.linalg.norm(walk.coef)), walk.facts["upper"], walk.status)
+
+
+def mistake_bound(
+    X: Any, y: Any, fit_intercept: bool = False, *, separator: Any = None, watch: Watch | None = None
+) -> MistakeBound:
+    """Return R, γ and (R/γ)² of labelled rows: the most mistakes that a perceptron started at 0 can make on them.
+
+    Parameters
+    ----------
+    X : array or sparse matrix (n, p)
+    y : labels of two classes (n,)
+    fit_intercept : with a column of ones before the others, which counts in R and γ as any column does
+    separator : weights (p,) or, with the intercept first, (p + 1,), to be measured instead of the widest margin
+    watch : called with the facts of each step of the search for the widest margin
+
+    Examples
+    --------
+    >>> import separatrix as sx
+    >>> X = [[1, 4], [1, -2], [-1, -3], [-1, 2], [-2, 0]]
+    >>> print(sx.mistake_bound(X, [1, 1, -1, -1, -1]))
+    radius 4.12311, margin 1 (the widest margin), at most 17 mistakes
+
+    Reference: Novikoff, On convergence proofs for perceptrons (1962).
+    """
+    design = make_design(X, intercept=fit_intercept)
+    signs, _ = binary_signs(y)
+    if len(signs) != design.shape[0]:
+        raise DataError(f"X has {design.shape[0]} rows and y has {len(signs)} labels; give one label a row")
+    radius = row_radius(design)
+    if separator is None:
+        return _bound(radius, find_separator(design, signs, radius, watch=watch))
+    return _bound(radius, _measured(design, signs, radius, np.asarray(separator, dtype=np.float64)))
+
+
+def _measured(design: Design, signs: Floats, radius: float, weights: Floats) -> Separator:
+    if weights.shape != (design.shape[1],) or not np.any(weights) or not np.isfinite(weights).all():
+        raise OptionError(
+            f"separator={weights.tolist()} cannot be one; give {design.shape[1]} finite weights, not all 0"
+        )
+    norm = float(np.linalg.norm(weights))
+    least, _ = least_margin(design, signs, weights)
+    return Separator(weights / norm if least > 0.0 else None, least / norm, radius, Status.STALLED)
+
+
+def _bound(radius: float, found: Separator) -> MistakeBound:
+    if found.weights is None:
+        return MistakeBound(radius, None, None, None, found.ceiling, exact=found.status is Status.INFEASIBLE)
+    bound = (radius / found.margin) ** 2
+    return MistakeBound(radius, found.margin, bound, found.weights, found.ceiling, found.exact)

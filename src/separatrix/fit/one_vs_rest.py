@@ -1,0 +1,53 @@
+"""Several classes by a binary fit: each class against the rest, the highest score wins; of two classes, one fit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from separatrix.certificates import OneVsRestCertificate
+from separatrix.fit.labels import Classes
+from separatrix.fit.result import FitResult
+
+__all__ = ["BinaryTarget", "binary_targets", "join_results"]
+
+
+class BinaryTarget(NamedTuple):
+    """A binary problem: signs ±1, and the labels (negative, positive) that they stand for; None stands for the rest."""
+
+    signs: NDArray[np.float64]
+    labels: tuple[Any, Any]
+
+
+def binary_targets(classes: Classes, positive: int = 1) -> list[BinaryTarget]:
+    """Return what to fit: the class in place `positive` against the other, of more than two each against the rest."""
+    plain = classes.plain
+    if len(plain) == 2:
+        return [BinaryTarget(classes.signs(positive), (plain[1 - positive], plain[positive]))]
+    return [BinaryTarget(classes.signs(code), (None, label)) for code, label in enumerate(plain)]
+
+
+def join_results(parts: Sequence[FitResult], classes: Sequence[Any]) -> FitResult:
+    """Return one fit as it is, and the fits of each class against the rest as one: coef (K, p), intercept (K,)."""
+    if len(parts) == 1:
+        return parts[0]
+    worst = next((part for part in parts if not part.status.reached_goal), parts[0])
+    messages = [f"{label!r} against the rest: {part.message}" for label, part in zip(classes, parts, strict=True)]
+    facts = {name: sum(part.facts[name] for part in parts) for name in ("updates", "visits")}
+    return FitResult(
+        coef=np.vstack([part.coef for part in parts]),
+        intercept=np.asarray([float(part.intercept) for part in parts]),
+        status=worst.status,
+        message="; ".join(messages),
+        objective=float(np.mean([part.objective for part in parts])),
+        passes=sum(part.passes for part in parts),
+        seconds=sum(part.seconds for part in parts),
+        certificate=OneVsRestCertificate(tuple(classes), tuple(part.certificate for part in parts)),
+        trace=worst.trace,
+        facts=facts,
+        provenance=worst.provenance,
+        parts=tuple(parts),
+    )

@@ -1,0 +1,256 @@
+"""The perceptron family as fits: options settled, the walk run, its weights kept, its mistakes certified.
+
+The certificate of each run has R, T and, once a separator is known, (R/γ)². A run that converged is its own
+separator; on small data the widest margin is looked for as well, which tightens the bound and, of a run that did not
+converge, says whether more updates would have helped.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal, NamedTuple, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from separatrix.certificates import MistakesCertificate, least_margin
+from separatrix.design import Design, row_radius
+from separatrix.errors import OptionError, counted, require_choice, require_number
+from separatrix.fit.mistakes import Separator, find_separator
+from separatrix.fit.result import FitResult
+from separatrix.fit.run import Run, Watch, run
+from separatrix.fit.stopping import AtLeast, Rule, Status
+from separatrix.fit.trace import Trace, Updates
+from separatrix.losses import Perceptron as PerceptronLoss
+from separatrix.problem import Problem
+from separatrix.rule import Tie, UpdateRule, predicted_signs
+from separatrix.solvers import BatchPerceptron, Perceptron, PerceptronState, Solver
+from separatrix.solvers.perceptron import VOTE_BYTES, Keep, Order
+
+__all__ = ["Ballot", "PerceptronFit", "PerceptronOptions", "fit_perceptron"]
+
+Floats = NDArray[np.float64]
+SMALL_DATA = 50_000  # entries of the design up to which looking for the widest margin costs next to nothing
+SEPARATOR_STEPS = 300
+RANDOM_START_SCALE = 0.01  # "some small random number", of the notes
+
+
+@dataclass(frozen=True)
+class PerceptronOptions:
+    """Every option of the family; each is checked when the options are made."""
+
+    update: Literal["single", "batch"] = "single"
+    order: Order = "cyclic"
+    rate: float = 1.0
+    schedule: Literal["constant", "inverse"] = "constant"
+    start: Any = None
+    tie: Tie = "positive"
+    keep: Keep = "last"
+    margin: float = 0.0
+    max_updates: int = 1_000_000
+    max_passes: int = 10_000
+    seed: int | None = None
+
+    def __post_init__(self) -> None:
+        require_choice("update", self.update, ("single", "batch"))
+        require_choice("order", self.order, get_args(Order))
+        require_choice("schedule", self.schedule, ("constant", "inverse"))
+        require_choice("tie", self.tie, get_args(Tie))
+        require_choice("keep", self.keep, get_args(Keep))
+        require_number("rate", self.rate, above=0.0)
+        require_number("margin", self.margin, least=0.0)
+        require_number("max_updates", self.max_updates, least=1)
+        require_number("max_passes", self.max_passes, least=1)
+
+    @property
+    def rule(self) -> UpdateRule:
+        """The update rule that the options make."""
+        return UpdateRule(self.update, self.tie, float(self.margin), float(self.rate), self.schedule == "inverse")
+
+    def plain(self) -> dict[str, Any]:
+        """Return the options as JSON values."""
+        start = self.start if self.start is None or isinstance(self.start, str) else np.asarray(self.start).tolist()
+        seed = None if self.seed is None else int(self.seed)
+        return {**asdict(replace(self, start=None, seed=None)), "start": start, "seed": seed}
+
+    def start_weights(self, p: int, rng: np.random.Generator) -> Floats:
+        """Return the start vector, intercept first: zeros, small random numbers, or as given."""
+        if self.start is None:
+            return np.zeros(p)
+        if isinstance(self.start, str):
+            require_choice("start", self.start, ("random",))
+            return rng.normal(scale=RANDOM_START_SCALE, size=p)
+        start = np.asarray(self.start, dtype=np.float64).ravel()
+        if start.shape != (p,) or not np.isfinite(start).all():
+            raise OptionError(
+                f"start has {start.size} numbers, but {p} finite ones are needed: the intercept's first (if fitted),"
+                " then one a column"
+            )
+        return start
+
+    def solver(self, seed: np.random.Generator) -> Solver:
+        """Return the solver that the options ask for."""
+        if self.update == "batch":
+            return BatchPerceptron(self.rule)
+        return Perceptron(self.rule, self.order, int(self.max_updates), int(self.max_passes), seed)
+
+
+class Ballot(NamedTuple):
+    """The voters of a voted perceptron: weights (T + 1, p), and the visits that each outlived, (T + 1,)."""
+
+    weights: Floats
+    counts: Floats
+
+
+class PerceptronFit(NamedTuple):
+    """A fit, the state that a later fit may go on from, and the voters if a vote is kept."""
+
+    result: FitResult
+    state: PerceptronState
+    ballot: Ballot | None
+    tie: Tie
+
+    def scores(self, design: Design) -> Floats:
+        """Return the score of each row or, of a vote, its mean, each voter weighing the visits it outlived."""
+        return _scores(design, self.state, self.ballot, self.tie)
+
+
+def fit_perceptron(
+    design: Design,
+    signs: Floats,
+    options: PerceptronOptions,
+    *,
+    labels: tuple[Any, Any] = (-1, 1),
+    state: PerceptronState | None = None,
+    watch: Watch | None = None,
+) -> PerceptronFit:
+    """Fit the rows to their signs ±1; from an earlier state, make one pass and no more."""
+    partial = state is not None
+    rng = np.random.default_rng(options.seed)
+    if state is None:
+        state = PerceptronState(options.start_weights(design.shape[1], rng), options.keep)
+    if partial:
+        options = replace(options, max_passes=1)
+    passes_before, radius = design.passes, row_radius(design)
+    problem = Problem(design, signs, PerceptronLoss())
+    walk = run(problem, options.solver(rng), _rules(options, design.shape[0], partial), start=state, watch=watch)
+    certificate = _certify(problem, options.rule, state, walk, radius, labels)
+    ballot = Ballot(*state.ballot()) if options.keep == "vote" else None
+    scores = _scores(design, state, ballot, options.tie)
+    result = _result(problem, options, state, walk, certificate, scores)
+    return PerceptronFit(replace(result, passes=design.passes - passes_before), state, ballot, options.tie)
+
+
+def _scores(design: Design, state: PerceptronState, ballot: Ballot | None, tie: Tie) -> Floats:
+    return design.matvec(state.kept()) if ballot is None else design.gather(_vote, ballot, tie)
+
+
+def _vote(block: Any, ballot: Ballot, tie: Tie) -> Floats:
+    return np.asarray(predicted_signs(block.matvec(ballot.weights.T), tie) @ ballot.counts / ballot.counts.sum())
+
+
+def _rules(options: PerceptronOptions, n: int, partial: bool) -> tuple[Rule, ...]:
+    """Return when the walk ends: a clean run of n visits, or one of the limits."""
+    visits = 1 if options.update == "batch" else n
+    return (
+        AtLeast("streak", n, Status.CONVERGED),
+        AtLeast("vote_bytes", VOTE_BYTES, Status.MEMORY_CAP),
+        AtLeast("updates", options.max_updates, Status.MAX_UPDATES),
+        AtLeast("walked", options.max_passes * visits, Status.PARTIAL if partial else Status.MAX_PASSES),
+    )
+
+
+def _certify(
+    problem: Problem, rule: UpdateRule, state: PerceptronState, walk: Run, radius: float, labels: tuple[Any, Any]
+) -> MistakesCertificate:
+    converged = walk.status is Status.CONVERGED
+    separator = _best_separator(problem, state, radius, converged)
+    record = state.record
+    single = rule.update == "single"
+    return MistakesCertificate(
+        updates=state.updates,
+        radius=radius,
+        rule=rule,
+        start=record.start,
+        coef=state.coef.copy(),
+        converged=converged,
+        fit_intercept=problem.design.virtual,
+        labels=labels,
+        n_rows=problem.design.shape[0],
+        margin=separator.margin if separator.weights is not None else None,
+        separator=separator.weights,
+        history=record.updates.rows()[:, 1].astype(np.int64) if single and record.complete else None,
+    )
+
+
+def _best_separator(problem: Problem, state: PerceptronState, radius: float, converged: bool) -> Separator:
+    """Return the separator of widest margin known: the run's own or, on small data, one looked for."""
+    design, y = problem.design, problem.y
+    own = Separator(None, 0.0, radius, Status.MAX_PASSES)
+    if converged and state.coef.any():
+        least, _ = least_margin(design, y, state.coef)
+        norm = float(np.linalg.norm(state.coef))
+        if least > 0.0:
+            own = Separator(state.coef / norm, least / norm, radius, Status.CONVERGED)
+    if design.shape[0] * design.shape[1] > SMALL_DATA:
+        return own
+    found = find_separator(design, y, radius, max_steps=SEPARATOR_STEPS)
+    return found if found.weights is not None and found.margin > own.margin else own
+
+
+def _result(
+    problem: Problem,
+    options: PerceptronOptions,
+    state: PerceptronState,
+    walk: Run,
+    certificate: MistakesCertificate,
+    scores: Floats,
+) -> FitResult:
+    kept, design, y = state.kept(), problem.design, problem.y
+    wrong = int((predicted_signs(scores, options.tie) != y).sum())
+    virtual = int(design.virtual)
+    return FitResult(
+        coef=kept[virtual:],
+        intercept=np.asarray(kept[0] if virtual else 0.0),
+        status=walk.status,
+        message=_message(walk.status, options, state, wrong, certificate),
+        objective=float(problem.loss.value(scores, y).mean()),
+        passes=walk.passes,
+        seconds=walk.seconds,
+        certificate=certificate,
+        trace=Trace(walk.steps, Updates.from_record(state.record)),
+        facts={"updates": state.updates, "visits": state.visits, "wrong": wrong, "rows": design.shape[0]},
+        provenance={**options.plain(), "names": list(design.names), "storage": type(design).__name__},
+    )
+
+
+def _message(
+    status: Status, options: PerceptronOptions, state: PerceptronState, wrong: int, certificate: MistakesCertificate
+) -> str:
+    rows = certificate.n_rows
+    errors = f"{wrong:,} of {counted(rows, 'row')} wrong ({100.0 * wrong / rows:.3g} %) at the weights kept"
+    updates = counted(state.updates, "update")
+    if status is Status.CONVERGED:
+        empty = (
+            "" if state.coef.any() else "; the weights are all 0, which is no halfspace: start elsewhere, or change tie"
+        )
+        return f"converged: {counted(rows, 'visit')} in a row without a mistake after {updates}{empty}"
+    if status is Status.PARTIAL:
+        return f"one pass made; {updates} so far, {errors}"
+    limits = {
+        Status.MAX_UPDATES: f"max_updates={int(options.max_updates):,}",
+        Status.MAX_PASSES: f"max_passes={int(options.max_passes):,}",
+        Status.MEMORY_CAP: f"the {VOTE_BYTES // 2**20} MiB that a vote may store",
+    }
+    advice = "use keep='average', which stores none" if status is Status.MEMORY_CAP else _advice(certificate, options)
+    return f"stopped at {limits[status]} before every row was right: {errors}; {advice}"
+
+
+def _advice(certificate: MistakesCertificate, options: PerceptronOptions) -> str:
+    if certificate.bound is None:
+        better = "; keep='best' or 'average' stops at a good one" if options.keep == "last" else ""
+        return f"if no halfspace separates the rows, more updates cannot help{better}"
+    return (
+        f"a separator of margin {certificate.margin:.3g} exists, so it would converge"
+        f" within {certificate.bound:.3g} updates: raise the limit, or rescale the columns to widen the margin"
+    )

@@ -1,0 +1,61 @@
+"""When a fit ends: rules over the named numbers of a step, and the closed list of statuses they end in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+__all__ = ["AtLeast", "AtMost", "Rule", "Status", "first_met"]
+
+
+class Status(StrEnum):
+    """How a fit ended."""
+
+    CONVERGED = "converged"
+    OPTIMAL = "optimal"
+    INFEASIBLE = "infeasible"
+    PARTIAL = "partial"
+    MAX_UPDATES = "max_updates"
+    MAX_PASSES = "max_passes"
+    MEMORY_CAP = "memory_cap"
+    STALLED = "stalled"
+
+    @property
+    def reached_goal(self) -> bool:
+        """Whether the fit ended because it was done, not because it was stopped."""
+        return self in {Status.CONVERGED, Status.OPTIMAL, Status.INFEASIBLE, Status.PARTIAL}
+
+
+@dataclass(frozen=True)
+class AtLeast:
+    """Ends a fit with `status` once a fact has reached a bound."""
+
+    fact: str
+    bound: float
+    status: Status
+
+    def met(self, facts: Mapping[str, float]) -> bool:
+        """Tell whether the rule is met by a step's facts."""
+        return facts[self.fact] >= self.bound
+
+
+@dataclass(frozen=True)
+class AtMost:
+    """Ends a fit with `status` once a fact has fallen to a bound."""
+
+    fact: str
+    bound: float
+    status: Status
+
+    def met(self, facts: Mapping[str, float]) -> bool:
+        """Tell whether the rule is met by a step's facts."""
+        return facts[self.fact] <= self.bound
+
+
+Rule = AtLeast | AtMost
+
+
+def first_met(rules: Sequence[Rule], facts: Mapping[str, float]) -> Status | None:
+    """Return the status of the first rule that a step meets, or None to go on."""
+    return next((rule.status for rule in rules if rule.met(facts)), None)

@@ -1,0 +1,1 @@
+"""Compiled inner loops: what must touch rows one at a time."""

@@ -1,0 +1,93 @@
+"""The loss seam: functions of a score and a target, `(eta, y)`, that never see the design matrix.
+
+    value ℓ(eta, y)    slope ∂ℓ/∂eta    curvature ∂²ℓ/∂eta²    conjugate ℓ*(s, y) = sup over eta of s·eta − ℓ(eta, y)
+
+For labels y = ±1 the margin is m = y·eta. Value, slope and curvature work on numbers and on arrays of any shape, one
+result an entry; a `ScalarLoss` also has them as machine code (`Hinge.slope.compiled`), for compiled loops to call.
+They are finite for every margin whose result is; a conjugate is +inf outside its domain. Cost: O(1) a row.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from separatrix.errors import NeedsError
+from separatrix.jit import scalar
+
+__all__ = ["Loss", "ScalarLoss", "Target"]
+
+Target = Literal["labels", "numbers", "classes"]
+
+
+class Loss(ABC):
+    """What a prediction costs, with the facts about it that solvers and certificates ask for.
+
+    `target` says what y is: labels ±1, real numbers, or classes 0, …, K−1. `kinks` are the margins at which the slope
+    jumps; there `slope` is one of the subgradients. `curvature_bound` bounds the curvature (of a matrix, its largest
+    eigenvalue) over all eta; None if nothing does or there is none.
+    """
+
+    name: ClassVar[str]
+    target: ClassVar[Target] = "labels"
+    convex: ClassVar[bool] = True
+    kinks: ClassVar[tuple[float, ...]] = ()
+    has_curvature: ClassVar[bool]
+    curvature_bound: ClassVar[float | None] = None
+
+    @staticmethod
+    @abstractmethod
+    def value(eta: Any, y: Any) -> Any:
+        """Return the loss of each row."""
+
+    @staticmethod
+    @abstractmethod
+    def slope(eta: Any, y: Any) -> Any:
+        """Return the derivative of the value in eta, at a kink a subgradient."""
+
+    @classmethod
+    def curvature(cls, eta: Any, y: Any) -> Any:  # noqa: ARG003  # the signature is for the losses that have one
+        """Return the second derivative of the value in eta; raise a NeedsError where there is none."""
+        places = ", ".join(f"{kink:g}" for kink in cls.kinks)
+        raise NeedsError(
+            f"the {cls.name} loss has no curvature: it has a kink at margin {places}; "
+            "use a solver that needs only slopes, or the squared hinge or logistic loss"
+        )
+
+    @staticmethod
+    @abstractmethod
+    def conjugate(slope: Any, y: Any) -> Any:
+        """Return the supremum over eta of slope·eta − value(eta, y), +inf outside its domain."""
+
+    @classmethod
+    def of_margin(cls, margin: Any) -> Any:
+        """Return the loss as a function of the margin alone; raise a NeedsError if y is not a label."""
+        if cls.target != "labels":
+            raise NeedsError(
+                f"the {cls.name} loss is not a function of the margin: its y are {cls.target}, not labels ±1; "
+                "call value(eta, y), or use a loss of labels such as the logistic one"
+            )
+        return cls.value(margin, 1.0)
+
+
+class ScalarLoss(Loss):
+    """A loss of one score a row: its value and slope (and curvature, if it has one) also exist compiled."""
+
+    @staticmethod
+    @scalar
+    @abstractmethod
+    def value(eta: Any, y: Any) -> Any:
+        """Return the loss of each row."""
+
+    @staticmethod
+    @scalar
+    @abstractmethod
+    def slope(eta: Any, y: Any) -> Any:
+        """Return the derivative of the value in eta, at a kink a subgradient."""
+
+
+def inside(domain: Any, formula: Any) -> Any:
+    """Return the formula where the domain holds and +inf elsewhere; a number for numbers."""
+    return np.where(domain, formula, np.inf)[()]

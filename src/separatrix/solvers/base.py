@@ -1,0 +1,74 @@
+"""What a solver is: a generator of steps that declares what it needs.
+
+A solver never times, traces or stops: it yields a Step after each unit of work (mostly a pass) and goes on as long as
+it is asked to. `check_needs` compares its declared needs with what the problem offers before the first step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from separatrix.errors import NeedsError
+from separatrix.problem import Problem
+
+__all__ = ["Needs", "Solver", "Step", "check_needs"]
+
+
+@dataclass(frozen=True)
+class Step:
+    """Where a solver stands: the coefficients, and the named numbers that stopping rules and the trace read."""
+
+    coef: NDArray[np.float64]
+    facts: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Needs:
+    """What a solver asks of the loss, the penalty and the design; `otherwise` says, by need, what else would work."""
+
+    target: frozenset[str] = frozenset({"labels", "numbers", "classes"})
+    curvature: bool = False
+    random_rows: bool = False
+    column_access: bool = False
+    smooth_penalty: bool = False
+    no_penalty: bool = False
+    otherwise: Mapping[str, str] = field(default_factory=dict)
+
+
+class Solver(Protocol):
+    """An algorithm: frozen options, declared needs, and steps."""
+
+    needs: ClassVar[Needs]
+
+    def steps(self, problem: Problem, start: Any) -> Iterator[Step]:
+        """Walk the problem from a start, yielding each step, for as long as asked."""
+
+
+def check_needs(solver: Solver, problem: Problem) -> None:
+    """Raise a NeedsError that names what is missing, and what would work, before any work is done."""
+    missing = dict(_missing(solver.needs, problem))
+    if missing:
+        advice = [solver.needs.otherwise[need] for need in missing if need in solver.needs.otherwise]
+        raise NeedsError(" ".join([f"{type(solver).__name__} needs {'; '.join(missing.values())}.", *advice]))
+
+
+def _missing(needs: Needs, problem: Problem) -> Iterator[tuple[str, str]]:
+    loss, penalty, design = problem.loss, problem.penalty, problem.design
+    if loss.target not in needs.target:
+        wanted = " or ".join(sorted(needs.target))
+        yield "target", f"a loss whose targets are {wanted}; the {loss.name} loss takes {loss.target}"
+    if needs.curvature and not loss.has_curvature:
+        yield "curvature", f"a curvature; the {loss.name} loss has none"
+    if needs.smooth_penalty and not penalty.smooth:
+        yield "smooth_penalty", f"a smooth penalty; {type(penalty).__name__} has a kink at 0"
+    if needs.no_penalty and (penalty.absolute or penalty.quadratic):
+        yield "no_penalty", f"no penalty; this problem has {type(penalty).__name__}"
+    if needs.random_rows and not design.random_rows:
+        yield "random_rows", f"rows in any order; {type(design).__name__} only streams them"
+    if needs.column_access and not design.column_access:
+        yield "column_access", f"whole columns; {type(design).__name__} has none"

@@ -1,0 +1,210 @@
+"""The single-sample perceptron: visit rows one at a time, and on a mistake move towards the row.
+
+    w ← w + η_k yᵢ xᵢ        (rate η_k = rate, or rate / k for the k-th update)
+
+A visit is a mistake when the score has the wrong sign; a score of exactly 0 is judged by `tie`; with a margin m > 0
+it is a mistake when y·score < m. On rows separable with margin γ inside radius R it makes at most (R/γ)² mistakes
+from start 0 (Novikoff 1962), whatever the order; on others it goes on for ever, so what is kept matters: the last
+weights, the best on all rows (pocket with ratchet, Gallant 1990), the average over visits or the vote of all (Freund
+and Schapire 1999).
+
+Cost: one pass a step. Memory: the weights, and a record of the updates under a stated cap; a vote stores all weights.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from separatrix.jit import WorkGate
+from separatrix.loops import online
+from separatrix.loops.rows import Rows
+from separatrix.problem import Problem
+from separatrix.rule import UpdateRule
+from separatrix.solvers.base import Needs, Step
+from separatrix.solvers.updates import UpdateRecord
+
+__all__ = ["VOTE_BYTES", "Keep", "Order", "Perceptron", "PerceptronState"]
+
+Order = Literal["cyclic", "random", "shuffled"]
+Keep = Literal["last", "best", "average", "vote"]
+
+VOTE_BYTES = 256 * 2**20  # all weight vectors of a vote
+CHUNK_BYTES = 2**20  # what a call of the loop logs before it is emptied
+STEPS_PER_RUN = 64  # a step never takes more than this part of the run before it, except the first pass
+_EMPTY = np.empty(0)
+_EMPTY_ORDER = np.empty(0, dtype=np.int64)
+
+
+class PerceptronState:
+    """All that a mistake-driven run carries from one step to the next; a later run may go on from it."""
+
+    def __init__(self, start: NDArray[np.float64], keep: Keep) -> None:
+        self.keep = keep
+        self.coef = np.array(start, dtype=np.float64)
+        self.lag = np.zeros_like(self.coef) if keep == "average" else _EMPTY.copy()
+        self.pocket = self.coef.copy() if keep == "best" else _EMPTY.copy()
+        self.counters = np.zeros(online.N_COUNTERS, dtype=np.int64)
+        self.counters[online.POCKET_RUN] = -1
+        self.counters[online.POCKET_MISTAKES] = np.iinfo(np.int64).max
+        self.record = UpdateRecord(self.coef.size, self.coef)
+        self.votes: list[NDArray[np.float64]] = [self.coef.reshape(1, -1).copy()]
+        self.vote_visits: list[NDArray[np.int64]] = []
+
+    @property
+    def visits(self) -> int:
+        """Rows visited so far."""
+        return int(self.counters[online.VISITS])
+
+    @property
+    def updates(self) -> int:
+        """Updates made so far: the T of the mistake bound."""
+        return int(self.counters[online.UPDATES])
+
+    def kept(self) -> NDArray[np.float64]:
+        """Return the weights that the run is asked to keep."""
+        if self.keep == "average" and self.visits:
+            return self.coef - self.lag / self.visits
+        return self.pocket.copy() if self.keep == "best" else self.coef.copy()
+
+    def ballot(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return every weight vector of a vote, (T + 1, p), and the number of visits that each outlived, (T + 1,)."""
+        changes = np.concatenate([np.zeros(0, dtype=np.int64), *self.vote_visits])
+        edges = np.concatenate([[1], changes, [self.visits + 1]])
+        return np.concatenate(self.votes), np.diff(edges).astype(np.float64)
+
+    @property
+    def vote_bytes(self) -> int:
+        """Memory that the vote's weights take, 0 without one."""
+        return (self.updates + 1) * self.coef.nbytes if self.keep == "vote" else 0
+
+    def facts(self) -> dict[str, float]:
+        """Return the numbers that stopping rules and the trace read."""
+        return {
+            "visits": self.visits,
+            "updates": self.updates,
+            "mistakes": int(self.counters[online.MISTAKES]),
+            "streak": int(self.counters[online.STREAK]),
+            "vote_bytes": self.vote_bytes,
+        }
+
+
+@dataclass(frozen=True)
+class Perceptron:
+    """The single-sample rule; `seed` feeds the random and shuffled orders."""
+
+    rule: UpdateRule = UpdateRule()  # noqa: RUF009  # frozen
+    order: Order = "cyclic"
+    max_updates: int = 1_000_000
+    max_passes: int = 10_000
+    seed: int | np.random.Generator | None = None
+
+    needs: ClassVar[Needs] = Needs(
+        target=frozenset({"labels"}),
+        random_rows=True,
+        no_penalty=True,
+        otherwise={"random_rows": "Use BatchPerceptron, which streams."},
+    )
+
+    def steps(self, problem: Problem, start: PerceptronState) -> Iterator[Step]:
+        """Walk from a state, a pass a step; of a long run over few rows, more passes a step."""
+        walk = _Walk(self, problem, start)
+        while True:
+            yield walk.step()
+
+
+class _Walk:
+    """One run over one design: the order of visits, the loop in its cheapest form, and its log."""
+
+    def __init__(self, solver: Perceptron, problem: Problem, state: PerceptronState) -> None:
+        self.solver, self.design, self.state = solver, problem.design, state
+        self.rows: Rows = problem.design.stored_rows()
+        self.y = np.array(problem.y, dtype=np.float64)
+        self.n = len(self.y)
+        rule, tie = solver.rule, online.TIE_CODES[solver.rule.tie]
+        self.rule = online.Rule(tie, rule.margin, rule.rate, int(rule.inverse), solver.max_updates, self.n)
+        self.weights = online.Weights(state.coef, state.lag, state.pocket)
+        self.rng = np.random.default_rng(solver.seed)
+        self.gate = WorkGate(("perceptron", self.rows.values.dtype.str, self.rows.columns.dtype.str))
+        self.row_work = 2 * (int(self.rows.values.size) // self.n) + 20
+        self.passes_planned = self.walked = 0
+        self.log = self._new_log()
+
+    def step(self) -> Step:
+        """Visit all rows once (or oftener, late in a long run), or until the run is over."""
+        counters, state = self.state.counters, self.state
+        reads, order = int(counters[online.READS]), self._plan()
+        while not self._step_is_over():
+            visit = self.gate.choose(online.perceptron_visits, self._work_left())
+            visit(self.rows, self.y, order, self.rule, self.weights, self.log, counters)
+            self._empty_log()
+            if counters[online.STREAK] >= self.n and not self._confirmed():
+                counters[online.STREAK] = 0
+        if state.pocket.size:
+            counters[online.POCKET_RUN] = -1  # at the end of a step every run is judged, however short
+            fill = self.gate.choose(online.fill_pocket, self.n * self.row_work)
+            fill(self.rows, self.y, self.rule, self.weights, counters)
+        self.design.count_visits(int(counters[online.READS]) - reads)
+        self.walked += int(counters[online.DONE])
+        return Step(state.coef, {**state.facts(), "walked": self.walked})
+
+    def _plan(self) -> NDArray[np.int64]:
+        """Set the goal of a step, a pass or a 64th of the run so far; return the order of its rows."""
+        counters, n = self.state.counters, self.n
+        passes = max(1, min(self.solver.max_passes - self.passes_planned, self.passes_planned // STEPS_PER_RUN))
+        self.passes_planned += passes
+        counters[online.DONE] = counters[online.MISTAKES] = 0
+        counters[online.GOAL] = passes * n
+        if self.solver.order == "random":
+            return self.rng.integers(0, n, size=passes * n)
+        if self.solver.order == "shuffled":
+            return np.concatenate([self.rng.permutation(n) for _ in range(passes)])
+        return _EMPTY_ORDER
+
+    def _step_is_over(self) -> bool:
+        counters = self.state.counters
+        return bool(
+            counters[online.DONE] >= counters[online.GOAL]
+            or counters[online.STREAK] >= self.n
+            or counters[online.UPDATES] >= self.rule.max_updates
+            or self.state.vote_bytes > VOTE_BYTES
+        )
+
+    def _work_left(self) -> int:
+        counters = self.state.counters
+        return int(counters[online.GOAL] - counters[online.DONE]) * self.row_work
+
+    def _confirmed(self) -> bool:
+        """Tell whether a run of n correct visits has seen every row; a drawn order may have missed some."""
+        if self.solver.order == "cyclic":
+            return True
+        count = self.gate.choose(online.count_mistakes, self.n * self.row_work)
+        tie, margin = self.rule.tie, self.rule.margin
+        return bool(count(self.rows, self.y, tie, margin, self.state.coef, self.state.counters, 1) == 0)
+
+    def _new_log(self) -> online.Log:
+        size = self.state.coef.size
+        room = min(CHUNK_BYTES // 8, max(1024, self.n))
+        kept = min(room, max(1, CHUNK_BYTES // (8 * size)))
+        stride = 1 if self.state.keep == "vote" else self.state.record.snapshots.stride
+        integers = np.zeros((2, room), dtype=np.int64)
+        return online.Log(integers[0], integers[1], np.zeros(room), np.zeros((kept, size)), stride)
+
+    def _empty_log(self) -> None:
+        """Hand what the loop logged to the record and the vote, and follow the record's stride."""
+        counters, log, state = self.state.counters, self.log, self.state
+        logged, kept = int(counters[online.LOGGED]), int(counters[online.KEPT])
+        counters[online.LOGGED] = counters[online.KEPT] = 0
+        if not logged:
+            return
+        state.record.extend(log.visits[:logged], log.rows[:logged], log.scores[:logged])
+        state.record.extend_weights(log.weights[:kept], log.stride)
+        if state.keep == "vote":
+            state.votes.append(log.weights[:kept].copy())
+            state.vote_visits.append(log.visits[:logged].copy())
+        elif log.stride != state.record.snapshots.stride:
+            self.log = log._replace(stride=state.record.snapshots.stride)

@@ -1,0 +1,114 @@
+"""The tables that come along: small enough to read here without DuckDB, in a few milliseconds."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from separatrix.errors import DataError, did_you_mean
+from separatrix.tables.table import Table
+
+__all__ = ["DEMOS", "DEMO_PREFIX", "Demo", "demo_table", "load_demo"]
+
+DEMO_PREFIX = "demo:"
+DATA = Path(__file__).with_name("data")
+
+
+@dataclass(frozen=True)
+class Demo:
+    """A table that comes along: what it shows, what is to be predicted from what, and where it is from."""
+
+    name: str
+    description: str
+    target: str
+    features: tuple[str, ...]
+    origin: str
+    row_names: str | None = None
+
+
+_PLANE = ("x1", "x2")
+_CELL = "radius texture perimeter area smoothness compactness concavity concave_points symmetry fractal_dimension"
+_CELLS = tuple(form.format(fact) for form in ("mean_{}", "{}_error", "worst_{}") for fact in _CELL.split())
+
+_ALL = (
+    Demo(
+        "students",
+        "who gets grade A? Separable: the perceptron finds a rule after a few updates",
+        "grade",
+        ("attendance", "tall", "sleeps", "gum"),
+        "a worked example of lecture notes on linear discriminant functions",
+        row_names="name",
+    ),
+    Demo(
+        "five-points",
+        "separable through the origin: 5 mistakes without intercept, where 17 are possible",
+        "y",
+        _PLANE,
+        "a worked example of lecture notes on the perceptron",
+    ),
+    Demo(
+        "five-points-overlap",
+        "no line separates them: the perceptron never stops, one mistake is the best",
+        "y",
+        _PLANE,
+        "a worked example of lecture notes on linear discriminant functions",
+    ),
+    Demo(
+        "four-points",
+        "the exclusive or, the smallest set that no line separates",
+        "y",
+        _PLANE,
+        "folklore; Minsky and Papert, Perceptrons (1969)",
+    ),
+    Demo(
+        "breast-cancer",
+        "malignant or benign? 30 measurements of cell nuclei in very different units",
+        "diagnosis",
+        _CELLS,
+        "Breast Cancer Wisconsin (Diagnostic), UCI, doi:10.24432/C5DW2B, CC BY 4.0",
+    ),
+    Demo(
+        "iris",
+        "three species of iris; setosa is separable from the rest, the other two overlap",
+        "species",
+        ("sepal_length", "sepal_width", "petal_length", "petal_width"),
+        "Fisher (1936), Iris, UCI, doi:10.24432/C56C76, CC BY 4.0",
+    ),
+)
+DEMOS = {demo.name: demo for demo in _ALL}
+
+
+def load_demo(name: str) -> tuple[NDArray[np.float64], NDArray[Any]]:
+    """Return the features (n, p) and the target (n,) of a demo.
+
+    >>> X, y = load_demo("students")
+    >>> X.shape, y.tolist()
+    ((4, 4), ['A', 'F', 'F', 'A'])
+    """
+    table = demo_table(name)
+    X = np.column_stack([table.column(feature) for feature in DEMOS[name].features])
+    y = table.column(DEMOS[name].target)
+    return X, y.astype(str) if y.dtype.kind == "O" else y
+
+
+def demo_table(name: str) -> Table:
+    """Return a demo as a table that knows its target."""
+    if name not in DEMOS:
+        raise DataError(f"there is no demo {name!r}{did_you_mean(name, DEMOS)}")
+    with (DATA / f"{name}.csv").open(encoding="utf-8", newline="") as file:
+        header, *rows = csv.reader(file)
+    columns = {title: _typed(cells) for title, cells in zip(header, zip(*rows, strict=True), strict=True)}
+    return Table(columns, DEMO_PREFIX + name, DEMOS[name].target, DEMOS[name].row_names)
+
+
+def _typed(cells: Sequence[str]) -> NDArray[Any]:
+    try:
+        return np.asarray([float(cell) for cell in cells])
+    except ValueError:
+        return np.asarray(cells, dtype=object)

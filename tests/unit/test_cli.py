@@ -1,0 +1,346 @@
+"""The command line: what it prints, what it refuses, what it never imports."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, get_args, get_type_hints
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from separatrix import __version__
+from separatrix.certificates import certificate_from_dict
+from separatrix.cli import fit as verb
+from separatrix.cli.main import app
+from separatrix.cli.progress import Progress
+from separatrix.fit import PerceptronOptions
+from separatrix.tables import DEMOS, load_demo
+
+STUDENTS = ("demo:students", "--positive", "A", "--tie", "correct")
+
+
+def run(*arguments: str) -> Any:
+    return CliRunner().invoke(app, list(arguments))
+
+
+def fit(*arguments: str) -> str:
+    """Return what a fit prints; it must succeed."""
+    result = run("fit", *arguments)
+    assert result.exit_code == 0, result.output
+    return str(result.stdout)
+
+
+def fit_json(*arguments: str) -> Any:
+    return json.loads(fit(*arguments, "--json"))
+
+
+def weights(content: Any) -> dict[str, float]:
+    return dict(content["summary"]["predictors"][0]["coefficients"])
+
+
+def refusal(*arguments: str) -> str:
+    """Return the one line with which something is refused."""
+    result = run(*arguments)
+    assert result.exit_code == 2, result.output
+    assert result.stdout == ""
+    assert result.stderr.startswith("error: ")
+    assert result.stderr.count("\n") == 1
+    return str(result.stderr).removeprefix("error: ").rstrip("\n")
+
+
+def in_process(*arguments: str, code: str = "from separatrix.cli.main import main; main()") -> Any:
+    command = [sys.executable, "-W", "error", "-c", code, *arguments]
+    return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", errors="replace", check=False)
+
+
+def write(folder: Path, name: str, text: str | bytes) -> str:
+    path = folder / name
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
+    return str(path)
+
+
+def test_without_arguments_there_is_help() -> None:
+    result = run()
+    assert result.exit_code == 0
+    assert "separatrix fit demo:students" in result.stdout
+
+
+def test_version() -> None:
+    assert run("--version").stdout == f"separatrix {__version__}\n"
+
+
+def test_every_option_of_fit_has_help_and_there_is_an_example() -> None:
+    shown = run("fit", "--help").stdout
+    assert "Example: separatrix fit demo:students --positive A" in shown
+    for line in ("--drop COLUMN  ", "--max-updates <int>  ", "--seed <int>  ", "--start zero|random|NUMBERS  "):
+        assert line.strip() in shown
+
+
+@pytest.mark.parametrize("option", ["update", "order", "schedule", "tie", "keep"])
+def test_the_help_lists_the_choices_that_the_options_take(option: str) -> None:
+    choices = get_args(get_type_hints(PerceptronOptions)[option])
+    assert f'metavar="{"|".join(choices)}"' in verb.fit.__annotations__[option].replace("'", '"')
+
+
+def test_the_five_points_of_the_notes() -> None:
+    content = fit_json("demo:five-points", "--no-intercept")
+    assert content["summary"]["updates"] == 5
+    assert weights(content) == {"x1": 5.0, "x2": 1.0}
+    assert content["summary"]["predictors"][0]["evidence"]["bound"] == pytest.approx(17.0)
+    assert "5 mistakes, at most (R/γ)² = 17 possible" in fit("demo:five-points", "--no-intercept")
+
+
+@pytest.mark.parametrize(
+    ("start", "reached"),
+    [("0.25,0.25,0.25,0.25,0.25", [-0.75, 1.25, -0.75, -0.75, -0.75]), ("0,0.5,0.5,0,0", [-1, 1.5, -0.5, -1, -1])],
+)
+def test_the_students_of_the_notes(start: str, reached: list[float]) -> None:
+    content = fit_json(*STUDENTS, "--start", start)
+    assert list(weights(content).values()) == reached
+    assert list(weights(content)) == ["intercept", "attendance", "tall", "sleeps", "gum"]
+    assert content["summary"]["wrong"] == 0
+    assert content["summary"]["classes"][1] == {"label": "A", "rows": 2, "sign": 1}
+
+
+def test_from_zero_a_tie_that_is_never_a_mistake_learns_nothing_and_says_so() -> None:
+    content = fit_json(*STUDENTS)["summary"]
+    assert (content["updates"], content["wrong"], content["accuracy"], content["on_boundary"]) == (0, 2, 0.5, 4)
+    assert content["notes"] == [
+        "with --tie correct a score of 0 is never corrected, so zeros stay zeros; try --start random"
+    ]
+    assert "2 of 4 rows right (50 %)" in fit(*STUDENTS)
+
+
+@pytest.mark.parametrize(("tie", "predicted"), [("positive", "A"), ("negative", "F")])
+def test_the_training_accuracy_follows_the_tie_rule(tmp_path: Path, tie: str, predicted: str) -> None:
+    source = write(tmp_path, "zeros.csv", "x,y\n0,A\n0,A\n0,A\n0,F\n")
+    options = ("--positive", "A", "--target", "y", "--no-intercept", "--tie", tie, "--max-passes", "2")
+    assert fit_json(source, *options)["summary"]["wrong"] == {"A": 1, "F": 3}[predicted]
+
+
+def test_five_points_that_overlap_stop_at_a_limit_with_exit_code_0() -> None:
+    content = fit_json("demo:five-points-overlap", "--max-passes", "100")
+    assert content["summary"]["status"] == "max_passes"
+    assert not content["summary"]["reached_goal"]
+    assert content["summary"]["wrong"] == 1
+    assert content["result"]["certificate"]["verdict"] == "no separator known"
+
+
+def test_breast_cancer() -> None:
+    content = fit_json("demo:breast-cancer", "--max-passes", "20")
+    summary = content["summary"]
+    assert (summary["rows"], len(summary["columns"])) == (569, 30)
+    assert [(count["label"], count["rows"]) for count in summary["classes"]] == [("benign", 357), ("malignant", 212)]
+    assert summary["wrong"] == content["result"]["facts"]["wrong"]
+    assert 0.85 < summary["accuracy"] < 1.0
+
+
+@pytest.mark.parametrize("keep", ["last", "best", "average", "vote"])
+def test_iris_is_fitted_one_against_the_rest(keep: str) -> None:
+    options = ("--order", "shuffled", "--max-passes", "20", "--keep", keep)
+    content = fit_json("demo:iris", *options)
+    summary, result = content["summary"], content["result"]
+    assert np.shape(result["coef"]) == (3, 4)
+    assert [part["positive"] for part in summary["predictors"]] == ["setosa", "versicolor", "virginica"]
+    assert summary["predictors"][0]["status"] == "converged"
+    X, y = load_demo("iris")
+    if keep == "vote":
+        assert summary["accuracy"] > 0.95
+        assert summary["notes"] == [
+            "a row's class is voted by all weights of the run; the weights below are only the last"
+        ]
+    else:
+        scores = X @ np.transpose(result["coef"]) + result["intercept"]
+        predicted = np.unique(y)[scores.argmax(axis=1)]
+        assert summary["wrong"] == int(np.sum(predicted != y))
+
+
+def test_rows_sorted_by_class_are_told_to_be_shuffled() -> None:
+    sorted_rows = "the rows come sorted by class"
+    assert sorted_rows in fit("demo:iris", "--max-passes", "5")
+    assert sorted_rows not in fit("demo:iris", "--max-passes", "5", "--order", "shuffled")
+    assert sorted_rows not in fit("demo:breast-cancer", "--max-passes", "5")
+
+
+@pytest.mark.parametrize(
+    ("demo", "options"),
+    [
+        ("students", ("--positive", "A")),
+        ("five-points", ("--no-intercept", "--positive", "-1")),
+        ("five-points", ("--update", "batch", "--start", "random", "--seed", "7")),
+        ("five-points-overlap", ("--schedule", "inverse", "--rate", "0.5", "--max-updates", "50")),
+        ("four-points", ("--margin", "1", "--tie", "mistake", "--max-passes", "9")),
+        ("breast-cancer", ("--max-passes", "5", "--order", "random")),
+        ("iris", ("--max-passes", "5", "--order", "shuffled")),
+    ],
+)
+def test_the_certificate_in_the_json_verifies(demo: str, options: tuple[str, ...]) -> None:
+    content = fit_json(f"demo:{demo}", *options)
+    certificate = certificate_from_dict(content["result"]["certificate"])
+    X, y = load_demo(demo)
+    verification = certificate.verify(X, y)
+    assert verification.holds, str(verification)
+    assert not certificate.verify(2.0 * X, y).holds
+
+
+def test_a_seed_makes_a_random_fit_repeatable() -> None:
+    def timeless(*options: str) -> Any:
+        return fit_json("demo:students", "--order", "random", "--start", "random", *options)["result"]["coef"]
+
+    assert timeless("--seed", "3") == timeless("--seed", "3")
+    assert timeless("--seed", "3") != timeless("--seed", "4")
+
+
+def test_a_csv_of_ones_own(tmp_path: Path) -> None:
+    source = write(tmp_path, "t.csv", "name,size,old,kind\nu,1,true,p\nv,-1,false,q\nw,2,true,p\n")
+    content = fit_json(source, "--target", "kind", "--drop", "name", "--positive", "p")
+    assert content["summary"]["columns"] == ["size", "old"]
+    assert content["summary"]["wrong"] == 0
+    assert content["summary"]["classes"] == [
+        {"label": "q", "rows": 1, "sign": -1},
+        {"label": "p", "rows": 2, "sign": 1},
+    ]
+    assert refusal("fit", source, "--target", "kind") == (
+        "1 column holds text: 'name' ('u' in row 1); drop it with --drop NAME, or write numbers in its place"
+    )
+
+
+@pytest.mark.parametrize(("label", "named"), [("yes", True), ("False", False), ("true", True)])
+def test_truth_values_are_labels_too(tmp_path: Path, label: str, named: bool) -> None:
+    source = write(tmp_path, "t.csv", "x,y\n1,yes\n-1,no\n")
+    classes = fit_json(source, "--target", "y", "--positive", label)["summary"]["classes"]
+    assert classes[1]["label"] is named
+
+
+def test_numbers_are_labels_by_their_value(tmp_path: Path) -> None:
+    source = write(tmp_path, "t.csv", "x,y\n1,0.5\n-1,2\n")
+    classes = fit_json(source, "--target", "y", "--positive", "0.50")["summary"]["classes"]
+    assert [count["label"] for count in classes] == [2.0, 0.5]
+
+
+def test_a_target_that_is_not_said_or_misspelt(tmp_path: Path) -> None:
+    source = write(tmp_path, "t.csv", "a,grade\n1,x\n2,y\n")
+    assert refusal("fit", source) == f"say which column to predict with --target; {source} has 'a', 'grade'"
+    assert refusal("fit", source, "--target", "grad").endswith("has no column 'grad'; did you mean 'grade'?")
+    assert refusal("fit", source, "--target", "a", "--drop", "a").startswith("--drop 'a' would drop the target")
+    assert refusal("fit", source, "--target", "grade", "--drop", "b").endswith("has no column 'b'; known: 'a', 'grade'")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a,b,y\n1,2,p\n3,,q\n4,,q\n", "column 'b': 2 of 3 values are missing, first in row 2; fill in numbers"),
+        ("a,b,y\n1,2,p\n3,4,p\n", "only one class, 'p'"),
+        ("a,b,y\n1,2,p\n3,4,\n", "the target 'y' is missing in 1 of 2 rows, first in row 2"),
+        ("", "is empty; give a file with a header and rows"),
+        (b"a,y\n1,\xff\xfe\n", "is not utf-8 encoded"),
+        (
+            "a,y\n" + "".join(f"1,{k / 7}\n" for k in range(50)),
+            "has 50 different values in 50 rows, so it names no classes",
+        ),
+    ],
+)
+def test_data_that_cannot_be_used_are_refused(tmp_path: Path, text: str | bytes, message: str) -> None:
+    assert message in refusal("fit", write(tmp_path, "t.csv", text), "--target", "y")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--model", "percepton"), "model='percepton' is not one of 'perceptron'; did you mean 'perceptron'?"),
+        (("--tie", "posit"), "tie='posit' is not one of 'positive', 'negative', 'mistake', 'correct'"),
+        (("--update", "both"), "update='both' is not one of 'single', 'batch'"),
+        (("--rate", "0"), "rate=0.0 is out of range; give a finite number above 0"),
+        (("--max-updates", "0"), "max_updates=0 is out of range"),
+        (("--start", "one"), "--start 'one' is not zero, random, or numbers such as 0.5,0,1"),
+        (("--start", "1,2"), "start has 2 numbers, but 5 finite ones are needed"),
+        (("--positive", "B"), "--positive 'B' is no label of the target; known: 'A', 'F'"),
+    ],
+)
+def test_options_that_cannot_be_taken_are_refused(options: tuple[str, ...], message: str) -> None:
+    assert refusal("fit", "demo:students", *options).startswith(message)
+
+
+def test_a_positive_class_of_three_is_refused() -> None:
+    assert "chooses between two classes, but the target has 3" in refusal("fit", "demo:iris", "--positive", "setosa")
+
+
+def test_demo_lists_all_demos() -> None:
+    lines = run("demo").stdout.splitlines()
+    assert [line.split()[0] for line in lines] == list(DEMOS)
+    assert lines[4].startswith("breast-cancer        569 × 30  malignant or benign?")
+    entries = json.loads(run("demo", "--json").stdout)["demos"]
+    assert entries[5]["name"] == "iris"
+    assert (entries[5]["rows"], entries[5]["columns"], entries[5]["target"]) == (150, 4, "species")
+
+
+def test_a_long_fit_shows_its_progress_on_a_terminal_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    facts = {"passes": 1234.5, "updates": 67890.0}
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    with Progress() as progress:
+        watch = progress.watch("A [b] against the rest")
+        assert watch is not None
+        watch(facts)
+        assert sys.stderr.getvalue() == ""
+        progress.began -= 1.0
+        watch(facts)
+        watch(facts)
+    assert "A [b] against the rest: 1,234 passes, 67,890 updates" in sys.stderr.getvalue()
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    assert Progress().watch("fitting") is None
+
+
+def test_an_interrupt_ends_with_130(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("separatrix.cli.request.answer", interrupted)
+    result = run("fit", "demo:students")
+    assert result.exit_code == 130
+    assert result.stderr == "interrupted\n"
+
+
+def test_a_refusal_in_a_process_is_one_line_without_a_traceback(tmp_path: Path) -> None:
+    source = write(tmp_path, "cut.parquet", b"PAR1" + bytes(100))
+    ended = in_process("fit", source, "--target", "y")
+    assert ended.returncode == 2
+    assert ended.stdout == ""
+    assert ended.stderr.startswith("error: ")
+    assert ended.stderr.endswith("write it again\n")
+    assert "Traceback" not in ended.stderr
+
+
+def test_an_output_that_lacks_greek_is_no_error() -> None:
+    code = "import sys; sys.stdout.reconfigure(encoding='latin-1'); from separatrix.cli.main import main; main()"
+    ended = in_process("fit", "demo:five-points", "--no-intercept", code=code)
+    assert ended.returncode == 0
+    assert "5 mistakes, at most (R/?)" in ended.stdout
+
+
+def test_a_small_fit_imports_nothing_heavy() -> None:
+    code = (
+        "import sys, contextlib, io\n"
+        "from separatrix.cli.main import app\n"
+        "before = {'numpy'} & set(sys.modules)\n"
+        "shown = io.StringIO()\n"
+        "with contextlib.redirect_stdout(shown): app(['fit', 'demo:students'], standalone_mode=False)\n"
+        "heavy = {'sklearn', 'numba', 'duckdb', 'pandas', 'matplotlib'} & set(sys.modules)\n"
+        "print(sorted(before), sorted(heavy), shown.getvalue().count('4 of 4 rows right'))\n"
+    )
+    ended = in_process(code=code)
+    assert ended.stdout == "[] [] 1\n", ended.stderr
+
+
+def test_python_m_runs_the_command_line() -> None:
+    command = [sys.executable, "-W", "error", "-m", "separatrix.cli", "--version"]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == f"separatrix {__version__}\n"
