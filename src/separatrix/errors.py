@@ -12,6 +12,8 @@ __all__ = [
     "DataError",
     "NeedsError",
     "OptionError",
+    "SeparationError",
+    "SeparationWarning",
     "SeparatrixError",
     "SeparatrixWarning",
     "counted",
@@ -39,6 +41,10 @@ class NeedsError(SeparatrixError, TypeError):
     """A solver was asked for something that its loss, penalty or design does not offer."""
 
 
+class SeparationError(SeparatrixError, ArithmeticError):
+    """The maximum likelihood estimate does not exist, and the fit was asked to raise."""
+
+
 class CertificateError(SeparatrixError, ValueError):
     """A certificate is malformed, so that there is nothing to verify."""
 
@@ -51,9 +57,14 @@ class ConvergenceWarning(SeparatrixWarning):
     """A fit stopped before it reached its goal; the message has the number reached."""
 
 
+class SeparationWarning(SeparatrixWarning):
+    """The maximum likelihood estimate does not exist, or could not be shown to exist."""
+
+
 def counted(number: int, noun: str) -> str:
-    """Return a number with its noun: "1 row", "2,000 rows"."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+    """Return a number with its noun: "1 row", "2,000 passes"."""
+    ending = "" if number == 1 else "es" if noun.endswith("s") else "s"
+    return f"{number:,} {noun}{ending}"
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

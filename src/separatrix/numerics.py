@@ -14,6 +14,7 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import scipy.linalg
 from numpy.typing import NDArray
 
 from separatrix.jit import scalar
@@ -31,11 +32,13 @@ __all__ = [
     "sigmoid_slope",
     "softmax",
     "softplus",
+    "solve_semidefinite",
     "two_product",
     "two_sum",
 ]
 
 Floats = NDArray[np.float64]
+RANK_TOLERANCE = 1e-12  # relative to the largest, of eigenvalues in columns of equal scale, to count as 0
 _SPLITTER = float(2**27 + 1)  # Veltkamp: cuts a 53-bit float into two of 26 bits
 
 
@@ -127,6 +130,32 @@ def exact_sum(numbers: Iterable[float]) -> Fraction:
 def exact_dot(a: Iterable[float], b: Iterable[float]) -> Fraction:
     """Return the dot product of two vectors as the rational number that it is."""
     return sum((Fraction(x) * Fraction(z) for x, z in zip(a, b, strict=True)), Fraction(0))
+
+
+def solve_semidefinite(matrix: Floats, right: Floats, outputs: int = 1) -> Floats:
+    """Solve a positive semidefinite system; where it is singular, for the least solution in columns of equal scale.
+
+    With several outputs the unknowns are (p, outputs), columns outer, and a constant over the outputs is taken to be
+    free (as in a softmax): the solution returned sums to 0 over them.
+    """
+    diagonal = np.diag(matrix).reshape(-1, outputs).mean(axis=1)
+    scale = np.repeat(np.sqrt(np.maximum(diagonal, np.finfo(np.float64).tiny)), outputs)
+    scaled = matrix / np.outer(scale, scale)
+    if outputs > 1:
+        scaled += np.kron(np.eye(len(diagonal)), np.full((outputs, outputs), 1.0 / outputs))
+    return np.asarray(_solve_scaled(scaled, right / scale) / scale)
+
+
+def _solve_scaled(matrix: Floats, right: Floats) -> Floats:
+    try:
+        factor = scipy.linalg.cho_factor(matrix, lower=True)
+        if np.diag(factor[0]).min() > math.sqrt(RANK_TOLERANCE):
+            return np.asarray(scipy.linalg.cho_solve(factor, right))
+    except scipy.linalg.LinAlgError:
+        pass
+    values, vectors = scipy.linalg.eigh(matrix)
+    kept = values > RANK_TOLERANCE * values[-1]
+    return np.asarray(vectors[:, kept] @ ((vectors[:, kept].T @ right) / values[kept]))
 
 
 def _split(x: Any) -> tuple[Any, Any]:

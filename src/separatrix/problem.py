@@ -7,19 +7,20 @@ and its Fenchel dual, for slopes αᵢ of the loss (one a row):
     D(α) = −Σ sᵢ loss*(αᵢ, yᵢ) / Σ sᵢ − penalty*(−Σ sᵢ αᵢ xᵢ / Σ sᵢ),      D(α) ≤ P(w) for every α and w.
 
 Labels are ±1 inside. The intercept is the design's virtual column, whose penalty weight is 0. Cost: one pass a call.
-Fails, with the loss named, where a derivative is asked for that the loss does not have.
+Fails, with the loss named, where a derivative is asked for that the loss does not have; with the row and column named,
+where the data are not finite.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.design import Design, Expansion
+from separatrix.design import Block, Design, Expansion, block_hessian, row_radius
 from separatrix.errors import NeedsError
 from separatrix.losses import Loss
 from separatrix.penalties import NoPenalty, Penalty
@@ -27,6 +28,7 @@ from separatrix.penalties import NoPenalty, Penalty
 __all__ = ["Problem"]
 
 Floats = NDArray[np.float64]
+NEGLIGIBLE = 1e-8  # of the loss at 0: an objective below this is as good as 0
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,77 @@ class Problem:
         weights[: int(self.design.virtual)] = 0.0
         return weights
 
+    def zero_coef(self) -> Floats:
+        """Return coefficients of 0 in the shape that the loss takes: (p,), or (p, K) for classes."""
+        p = self.design.shape[1]
+        return np.zeros((p, int(self.y.max()) + 1)) if self.loss.target == "classes" else np.zeros(p)
+
+    def subsample(self, stride: int) -> Problem:
+        """Return the problem of every stride-th row; needs a design with `random_rows`."""
+        weights = None if self.weights is None else self.weights[::stride]
+        return replace(self, design=self.design.subsample(stride), y=self.y[::stride], weights=weights)
+
+    def bounding_hessian(self) -> Floats:
+        """Return a matrix no smaller than any Hessian of the objective, by the loss's curvature bound; one pass."""
+        if self.loss.curvature_bound is None:
+            raise NeedsError(f"the curvature of the {self.loss.name} loss has no bound")
+        gram = self.design.gram(self._row_weights(self.y)) * (self.loss.curvature_bound / self.total_weight)
+        if not np.isfinite(gram).all():
+            row_radius(self.design)  # refuses data that are not finite, with their place
+        outputs = self.zero_coef().size // len(gram)
+        return np.kron(gram, np.eye(outputs)) + self._penalty_hessian(self.zero_coef())
+
+    def centred(self) -> tuple[Problem, Floats]:
+        """Return an equal problem whose columns lie near 0, and the centre taken off them, (p − 1,) or empty."""
+        centre = self.design.needed_centre()
+        if centre is None:
+            return self, np.zeros(0)
+        return replace(self, design=self.design.centred(centre)), centre
+
+    @cached_property
+    def least_scale(self) -> float:
+        """The smallest value that gaps are taken relative to: a hundred-millionth of the loss of scores of 0."""
+        outputs = self.zero_coef().shape[1:]
+        zeros = np.zeros((len(self.y), *outputs))
+        null = float(self.mean(self.loss.value(zeros, self.y)))
+        return max(NEGLIGIBLE * null, float(np.finfo(np.float64).tiny))
+
+    def certifiable_excess(self, gradient: Floats, estimate: float) -> float:
+        """Return what a dual point made of the slopes will show of an excess: under a quadratic penalty, often more."""
+        curvature = self.penalty.curvature(self.penalty_weights)
+        if not self.penalty.quadratic:
+            return estimate
+        squares = (gradient * gradient).reshape(len(curvature), -1).sum(axis=1)
+        penalised = curvature > 0.0
+        return max(estimate, float((squares[penalised] / (2.0 * curvature[penalised])).sum()))
+
+    @cached_property
+    def free(self) -> NDArray[np.bool_]:
+        """Which coefficients have no penalty at all, (p,)."""
+        return np.asarray((self.penalty.absolute + self.penalty.quadratic) * self.penalty_weights == 0.0)
+
+    @cached_property
+    def column_squares(self) -> Floats:
+        """The weighted mean of each column's squares, (p,)."""
+        weights = self._row_weights(self.y)
+        return np.asarray(self.design.fold(_column_squares, rows=(weights,)) / self.total_weight)
+
+    def mean(self, values: Any) -> Any:
+        """Return the weighted mean over the rows of something that has one entry a row."""
+        weights = self._row_weights(self.y)
+        total = np.tensordot(weights, np.asarray(values), axes=1) / self.total_weight
+        return float(total) if total.ndim == 0 else total
+
+    def mean_hessian(self, curvature: Floats) -> Floats:
+        """Return the weighted mean of curvature ⊗ x xᵗ: (p, p), or (p·K, p·K), columns outer; one pass."""
+        rows = (self._row_weights(self.y), curvature)
+        return np.asarray(self.design.fold(_hessian, rows=rows) / self.total_weight)
+
+    def dual_coef(self, slopes: Floats) -> Floats:
+        """Return −Σ sᵢ αᵢ xᵢ / Σ sᵢ, where the penalty's conjugate is taken; (p,) or (p, K), one pass."""
+        weighted = (self._row_weights(self.y) * slopes.T).T
+        return np.asarray(-self.design.rmatvec(weighted) / self.total_weight)
+
     def value(self, coef: Floats) -> float:
         """Return P at coef."""
         return self.expand(coef, order=0).value
@@ -59,7 +132,9 @@ class Problem:
         """Return P and, by order, its gradient and Hessian at coef, in one pass."""
         if order >= 2 and not self.loss.has_curvature:
             raise NeedsError(f"the {self.loss.name} loss has no curvature, so there is no Hessian; use order 1")
-        sums = self.design.sweep(coef, self.pointwise, order, self._rows)
+        sums = self.design.sweep(coef, self.pointwise, order, self.rows)
+        if not np.isfinite(sums.value) or (sums.gradient is not None and not np.isfinite(sums.gradient).all()):
+            row_radius(self.design)  # refuses data that are not finite, with their place
         value = sums.value / self.total_weight + self.penalty.value(coef, self.penalty_weights)
         if sums.gradient is None:
             return Expansion(value)
@@ -70,26 +145,23 @@ class Problem:
 
     def hessian_product(self, coef: Floats, direction: Floats) -> Floats:
         """Return the Hessian at coef times a direction, without forming it, in one pass."""
-        product = self.design.fold(_hessian_product, coef, direction, self, rows=self._rows)
+        product = self.design.fold(_hessian_product, coef, direction, self, rows=self.rows)
         curvature = self.penalty.curvature(self.penalty_weights)
         return np.asarray(product / self.total_weight + (curvature * direction.T).T)
 
     def dual(self, slopes: Floats) -> float:
         """Return D at some slopes, (n,) or (n, K): a lower bound on P everywhere; −inf where infeasible."""
-        weights = self._row_weights(self.y)
-        conjugate = float((weights * self.loss.conjugate(slopes, self.y)).sum()) / self.total_weight
-        weighted = (weights * slopes.T).T
-        dual_coef = -self.design.rmatvec(weighted) / self.total_weight
-        return -conjugate - self.penalty.conjugate(dual_coef, self.penalty_weights)
+        conjugate = self.mean(self.loss.conjugate(slopes, self.y))
+        return float(-conjugate - self.penalty.conjugate(self.dual_coef(slopes), self.penalty_weights))
 
     def pointwise(self, eta: Floats, order: int, y: NDArray[Any], *weights: Floats) -> tuple[Floats, ...]:
         """Return weighted value, slope and curvature of the loss at some scores, up to an order."""
-        functions = (self.loss.value, self.loss.slope, self.loss.curvature)[: order + 1]
-        parts = [np.asarray(function(eta, y)) for function in functions]
+        parts = self.loss.expand(eta, y, order)
         return tuple((weights[0] * part.T).T if weights else part for part in parts)
 
     @property
-    def _rows(self) -> tuple[NDArray[Any], ...]:
+    def rows(self) -> tuple[NDArray[Any], ...]:
+        """What goes with the rows of the design: the targets and, where there are any, the weights."""
         return (self.y,) if self.weights is None else (self.y, self.weights)
 
     def _row_weights(self, y: NDArray[Any]) -> Floats:
@@ -98,6 +170,14 @@ class Problem:
     def _penalty_hessian(self, coef: Floats) -> Floats:
         curvature = self.penalty.curvature(self.penalty_weights)
         return np.diag(np.repeat(curvature, coef.size // curvature.size))
+
+
+def _column_squares(block: Block, weights: Floats) -> Floats:
+    return block.column_squares(weights)
+
+
+def _hessian(block: Block, weights: Floats, curvature: Floats) -> Floats:
+    return block_hessian(block, (weights * curvature.T).T)
 
 
 def _hessian_product(block: Any, *arguments: Any) -> Floats:

@@ -11,7 +11,6 @@ import pytest
 import scipy.sparse as sp
 
 from separatrix.design import Block, Design, Expansion, array, make_design, row_radius
-from separatrix.design.array import DenseBlock
 from separatrix.errors import DataError, NeedsError
 from separatrix.loops.rows import row_add, row_dot
 
@@ -31,7 +30,9 @@ class Streamed(Design):
         n = len(self.values)
         cuts = sorted({0, 1, n // 3, n // 2, n})
         for start, stop in pairwise(cuts):
-            yield DenseBlock(self.values, start, stop, self.virtual)
+            (block,) = make_design(self.values[start:stop], intercept=self.virtual).blocks()
+            block.start, block.stop = start, stop
+            yield block
 
 
 def with_repeated_entries(X: np.ndarray) -> sp.csr_array:
@@ -157,6 +158,12 @@ def test_gram(case: Case) -> None:
     assert case.design.passes == 1.0
 
 
+def test_column_squares(case: Case) -> None:
+    weights = draw(case.X.shape[0])
+    found = sum(block.column_squares(weights[block.start : block.stop]) for block in case.design.blocks())
+    case.check(np.asarray(found), weights @ case.X**2)
+
+
 def test_squared_norms(case: Case) -> None:
     case.check(case.design.squared_norms(), np.einsum("ij,ij->i", case.X, case.X))
     assert case.design.passes == 1.0
@@ -210,6 +217,8 @@ def test_the_input_is_neither_copied_nor_changed(case: Case) -> None:
     case.design.matvec(draw(p))
     case.design.rmatvec(draw(n))
     case.design.gram(draw(n))
+    for block in case.design.blocks():
+        block.column_squares(np.ones(block.stop - block.start))
     row_radius(case.design)
     if case.design.random_rows:
         case.design.take([0])
@@ -278,6 +287,38 @@ def test_rows_as_loops_see_them(case: Case) -> None:
     for i in range(n):
         row_add(rows, i, factors[i], total)
     case.check(total, case.design.rmatvec(factors))
+
+
+@pytest.mark.parametrize("stride", [1, 2, 100])
+def test_a_subsample_is_every_so_many_rows(case: Case, stride: int) -> None:
+    if not case.design.random_rows:
+        with pytest.raises(NeedsError, match=f"Streamed has no access to single rows.*stride={stride}"):
+            case.design.subsample(stride)
+        return
+    sample = case.design.subsample(stride)
+    assert sample.names == case.design.names
+    coef = draw(case.X.shape[1])
+    case.check(sample.matvec(coef), case.X[::stride] @ coef)
+    assert (sample.passes, case.design.passes) == (1.0, 0.0)
+
+
+def test_a_centre_is_taken_off_every_row_or_refused(case: Case) -> None:
+    skipped = int(case.design.virtual)
+    centre, coef = draw(case.X.shape[1] - skipped, seed=5), draw(case.X.shape[1])
+    if sp.issparse(case.stored) or not case.design.in_memory:
+        message = f"{type(case.design).__name__} cannot be centred without being copied"
+        with pytest.raises(NeedsError, match=message):
+            case.design.centred(centre)
+        return
+    shifted = case.X.copy()
+    shifted[:, skipped:] -= centre
+    centred = case.design.centred(centre)
+    weights = draw(case.X.shape[0])
+    case.check(centred.matvec(coef), shifted @ coef)
+    case.check(centred.gram(weights), np.einsum("i,ij,ik->jk", weights, shifted, shifted))
+    case.check(centred.take([0]), shifted[[0]])
+    rows = centred.stored_rows()
+    case.check(np.array([row_dot(rows, i, coef) for i in range(len(shifted))]), shifted @ coef)
 
 
 def test_visits_count_as_their_share_of_a_pass() -> None:

@@ -4,6 +4,7 @@ import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import separatrix as sx
+from separatrix import estimators
 
 ESTIMATORS = [
     sx.Perceptron(),
@@ -11,10 +12,31 @@ ESTIMATORS = [
     sx.Perceptron(order="shuffled", keep="average", tie="negative", random_state=0),
     sx.Perceptron(order="random", keep="vote", tie="mistake", max_updates=2000, random_state=0),
     sx.Perceptron(fit_intercept=False, margin=0.5, schedule="inverse", tie="correct", max_updates=2000),
+    sx.LogisticRegression(),
+    sx.LogisticRegression(strength=0.1, solver="lbfgs"),
+    sx.LogisticRegression(strength=1e-3, multiclass="one_vs_rest", class_weight="balanced"),
+    sx.LinearRegression(),
+    sx.LinearRegression(strength=0.1),
+    sx.LinearSVM(loss="squared_hinge"),
+    sx.LMSClassifier(max_passes=300),
+    sx.LMSClassifier(
+        update="stochastic", schedule="inverse", order="shuffled", keep="average", max_passes=100, random_state=0
+    ),
+    sx.LMSClassifier(fit_intercept=False, start="random", random_state=0),
+    sx.LMSRegressor(max_passes=300),
+    sx.LMSRegressor(update="stochastic", schedule="inverse", order="random", max_passes=100, random_state=0),
+    sx.GaussianGenerativeClassifier(),
+    sx.OneVsRest(sx.LogisticRegression(strength=0.01)),
+    sx.OneVsRest(sx.Perceptron(max_updates=1000)),
 ]
 
 
-@pytest.mark.filterwarnings("ignore::separatrix.errors.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore::separatrix.errors.SeparatrixWarning")
 @parametrize_with_checks(ESTIMATORS)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)  # raises AssertionError where the estimator breaks scikit-learn's contract
+
+
+def test_every_estimator_is_checked():
+    checked = {type(estimator) for estimator in ESTIMATORS}
+    assert checked == {getattr(estimators, name) for name in estimators.__all__}

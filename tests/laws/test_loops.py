@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from functools import partial
 from itertools import islice
-from typing import Any, get_args
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 import pytest
@@ -82,11 +83,16 @@ def assert_same(one: dict[str, np.ndarray], other: dict[str, np.ndarray]) -> Non
 # The rule itself
 
 
-def textbook(
-    X: np.ndarray, y: np.ndarray, rule: UpdateRule, visits: np.ndarray
-) -> tuple[np.ndarray, list[list[float]]]:
-    """Visit rows as the textbook says; return the weights and a (visit, row, score) for each update."""
-    w, updates = START, []
+class Textbook(NamedTuple):
+    """What the textbook's perceptron does: the weights after each visit, and a (visit, row, score) for each update."""
+
+    weights: np.ndarray
+    updates: list[list[float]]
+
+
+def textbook(X: np.ndarray, y: np.ndarray, rule: UpdateRule, visits: np.ndarray) -> Textbook:
+    """Visit rows as the textbook says."""
+    w, weights, updates = START, [], []
     for visit, i in enumerate(visits, start=1):
         x = np.concatenate([[1.0], X[i]])
         score = float(w @ x)
@@ -95,7 +101,8 @@ def textbook(
         if wrong:
             updates.append([visit, i, score])
             w = w + rule.rate_of(len(updates)) * y[i] * x
-    return w, updates
+        weights.append(w)
+    return Textbook(np.array(weights), updates)
 
 
 @every_storage
@@ -106,10 +113,10 @@ def test_visits_are_those_of_the_textbook(storage: str, tie: Tie, margin: float,
     X, y = whole_numbers(separable=False)
     rule = UpdateRule(tie=tie, margin=margin, rate=0.5)
     run = walk(STORAGES[storage](X), y, Perceptron(rule), "last", operations=operations, start=START)
-    w, updates = textbook(X, y, rule, np.tile(np.arange(N), 6))
+    weights, updates = textbook(X, y, rule, np.tile(np.arange(N), 6))
     assert len(updates) >= 40
     np.testing.assert_array_equal(run["updates"], updates)
-    np.testing.assert_array_equal(run["coef"], w)
+    np.testing.assert_array_equal(run["coef"], weights[-1])
 
 
 def test_a_drawn_order_is_followed_visit_by_visit() -> None:
@@ -117,9 +124,47 @@ def test_a_drawn_order_is_followed_visit_by_visit() -> None:
     run = walk(X, y, Perceptron(order="shuffled", seed=5), "last", operations=ALWAYS_COMPILED, start=START)
     rng = np.random.default_rng(5)
     visits = np.concatenate([rng.permutation(N) for _ in range(6)])
-    w, updates = textbook(X, y, UpdateRule(), visits)
+    weights, updates = textbook(X, y, UpdateRule(), visits)
     np.testing.assert_array_equal(run["updates"], updates)
-    np.testing.assert_array_equal(run["coef"], w)
+    np.testing.assert_array_equal(run["coef"], weights[-1])
+
+
+def both_forms(X: Any, y: np.ndarray, keep: Keep, **options: Any) -> Iterator[dict[str, np.ndarray]]:
+    for operations in (ALWAYS_INTERPRETED, ALWAYS_COMPILED):
+        yield walk(X, y, Perceptron(**options), keep, operations=operations, start=START)
+
+
+def test_the_average_is_over_the_weights_after_each_visit() -> None:
+    X, y = whole_numbers(separable=False)
+    weights, _ = textbook(X, y, UpdateRule(), np.tile(np.arange(N), 6))
+    for run in both_forms(X, y, "average"):
+        np.testing.assert_allclose(run["kept"], weights.mean(axis=0), rtol=1e-13)
+
+
+def test_a_vote_has_every_weight_vector_and_the_visits_it_stood_after() -> None:
+    X, y = whole_numbers(separable=False)
+    weights, updates = textbook(X, y, UpdateRule(), np.tile(np.arange(N), 6))
+    first = np.array([visit for visit, _, _ in updates], dtype=int)
+    for run in both_forms(X, y, "vote"):
+        np.testing.assert_array_equal(run["votes"], [START, *weights[first - 1]])
+        np.testing.assert_array_equal(run["counts"], np.diff([1, *first, 6 * N + 1]))
+        np.testing.assert_allclose(run["counts"] @ run["votes"] / (6 * N), weights.mean(axis=0), rtol=1e-13)
+
+
+@pytest.mark.parametrize("margin", [0.0, 2.0])
+@pytest.mark.parametrize("seed", range(5))
+def test_the_pocket_holds_the_fewest_mistakes_of_those_judged(seed: int, margin: float) -> None:
+    """Judged on all rows are, at least, the weights of the longest run without an update and those after each pass."""
+    X, y = whole_numbers(separable=False, seed=seed)
+    weights, updates = textbook(X, y, UpdateRule(margin=margin), np.tile(np.arange(N), 6))
+    mistakes = UpdateRule().mistaken(weights[:, :1] + weights[:, 1:] @ X.T, y).sum(axis=1)
+    edges = np.array([0, *(visit for visit, _, _ in updates), 6 * N + 1], dtype=int)
+    longest = edges[1 + int(np.argmax(np.diff(edges)[1:]))]
+    for run in both_forms(X, y, "best", rule=UpdateRule(margin=margin)):
+        held = np.flatnonzero((weights == run["kept"]).all(axis=1))
+        assert held.size > 0
+        assert run["counters"][online.POCKET_MISTAKES] == mistakes[held[0]]
+        assert mistakes[held[0]] <= min(mistakes[longest - 1], *mistakes[N - 1 :: N])
 
 
 # Interpreted, compiled, switched

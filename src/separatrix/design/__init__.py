@@ -1,7 +1,7 @@
 """The only home of storage: matrices as row blocks, with a virtual intercept column and a count of passes."""
 
 from separatrix.design.array import DenseDesign, SparseDesign
-from separatrix.design.base import Block, Design, Expansion, add_each
+from separatrix.design.base import Block, Design, Expansion, add_each, block_hessian
 from separatrix.design.build import INTERCEPT, column_names, make_design, row_radius
 
 __all__ = [
@@ -12,6 +12,7 @@ __all__ = [
     "Expansion",
     "SparseDesign",
     "add_each",
+    "block_hessian",
     "column_names",
     "make_design",
     "row_radius",

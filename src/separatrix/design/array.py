@@ -8,7 +8,7 @@ by columns is rearranged once, on first demand, which takes its size again.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -20,6 +20,9 @@ from separatrix.loops.rows import Rows
 
 __all__ = ["DenseDesign", "SparseDesign"]
 
+CENTRE_ROWS = 1000  # rows by which columns are judged to lie far from 0
+FAR = 10.0  # standard deviations from 0 at which a column is centred
+GROUPS = 32  # of blocks, for the cores to share: more than there are cores, so that none waits long
 BLOCK_ELEMENTS = 2**17  # a megabyte of float64, which a core's cache holds
 _NONE = np.empty(0, dtype=np.int32)
 
@@ -27,9 +30,9 @@ _NONE = np.empty(0, dtype=np.int32)
 class DenseBlock(Block):
     """Rows of a dense array."""
 
-    def __init__(self, values: NDArray[Any], start: int, stop: int, virtual: bool) -> None:
-        super().__init__(start, stop, virtual)
-        self.values = values[start:stop]
+    def __init__(self, values: NDArray[Any], rows: slice, virtual: bool, centre: Floats | None = None) -> None:
+        super().__init__(rows.start, rows.stop, virtual)
+        self.values = values[rows] if centre is None else values[rows] - centre
 
     def largest_entry(self) -> float:
         """Return the largest |entry| stored."""
@@ -50,6 +53,10 @@ class DenseBlock(Block):
     def stored_squared_norms(self) -> Floats:
         """Return the squared norms of the rows as stored."""
         return np.asarray(np.einsum("ij,ij->i", self.values, self.values, dtype=np.float64))
+
+    def stored_column_squares(self, weights: Floats) -> Floats:
+        """Return the weighted sums of squares of the stored columns."""
+        return np.asarray(np.einsum("i,ij,ij->j", weights, self.values, self.values, dtype=np.float64))
 
 
 class SparseBlock(Block):
@@ -81,6 +88,11 @@ class SparseBlock(Block):
         values = self.matrix.astype(np.float64, copy=False)
         return np.asarray(values.multiply(values).sum(axis=1), dtype=np.float64).ravel()
 
+    def stored_column_squares(self, weights: Floats) -> Floats:
+        """Return the weighted sums of squares of the stored columns."""
+        values = self.matrix.astype(np.float64, copy=False)
+        return np.asarray(values.multiply(values).T @ weights, dtype=np.float64)
+
 
 class _ArrayDesign(Design):
     in_memory = True
@@ -97,20 +109,46 @@ class _ArrayDesign(Design):
 
 
 class DenseDesign(_ArrayDesign):
-    """A dense array (n, p) of float64 or float32, in any memory order."""
+    """A dense array (n, p) of float64 or float32, in any memory order; `centre` is taken off each row as it is read."""
 
     column_access = True
 
-    def __init__(self, values: NDArray[Any], names: Sequence[str], virtual: bool) -> None:
+    def __init__(self, values: NDArray[Any], names: Sequence[str], virtual: bool, centre: Floats | None = None) -> None:
         super().__init__((values.shape[0], values.shape[1] + virtual), names, virtual)
         self.values = values
+        self.centre = centre
 
     def blocks(self) -> Iterator[Block]:
         """Yield blocks of rows that fit the cache."""
+        return map(self._block, self._cuts())
+
+    def needed_centre(self) -> Floats | None:
+        """Return the means of the columns, by a sample, if some lie so far from 0 that products would lose digits."""
+        if not self.virtual or self.centre is not None:
+            return None
+        sample = np.asarray(self.values[:: max(1, len(self.values) // CENTRE_ROWS)], dtype=np.float64)
+        with np.errstate(over="ignore", invalid="ignore"):
+            mean, spread = sample.mean(axis=0), sample.std(axis=0)
+            far = np.abs(mean) > FAR * spread
+        return np.where(far, mean, 0.0) if far.any() else None
+
+    def centred(self, centre: Floats) -> DenseDesign:
+        """Return the design with a centre taken off each row as it is read; nothing is copied."""
+        return DenseDesign(self.values, self.names, self.virtual, centre)
+
+    def groups(self) -> Sequence[Iterable[Block]]:
+        """Return the blocks in groups for the cores to share."""
+        cuts = self._cuts()
+        size = -(-len(cuts) // GROUPS)
+        return [map(self._block, cuts[first : first + size]) for first in range(0, len(cuts), size)]
+
+    def _cuts(self) -> list[slice]:
         n, width = self.values.shape
         rows = max(1, BLOCK_ELEMENTS // max(1, width))
-        for start in range(0, n, rows):
-            yield DenseBlock(self.values, start, min(n, start + rows), self.virtual)
+        return [slice(start, min(n, start + rows)) for start in range(0, n, rows)]
+
+    def _block(self, rows: slice) -> Block:
+        return DenseBlock(self.values, rows, self.virtual, self.centre)
 
     def stored_rows(self) -> Rows:
         """Return the rows as compiled loops read them."""
@@ -119,10 +157,15 @@ class DenseDesign(_ArrayDesign):
 
     @cached_property
     def _by_rows(self) -> NDArray[Any]:
-        return np.ascontiguousarray(self.values)
+        return np.ascontiguousarray(self.values if self.centre is None else self.values - self.centre)
+
+    def subsample(self, stride: int) -> DenseDesign:
+        """Return every stride-th row, stored together, as a design of its own."""
+        return DenseDesign(np.ascontiguousarray(self.values[::stride]), self.names, self.virtual, self.centre)
 
     def _stored(self, indices: Sequence[int] | NDArray[np.intp]) -> Floats:
-        return np.asarray(self.values[np.asarray(indices, dtype=np.intp)], dtype=np.float64)
+        rows = np.asarray(self.values[np.asarray(indices, dtype=np.intp)], dtype=np.float64)
+        return rows if self.centre is None else rows - self.centre
 
 
 class SparseDesign(_ArrayDesign):
@@ -146,6 +189,10 @@ class SparseDesign(_ArrayDesign):
     @cached_property
     def _by_rows(self) -> Any:
         return self.matrix.tocsr()
+
+    def subsample(self, stride: int) -> SparseDesign:
+        """Return every stride-th row as a design of its own."""
+        return SparseDesign(self._by_rows[::stride], self.names, self.virtual)
 
     def _stored(self, indices: Sequence[int] | NDArray[np.intp]) -> Floats:
         return np.asarray(self._by_rows[np.asarray(indices, dtype=np.intp)].toarray(), dtype=np.float64)

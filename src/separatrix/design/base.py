@@ -12,17 +12,18 @@ from __future__ import annotations
 
 import operator
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from separatrix.design.threads import map_groups
 from separatrix.errors import NeedsError
 from separatrix.loops.rows import Rows
 
-__all__ = ["Block", "Design", "Expansion", "Pointwise", "add_each"]
+__all__ = ["Block", "Design", "Expansion", "Pointwise", "add_each", "block_hessian"]
 
 Floats = NDArray[np.float64]
 
@@ -55,6 +56,11 @@ class Block(ABC):
         top = np.concatenate([[weights.sum()], border])
         return np.vstack([top, np.column_stack([border, inner])])
 
+    def column_squares(self, weights: Floats) -> Floats:
+        """Return the weighted sum of each column's squares, (p,)."""
+        stored = self.stored_column_squares(weights)
+        return np.concatenate([[weights.sum()], stored]) if self.virtual else stored
+
     def squared_norms(self) -> Floats:
         """Return ‖row‖² of each row, virtual one included, (m,)."""
         return self.stored_squared_norms() + float(self.virtual)
@@ -74,6 +80,10 @@ class Block(ABC):
     @abstractmethod
     def weighted_gram(self, weights: Floats) -> Floats:
         """Return the weighted Gram matrix of the stored columns."""
+
+    @abstractmethod
+    def stored_column_squares(self, weights: Floats) -> Floats:
+        """Return the weighted sums of squares of the stored columns."""
 
     @abstractmethod
     def stored_squared_norms(self) -> Floats:
@@ -118,11 +128,15 @@ class Design(ABC):
         combine: Callable[[Any, Any], Any] = operator.add,
     ) -> Any:
         """Run ``task(block, *rows cut to the block, *shared)`` on each block and combine the results."""
-        return reduce(combine, self._each(task, shared, rows))
+        return reduce(combine, self._each(task, shared, rows, combine))
 
     def gather(self, task: Callable[..., Any], *shared: Any, rows: Sequence[Floats] = ()) -> Floats:
         """Run a task as `fold` does and join its results, one entry a row."""
-        return np.concatenate(list(self._each(task, shared, rows)))
+
+        def listed(block: Block, *arguments: Any) -> list[Floats]:
+            return [task(block, *arguments)]
+
+        return np.concatenate(reduce(operator.add, self._each(listed, shared, rows, operator.add)))
 
     def matvec(self, coef: Floats) -> Floats:
         """Return the scores of all rows."""
@@ -152,14 +166,46 @@ class Design(ABC):
         """Return some rows as a dense array (k, p), virtual column included; needs `random_rows`."""
         raise NeedsError(f"{type(self).__name__} has no access to single rows")
 
+    def subsample(self, stride: int) -> Design:
+        """Return every stride-th row as a design of its own; needs `random_rows`."""
+        raise NeedsError(
+            f"{type(self).__name__} has no access to single rows, so none can be left out; stride={stride}"
+        )
+
     def count_visits(self, visits: int) -> None:
         """Count rows read one at a time as their share of a pass."""
         self.passes += visits / self.shape[0]
 
-    def _each(self, task: Callable[..., Any], shared: tuple[Any, ...], rows: Sequence[Floats]) -> Iterator[Any]:
+    def needed_centre(self) -> Floats | None:
+        """Return what to take off each row so that products keep their digits; None if nothing need or can be."""
+        return None
+
+    def centred(self, centre: Floats) -> Design:
+        """Return the design with a centre taken off each row as it is read."""
+        raise NeedsError(
+            f"{type(self).__name__} cannot be centred without being copied; centre of {len(centre)} columns"
+        )
+
+    def groups(self) -> Sequence[Iterable[Block]]:
+        """Return the blocks in groups, each to be worked on by one core; by default all in one."""
+        return [self.blocks()]
+
+    def _each(
+        self,
+        task: Callable[..., Any],
+        shared: tuple[Any, ...],
+        rows: Sequence[Floats],
+        combine: Callable[[Any, Any], Any],
+    ) -> Iterator[Any]:
+        """Make one pass: yield the combined result of each group of blocks, in order."""
         self.passes += 1.0
-        for block in self.blocks():
-            yield task(block, *(row[block.start : block.stop] for row in rows), *shared)
+
+        def work(group: Iterable[Block]) -> Any:
+            results = (task(block, *(row[block.start : block.stop] for row in rows), *shared) for block in group)
+            with np.errstate(over="ignore", invalid="ignore"):  # what is not finite shows in the result
+                return reduce(combine, results)
+
+        return map_groups(work, self.groups())
 
 
 def _matvec(block: Block, coef: Floats) -> Floats:

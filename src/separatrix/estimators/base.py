@@ -9,25 +9,25 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, check_random_state, validate_data
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, check_random_state, validate_data
 
 from separatrix.certificates import Certificate
 from separatrix.design import Design, make_design
-from separatrix.errors import ConvergenceWarning
+from separatrix.errors import ConvergenceWarning, DataError
 from separatrix.fit import Classes, FitResult, Trace, find_classes
 from separatrix.rule import Tie, predicted_signs
 from separatrix.theory import Halfspace
 
-__all__ = ["LinearClassifier", "seed_of"]
+__all__ = ["ACCEPTED", "LinearClassifier", "LinearModel", "seed_of"]
+
+# What every estimator takes, in scikit-learn's words.
+ACCEPTED: dict[str, Any] = {"accept_sparse": ["csr", "csc"], "dtype": [np.float64, np.float32]}
 
 
-class LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
-    """A classifier by linear scores; `result_`, `certificate_` and `trace_` tell how it came to be."""
+class LinearModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
+    """A fitted linear score; `result_`, `certificate_` and `trace_` tell how it came to be."""
 
     fit_intercept: bool
-    classes_: NDArray[Any]
-    coef_: NDArray[np.float64]
-    intercept_: NDArray[np.float64]
     result_: FitResult
     n_features_in_: int
 
@@ -47,6 +47,32 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         """The way of the fit, in columns."""
         check_is_fitted(self)
         return self.result_.trace
+
+    def _as_design(self, X: Any) -> Design:
+        names = getattr(self, "feature_names_in_", None)
+        return make_design(X, intercept=bool(self.fit_intercept), names=None if names is None else list(names))
+
+    def _weights(self, sample_weight: Any, X: Any) -> NDArray[np.float64] | None:
+        """Return the rows' weights, checked; None where none are given."""
+        if sample_weight is None:
+            return None
+        weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        if not weights.any():
+            raise DataError("all sample weights are 0; give at least one row a weight")
+        return np.asarray(weights)
+
+    def _warn(self, result: FitResult) -> None:
+        """Warn of a fit that was stopped before it was done."""
+        if not result.status.reached_goal:
+            warnings.warn(result.message, ConvergenceWarning, stacklevel=4)
+
+
+class LinearClassifier(ClassifierMixin, LinearModel):  # type: ignore[misc]  # scikit-learn is untyped
+    """A classifier by linear scores."""
+
+    classes_: NDArray[Any]
+    coef_: NDArray[np.float64]
+    intercept_: NDArray[np.float64]
 
     @property
     def halfspace_(self) -> Halfspace:
@@ -85,17 +111,13 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
     def _design(self, X: Any, *, reset: bool) -> Design:
         if not reset:
             check_is_fitted(self)
-        X = validate_data(self, X, reset=reset, **_ACCEPTED, ensure_all_finite=reset is False)
+        X = validate_data(self, X, reset=reset, **ACCEPTED, ensure_all_finite=reset is False)
         return self._as_design(X)
 
     def _design_and_labels(self, X: Any, y: Any, *, reset: bool = True) -> tuple[Design, NDArray[Any]]:
-        X, y = validate_data(self, X, y, reset=reset, **_ACCEPTED, ensure_all_finite=False)
+        X, y = validate_data(self, X, y, reset=reset, **ACCEPTED, ensure_all_finite=False)
         check_classification_targets(y)
         return self._as_design(X), y
-
-    def _as_design(self, X: Any) -> Design:
-        names = getattr(self, "feature_names_in_", None)
-        return make_design(X, intercept=bool(self.fit_intercept), names=None if names is None else list(names))
 
     def _classes(self, y: NDArray[Any]) -> Classes:
         classes = find_classes(y)
@@ -107,12 +129,8 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         self.result_ = result
         self.coef_ = np.atleast_2d(result.coef)
         self.intercept_ = np.atleast_1d(result.intercept)
-        if not result.status.reached_goal:
-            warnings.warn(result.message, ConvergenceWarning, stacklevel=3)
+        self._warn(result)
         return self
-
-
-_ACCEPTED: dict[str, Any] = {"accept_sparse": ["csr", "csc"], "dtype": [np.float64, np.float32]}
 
 
 def seed_of(random_state: Any) -> int | None:

@@ -28,6 +28,7 @@ __all__ = ["MistakeBound", "Separator", "find_separator", "mistake_bound"]
 Floats = NDArray[np.float64]
 RELATIVE_GAP = 1e-10  # of the two sides of the margin, to call it exact
 NO_MARGIN = 1e-9  # of the radius: a hull this near to 0 has no margin that floats can show
+ROUNDING = 64 * float(np.finfo(np.float64).eps)  # of the radius: a hull this near to 0 cannot be told from one with 0
 MAX_STEPS = 10_000
 
 
@@ -36,7 +37,7 @@ class MistakeBound:
     """How many mistakes a perceptron can make on some data: `bound` = (radius / margin)².
 
     `margin` is that of `separator`, and no separator has more than `margin_ceiling`; `exact` if the two agree. Without
-    a separator, margin and bound are None.
+    a separator, margin and bound are None, and `exact` if the ceiling is 0 but for rounding.
     """
 
     radius: float
@@ -48,7 +49,8 @@ class MistakeBound:
 
     def __str__(self) -> str:
         if self.margin is None:
-            return f"radius {self.radius:.6g}, no separator with a margin: no bound"
+            found = "with a margin" if self.exact else f"found (none has a margin above {self.margin_ceiling:.3g})"
+            return f"radius {self.radius:.6g}, no separator {found}: no bound"
         kind = "the widest margin" if self.exact else "a lower bound on the widest margin"
         return f"radius {self.radius:.6g}, margin {self.margin:.6g} ({kind}), at most {self.bound:.6g} mistakes"
 
@@ -131,6 +133,6 @@ def _measured(design: Design, signs: Floats, radius: float, weights: Floats) -> 
 
 def _bound(radius: float, found: Separator) -> MistakeBound:
     if found.weights is None:
-        return MistakeBound(radius, None, None, None, found.ceiling, exact=found.status is Status.INFEASIBLE)
+        return MistakeBound(radius, None, None, None, found.ceiling, exact=found.ceiling <= ROUNDING * radius)
     bound = (radius / found.margin) ** 2
     return MistakeBound(radius, found.margin, bound, found.weights, found.ceiling, found.exact)

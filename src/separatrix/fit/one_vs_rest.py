@@ -14,6 +14,8 @@ from separatrix.fit.result import FitResult
 
 __all__ = ["BinaryTarget", "binary_targets", "join_results"]
 
+ADDED = ("updates", "visits", "gap")  # facts of the parts that add up to a fact of the whole
+
 
 class BinaryTarget(NamedTuple):
     """A binary problem: signs ±1, and the labels (negative, positive) that they stand for; None stands for the rest."""
@@ -36,7 +38,7 @@ def join_results(parts: Sequence[FitResult], classes: Sequence[Any]) -> FitResul
         return parts[0]
     worst = next((part for part in parts if not part.status.reached_goal), parts[0])
     messages = [f"{label!r} against the rest: {part.message}" for label, part in zip(classes, parts, strict=True)]
-    facts = {name: sum(part.facts[name] for part in parts) for name in ("updates", "visits")}
+    facts = {name: sum(part.facts[name] for part in parts) for name in ADDED if name in parts[0].facts}
     return FitResult(
         coef=np.vstack([part.coef for part in parts]),
         intercept=np.asarray([float(part.intercept) for part in parts]),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from separatrix.fit.stopping import Rule, Status, first_met
 from separatrix.fit.trace import StepLog
 from separatrix.problem import Problem
-from separatrix.solvers import Solver, check_needs
+from separatrix.solvers import Solver, Step, check_needs
 
 __all__ = ["Run", "Watch", "run"]
 
@@ -31,21 +31,39 @@ class Run:
     steps: Mapping[str, NDArray[np.float64]]
     passes: float
     seconds: float
+    dual: NDArray[np.float64] | None = None
 
 
 def run(
-    problem: Problem, solver: Solver, rules: Sequence[Rule], *, start: Any = None, watch: Watch | None = None
+    problem: Problem,
+    solver: Solver,
+    rules: Sequence[Rule],
+    *,
+    start: Any = None,
+    watch: Watch | None = None,
+    confirm: Callable[[Step], bool] | None = None,
 ) -> Run:
-    """Walk a problem with a solver until the first of the rules is met."""
+    """Walk a problem with a solver until the first of the rules is met; `confirm` must agree to an optimal end."""
     check_needs(solver, problem)
     log, began, passes_before = StepLog(), time.perf_counter(), problem.design.passes
     for step in solver.steps(problem, start):
         passes, seconds = problem.design.passes - passes_before, time.perf_counter() - began
-        facts = {**step.facts, "passes": passes, "seconds": seconds}
+        facts = {**_relative(step.facts, problem), "passes": passes, "seconds": seconds}
         log.add(facts)
         if watch is not None:
             watch(facts)
         status = first_met(rules, facts)
+        if status is Status.OPTIMAL and confirm is not None and not confirm(replace(step, facts=facts)):
+            status = first_met([rule for rule in rules if rule.status is not Status.OPTIMAL], facts)
         if status is not None:
-            return Run(step.coef, status, facts, log.arrays(), passes, seconds)
+            passes, seconds = problem.design.passes - passes_before, time.perf_counter() - began
+            return Run(step.coef, status, facts, log.arrays(), passes, seconds, step.dual)
     raise AssertionError(f"{type(solver).__name__} ran out of steps before a rule was met")
+
+
+def _relative(facts: Mapping[str, float], problem: Problem) -> Mapping[str, float]:
+    """Add the excess relative to the objective, of a step that has both."""
+    if "excess" not in facts:
+        return facts
+    size = max(abs(facts["objective"]), problem.least_scale)
+    return {**facts, "relative_excess": facts["excess"] / size}

@@ -19,12 +19,15 @@ class Status(StrEnum):
     MAX_UPDATES = "max_updates"
     MAX_PASSES = "max_passes"
     MEMORY_CAP = "memory_cap"
+    MAX_STEPS = "max_steps"
     STALLED = "stalled"
+    SEPARATED = "separated"
+    DIVERGED = "diverged"
 
     @property
     def reached_goal(self) -> bool:
         """Whether the fit ended because it was done, not because it was stopped."""
-        return self in {Status.CONVERGED, Status.OPTIMAL, Status.INFEASIBLE, Status.PARTIAL}
+        return self in {Status.CONVERGED, Status.OPTIMAL, Status.INFEASIBLE, Status.PARTIAL, Status.SEPARATED}
 
 
 @dataclass(frozen=True)

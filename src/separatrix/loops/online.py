@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Any, Literal, NamedTuple
 
 from separatrix.jit import loop
-from separatrix.loops.rows import Rows, dense_dot, row_add, row_dot, sparse_dot
+from separatrix.loops.rows import Rows, dense_add, dense_dot, row_add, row_dot, sparse_add, sparse_dot
 
 __all__ = [
     "DONE",
@@ -114,82 +114,73 @@ def fill_pocket(rows: Rows, y: Any, rule: Rule, weights: Weights, counters: Any)
 
 
 @loop
-def next_mistake(
-    rows: Rows, y: Any, order: Any, rule: Rule, weights: Any, first: int, last: int
-) -> tuple[int, int, float]:
-    """Walk the order (or the rows in turn) from place `first`; return the place, row and score of the next mistake.
-
-    Without one before `last`, the place is `last`. Nothing is written, so that the rows stream at memory speed.
-    """
-    bias = weights[0] if rows.virtual else 0.0
-    w, width = weights[rows.virtual :], rows.width
-    for place in range(first, last):
-        i = order[place] if order.size else place
-        if rows.starts.size == 0:
-            score = bias + dense_dot(rows.values[i * width : (i + 1) * width], w)
-        else:
-            start, stop = rows.starts[i], rows.starts[i + 1]
-            score = bias + sparse_dot(rows.values[start:stop], rows.columns[start:stop], w)
-        if is_mistake(score, y[i], rule.tie, rule.margin):
-            return place, i, score
-    return last, 0, 0.0
+def update_limit(rule: Rule, log: Log, counters: Any) -> int:
+    """Return the number of updates to stop at: all that are allowed, or as many as the log has room for."""
+    updates = counters[UPDATES]
+    limit: int = min(rule.max_updates, updates + log.rows.size - counters[LOGGED])
+    if log.stride:
+        room = log.weights.shape[0] - counters[KEPT]
+        limit = min(limit, (updates // log.stride + room) * log.stride)
+    return limit
 
 
 @loop
 def perceptron_visits(rows: Rows, y: Any, order: Any, rule: Rule, weights: Weights, log: Log, counters: Any) -> None:
-    """Visit rows in the order given (in turn if `order` is empty) and correct each mistake."""
-    while counters[DONE] < counters[GOAL] and counters[LOGGED] < log.rows.size:
-        if counters[STREAK] >= rule.streak_goal or counters[UPDATES] >= rule.max_updates:
-            break
-        if log.stride and counters[KEPT] >= log.weights.shape[0]:
-            break
-        first = counters[DONE] if order.size else counters[ROW]
-        allowed = min(counters[GOAL] - counters[DONE], rule.streak_goal - counters[STREAK])
-        last = first + allowed if order.size else min(first + allowed, y.size)
-        place, i, score = next_mistake(rows, y, order, rule, weights.current, first, last)
-        count_visits(counters, place - first, y.size)
-        if place == last:
-            continue
-        if weights.pocket.size:
-            fill_pocket(rows, y, rule, weights, counters)
-        count_visits(counters, 1, y.size)
-        correct_mistake(rows, i, y[i], rule, weights, counters)
-        write_log(log, i, score, weights.current, counters)
+    """Visit rows in the order given (in turn if `order` is empty) and correct each mistake.
 
-
-@loop
-def count_visits(counters: Any, visits: int, n: int) -> None:
-    """Count correct visits; the row visited next stands after them, the first after the last."""
-    counters[DONE] += visits
+    The rows' arrays have names of their own, and what a visit does is not split into smaller loops: each array that
+    is handed on or taken from a tuple costs some 10 ns, and all together they cost more than the visit.
+    """
+    values, columns, starts, width, virtual = rows
+    current, w = weights.current, weights.current[virtual:]
+    done, row, streak, updates = counters[DONE], counters[ROW] % y.size, counters[STREAK], counters[UPDATES]
+    goal, limit, earlier = counters[GOAL], update_limit(rule, log, counters), counters[VISITS] - counters[DONE]
+    while done < goal and streak < rule.streak_goal and updates < limit:
+        i = order[done] if order.size else row
+        if starts.size == 0:
+            score = dense_dot(values, i * width, (i + 1) * width, w)
+        else:
+            score = sparse_dot(values, columns, starts[i], starts[i + 1], w)
+        if virtual:
+            score += current[0]
+        if is_mistake(score, y[i], rule.tie, rule.margin):
+            if weights.pocket.size:
+                counters[STREAK] = streak
+                fill_pocket(rows, y, rule, weights, counters)
+            updates += 1
+            streak = 0
+            factor = rule.rate * y[i]
+            if rule.inverse:
+                factor = factor / updates
+            if virtual:
+                current[0] += factor
+            if starts.size == 0:
+                dense_add(values, i * width, (i + 1) * width, factor, w)
+            else:
+                sparse_add(values, columns, starts[i], starts[i + 1], factor, w)
+            if weights.lag.size:
+                row_add(rows, i, factor * (earlier + done), weights.lag)
+            write_log(log, i, score, earlier + done + 1, updates, current, counters)
+        else:
+            streak += 1
+        done += 1
+        row = row + 1 if row + 1 < y.size else 0
+    visits = done - counters[DONE]
     counters[VISITS] += visits
     counters[READS] += visits
-    counters[STREAK] += visits
-    counters[ROW] = (counters[ROW] + visits) % n
+    counters[MISTAKES] += updates - counters[UPDATES]
+    counters[DONE], counters[ROW], counters[STREAK], counters[UPDATES] = done, row, streak, updates
 
 
 @loop
-def correct_mistake(rows: Rows, i: int, y: float, rule: Rule, weights: Weights, counters: Any) -> None:
-    """Move the weights towards the row, and the average's lag with them."""
-    counters[UPDATES] += 1
-    counters[MISTAKES] += 1
-    counters[STREAK] = 0
-    factor = rule.rate * y
-    if rule.inverse:
-        factor = factor / counters[UPDATES]
-    row_add(rows, i, factor, weights.current)
-    if weights.lag.size:
-        row_add(rows, i, factor * (counters[VISITS] - 1), weights.lag)
-
-
-@loop
-def write_log(log: Log, i: int, score: float, weights: Any, counters: Any) -> None:
+def write_log(log: Log, i: int, score: float, visit: int, update: int, weights: Any, counters: Any) -> None:
     """Record an update: its visit, row and score, and with its turn the weights after it."""
-    k = counters[LOGGED]
-    log.visits[k] = counters[VISITS]
+    k, kept = counters[LOGGED], counters[KEPT]
+    log.visits[k] = visit
     log.rows[k] = i
     log.scores[k] = score
     counters[LOGGED] += 1
-    if log.stride and counters[UPDATES] % log.stride == 0:
+    if log.stride and update % log.stride == 0:
         for j in range(weights.size):
-            log.weights[counters[KEPT], j] = weights[j]
+            log.weights[kept, j] = weights[j]
         counters[KEPT] += 1

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from separatrix.jit import loop, reduction
 
-__all__ = ["Rows", "dense_dot", "row_add", "row_dot", "sparse_dot"]
+__all__ = ["Rows", "dense_add", "dense_dot", "row_add", "row_dot", "sparse_add", "sparse_dot"]
 
 
 class Rows(NamedTuple):
@@ -28,12 +28,10 @@ class Rows(NamedTuple):
 @loop
 def row_dot(rows: Rows, i: int, weights: Any) -> float:
     """Return the score of row i, its virtual one included."""
-    total = weights[0] if rows.virtual else 0.0
-    w = weights[rows.virtual :]
+    bias, w = weights[0] if rows.virtual else 0.0, weights[rows.virtual :]
     if rows.starts.size == 0:
-        return total + dense_dot(rows.values[i * rows.width : (i + 1) * rows.width], w)
-    first, last = rows.starts[i], rows.starts[i + 1]
-    return total + sparse_dot(rows.values[first:last], rows.columns[first:last], w)
+        return bias + dense_dot(rows.values, i * rows.width, (i + 1) * rows.width, w)
+    return bias + sparse_dot(rows.values, rows.columns, rows.starts[i], rows.starts[i + 1], w)
 
 
 @loop
@@ -43,17 +41,15 @@ def row_add(rows: Rows, i: int, factor: float, weights: Any) -> None:
         weights[0] += factor
     w = weights[rows.virtual :]
     if rows.starts.size == 0:
-        x = rows.values[i * rows.width : (i + 1) * rows.width]
-        for j in range(x.size):
-            w[j] += factor * x[j]
+        dense_add(rows.values, i * rows.width, (i + 1) * rows.width, factor, w)
     else:
-        for k in range(rows.starts[i], rows.starts[i + 1]):
-            w[rows.columns[k]] += factor * rows.values[k]
+        sparse_add(rows.values, rows.columns, rows.starts[i], rows.starts[i + 1], factor, w)
 
 
 @reduction
-def dense_dot(x: Any, w: Any) -> float:
-    """Return x·w."""
+def dense_dot(values: Any, first: int, last: int, w: Any) -> float:
+    """Return x·w, x being the values from `first` to `last`."""
+    x = values[first:last]
     total = 0.0
     for j in range(x.size):
         total += x[j] * w[j]
@@ -61,9 +57,25 @@ def dense_dot(x: Any, w: Any) -> float:
 
 
 @reduction
-def sparse_dot(x: Any, columns: Any, w: Any) -> float:
-    """Return the sum of x[k]·w[columns[k]]."""
+def sparse_dot(values: Any, columns: Any, first: int, last: int, w: Any) -> float:
+    """Return the sum of x[k]·w[columns[k]], k from `first` to `last`."""
+    x, places = values[first:last], columns[first:last]
     total = 0.0
     for k in range(x.size):
-        total += x[k] * w[columns[k]]
+        total += x[k] * w[places[k]]
     return total
+
+
+@loop
+def dense_add(values: Any, first: int, last: int, factor: float, w: Any) -> None:
+    """Add factor·x to w, x being the values from `first` to `last`."""
+    x = values[first:last]
+    for j in range(x.size):
+        w[j] += factor * x[j]
+
+
+@loop
+def sparse_add(values: Any, columns: Any, first: int, last: int, factor: float, w: Any) -> None:
+    """Add factor·x[k] to w[columns[k]], k from `first` to `last`."""
+    for k in range(first, last):
+        w[columns[k]] += factor * values[k]

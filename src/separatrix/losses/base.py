@@ -56,6 +56,10 @@ class Loss(ABC):
             "use a solver that needs only slopes, or the squared hinge or logistic loss"
         )
 
+    def expand(self, eta: Any, y: Any, order: int) -> tuple[Any, ...]:
+        """Return (value,), (value, slope) or (value, slope, curvature) by order; a loss may share work between them."""
+        return tuple(function(eta, y) for function in (self.value, self.slope, self.curvature)[: order + 1])
+
     @staticmethod
     @abstractmethod
     def conjugate(slope: Any, y: Any) -> Any:

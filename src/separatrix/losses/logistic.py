@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
+
 from separatrix.jit import scalar
 from separatrix.losses.base import ScalarLoss
 from separatrix.numerics import entropy_complement, entropy_term, sigmoid, sigmoid_slope, softplus
@@ -47,6 +49,17 @@ class Logistic(ScalarLoss):
     def curvature(eta: Any, y: Any) -> Any:
         """Return σ(m)·σ(−m)."""
         return sigmoid_slope(y * eta)
+
+    def expand(self, eta: Any, y: Any, order: int) -> tuple[Any, ...]:
+        """Return value, slope and curvature by order, from one exponential."""
+        margin = y * eta
+        tail = np.exp(-np.abs(margin))
+        value = np.log1p(tail) - np.minimum(margin, 0.0)
+        if order == 0:
+            return (value,)
+        whole = 1.0 + tail
+        slope = -y * (np.where(margin > 0.0, tail, 1.0) / whole)
+        return (value, slope) if order == 1 else (value, slope, tail / (whole * whole))
 
     @staticmethod
     def conjugate(slope: Any, y: Any) -> Any:

@@ -21,10 +21,16 @@ __all__ = ["Needs", "Solver", "Step", "check_needs"]
 
 @dataclass(frozen=True)
 class Step:
-    """Where a solver stands: the coefficients, and the named numbers that stopping rules and the trace read."""
+    """Where a solver stands: the coefficients, and the named numbers that stopping rules and the trace read.
+
+    A solver of the one objective gives at least `objective`, P at the coefficients, and `excess`, its cheapest estimate
+    of how far that is above the least (inf while it has none). `dual`, where a solver has one, is a slope of the loss a
+    row: a point at which the dual objective can be taken.
+    """
 
     coef: NDArray[np.float64]
     facts: Mapping[str, float] = field(default_factory=dict)
+    dual: NDArray[np.float64] | None = None
 
 
 @dataclass(frozen=True)
@@ -32,6 +38,7 @@ class Needs:
     """What a solver asks of the loss, the penalty and the design; `otherwise` says, by need, what else would work."""
 
     target: frozenset[str] = frozenset({"labels", "numbers", "classes"})
+    convex: bool = False
     curvature: bool = False
     random_rows: bool = False
     column_access: bool = False
@@ -62,6 +69,8 @@ def _missing(needs: Needs, problem: Problem) -> Iterator[tuple[str, str]]:
     if loss.target not in needs.target:
         wanted = " or ".join(sorted(needs.target))
         yield "target", f"a loss whose targets are {wanted}; the {loss.name} loss takes {loss.target}"
+    if needs.convex and not loss.convex:
+        yield "convex", f"a convex loss; the {loss.name} loss is none"
     if needs.curvature and not loss.has_curvature:
         yield "curvature", f"a curvature; the {loss.name} loss has none"
     if needs.smooth_penalty and not penalty.smooth:

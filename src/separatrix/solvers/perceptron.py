@@ -145,9 +145,11 @@ class _Walk:
             if counters[online.STREAK] >= self.n and not self._confirmed():
                 counters[online.STREAK] = 0
         if state.pocket.size:
+            record = int(counters[online.POCKET_RUN])
             counters[online.POCKET_RUN] = -1  # at the end of a step every run is judged, however short
             fill = self.gate.choose(online.fill_pocket, self.n * self.row_work)
             fill(self.rows, self.y, self.rule, self.weights, counters)
+            counters[online.POCKET_RUN] = max(record, int(counters[online.POCKET_RUN]))
         self.design.count_visits(int(counters[online.READS]) - reads)
         self.walked += int(counters[online.DONE])
         return Step(state.coef, {**state.facts(), "walked": self.walked})

@@ -1,0 +1,170 @@
+"""Gaussian classes of shared variances, and the logistic weights that follow from them in closed form.
+
+With P(xⱼ | class k) = N(μₖⱼ, σⱼ²), columns independent given the class, and P(class k) = πₖ, Bayes' rule gives
+
+    P(k | x) ∝ exp(wₖ·x + bₖ),        wₖⱼ = μₖⱼ/σⱼ²,        bₖ = ln πₖ − Σⱼ μₖⱼ²/(2σⱼ²)
+
+and for two classes P(1 | x) = σ(w·x + b) with w = (μ₁ − μ₀)/σ², b = ln(π₁/π₀) + Σⱼ (μ₀ⱼ² − μ₁ⱼ²)/(2σⱼ²). Only
+differences between classes matter: the weights here sum to 0 over the classes. Means, variances (about the means of the
+classes, over n) and shares of the classes are the maximum likelihood estimates, so nothing needs to be searched: the
+certificate is the recomputation.
+
+Cost: one pass. Fails where a column does not vary within the classes: it alone would decide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from separatrix.certificates.base import Certificate, Check, Verification, register
+from separatrix.design import Block, Design, add_each, make_design, row_radius
+from separatrix.errors import DataError, counted
+
+__all__ = ["ClassMoments", "GenerativeCertificate", "Scores", "class_moments", "closed_form"]
+
+Floats = NDArray[np.float64]
+NO_SPREAD = 1e-13  # relative to the mean square of a column: a variance that is 0 but for rounding
+SLACK = 1e-8  # relative: what recomputing a sum of many rows may change
+NAMED = 5  # columns that an error lists before it only counts them
+
+
+class ClassMoments(NamedTuple):
+    """The rows of each class (K,), the means of its columns (K, p), and the variances within the classes (p,)."""
+
+    counts: Floats
+    means: Floats
+    variances: Floats
+
+
+class Scores(NamedTuple):
+    """Weights of linear scores, one a class, (K, p), and their constants (K,); each sums to 0 over the classes."""
+
+    coef: Floats
+    intercept: Floats
+
+    def against_first(self) -> Scores:
+        """Return the score of the second of two classes over the first, (1, p) and (1,)."""
+        return Scores(self.coef[1:] - self.coef[:1], self.intercept[1:] - self.intercept[:1])
+
+
+def class_moments(design: Design, codes: NDArray[np.intp], classes: int) -> ClassMoments:
+    """Return the moments of rows whose classes are the codes 0, …, K−1, in one pass."""
+    centre = design.needed_centre()
+    near = design if centre is None else design.centred(centre)
+    with np.errstate(over="ignore", invalid="ignore"):
+        sums, squares = near.fold(_class_sums, classes, rows=(codes.astype(np.float64),), combine=add_each)
+    if near is not design:
+        design.passes += near.passes
+    counts = np.bincount(codes, minlength=classes).astype(np.float64)
+    if not (np.isfinite(sums).all() and np.isfinite(squares).all()):
+        row_radius(design)  # which names the entry at fault
+    virtual = int(design.virtual)
+    means = sums[virtual:].T / counts[:, np.newaxis]
+    mean_squares = squares[virtual:] / len(codes)
+    variances = mean_squares - (counts / len(codes)) @ (means * means)
+    _refuse_no_spread(design.names[virtual:], variances <= NO_SPREAD * mean_squares)
+    return ClassMoments(counts, means if centre is None else means + centre, variances)
+
+
+def closed_form(moments: ClassMoments, priors: Floats) -> Scores:
+    """Return the weights that Gaussian classes give."""
+    middle = moments.means.mean(axis=0)
+    coef = (moments.means - middle) / moments.variances
+    intercept = np.log(priors) - ((moments.means + middle) * coef).sum(axis=1) / 2.0
+    return Scores(coef, intercept - intercept.mean())
+
+
+def _class_sums(block: Block, codes: Floats, classes: int) -> tuple[Floats, Floats]:
+    """Return the sums of each class's rows, (p, K), and the sum of all rows' squares, (p,)."""
+    of_class = (codes[:, np.newaxis] == np.arange(classes)).astype(np.float64)
+    return block.rmatvec(of_class), block.column_squares(np.ones(len(codes)))
+
+
+def _refuse_no_spread(names: Sequence[str], constant: NDArray[np.bool_]) -> None:
+    if not constant.any():
+        return
+    found = [name for name, alike in zip(names, constant, strict=True) if alike]
+    listed = ", ".join(map(repr, found[:NAMED])) + (", …" if len(found) > NAMED else "")
+    raise DataError(
+        f"{counted(len(found), 'column')} without any spread inside the classes: {listed}; a Gaussian needs a variance"
+        " above 0: drop such a column if it is constant, and if it differs between classes it decides them by itself"
+    )
+
+
+@register
+@dataclass(frozen=True)
+class GenerativeCertificate(Certificate):
+    """Weights, one row a class or one for two, that Gaussian classes give; `priors` None are the classes' shares."""
+
+    kind: ClassVar[str] = "generative"
+    classes: tuple[Any, ...]
+    coef: Floats
+    intercept: Floats
+    priors: Floats | None = None
+
+    @property
+    def claim(self) -> str:
+        """What is claimed, in words."""
+        shares = "the shares of the classes" if self.priors is None else "the priors given"
+        return f"the weights are those of Gaussian classes with shared variances, by maximum likelihood, and {shares}"
+
+    @property
+    def verdict(self) -> str:
+        """The claim in a word."""
+        return "closed form"
+
+    def verify(self, X: Any, y: Any) -> Verification:
+        """Recompute the weights from the data."""
+        try:
+            scores = self._recompute(X, np.asarray(y))
+        except DataError as trouble:
+            return Verification((Check("data", False, str(trouble)),))
+        checks = []
+        for name, claimed, found in zip(("weights", "intercept"), (self.coef, self.intercept), scores, strict=True):
+            size = max(float(np.abs(found).max()), 1.0 if name == "intercept" else 0.0)
+            away = float(np.abs(found - claimed).max())
+            checks.append(Check(name, away <= SLACK * size, f"differ by {away:.3g}, where the largest is {size:.3g}"))
+        return Verification(tuple(checks))
+
+    def _recompute(self, X: Any, y: NDArray[Any]) -> Scores:
+        design = make_design(X, intercept=True)
+        codes = _places(y, self.classes)
+        if design.shape != (len(codes), self.coef.shape[1] + 1):
+            fitted = counted(self.coef.shape[1], "column")
+            raise DataError(f"X has shape {(design.shape[0], design.shape[1] - 1)}, y {y.shape}; the fit had {fitted}")
+        moments = class_moments(design, codes, len(self.classes))
+        shares = moments.counts / moments.counts.sum() if self.priors is None else self.priors
+        scores = closed_form(moments, shares)
+        return scores.against_first() if len(self.coef) == 1 else scores
+
+    def content(self) -> dict[str, Any]:
+        """Return all that the claim rests on, as JSON values."""
+        return {
+            "classes": list(self.classes),
+            "coef": self.coef.tolist(),
+            "intercept": self.intercept.tolist(),
+            "priors": None if self.priors is None else self.priors.tolist(),
+        }
+
+    @classmethod
+    def from_content(cls, content: Mapping[str, Any]) -> Self:
+        """Make a certificate from its content."""
+        coef, intercept, priors = (
+            None if content[name] is None else np.asarray(content[name], dtype=np.float64)
+            for name in ("coef", "intercept", "priors")
+        )
+        assert coef is not None
+        assert intercept is not None
+        return cls(tuple(content["classes"]), coef, intercept, priors)
+
+
+def _places(y: NDArray[Any], classes: tuple[Any, ...]) -> NDArray[np.intp]:
+    known = y[:, np.newaxis] == np.asarray(classes)[np.newaxis, :]
+    if not known.any(axis=1).all() or not known.any(axis=0).all():
+        raise DataError(f"y must hold the classes {list(classes)}, all of them and no other")
+    return np.asarray(known.argmax(axis=1))

@@ -1,0 +1,142 @@
+"""Least mean squares as a scikit-learn classifier and regressor."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Self
+
+from separatrix.estimators.base import LinearClassifier, seed_of
+from separatrix.estimators.regressor import LinearRegressor
+from separatrix.fit import FitResult, LMSOptions, binary_targets, fit_lms, join_results, rate_limits
+
+__all__ = ["LMSClassifier", "LMSRegressor"]
+
+
+class _LMS:
+    """The options of LMS, the same for both."""
+
+    def __init__(  # noqa: PLR0913  # scikit-learn wants every option here
+        self,
+        *,
+        update: Literal["batch", "stochastic"] = "batch",
+        rate: float | None = None,
+        schedule: Literal["constant", "inverse"] = "constant",
+        order: Literal["cyclic", "random", "shuffled"] = "cyclic",
+        start: Any = None,
+        keep: Literal["last", "average"] = "last",
+        fit_intercept: bool = True,
+        tol: float = 1e-8,
+        max_passes: int = 10_000,
+        random_state: Any = None,
+    ) -> None:
+        self.update = update
+        self.rate = rate
+        self.schedule = schedule
+        self.order = order
+        self.start = start
+        self.keep = keep
+        self.fit_intercept = fit_intercept
+        self.tol = tol
+        self.max_passes = max_passes
+        self.random_state = random_state
+
+    def _options(self) -> LMSOptions:
+        return LMSOptions(
+            update=self.update,
+            rate=self.rate,
+            schedule=self.schedule,
+            order=self.order,
+            start=self.start,
+            keep=self.keep,
+            tol=self.tol,
+            max_passes=self.max_passes,
+            seed=seed_of(self.random_state),
+        )
+
+
+def _steps(*results: FitResult) -> int:
+    return max(1, *(round(result.facts["visits"] / result.facts["rows"]) for result in results))
+
+
+class LMSClassifier(_LMS, LinearClassifier):
+    """Least mean squares on targets ±1: gradient descent towards the least-squares score, whose sign classifies.
+
+    Minimises ``½ mean (w·x + b − t)²``, t = ±1: by ``w ← w − rate · mean (w·x − t) x`` (batch) or row by row. It
+    reaches least squares whether or not the classes overlap, but least squares may misclassify rows that a hyperplane
+    separates: a row far on its own side costs as much as one far on the wrong side. Two classes, or one against the
+    rest for more.
+
+    Parameters
+    ----------
+    update : "batch", all rows at once; "stochastic", one row at a time
+    rate : None for half the largest that converges: 1/λmax (batch), λ the eigenvalues of XᵗX/n; 1/R² (stochastic), R
+        the largest ‖x‖. The rate of a text that sums over rows is ours divided by n
+    schedule : of the stochastic rate: "constant", or "inverse", rate/(1 + rate·λmin·k) after k visits, which converges
+    order : of the stochastic visits: "cyclic"; "random", with replacement; "shuffled", a new permutation each pass
+    start : None for zeros, "random" for small random numbers, or the weights, intercept first
+    keep : of the stochastic weights: the "last", or the "average" over the later half of the run
+    fit_intercept : whether scores have a constant
+    tol : the excess over least squares to reach, relative to that of the best constant
+    max_passes : to stop at
+    random_state : seed of the orders and the random start
+
+    Attributes
+    ----------
+    coef_, intercept_, classes_ : the scores' weights, (1, p) for two classes or (K, p)
+    n_iter_ : passes of updates
+    result_, certificate_, trace_ : status and message; how far from least squares; the way there
+
+    Examples
+    --------
+    >>> import separatrix as sx
+    >>> model = sx.LMSClassifier().fit([[0], [1], [2], [3]], ["no", "no", "yes", "yes"])
+    >>> model.coef_.round(3), model.intercept_.round(3), str(model.result_.status)
+    (array([[0.8]]), array([-1.2]), 'converged')
+
+    Reference: Widrow and Hoff, Adaptive switching circuits (1960).
+    """
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Fit from the start: X (n, p) dense or sparse, y (n,) labels of two or more classes."""
+        options = self._options()
+        design, labels = self._design_and_labels(X, y)
+        classes, limits = self._classes(labels), rate_limits(design)
+        results = [
+            fit_lms(design, target.signs, options, labels=target.labels, limits=limits)
+            for target in binary_targets(classes)
+        ]
+        self.n_iter_ = _steps(*results)
+        return self._keep(join_results(results, self.classes_.tolist()))
+
+
+class LMSRegressor(_LMS, LinearRegressor):
+    """Least mean squares: gradient descent towards the least-squares line.
+
+    Minimises ``½ mean (w·x + b − y)²``, by ``w ← w − rate · mean (w·x − y) x`` (batch) or row by row.
+
+    Parameters
+    ----------
+    As of `LMSClassifier`.
+
+    Attributes
+    ----------
+    coef_, intercept_ : (p,) and a number
+    n_iter_ : passes of updates
+    result_, certificate_, trace_ : status and message; how far from least squares; the way there
+
+    Examples
+    --------
+    >>> import separatrix as sx
+    >>> model = sx.LMSRegressor().fit([[1], [2], [-1], [3], [4]], [2, 4, 0, 4, 6])
+    >>> model.coef_.round(3), round(model.intercept_, 3)
+    (array([1.162]), 1.108)
+
+    Reference: Widrow and Hoff, Adaptive switching circuits (1960).
+    """
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Fit from the start: X (n, p) dense or sparse, y (n,) numbers."""
+        options = self._options()
+        design, targets = self._design_and_targets(X, y)
+        result = fit_lms(design, targets, options)
+        self.n_iter_ = _steps(result)
+        return self._keep(result)

@@ -1,0 +1,81 @@
+"""Several classes by any two-class learner: one fit a class against the rest, the highest score wins."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from separatrix.certificates import OneVsRestCertificate
+from separatrix.estimators.base import ACCEPTED, LinearClassifier
+from separatrix.fit import binary_targets, find_classes
+
+__all__ = ["OneVsRest"]
+
+
+class OneVsRest(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
+    """One against the rest over any two-class learner of this library.
+
+    Parameters
+    ----------
+    estimator : a classifier, cloned for each class; it learns labels False (the rest) and True (the class)
+
+    Attributes
+    ----------
+    classes_ : the classes; estimators_ : the fitted learners, one a class (of two classes, one in all)
+    certificate_ : one certificate a class
+
+    Examples
+    --------
+    >>> import separatrix as sx
+    >>> X = [[0, 6], [1, 7], [6, -3], [7, -3], [-6, -3], [-7, -4]]
+    >>> model = sx.OneVsRest(sx.LogisticRegression(strength=0.1)).fit(X, ["n", "n", "e", "e", "w", "w"])
+    >>> model.predict([[0, 5], [5, 0], [-5, 0]]).tolist()
+    ['n', 'e', 'w']
+
+    Reference: Rifkin and Klautau, In defense of one-vs-all classification (2004).
+    """
+
+    def __init__(self, estimator: LinearClassifier) -> None:
+        self.estimator = estimator
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Fit one clone a class: X (n, p) dense or sparse, y (n,) labels of two or more classes."""
+        X, y = validate_data(self, X, y, **ACCEPTED, ensure_all_finite=False)
+        check_classification_targets(y)
+        classes = find_classes(y)
+        self.classes_ = classes.values
+        targets = binary_targets(classes)
+        self.estimators_ = [clone(self.estimator).fit(X, target.signs > 0.0) for target in targets]
+        return self
+
+    @property
+    def certificate_(self) -> OneVsRestCertificate:
+        """The evidence of each fit, by class; each verifies on labels True for its class."""
+        check_is_fitted(self)
+        parts = tuple(fitted.certificate_ for fitted in self.estimators_)
+        return OneVsRestCertificate(tuple(self.classes_.tolist()[-len(parts) :]), parts)
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Return each learner's scores: (n,) for two classes, (n, K) for more."""
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, **ACCEPTED)
+        scores = np.column_stack([fitted.decision_function(X) for fitted in self.estimators_])
+        return scores[:, 0] if len(self.estimators_) == 1 else scores
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the class of each row: of two as the learner says, of more the one with the highest score."""
+        scores = self.decision_function(X)
+        if scores.ndim == 1:
+            X = validate_data(self, X, reset=False, **ACCEPTED)
+            return np.asarray(self.classes_[self.estimators_[0].predict(X).astype(np.intp)])
+        return np.asarray(self.classes_[scores.argmax(axis=1)])

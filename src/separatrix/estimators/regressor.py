@@ -1,0 +1,47 @@
+"""What all regressors share: scikit-learn's border on one side, a design and numbers on the other."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import RegressorMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from separatrix.design import Design
+from separatrix.errors import DataError
+from separatrix.estimators.base import ACCEPTED, LinearModel
+from separatrix.fit import FitResult
+
+__all__ = ["LinearRegressor"]
+
+
+class LinearRegressor(RegressorMixin, LinearModel):  # type: ignore[misc]  # scikit-learn is untyped
+    """A regressor by a linear score."""
+
+    coef_: NDArray[np.float64]
+    intercept_: float
+
+    def predict(self, X: Any) -> NDArray[np.float64]:
+        """Return the score w·x + b of each row, (n,)."""
+        check_is_fitted(self)
+        design = self._as_design(validate_data(self, X, reset=False, **ACCEPTED))
+        weights = np.concatenate([[self.intercept_], self.coef_]) if design.virtual else self.coef_
+        return design.matvec(weights)
+
+    def _design_and_targets(self, X: Any, y: Any) -> tuple[Design, NDArray[np.float64]]:
+        X, y = validate_data(self, X, y, y_numeric=True, **ACCEPTED, ensure_all_finite=False)
+        targets = np.asarray(y, dtype=np.float64)
+        if not np.isfinite(targets).all():
+            row = int(np.flatnonzero(~np.isfinite(targets))[0])
+            raise DataError(f"y has {targets[row]} in row {row}; drop the rows whose target is not known")
+        return self._as_design(X), targets
+
+    def _keep(self, result: FitResult) -> Self:
+        """Take over a result, and warn if the fit was stopped before it was done."""
+        self.result_ = result
+        self.coef_ = result.coef
+        self.intercept_ = float(result.intercept)
+        self._warn(result)
+        return self

@@ -1,0 +1,137 @@
+"""Gradient descent, or ascent, on a function of the user's own.
+
+    x ← x − η ∇J(x)        until η‖∇J(x)‖ ≤ tol (rule "gradient"), or no entry of x changes by more than tol ("change")
+
+It finds a local minimum, and of a convex function the minimum, if the rate is small enough: below 2/L where L is the
+largest curvature of J. A rate too large is recognised by values that grow, and named.
+
+Cost: one value and one gradient a step.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from separatrix.errors import ConvergenceWarning, DataError, counted, require_choice, require_number
+from separatrix.fit.stopping import AtLeast, AtMost, Status, first_met
+from separatrix.fit.trace import StepLog
+from separatrix.solvers import Step, descend
+from separatrix.solvers.descent import DIVERGING_RISES, Progress
+
+__all__ = ["Minimum", "minimise"]
+
+Floats = NDArray[np.float64]
+RULES = {"gradient": "step_length", "change": "change"}
+TRACED = ("step_length", "change", "curvature")
+
+
+@dataclass(frozen=True)
+class Minimum:
+    """Where a descent ended: `x`, J there, how it ended, after how many steps; `trace` has a number a step."""
+
+    x: Floats
+    value: float
+    status: Status
+    message: str
+    steps: int
+    trace: Mapping[str, Floats]
+
+
+def minimise(  # noqa: PLR0913  # a function, its start, and how to walk
+    J: Callable[[Floats], Any],
+    gradient: Callable[[Floats], Any],
+    start: Any,
+    *,
+    rate: float,
+    tol: float = 1e-6,
+    rule: Literal["gradient", "change"] = "gradient",
+    maximise: bool = False,
+    max_steps: int = 10_000,
+) -> Minimum:
+    """Minimise J by gradient descent from a start or, with `maximise`, maximise it by gradient ascent.
+
+    Parameters: `J` and `gradient`, functions of an array shaped as `start`; `rate`, the η above; `tol` and `rule`, when
+    to stop: the next step would be no longer than `tol` ("gradient"), or the last one changed no entry by more
+    ("change"); `max_steps`, when to give up. Ends as "converged", "max_steps" or "diverged", these two with a warning.
+    Reference: Cauchy, Méthode générale pour la résolution des systèmes d'équations simultanées (1847).
+
+    >>> import numpy as np
+    >>> found = minimise(lambda x: (x[0] - 3) ** 2 + 1, lambda x: 2 * (x - 3), [0.0], rate=0.25)
+    >>> print(found.status, found.x.round(5), round(found.value, 9))
+    converged [3.] 1.0
+    """
+    rate, tol = require_number("rate", rate, above=0.0), require_number("tol", tol, least=0.0)
+    fact = RULES[require_choice("rule", rule, RULES)]
+    limit = int(require_number("max_steps", max_steps, least=1))
+    rules = (
+        AtLeast("rises", DIVERGING_RISES, Status.DIVERGED),
+        AtMost(fact, tol, Status.CONVERGED),
+        AtLeast("steps", limit, Status.MAX_STEPS),
+    )
+    function = _Function(J, gradient, -1.0 if maximise else 1.0)
+    log = StepLog()
+    for step in descend(Progress(function), np.array(start, dtype=np.float64), rate):
+        log.add({"value": function.sign * step.facts["objective"], **{name: step.facts[name] for name in TRACED}})
+        status = first_met(rules, step.facts)
+        if status is not None:
+            return _result(step, status, function.sign, rate, log)
+    raise AssertionError("a descent has no end of its own")
+
+
+class _Expansion(NamedTuple):
+    value: float
+    gradient: Floats
+
+
+@dataclass(frozen=True)
+class _Function:
+    """The user's function, times −1 if it is to be maximised."""
+
+    J: Callable[[Floats], Any]
+    gradient: Callable[[Floats], Any]
+    sign: float
+
+    def expand(self, coef: Floats) -> _Expansion:
+        """Return value and gradient, of the shapes that they must have."""
+        value, slopes = np.asarray(self.J(coef), dtype=np.float64), np.asarray(self.gradient(coef), dtype=np.float64)
+        if value.size != 1:
+            raise DataError(f"J returned an array of shape {value.shape}; it must return one number")
+        if slopes.shape != coef.shape:
+            raise DataError(f"gradient returned shape {slopes.shape}, but the start has shape {coef.shape}")
+        return _Expansion(self.sign * float(value.reshape(())), self.sign * slopes)
+
+
+def _result(step: Step, status: Status, sign: float, rate: float, log: StepLog) -> Minimum:
+    message = _message(step.facts, status, sign, rate)
+    if not status.reached_goal:
+        warnings.warn(message, ConvergenceWarning, stacklevel=3)
+    value = sign * step.facts["objective"]
+    return Minimum(step.coef, value, status, message, int(step.facts["steps"]), log.arrays())
+
+
+def _message(facts: Mapping[str, float], status: Status, sign: float, rate: float) -> str:
+    after, value = f"after {counted(int(facts['steps']), 'step')}", sign * facts["objective"]
+    if status is Status.CONVERGED:
+        return f"converged {after}: J = {value:.6g}, the next step is {facts['step_length']:.3g} long"
+    if status is Status.MAX_STEPS:
+        lengths = (
+            f"the last step changed an entry by {facts['change']:.3g}, the next is {facts['step_length']:.3g} long"
+        )
+        return f"stopped {after}: J = {value:.6g}; {lengths}; raise max_steps, or the rate if J changes slowly"
+    direction, bound = ("falls", "minimum") if sign > 0.0 else ("grows", "maximum")
+    if facts["objective"] == -math.inf:
+        return f"diverged {after}: J {direction} without end, so it has no {bound}"
+    return f"diverged {after}: J has gone to {value:.3g}, away from its {bound}: {too_large(rate, facts['curvature'])}"
+
+
+def too_large(rate: float, curvature: float) -> str:
+    """Say that a rate is too large and, where the last step met a curvature, what would do."""
+    hint = f"; where the curvature is {curvature:.3g}, as met last, it must be below {2.0 / curvature:.3g}"
+    return f"rate {rate:g} is too large" + (hint if 0.0 < curvature < math.inf else "; try a smaller one")

@@ -1,0 +1,166 @@
+"""Stochastic gradient descent: a step down the loss of one row at a time.
+
+    w ← w − η_k (sᵢ slope(xᵢ·w, yᵢ) xᵢ + ∇penalty(w)),        η_k = η, or η / (1 + decay·k) after k visits
+
+With the perceptron loss and rate 1 it is the perceptron, with the squared loss LMS, with the logistic loss
+w ← w + η σ(−y w·x) y x. Row weights sᵢ are taken relative to their mean. At a constant rate it comes to a distance of
+the minimum that grows with the rate, and circles there; an average of the iterates is nearer. At the inverse rate it
+converges. `decay` 1 is the rate η/k of the textbooks, k from 1, which stops moving long before a flat minimum is
+reached; by default it is η·(least curvature), the slowest that suffices, or 1/n where that is not known: then the rate
+halves in the first pass.
+
+Cost: a step is one pass of visits and one pass that measures objective and gradient at the end of it.
+Fails where a loss has several slopes a row (softmax), or the rows only stream.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from separatrix.jit import WorkGate
+from separatrix.loops import stochastic
+from separatrix.losses import ScalarLoss
+from separatrix.problem import Problem
+from separatrix.solvers.base import Needs, Step
+from separatrix.solvers.descent import Progress, least_curvature_of
+from separatrix.solvers.perceptron import Order
+
+__all__ = ["Stochastic"]
+
+Floats = NDArray[np.float64]
+ROW_WORK = 40  # interpreted operations of a visit beside those on the row's entries
+_EMPTY = np.empty(0)
+_EMPTY_ORDER = np.empty(0, dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class Stochastic:
+    """A pass of visits a step; `seed` feeds the random and shuffled orders.
+
+    `keep` says what a step returns: the last weights, or their average over the visits of the last half to three
+    quarters of the run, in which the way from the start is forgotten. `least_curvature`, where known, turns the
+    estimated excess into a bound. Facts: those of `Gradient`, a step being a pass, and `visits`.
+    """
+
+    rate: float = 0.01
+    schedule: Literal["constant", "inverse"] = "constant"
+    decay: float | None = None
+    order: Order = "cyclic"
+    keep: Literal["last", "average"] = "last"
+    seed: int | np.random.Generator | None = None
+    least_curvature: float = 0.0
+
+    needs: ClassVar[Needs] = Needs(
+        target=frozenset({"labels", "numbers"}),
+        convex=True,
+        random_rows=True,
+        smooth_penalty=True,
+        otherwise={
+            "target": "Use Gradient, or fit one class against the rest.",
+            "convex": "It is flat but for its jump, so no slope leads down: use the logistic or a hinge loss instead.",
+            "random_rows": "Use Gradient, which streams.",
+            "smooth_penalty": "Use Coordinate for an L1 penalty.",
+        },
+    )
+
+    def steps(self, problem: Problem, start: Floats | None = None) -> Iterator[Step]:
+        """Walk, a pass of visits a step; the first step is the start itself."""
+        floor = least_curvature_of(problem, self.least_curvature)
+        walk = _Walk(self, problem, problem.zero_coef() if start is None else start, self._decay(problem, floor))
+        progress = Progress(problem, least_curvature=floor, kinked=bool(problem.loss.kinks))
+        while True:
+            kept = walk.kept()
+            progress.look(kept, walk.rate)
+            yield Step(kept, {**progress.facts, "visits": walk.visits})
+            walk.make_pass()
+
+    def _decay(self, problem: Problem, least_curvature: float) -> float:
+        if self.schedule == "constant":
+            return 0.0
+        return self.decay or self.rate * least_curvature or 1.0 / problem.design.shape[0]
+
+
+class _Walk:
+    """One run over one design: the weights, the order of visits, the loop in its cheapest form."""
+
+    def __init__(self, solver: Stochastic, problem: Problem, start: Floats, decay: float) -> None:
+        assert isinstance(problem.loss, ScalarLoss)
+        self.solver, self.design = solver, problem.design
+        self.rows, self.n = problem.design.stored_rows(), problem.design.shape[0]
+        self.y = np.array(problem.y, dtype=np.float64)
+        self.shares = _EMPTY if problem.weights is None else problem.weights * (self.n / problem.total_weight)
+        self.schedule = stochastic.Schedule(float(solver.rate), decay, float(problem.penalty.quadratic))
+        self.weights = np.array(start, dtype=np.float64)
+        self.lag = np.zeros_like(self.weights) if solver.keep == "average" else _EMPTY.copy()
+        self.state = np.array([0.0, 1.0, 0.0])
+        self.average = _TailAverage(self.weights.size)
+        self.rng = np.random.default_rng(solver.seed)
+        self.loop = stochastic.visits_down(problem.loss.slope)
+        self.gate = WorkGate(("stochastic", problem.loss.name, self.rows.values.dtype.str, self.rows.columns.dtype.str))
+        self.work = 2 * int(self.rows.values.size) + ROW_WORK * self.n
+
+    @property
+    def visits(self) -> int:
+        """Rows visited so far."""
+        return int(self.state[stochastic.VISITS])
+
+    @property
+    def rate(self) -> float:
+        """The rate of the next visit."""
+        return self.schedule.rate / (1.0 + self.schedule.decay * self.visits)
+
+    def make_pass(self) -> None:
+        """Visit every row once, or as many drawn at random."""
+        visit = self.gate.choose(self.loop, self.work)
+        with np.errstate(over="ignore", invalid="ignore"):  # a descent that diverges says so by its facts
+            weights = stochastic.Weights(self.weights, self.lag, self.state)
+            visit(self.rows, self.y, self.shares, self._order(), self.schedule, weights)
+            if self.lag.size:
+                self.average.add(self._sum(), self.visits // self.n, self.visits)
+        self.design.count_visits(self.n)
+
+    def kept(self) -> Floats:
+        """Return the weights that the run is asked to keep."""
+        if self.lag.size and self.visits:
+            return self.average.value()
+        current = self.weights.copy()
+        current[self.rows.virtual :] *= self.state[stochastic.SCALE]
+        return current
+
+    def _order(self) -> NDArray[np.int64]:
+        if self.solver.order == "random":
+            return self.rng.integers(0, self.n, size=self.n)
+        if self.solver.order == "shuffled":
+            return self.rng.permutation(self.n)
+        return _EMPTY_ORDER
+
+    def _sum(self) -> Floats:
+        """Return the sum of the weights after every visit."""
+        total = np.asarray(self.state[stochastic.TOTAL] * self.weights - self.lag)
+        if self.rows.virtual:
+            total[0] = self.visits * self.weights[0] - self.lag[0]
+        return total
+
+
+class _TailAverage:
+    """The average of the weights since pass 2^(j−1), while passes 2^j to 2^(j+1) are made."""
+
+    def __init__(self, size: int) -> None:
+        nothing = (np.zeros(size), 0)
+        self.now = self.since = self.next = nothing
+
+    def add(self, total: Floats, passes: int, visits: int) -> None:
+        """Take over the sum of all weights so far."""
+        self.now = (total, visits)
+        if passes & (passes - 1) == 0:
+            self.since, self.next = self.next, self.now
+
+    def value(self) -> Floats:
+        """Return the average since then."""
+        (total, visits), (before, visits_before) = self.now, self.since
+        return np.asarray((total - before) / (visits - visits_before))

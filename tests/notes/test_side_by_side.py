@@ -1,0 +1,67 @@
+"""Perceptron, LMS and logistic regression side by side (M28, note E): one shape of update, three errors."""
+
+from itertools import islice
+
+import numpy as np
+import pytest
+
+import separatrix as sx
+from separatrix.design import make_design
+from separatrix.numerics import sigmoid
+from separatrix.problem import Problem
+from separatrix.solvers import Stochastic
+
+X_ROW, W, RATE = np.array([2.0, -1.0, 0.5]), np.array([0.4, 0.3, -0.2]), 0.05
+
+
+def step(loss, label, rate):
+    """Return what one visit of the row adds to the weights."""
+    problem = Problem(make_design([X_ROW], intercept=False), np.array([label]), loss)
+    start, after = islice(Stochastic(rate).steps(problem, W), 2)
+    return after.coef - start.coef
+
+
+@pytest.mark.parametrize("label", [1.0, -1.0])
+def test_m28_each_update_is_minus_rate_times_error_times_row(label):
+    score = W @ X_ROW  # 0.4, so that label −1 is a mistake and +1 none
+    errors = {
+        "perceptron": np.sign(score) - label,
+        "least mean squares": score - label,
+        "logistic": sigmoid(score) - (label + 1.0) / 2.0,
+    }
+    updates = {
+        # the note's o − t is ±2 on a mistake, so its rate is half that of w + rate·y·x
+        "perceptron": step(sx.losses.Perceptron(), label, 2.0 * RATE),
+        "least mean squares": step(sx.losses.Squared(), label, RATE),
+        "logistic": step(sx.losses.Logistic(), label, RATE),
+    }
+    for name, error in errors.items():
+        assert updates[name] == pytest.approx(-RATE * error * X_ROW, rel=1e-12, abs=1e-16), name
+    assert len({round(float(error), 6) for error in errors.values()}) == 3
+
+
+def test_m28_the_estimators_make_the_same_updates():
+    perceptron = sx.Perceptron(fit_intercept=False, start=W, rate=2.0 * RATE, max_updates=1)
+    rows = np.array([X_ROW, -X_ROW])  # of both classes: the same row, reflected
+    with pytest.warns(sx.errors.ConvergenceWarning, match="max_updates=1"):
+        perceptron.fit(rows, [-1, 1])
+    assert perceptron.coef_[0] - W == pytest.approx(step(sx.losses.Perceptron(), -1.0, 2.0 * RATE))
+    lms = sx.LMSClassifier(fit_intercept=False, start=W, rate=RATE, max_passes=1)
+    with pytest.warns(sx.errors.ConvergenceWarning, match="stopped after 1 step"):
+        lms.fit(rows, [-1, 1])
+    assert lms.coef_[0] - W == pytest.approx(step(sx.losses.Squared(), -1.0, RATE))
+
+
+def test_m28_the_three_losses_on_one_data_set():
+    X = np.array([[1, 4], [1, -2], [-1, -3], [-1, 2], [-2, 0]], dtype=float)
+    y = np.array([1.0, 1.0, -1.0, -1.0, -1.0])
+    problems = {
+        loss.name: Problem(make_design(X, intercept=False), y, loss)
+        for loss in (sx.losses.Perceptron(), sx.losses.Squared(), sx.losses.Logistic())
+    }
+    w = np.array([1.0, 0.0])  # M13's separator: margins 1, 1, 1, 1, 2
+    values = {name: problem.value(w) for name, problem in problems.items()}
+    margins = np.array([1.0, 1.0, 1.0, 1.0, 2.0])
+    assert values["perceptron"] == 0.0
+    assert values["squared"] == pytest.approx(0.5 / 5.0)
+    assert values["logistic"] == pytest.approx(np.log1p(np.exp(-margins)).mean())

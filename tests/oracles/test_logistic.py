@@ -1,0 +1,51 @@
+"""Logistic and softmax fits against R and 400-bit references; existence against proved verdicts."""
+
+import warnings
+
+import numpy as np
+import pytest
+from data import needs_data, reference, references, table
+
+import separatrix as sx
+from separatrix.errors import SeparationError, SeparationWarning
+
+VERDICTS = {"complete": {"separable"}, "quasi-complete": {"undecided"}, "none": {"overlap"}}
+
+
+def fitted(folder, name):
+    _, X, y, weights = table(folder, name)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SeparationWarning)
+        return sx.LogisticRegression().fit(X, y, sample_weight=weights)
+
+
+@needs_data
+@pytest.mark.parametrize("name", references("separation"))
+def test_binary_against_references(name):
+    truth = reference("separation", name)
+    model = fitted("separation", name)
+    assert model.existence_[0].verdict in VERDICTS[truth["verdict"]]
+    if truth.get("mle"):
+        got = [model.intercept_[0], *model.coef_[0]]
+        assert got == pytest.approx(truth["mle"]["coef"], rel=1e-8, abs=1e-10)
+        assert model.result_.status == "optimal"
+    if truth["verdict"] != "none":
+        _, X, y, weights = table("separation", name)
+        with pytest.raises(SeparationError, match="no maximum of the likelihood was shown to exist"):
+            sx.LogisticRegression(on_separation="raise").fit(X, y, sample_weight=weights)
+
+
+@needs_data
+@pytest.mark.parametrize("name", references("multinomial"))
+def test_softmax_against_references(name):
+    truth = reference("multinomial", name)
+    _, X, y, weights = table("multinomial", name)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SeparationWarning)
+        model = sx.LogisticRegression(reference=truth["classes"][0]).fit(X, y, sample_weight=weights)
+    assert model.existence_[0].verdict in VERDICTS[truth["verdict"]]
+    if truth.get("mle"):
+        order = [model.classes_.tolist().index(label) for label in truth["classes"][1:]]
+        got = np.column_stack([model.intercept_, model.coef_])[order]
+        assert got == pytest.approx(np.array(truth["mle"]["coef"], dtype=float), rel=1e-8, abs=1e-9)
+        assert model.result_.status == "optimal"
