@@ -156,7 +156,8 @@ def test_a_vote_has_every_weight_vector_and_the_visits_it_stood_after() -> None:
 def test_the_pocket_holds_the_fewest_mistakes_of_those_judged(seed: int, margin: float) -> None:
     """Judged on all rows are, at least, the weights of the longest run without an update and those after each pass."""
     X, y = whole_numbers(separable=False, seed=seed)
-    weights, updates = textbook(X, y, UpdateRule(margin=margin), np.tile(np.arange(N), 6))
+    after, updates = textbook(X, y, UpdateRule(margin=margin), np.tile(np.arange(N), 6))
+    weights = np.vstack([START, after])
     mistakes = UpdateRule().mistaken(weights[:, :1] + weights[:, 1:] @ X.T, y).sum(axis=1)
     edges = np.array([0, *(visit for visit, _, _ in updates), 6 * N + 1], dtype=int)
     longest = edges[1 + int(np.argmax(np.diff(edges)[1:]))]
@@ -164,7 +165,7 @@ def test_the_pocket_holds_the_fewest_mistakes_of_those_judged(seed: int, margin:
         held = np.flatnonzero((weights == run["kept"]).all(axis=1))
         assert held.size > 0
         assert run["counters"][online.POCKET_MISTAKES] == mistakes[held[0]]
-        assert mistakes[held[0]] <= min(mistakes[longest - 1], *mistakes[N - 1 :: N])
+        assert mistakes[held[0]] <= min(mistakes[longest], *mistakes[N::N])
 
 
 # Interpreted, compiled, switched

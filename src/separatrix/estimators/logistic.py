@@ -73,7 +73,7 @@ class LogisticRegression(LinearClassifier):
     >>> import separatrix as sx
     >>> model = sx.LogisticRegression().fit([[0], [1], [2], [3]], [0, 1, 0, 1])
     >>> model.coef_.round(4), model.intercept_.round(4)
-    (array([[0.8047]]), array([-1.207]))
+    (array([[0.9082]]), array([-1.3623]))
     >>> model.existence_[0].verdict
     'overlap'
 
