@@ -13,7 +13,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, chec
 
 from separatrix.certificates import Certificate
 from separatrix.design import Design, make_design
-from separatrix.errors import ConvergenceWarning, DataError
+from separatrix.errors import ConvergenceWarning
 from separatrix.fit import Classes, FitResult, Trace, find_classes
 from separatrix.rule import Tie, predicted_signs
 from separatrix.theory import Halfspace
@@ -56,10 +56,7 @@ class LinearModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
         """Return the rows' weights, checked; None where none are given."""
         if sample_weight is None:
             return None
-        weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-        if not weights.any():
-            raise DataError("all sample weights are 0; give at least one row a weight")
-        return np.asarray(weights)
+        return np.asarray(_check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True))
 
     def _warn(self, result: FitResult) -> None:
         """Warn of a fit that was stopped before it was done."""

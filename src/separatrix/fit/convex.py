@@ -90,7 +90,7 @@ def fit_convex(
     start = None if start is None else shift_intercept(start, centre, 1.0)
     walk = run(problem, solver, rules, start=start, watch=watch, confirm=confirm)
     bound = (
-        DualBound(walk.facts["objective"], -math.inf, problem.least_scale)
+        DualBound(walk.facts["objective"], 0.0, problem.least_scale)
         if walk.status is Status.SEPARATED
         else confirm.bound_at(walk)
     )

@@ -16,6 +16,8 @@ __all__ = ["UPDATE_BYTES", "WEIGHT_BYTES", "Series", "UpdateRecord"]
 
 UPDATE_BYTES = 16 * 2**20  # visits, rows and scores of some 700,000 updates
 WEIGHT_BYTES = 8 * 2**20  # the weights after each of some 200,000 updates of five weights
+WIDE = 8192  # weights so many that copying them would cost as much as a pass: of these, few snapshots are kept
+WIDE_SNAPSHOTS = 4
 
 
 @dataclass
@@ -51,7 +53,7 @@ class UpdateRecord:
     def __init__(self, n_weights: int, start: NDArray[np.float64]) -> None:
         self.start = start.copy()
         self.updates = Series(capacity=UPDATE_BYTES // 24, width=3)
-        self.snapshots = Series(capacity=max(1, WEIGHT_BYTES // (8 * n_weights)), width=n_weights)
+        self.snapshots = Series(capacity=_snapshots(n_weights), width=n_weights)
         self.logged = 0
 
     def extend(self, visits: NDArray[np.int64], rows: NDArray[np.int64], scores: NDArray[np.float64]) -> None:
@@ -71,3 +73,8 @@ class UpdateRecord:
     def complete(self) -> bool:
         """Whether every update was kept."""
         return self.updates.stride == 1
+
+
+def _snapshots(n_weights: int) -> int:
+    """Return how many snapshots of so many weights are kept."""
+    return WIDE_SNAPSHOTS if n_weights > WIDE else max(1, WEIGHT_BYTES // (8 * n_weights))
