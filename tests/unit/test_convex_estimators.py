@@ -107,7 +107,8 @@ def test_too_few_passes_are_a_status_and_a_warning(data):
 
 @pytest.mark.parametrize("classes", [2, 3])
 def test_separable_classes_warn_and_stop(classes):
-    rows = np.vstack([[*np.random.default_rng(k).normal(size=(20, 2)), 10.0 * k, 0.0] for k in range(classes)])
+    centres = 10.0 * np.column_stack([np.arange(classes), np.zeros(classes)])
+    rows = np.repeat(centres, 20, axis=0) + np.random.default_rng(0).normal(size=(20 * classes, 2))
     labels = np.repeat(np.arange(classes), 20)
     with pytest.warns(SeparationWarning, match="completely separated"):
         model = sx.LogisticRegression().fit(rows, labels)
