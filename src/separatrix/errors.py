@@ -19,6 +19,7 @@ __all__ = [
     "counted",
     "did_you_mean",
     "require_choice",
+    "require_count",
     "require_number",
 ]
 
@@ -87,14 +88,27 @@ def require_choice(option: str, value: object, choices: Iterable[Choice]) -> Cho
     raise OptionError(f"{option}={value!r} is not one of {', '.join(map(repr, known))}{hint}")
 
 
-def require_number(option: str, value: object, *, above: float | None = None, least: float | None = None) -> float:
-    """Return `value` as a finite float over the bound given, else raise an OptionError that says the bound."""
-    bound = f" above {above:g}" if above is not None else f" of at least {least:g}" if least is not None else ""
+def require_number(
+    option: str, value: object, *, above: float | None = None, least: float | None = None, most: float | None = None
+) -> float:
+    """Return `value` as a finite float within the bounds given, else raise an OptionError that says the bounds."""
+    low = f" above {above:g}" if above is not None else f" of at least {least:g}" if least is not None else ""
+    bounds = low + ("" if most is None else f" and at most {most:g}" if low else f" of at most {most:g}")
     try:
-        number = float(value)  # type: ignore[arg-type]  # whatever it is, float() judges it
+        number = float("text" if isinstance(value, str) else value)  # type: ignore[arg-type]  # float() is the judge
     except (TypeError, ValueError):
-        raise OptionError(f"{option}={value!r} is not a number; give a finite number{bound}") from None
-    within = (above is None or number > above) and (least is None or number >= least)
+        raise OptionError(f"{option}={value!r} is not a number; give a finite number{bounds}") from None
+    within = (
+        (above is None or number > above) and (least is None or number >= least) and (most is None or number <= most)
+    )
     if not (within and abs(number) < float("inf")):
-        raise OptionError(f"{option}={value!r} is out of range; give a finite number{bound}")
+        raise OptionError(f"{option}={value!r} is out of range; give a finite number{bounds}")
     return number
+
+
+def require_count(option: str, value: object) -> int:
+    """Return `value` as a whole number of at least 1, else raise an OptionError."""
+    number = require_number(option, value, least=1)
+    if number != int(number):
+        raise OptionError(f"{option}={value!r} is no whole number; give one of at least 1")
+    return int(number)

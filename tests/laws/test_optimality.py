@@ -108,7 +108,8 @@ def test_certificates_travel_as_json(fitted):
 
 
 @pytest.mark.parametrize(
-    "changes", [{"primal": 0.1}, {"dual": 0.6}, {"strength": 0.02}, {"coef": np.array([0.0, 1.0, 0.0, 0.0])}]
+    "changes",
+    [{"primal": 0.1}, {"dual": 0.6}, {"strength": 0.02}, {"coef": np.array([0.0, 1.0, 0.0, 0.0])}, {"scale": 1e9}],
 )
 def test_tampered_certificates_are_refused(fitted, changes):
     rows, labels, model = fitted
@@ -129,3 +130,35 @@ def test_weights_are_part_of_the_claim():
     certificate = sx.LogisticRegression().fit(rows, labels, sample_weight=weights).certificate_
     assert certificate.verify(rows, labels, weights)
     assert not certificate.verify(rows, labels)
+    assert "must be 50 numbers of at least 0" in str(certificate.verify(rows, labels, -weights))
+    assert "must be 50 numbers of at least 0" in str(certificate.verify(rows, labels, weights[:-1]))
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("kind", ["softmax", "one_vs_rest"])
+def test_weighted_fits_verify(classes, kind):
+    rng = np.random.default_rng(7)
+    rows, weights = rng.normal(size=(90, 2)), rng.uniform(0.5, 2.0, size=90)
+    labels = np.array(["a", "b", "c"])[
+        (rng.gumbel(size=(90, classes)) + rows[:, :1] * np.arange(classes)).argmax(axis=1)
+    ]
+    model = sx.LogisticRegression(strength=0.01, multiclass=kind).fit(rows, labels, sample_weight=weights)
+    assert model.certificate_.verify(rows, labels, sample_weight=weights)
+    assert not model.certificate_.verify(rows, labels)
+    if kind == "softmax":
+        balanced = sx.LogisticRegression(strength=0.01, class_weight="balanced").fit(rows, labels)
+        assert balanced.certificate_.verify(rows, labels)
+        assert certificate_from_dict(json.loads(balanced.certificate_.to_json())).verify(rows, labels)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_one_vs_rest_verifies_on_its_own_labels(classes):
+    rows = (
+        np.random.default_rng(8).normal(size=(60, 2))
+        + 3.0 * np.repeat(np.arange(classes), 60 // classes)[:, np.newaxis]
+    )
+    labels = np.array(["x", "y", "z"])[np.repeat(np.arange(classes), 60 // classes)]
+    certificate = sx.OneVsRest(sx.LogisticRegression(strength=0.01)).fit(rows, labels).certificate_
+    assert certificate.verify(rows, labels)
+    assert not certificate.verify(rows, labels[::-1])
+    assert certificate_from_dict(json.loads(certificate.to_json())).verify(rows, labels)

@@ -130,6 +130,54 @@ def test_svm_ends_with_a_certified_gap(data, loss):
     assert model.score(rows, labels) > 0.7
 
 
+def test_a_fit_that_ran_out_of_passes_says_nothing_of_separation(data):
+    rows, _, labels = data
+    with pytest.warns(ConvergenceWarning, match="stopped at max_passes=1") as caught:
+        model = sx.LogisticRegression(max_passes=1).fit(rows, labels)
+    assert [warning.category for warning in caught] == [ConvergenceWarning]
+    assert caught[0].filename == __file__
+    assert model.existence_[0].decided is False
+
+
+def test_a_doubt_is_in_the_result_too():
+    with pytest.warns(SeparationWarning, match="quasi-separated"):
+        model = sx.LogisticRegression().fit([[0], [1], [2], [2], [3], [4]], [0, 0, 0, 1, 1, 1])
+    assert "quasi-separated" in model.result_.message
+    assert model.result_.provenance["existence"] == "undecided"
+
+
+def test_weights_of_0_keep_names_and_storage(data):
+    pd = pytest.importorskip("pandas")
+    rows, _, labels = data
+    weights = np.arange(200) % 3
+    frame = pd.DataFrame(rows, columns=list("abcd"))
+    model = sx.LogisticRegression(strength=0.01).fit(frame, labels, sample_weight=weights)
+    assert model.feature_names_in_.tolist() == list("abcd")
+    other = sx.LogisticRegression(strength=0.01).fit(sp.coo_matrix(rows), labels, sample_weight=weights)
+    assert other.coef_ == pytest.approx(model.coef_, rel=1e-6)
+
+
+def test_a_class_of_weight_0_is_no_class(data):
+    rows, _, labels = data
+    with pytest.raises(ValueError, match="only one class"):
+        sx.LogisticRegression(class_weight={"yes": 0.0, "no": 1.0}).fit(rows, labels)
+    with pytest.raises(OptionError, match="give weights of at least 0"):
+        sx.LogisticRegression(class_weight={"yes": -1.0, "no": 1.0}).fit(rows, labels)
+
+
+def test_a_warm_start_of_another_shape_starts_anew(data):
+    rows, _, labels = data
+    model = sx.LogisticRegression(warm_start=True).fit(rows[:, :2], labels)
+    assert model.fit(rows, labels).coef_ == pytest.approx(sx.LogisticRegression().fit(rows, labels).coef_, rel=1e-8)
+
+
+@pytest.mark.parametrize("estimator", [sx.LinearRegression(), sx.LMSRegressor()])
+def test_targets_that_overflow_are_refused(data, estimator):
+    rows, y, _ = data
+    with pytest.raises(ValueError, match="squares that overflow are refused"):
+        estimator.fit(rows, y * 1e200)
+
+
 def test_one_vs_rest_over_any_learner():
     rows = np.vstack([np.random.default_rng(k).normal(size=(20, 2)) + 8.0 * np.eye(3)[k, :2] for k in range(3)])
     labels = np.repeat(["x", "y", "o"], 20)

@@ -42,6 +42,8 @@ def test_travels_as_json(certificate):
         ({"margin": 1.01}, "margin"),
         ({"separator": np.array([-1.0, 0.0])}, "margin"),
         ({"updates": 18}, "bound"),
+        ({"updates": 3}, "run"),
+        ({"updates": 17}, "run"),
         ({"coef": np.array([5.0, 1.5])}, "run"),
         ({"coef": np.array([0.0, 1.0])}, "converged"),
         ({"history": np.array([2, 3, 3, 0, 0])}, "run"),
@@ -53,6 +55,26 @@ def test_tampering_is_refused(certificate, changes, failing):
     verification = replace(certificate, **changes).verify(X, Y)
     assert not verification
     assert failing in [check.name for check in verification.checks if not check.holds]
+
+
+def test_what_cannot_be_checked_is_said(certificate):
+    verification = replace(certificate, history=None, updates=1).verify(X, Y)
+    assert [check.name for check in verification.checks if check.holds is None] == ["run"]
+    assert "unchecked: run: not replayed, so T is not checked" in str(verification)
+
+
+@pytest.mark.parametrize("options", [{}, {"update": "batch"}, {"schedule": "inverse"}, {"keep": "average"}])
+def test_each_partial_fit_is_certified_on_its_own_rows(options):
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(400, 3))
+    labels = np.where(rows[:, 0] + 0.3 * rng.normal(size=400) > 0, "b", "a")
+    model = sx.Perceptron(**options)
+    for piece in (slice(0, 250), slice(250, 300), slice(300, 400)):
+        model.partial_fit(rows[piece], labels[piece], classes=["a", "b"])
+        verification = model.certificate_.verify(rows[piece], labels[piece])
+        assert verification, str(verification)
+        assert model.certificate_.verdict != "bound broken"
+    assert model.n_updates_ == model.certificate_.earlier + model.certificate_.updates
 
 
 def test_other_data_are_refused(certificate):
@@ -82,11 +104,18 @@ def test_other_data_are_refused(certificate):
         {"content": None},
         {"content": {}},
         {"content": {"rule": {"update": "single", "nonsense": 1}}},
+        {"kind": []},
     ],
 )
 def test_malformed_certificates_raise_a_named_error(certificate, damage):
     with pytest.raises(CertificateError):
         certificate_from_dict({**certificate.to_dict(), **damage})
+
+
+@pytest.mark.parametrize("junk", [3, None, [], "text"])
+def test_what_is_no_object_is_no_certificate(junk):
+    with pytest.raises(CertificateError, match="a certificate is a JSON object"):
+        certificate_from_dict(junk)
 
 
 @pytest.mark.parametrize("seed", range(3))

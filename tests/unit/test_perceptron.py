@@ -92,6 +92,18 @@ def test_vote_scores_are_weighted_signs():
     assert model.decision_function(rows) == pytest.approx(signs @ counts / counts.sum())
 
 
+def test_votes_are_counted_some_voters_at_a_time(monkeypatch):
+    rows, y = noisy(n=60)
+    with pytest.warns(ConvergenceWarning):
+        model = sx.Perceptron(keep="vote", max_updates=40).fit(rows, y)
+    scores = model.decision_function(rows)
+    monkeypatch.setattr(fit_module, "VOTES_AT_ONCE", 100)
+    assert model.decision_function(rows) == pytest.approx(scores)
+    monkeypatch.setattr(fit_module, "VOTES_COUNTED", 1000)
+    with pytest.warns(ConvergenceWarning, match="of 20 rows sampled wrong"):
+        sx.Perceptron(keep="vote", max_updates=40).fit(rows, y)
+
+
 def test_vote_stops_at_its_memory_and_says_so(monkeypatch):
     monkeypatch.setattr(solver_module, "VOTE_BYTES", 1000)
     monkeypatch.setattr(fit_module, "VOTE_BYTES", 1000)
@@ -232,12 +244,19 @@ def test_start_vectors_per_layout():
         ({"update": 3}, "update=3 is not one of 'single', 'batch'"),
         ({"keep": "all"}, "keep='all' is not one of"),
         ({"schedule": "linear"}, "schedule='linear' is not one of"),
-        ({"rate": 0.0}, "rate=0.0 is out of range; give a finite number above 0"),
+        ({"rate": 0.0}, "rate=0.0 is out of range; give a finite number of at least 1e-100"),
         ({"rate": float("nan")}, "rate=nan is out of range"),
         ({"margin": -1}, "margin=-1 is out of range; give a finite number of at least 0"),
         ({"max_updates": 0}, "max_updates=0 is out of range"),
         ({"max_passes": "many"}, "max_passes='many' is not a number"),
         ({"start": "zero"}, "start='zero' is not one of 'random'"),
+        ({"start": ["a", 0, 0]}, "is not numbers; give 3 of them"),
+        ({"start": [1e200, 0, 0]}, "finite ones are needed"),
+        ({"rate": 1e-300}, "rate=1e-300 is out of range"),
+        ({"rate": 1e300}, "rate=1e\\+300 is out of range"),
+        ({"max_updates": "10"}, "max_updates='10' is not a number"),
+        ({"max_passes": 1.5}, "max_passes=1.5 is no whole number"),
+        ({"random_state": -1}, "seed=-1 is out of range"),
     ],
 )
 def test_bad_options_name_the_value_and_the_remedy(options, message):

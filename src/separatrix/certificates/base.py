@@ -13,6 +13,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
+import numpy as np
+
 from separatrix.errors import CertificateError, did_you_mean
 
 __all__ = ["Certificate", "Check", "OneVsRestCertificate", "Verification", "certificate_from_dict", "register"]
@@ -22,29 +24,33 @@ FORMAT = 1
 
 @dataclass(frozen=True)
 class Check:
-    """One thing looked at: what it was, whether it holds, and the numbers."""
+    """One thing looked at: what it was, whether it holds (None: it could not be checked), and the numbers."""
 
     name: str
-    holds: bool
+    holds: bool | None
     detail: str
+
+    def __str__(self) -> str:
+        word = {True: "holds", False: "FAILS", None: "unchecked"}[self.holds]
+        return f"{word}: {self.name}: {self.detail}"
 
 
 @dataclass(frozen=True)
 class Verification:
-    """All checks of a certificate against some data; true if all hold."""
+    """All checks of a certificate against some data; true if none fails."""
 
     checks: tuple[Check, ...]
 
     @property
     def holds(self) -> bool:
-        """Whether every check holds."""
-        return all(check.holds for check in self.checks)
+        """Whether no check fails."""
+        return all(check.holds is not False for check in self.checks)
 
     def __bool__(self) -> bool:
         return self.holds
 
     def __str__(self) -> str:
-        return "\n".join(f"{'holds' if c.holds else 'FAILS'}: {c.name}: {c.detail}" for c in self.checks)
+        return "\n".join(map(str, self.checks))
 
 
 class Certificate(ABC):
@@ -96,8 +102,10 @@ def register(kind: type[Certificate]) -> type[Certificate]:
 
 def certificate_from_dict(data: Mapping[str, Any]) -> Certificate:
     """Make a certificate from what `to_dict` returned; malformed data raise a CertificateError."""
+    if not isinstance(data, Mapping):
+        raise CertificateError(f"a certificate is a JSON object; this is {type(data).__name__}")
     kind, version = data.get("kind"), data.get("format")
-    if kind not in _KINDS:
+    if not isinstance(kind, str) or kind not in _KINDS:
         raise CertificateError(f"unknown kind of certificate {kind!r}{did_you_mean(str(kind), _KINDS)}")
     if version != FORMAT:
         raise CertificateError(f"certificate format {version!r} is not readable here; this release reads {FORMAT}")
@@ -114,11 +122,15 @@ def _read(make: Callable[[Mapping[str, Any]], Certificate], content: Any) -> Cer
 @register
 @dataclass(frozen=True)
 class OneVsRestCertificate(Certificate):
-    """One certificate a class, each of that class against the rest."""
+    """One certificate a class, each of that class against the rest.
+
+    With `indicators` the parts were fitted to labels True for their class and False for the rest.
+    """
 
     kind: ClassVar[str] = "one-vs-rest"
     classes: tuple[Any, ...]
     parts: tuple[Certificate, ...]
+    indicators: bool = False
 
     @property
     def claim(self) -> str:
@@ -131,16 +143,19 @@ class OneVsRestCertificate(Certificate):
         verdicts = {part.verdict for part in self.parts}
         return verdicts.pop() if len(verdicts) == 1 else "mixed"
 
-    def verify(self, X: Any, y: Any) -> Verification:
-        """Re-check each part; each knows which label is its own."""
-        return Verification(tuple(check for part in self.parts for check in part.verify(X, y).checks))
+    def verify(self, X: Any, y: Any, **weights: Any) -> Verification:
+        """Re-check each part on its own class against the rest; `sample_weight` goes to parts that had one."""
+        targets = [np.asarray(y) == label if self.indicators else y for label in self.classes]
+        parts = zip(self.parts, targets, strict=True)
+        return Verification(tuple(check for part, own in parts for check in part.verify(X, own, **weights).checks))
 
     def content(self) -> dict[str, Any]:
         """Return the classes and their parts as JSON values."""
-        return {"classes": list(self.classes), "parts": [part.to_dict() for part in self.parts]}
+        parts = [part.to_dict() for part in self.parts]
+        return {"classes": list(self.classes), "indicators": self.indicators, "parts": parts}
 
     @classmethod
     def from_content(cls, content: Mapping[str, Any]) -> Self:
         """Make a certificate from its content."""
         parts = tuple(certificate_from_dict(part) for part in content["parts"])
-        return cls(tuple(content["classes"]), parts)
+        return cls(tuple(content["classes"]), parts, bool(content["indicators"]))

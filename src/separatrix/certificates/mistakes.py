@@ -61,7 +61,8 @@ class MistakesCertificate(Certificate):
 
     `margin` is the margin of `separator`, so a lower bound on the widest margin there is, and `bound` an upper bound on
     the best bound; both are None while no separator is known. `history` lists the row of each update (None where the
-    record was thinned, or for the batch rule, which needs none).
+    record was thinned, or for the batch rule, which needs none). A run that went on from an earlier one starts at its
+    weights, and counts its rates from its `earlier` updates.
     """
 
     kind: ClassVar[str] = "mistakes"
@@ -74,6 +75,7 @@ class MistakesCertificate(Certificate):
     fit_intercept: bool
     labels: tuple[Any, Any]
     n_rows: int
+    earlier: int = 0
     margin: float | None = None
     separator: Floats | None = None
     history: NDArray[np.int64] | None = None
@@ -83,7 +85,9 @@ class MistakesCertificate(Certificate):
         """The most updates that the run can make, (R/γ)² from start 0; None while no separator is known."""
         if self.margin is None or self.separator is None or self.margin <= 0.0:
             return None
-        return update_limit(self.rule, self.radius, self.margin, self.n_rows, self.start, self.separator)
+        return update_limit(
+            self.rule, self.radius, self.margin, self.n_rows, self.start, self.separator, earlier=self.earlier
+        )
 
     @property
     def verdict(self) -> str:
@@ -120,7 +124,10 @@ class MistakesCertificate(Certificate):
     def proof(self, X: Any, y: Any) -> list[ProofStep]:
         """Return both inequalities of the proof after every update, replayed from the data; needs a separator."""
         design = make_design(X, intercept=self.fit_intercept)
-        return [step for step, _ in self._replay(design, self._signs(y, design))]
+        try:
+            return [step for step, _ in self._replay(design, self._signs(y, design))]
+        except _NoMistakeError as refusal:
+            raise DataError(f"these are not the data of the run: {refusal}") from None
 
     def _signs(self, y: Any, design: Design) -> Floats:
         labels, (negative, positive) = np.asarray(y), self.labels
@@ -162,42 +169,42 @@ class MistakesCertificate(Certificate):
 
     def _check_run(self, design: Design, signs: Floats) -> Check:
         if self.history is None and self.rule.update == "single":
-            return Check("run", True, "not replayed: the record of updates was thinned")
+            return Check("run", None, "not replayed, so T is not checked: the record of updates was thinned")
+        if self.history is not None and len(self.history) != self.updates:
+            return Check("run", False, f"the history has {len(self.history):,} updates, claimed {self.updates:,}")
         weights = self.start
-        for step, weights in self._replay(design, signs):  # noqa: B007  # the last weights are compared below
-            if step.t < 0:
-                return Check("run", False, f"update {-step.t} was made on row {int(step.floor)}, which was no mistake")
-            if not step.holds:
-                return Check("run", False, f"the inequalities of the proof fail after update {step.t}: {step}")
+        try:
+            for step, weights in self._replay(design, signs):  # noqa: B007  # the last weights are compared below
+                if not step.holds:
+                    return Check("run", False, f"the inequalities of the proof fail after update {step.t}: {step}")
+        except _NoMistakeError as refusal:
+            return Check("run", False, str(refusal))
         slack = SLACK * (float(np.abs(self.coef).max(initial=0.0)) or 1.0)
         if float(np.abs(weights - self.coef).max(initial=0.0)) > slack:
             return Check("run", False, "replayed, the updates lead to other weights than claimed")
         return Check("run", True, f"all {self.updates:,} updates replayed; the proof's inequalities hold after each")
 
     def _replay(self, design: Design, signs: Floats) -> Iterator[tuple[ProofStep, Floats]]:
-        """Yield both inequalities and the weights after each update; t < 0 marks an update that was no mistake."""
+        """Yield both inequalities and the weights after each update."""
         unit = None if self.separator is None else self.separator / np.linalg.norm(self.separator)
         gamma = self.margin or 0.0
         weights = self.start.copy()
         ahead = 0.0 if unit is None else float(unit @ weights)
         ceiling, floor = float(weights @ weights), ahead
         for t, change in enumerate(self._changes(design, signs, weights), start=1):
-            if isinstance(change, int):
-                yield ProofStep(-t, 0.0, 0.0, 0.0, float(change)), weights
-                return
-            rate = self.rule.rate_of(t) * change.mistakes
+            rate = self.rule.rate_of(self.earlier + t) * change.mistakes
             weights += change.step
             ceiling += (rate * self.radius) ** 2 + 2.0 * self.rule.margin * rate
             floor += gamma * rate
             progress = 0.0 if unit is None else float(unit @ weights)
             yield ProofStep(t, float(weights @ weights), ceiling, progress, floor), weights
 
-    def _changes(self, design: Design, signs: Floats, weights: Floats) -> Iterator[_Change | int]:
-        """Yield what each update added, read off the weights as they stand; the row number where it was no mistake."""
+    def _changes(self, design: Design, signs: Floats, weights: Floats) -> Iterator[_Change]:
+        """Yield what each update added, read off the weights as they stand."""
         if self.rule.update == "batch":
             for t in range(1, self.updates + 1):
                 mistakes, total = design.fold(mistaken_sum, weights, self.rule, rows=(signs,), combine=add_each)
-                yield _Change(mistakes, self.rule.rate_of(t) * total)
+                yield _Change(mistakes, self.rule.rate_of(self.earlier + t) * total)
             return
         assert self.history is not None
         for first in range(0, len(self.history), REPLAY_ROWS):
@@ -205,16 +212,16 @@ class MistakesCertificate(Certificate):
             for k, (row, x) in enumerate(zip(chosen.tolist(), design.take(chosen), strict=True)):
                 reached = signs[row] * float(x @ weights) - self.rule.margin
                 if reached > rounding_bound(float(np.linalg.norm(x)), weights):
-                    yield row
-                    return
+                    raise _NoMistakeError(f"update {first + k + 1} was made on row {row}, which was no mistake")
                 factor = self.rule.rate * signs[row]
-                yield _Change(1, (factor / (first + k + 1) if self.rule.inverse else factor) * x)
+                yield _Change(1, (factor / (self.earlier + first + k + 1) if self.rule.inverse else factor) * x)
 
     def content(self) -> dict[str, Any]:
         """Return all that the claim rests on, as JSON values."""
         lists = {"start": self.start, "coef": self.coef, "separator": self.separator, "history": self.history}
         return {
             "updates": self.updates,
+            "earlier": self.earlier,
             "radius": self.radius,
             "margin": self.margin,
             "rule": vars(self.rule).copy(),
@@ -232,6 +239,7 @@ class MistakesCertificate(Certificate):
         negative, positive = content["labels"]
         return cls(
             updates=int(content["updates"]),
+            earlier=int(content["earlier"]),
             radius=float(content["radius"]),
             rule=UpdateRule(**content["rule"]),
             start=np.asarray(content["start"], dtype=np.float64),
@@ -246,12 +254,18 @@ class MistakesCertificate(Certificate):
         )
 
 
+class _NoMistakeError(Exception):
+    """An update that the data do not bear out."""
+
+
 class _Change(NamedTuple):
     mistakes: int
     step: Floats
 
 
-def update_limit(rule: UpdateRule, radius: float, margin: float, n: int, start: Floats, separator: Floats) -> float:
+def update_limit(
+    rule: UpdateRule, radius: float, margin: float, n: int, start: Floats, separator: Floats, *, earlier: int = 0
+) -> float:
     """Return the bound on the updates of a run; infinite where it leaves the range of a float."""
     reach = n * radius**2 if rule.update == "batch" else radius**2
     ahead, norm = float(separator @ start) / float(np.linalg.norm(separator)), float(np.linalg.norm(start))
@@ -261,7 +275,7 @@ def update_limit(rule: UpdateRule, radius: float, margin: float, n: int, start: 
         return _positive_root(margin**2, linear + reach * rule.rate, constant) / rule.rate
     squares = reach * (n if rule.update == "batch" else 1) * (math.pi * rule.rate) ** 2 / 6.0
     total = _positive_root(margin**2, linear, constant + squares) / rule.rate
-    return math.expm1(total) if total < LARGEST_EXPONENT else math.inf
+    return (earlier + 1) * math.expm1(total) if total < LARGEST_EXPONENT else math.inf
 
 
 def _positive_root(square: float, linear: float, constant: float) -> float:

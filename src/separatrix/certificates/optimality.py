@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from separatrix import losses
 from separatrix.certificates.base import Certificate, Check, Verification, register
-from separatrix.design import Block, add_each, make_design, row_radius
+from separatrix.design import Block, add_each, largest_entry, make_design, row_radius
 from separatrix.errors import CertificateError, DataError
 from separatrix.numerics import solve_semidefinite
 from separatrix.penalties import make_penalty
@@ -227,6 +227,7 @@ class OptimalityCertificate(Certificate):
     scale: float
     tolerance: float
     labels: tuple[Any, ...] | None = None
+    class_weights: tuple[float, ...] | None = None
     dual_rows: NDArray[np.int64] | None = None
     dual_values: Floats | None = None
 
@@ -278,7 +279,7 @@ class OptimalityCertificate(Certificate):
     def claim(self) -> str:
         """What is claimed, in words."""
         above = f"at most {self.gap:.3g} above its least value ({self.relative_gap:.2g} of it)"
-        return f"the objective is {self.primal:.10g}, {above}"
+        return f"the objective is {self.primal:.10g}, {above}; {self.tolerance:.2g} was asked for"
 
     def verify(self, X: Any, y: Any, sample_weight: Any = None) -> Verification:
         """Recompute the objective and the bound from the data, with the row weights of the fit if it had any."""
@@ -291,25 +292,39 @@ class OptimalityCertificate(Certificate):
         coef[:1] += centre @ coef[1:] if len(centre) else 0.0
         bound = dual_bound(problem, coef, self._slopes(problem), wanted=self.relative_gap)
         same = math.isclose(bound.primal, self.primal, rel_tol=SLACK, abs_tol=SLACK * self.scale)
+        scale = math.isclose(bound.scale, self.scale, rel_tol=SLACK)
         held = bound.dual >= self.dual - SLACK * max(abs(self.primal), self.scale)
         return Verification(
             (
                 Check("objective", same, f"measured {bound.primal:.17g}, claimed {self.primal:.17g}"),
                 Check("bound", held, f"no value is below {bound.dual:.17g}, claimed {self.dual:.17g}"),
+                Check("scale", scale, f"gaps are relative to {bound.scale:.6g} at least, claimed {self.scale:.6g}"),
             )
         )
 
     def _problem(self, X: Any, y: Any, sample_weight: Any) -> Problem:
         design = make_design(X, intercept=self.fit_intercept)
-        row_radius(design)
+        if not math.isfinite(largest_entry(design)):
+            row_radius(design)
         if design.shape[1] != len(self.coef):
             raise DataError(f"X has {design.shape[1]} columns, intercept included; the fit had {len(self.coef)}")
         loss = next(loss for loss in losses.ALL if loss.name == self.loss)
         targets = _targets(np.asarray(y), loss.target, self.labels)
         if len(targets) != design.shape[0]:
             raise DataError(f"X has {design.shape[0]} rows and y has {len(targets)} entries")
-        weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        weights = self._row_weights(targets, sample_weight)
         return Problem(design, targets, loss, make_penalty(self.strength, self.l1_ratio), weights)
+
+    def _row_weights(self, targets: NDArray[Any], sample_weight: Any) -> Floats | None:
+        """Return the rows' weights: those given, times their classes' where the fit had any."""
+        weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        if weights is not None and (weights.shape != (len(targets),) or not (weights >= 0.0).all()):
+            raise DataError(f"sample_weight must be {len(targets)} numbers of at least 0")
+        if self.class_weights is None:
+            return weights
+        places = targets.astype(np.intp) if self.coef.ndim == 2 else (targets > 0.0).astype(np.intp)
+        each = np.asarray(self.class_weights)[places]
+        return each if weights is None else np.asarray(each * weights)
 
     def _slopes(self, problem: Problem) -> Floats | None:
         if self.dual_rows is None or self.dual_values is None:
@@ -331,6 +346,7 @@ class OptimalityCertificate(Certificate):
             "scale": self.scale,
             "tolerance": self.tolerance,
             "labels": None if self.labels is None else list(self.labels),
+            "class_weights": None if self.class_weights is None else list(self.class_weights),
             **{name: None if array is None else array.tolist() for name, array in arrays.items()},
         }
 
@@ -351,6 +367,7 @@ class OptimalityCertificate(Certificate):
             scale=float(content["scale"]),
             tolerance=float(content["tolerance"]),
             labels=None if content["labels"] is None else tuple(content["labels"]),
+            class_weights=None if content["class_weights"] is None else tuple(content["class_weights"]),
             dual_rows=None if rows is None else np.asarray(rows, dtype=np.int64),
             dual_values=None if values is None else np.asarray(values, dtype=np.float64),
         )

@@ -2,7 +2,7 @@
 
 from separatrix.design.array import DenseDesign, SparseDesign
 from separatrix.design.base import Block, Design, Expansion, add_each, block_hessian
-from separatrix.design.build import INTERCEPT, column_names, make_design, row_radius
+from separatrix.design.build import INTERCEPT, column_names, largest_entry, make_design, row_radius
 
 __all__ = [
     "INTERCEPT",
@@ -14,6 +14,7 @@ __all__ = [
     "add_each",
     "block_hessian",
     "column_names",
+    "largest_entry",
     "make_design",
     "row_radius",
 ]

@@ -159,6 +159,10 @@ class DenseDesign(_ArrayDesign):
     def _by_rows(self) -> NDArray[Any]:
         return np.ascontiguousarray(self.values if self.centre is None else self.values - self.centre)
 
+    def select(self, kept: NDArray[np.bool_]) -> DenseDesign:
+        """Return the rows where `kept` holds, copied, as a design of their own."""
+        return DenseDesign(self.values[kept], self.names, self.virtual, self.centre)
+
     def subsample(self, stride: int) -> DenseDesign:
         """Return every stride-th row, stored together, as a design of its own."""
         return DenseDesign(np.ascontiguousarray(self.values[::stride]), self.names, self.virtual, self.centre)
@@ -189,6 +193,10 @@ class SparseDesign(_ArrayDesign):
     @cached_property
     def _by_rows(self) -> Any:
         return self.matrix.tocsr()
+
+    def select(self, kept: NDArray[np.bool_]) -> SparseDesign:
+        """Return the rows where `kept` holds, copied, as a design of their own."""
+        return SparseDesign(self._by_rows[kept], self.names, self.virtual)
 
     def subsample(self, stride: int) -> SparseDesign:
         """Return every stride-th row as a design of its own."""

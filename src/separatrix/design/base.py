@@ -172,6 +172,12 @@ class Design(ABC):
             f"{type(self).__name__} has no access to single rows, so none can be left out; stride={stride}"
         )
 
+    def select(self, kept: NDArray[np.bool_]) -> Design:
+        """Return the rows where `kept` holds as a design of their own; needs `random_rows`."""
+        raise NeedsError(
+            f"{type(self).__name__} has no access to single rows, so {int((~kept).sum())} cannot be dropped"
+        )
+
     def count_visits(self, visits: int) -> None:
         """Count rows read one at a time as their share of a pass."""
         self.passes += visits / self.shape[0]

@@ -16,7 +16,7 @@ from separatrix.design.array import DenseDesign, SparseDesign
 from separatrix.design.base import Block, Design, Floats
 from separatrix.errors import DataError
 
-__all__ = ["INTERCEPT", "column_names", "make_design", "row_radius"]
+__all__ = ["INTERCEPT", "column_names", "largest_entry", "make_design", "row_radius"]
 
 INTERCEPT = "intercept"
 # Beyond these, a square leaves the range of a float64 (about 1e±308).
@@ -107,12 +107,17 @@ def _is_sparse(X: Any) -> bool:
 
 def _refuse_vanishing(design: Design) -> None:
     """Raise a DataError if all entries are so small that products of them vanish; all zeros may pass."""
-    largest = float(design.fold(_largest_entry, combine=max))
+    largest = largest_entry(design)
     if largest > 0.0:
         raise DataError(
             f"no entry is larger than {largest:.3g}, and products of numbers so small vanish;"
             " multiply the columns so that their values are nearer 1"
         )
+
+
+def largest_entry(design: Design) -> float:
+    """Return the largest |entry| of the stored columns, in one pass; NaN or infinite where some entry is."""
+    return float(design.fold(_largest_entry, combine=np.maximum))
 
 
 def _largest_entry(block: Block) -> float:

@@ -58,10 +58,10 @@ class LinearModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
             return None
         return np.asarray(_check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True))
 
-    def _warn(self, result: FitResult) -> None:
-        """Warn of a fit that was stopped before it was done."""
+    def _warn(self, result: FitResult, frames: int = 0) -> None:
+        """Warn of a fit that was stopped before it was done, `frames` further out than the caller of `fit`'s helper."""
         if not result.status.reached_goal:
-            warnings.warn(result.message, ConvergenceWarning, stacklevel=4)
+            warnings.warn(result.message, ConvergenceWarning, stacklevel=4 + frames)
 
 
 class LinearClassifier(ClassifierMixin, LinearModel):  # type: ignore[misc]  # scikit-learn is untyped
@@ -121,12 +121,12 @@ class LinearClassifier(ClassifierMixin, LinearModel):  # type: ignore[misc]  # s
         self.classes_ = classes.values
         return classes
 
-    def _keep(self, result: FitResult) -> Self:
+    def _keep(self, result: FitResult, frames: int = 0) -> Self:
         """Take over a result, and warn if the fit was stopped before it was done."""
         self.result_ = result
         self.coef_ = np.atleast_2d(result.coef)
         self.intercept_ = np.atleast_1d(result.intercept)
-        self._warn(result)
+        self._warn(result, frames)
         return self
 
 

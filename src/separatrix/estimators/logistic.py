@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.validation import check_is_fitted
 
 from separatrix.design import Design
 from separatrix.errors import (
@@ -16,6 +18,7 @@ from separatrix.errors import (
     SeparationError,
     SeparationWarning,
     require_choice,
+    require_count,
     require_number,
 )
 from separatrix.estimators.base import LinearClassifier
@@ -29,6 +32,7 @@ from separatrix.fit import (
     LogisticFit,
     LogisticOptions,
     binary_targets,
+    find_classes,
     fit_logistic,
     join_results,
 )
@@ -60,7 +64,7 @@ class LogisticRegression(LinearClassifier):
     threshold : of the probability at which the second of two classes is predicted
     fit_intercept : whether scores have a constant
     tol : the relative duality gap to reach; max_passes : over the rows, at most
-    warm_start : start at the last fit's coefficients
+    warm_start : start at the last fit's coefficients, if their shape is the same
 
     Attributes
     ----------
@@ -111,16 +115,16 @@ class LogisticRegression(LinearClassifier):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit from X (n, p) dense or sparse and y (n,) labels; rows of weight 0 do not count at all."""
-        start = self._start() if self.warm_start and hasattr(self, "coef_") else None
+        last = self._start() if self.warm_start and hasattr(self, "coef_") else None
         design, labels = self._design_and_labels(X, y)
-        weights = self._weights(sample_weight, X)
-        classes = self._classes(labels if weights is None else labels[weights > 0.0])
+        weights, self._class_weights = self._all_weights(labels, self._weights(sample_weight, X))
         if weights is not None and not weights.all():
-            design, labels, weights = self._drop_weightless(X, labels, weights)
-        codes = np.searchsorted(self.classes_, labels)
-        weights = self._weigh_classes(codes, weights)
-        fits = self._fits(design, Classes(classes.values, codes), self._options(weights), start)
-        self.existence_ = [fit.existence for fit in fits] if self.strength == 0.0 else None
+            kept = weights > 0.0
+            design, labels, weights = design.select(kept), labels[kept], weights[kept]
+        classes = self._classes(labels)
+        start = last if last is not None and last.shape == self._shape(design) else None
+        fits = self._fits(design, classes, self._options(weights), start)
+        self.existence_ = [fit.existence for fit in fits if fit.existence is not None] or None
         self._judge(self.existence_ or [])
         result = join_results([fit.result for fit in fits], self.classes_.tolist())
         self.n_iter_ = max(1, round(result.passes))
@@ -136,7 +140,8 @@ class LogisticRegression(LinearClassifier):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class of each row: of two, the second if its probability reaches the threshold."""
-        threshold = require_number("threshold", self.threshold, above=0.0)
+        check_is_fitted(self)
+        threshold = require_number("threshold", self.threshold, above=0.0, most=1.0)
         if threshold == 0.5 or len(self.classes_) > 2:
             return super().predict(X)
         return np.asarray(self.classes_[(self.predict_proba(X)[:, 1] >= threshold).astype(np.intp)])
@@ -150,7 +155,7 @@ class LogisticRegression(LinearClassifier):
         require_choice("multiclass", self.multiclass, ("softmax", "one_vs_rest"))
         require_choice("on_separation", self.on_separation, ("warn", "raise", "ignore"))
         tol = require_number("tol", self.tol, above=0.0)
-        passes = int(require_number("max_passes", self.max_passes, least=1))
+        passes = require_count("max_passes", self.max_passes)
         name = require_choice("solver", self.solver, ("auto", *SOLVERS))
         solver = None if name == "auto" else SOLVERS[name]
         return LogisticOptions(self.strength, self.l1_ratio, ConvexOptions(tol, passes, solver), weights)
@@ -159,28 +164,49 @@ class LogisticRegression(LinearClassifier):
         self, design: Design, classes: Classes, options: LogisticOptions, start: Floats | None
     ) -> list[LogisticFit]:
         if len(classes.values) > 2 and self.multiclass == "softmax":
-            return [fit_logistic(design, classes.codes, options, labels=tuple(classes.plain), start=start)]
+            weights = self._by_label(classes.plain)
+            return [
+                fit_logistic(
+                    design, classes.codes, options, labels=tuple(classes.plain), start=start, class_weights=weights
+                )
+            ]
         return [
             fit_logistic(
-                design, target.signs, options, labels=target.labels, start=None if start is None else start[:, k]
+                design,
+                target.signs,
+                options,
+                labels=target.labels,
+                start=None if start is None else start[:, k],
+                class_weights=None if target.labels[0] is None else self._by_label(target.labels),
             )
             for k, target in enumerate(binary_targets(classes))
         ]
 
-    def _drop_weightless(self, X: Any, labels: Any, weights: Floats) -> tuple[Design, NDArray[Any], Floats]:
-        kept = weights > 0.0
-        rows = X[kept] if hasattr(X, "tocsr") else np.asarray(X)[kept]
-        return self._design(rows, reset=True), labels[kept], weights[kept]
+    def _by_label(self, labels: Sequence[Any]) -> tuple[float, ...] | None:
+        """Return the classes' weights in the order of some labels."""
+        return None if self._class_weights is None else tuple(self._class_weights[label] for label in labels)
 
-    def _weigh_classes(self, codes: NDArray[np.intp], weights: Floats | None) -> Floats | None:
+    def _all_weights(
+        self, labels: NDArray[Any], weights: Floats | None
+    ) -> tuple[Floats | None, dict[Any, float] | None]:
+        """Return the rows' weights times their classes', and the classes' by label; None where there are none."""
         if self.class_weight is None:
-            return weights
-        labels = self.classes_[codes]
-        each = compute_class_weight(self.class_weight, classes=self.classes_, y=labels, sample_weight=weights)
-        return np.asarray(each[codes] if weights is None else each[codes] * weights)
+            return weights, None
+        found = find_classes(labels)
+        each = compute_class_weight(self.class_weight, classes=found.values, y=labels, sample_weight=weights)
+        if not (np.isfinite(each).all() and (each >= 0.0).all()):
+            raise OptionError(
+                f"class_weight={self.class_weight!r} has numbers below 0 or not finite; give weights of at least 0"
+            )
+        rows = each[found.codes] if weights is None else each[found.codes] * weights
+        return np.asarray(rows), dict(zip(found.plain, each.tolist(), strict=True))
+
+    def _shape(self, design: Design) -> tuple[int, int]:
+        """Return the shape of the coefficients as columns, one a score."""
+        return design.shape[1], 1 if len(self.classes_) == 2 else len(self.classes_)
 
     def _start(self) -> Floats:
-        """Return the last fit's coefficients as columns, one a score."""
+        """Return the last fit's coefficients as columns, one a score; a fit of another shape starts anew."""
         return np.vstack([self.intercept_, self.coef_.T]) if self.fit_intercept else self.coef_.T
 
     def _refer(self, result: FitResult) -> FitResult:
@@ -201,8 +227,8 @@ class LogisticRegression(LinearClassifier):
             result, coef=result.coef - result.coef[place], intercept=result.intercept - result.intercept[place]
         )
 
-    def _judge(self, verdicts: list[Existence | None]) -> None:
-        doubts = [verdict for verdict in verdicts if verdict is not None and verdict.verdict != "overlap"]
+    def _judge(self, verdicts: list[Existence]) -> None:
+        doubts = [verdict for verdict in verdicts if verdict.verdict != "overlap" and verdict.decided]
         if not doubts or self.on_separation == "ignore":
             return
         message = (

@@ -60,10 +60,10 @@ class OneVsRest(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ig
 
     @property
     def certificate_(self) -> OneVsRestCertificate:
-        """The evidence of each fit, by class; each verifies on labels True for its class."""
+        """The evidence of each fit, by class."""
         check_is_fitted(self)
         parts = tuple(fitted.certificate_ for fitted in self.estimators_)
-        return OneVsRestCertificate(tuple(self.classes_.tolist()[-len(parts) :]), parts)
+        return OneVsRestCertificate(tuple(self.classes_.tolist()[-len(parts) :]), parts, indicators=True)
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return each learner's scores: (n,) for two classes, (n, K) for more."""

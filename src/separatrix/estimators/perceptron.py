@@ -115,9 +115,10 @@ class Perceptron(LinearClassifier):
     @property
     def votes_(self) -> list[Ballot]:
         """The voters of each halfspace, if `keep` is "vote": their weights, and the visits that each outlived."""
-        if self.keep != "vote":
-            raise AttributeError(f"votes_ exists with keep='vote'; this model has keep={self.keep!r}")
-        return [fit.ballot for fit in self._fits if fit.ballot is not None]
+        ballots = [fit.ballot for fit in self._fits if fit.ballot is not None]
+        if not ballots:
+            raise AttributeError("votes_ exists after a fit with keep='vote'")
+        return ballots
 
     def _options(self) -> PerceptronOptions:
         return PerceptronOptions(
@@ -154,7 +155,7 @@ class Perceptron(LinearClassifier):
         result = join_results(results, self.classes_.tolist())
         self.n_updates_ = int(result.facts["updates"])
         self.n_iter_ = int(np.ceil(max(part.facts["visits"] / part.facts["rows"] for part in results)))
-        return self._keep(result)
+        return self._keep(result, frames=1)
 
     def _refuse_strangers(self, labels: NDArray[Any]) -> None:
         strange = ~np.isin(labels, self.classes_)
@@ -168,6 +169,6 @@ class Perceptron(LinearClassifier):
         return "negative" if self.tie == "negative" else "positive"
 
     def _scores(self, design: Design) -> NDArray[np.float64]:
-        if self.keep != "vote":
+        if self._fits[0].ballot is None:
             return super()._scores(design)
         return np.column_stack([fit.scores(design) for fit in self._fits])

@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from separatrix.errors import require_choice, require_number
+from separatrix.errors import require_choice, require_count, require_number
 from separatrix.estimators.regressor import LinearRegressor
 from separatrix.fit import SOLVERS, ConvexOptions, fit_convex, linear_result
 from separatrix.losses import Squared
@@ -76,7 +76,7 @@ class LinearRegression(LinearRegressor):
         name = require_choice("solver", self.solver, ("auto", *SOLVERS))
         options = ConvexOptions(
             tol=require_number("tol", self.tol, above=0.0),
-            max_passes=int(require_number("max_passes", self.max_passes, least=1)),
+            max_passes=require_count("max_passes", self.max_passes),
             solver=None if name == "auto" else SOLVERS[name],
         )
         fit = fit_convex(problem, options, start=start)

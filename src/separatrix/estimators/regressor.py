@@ -16,6 +16,8 @@ from separatrix.fit import FitResult
 
 __all__ = ["LinearRegressor"]
 
+LARGEST = 1e150  # a target beyond this has a square that leaves the range of a float
+
 
 class LinearRegressor(RegressorMixin, LinearModel):  # type: ignore[misc]  # scikit-learn is untyped
     """A regressor by a linear score."""
@@ -33,9 +35,15 @@ class LinearRegressor(RegressorMixin, LinearModel):  # type: ignore[misc]  # sci
     def _design_and_targets(self, X: Any, y: Any) -> tuple[Design, NDArray[np.float64]]:
         X, y = validate_data(self, X, y, y_numeric=True, **ACCEPTED, ensure_all_finite=False)
         targets = np.asarray(y, dtype=np.float64)
-        if not np.isfinite(targets).all():
-            row = int(np.flatnonzero(~np.isfinite(targets))[0])
-            raise DataError(f"y has {targets[row]} in row {row}; drop the rows whose target is not known")
+        usable = np.abs(targets) <= LARGEST
+        if not usable.all():
+            row = int(np.flatnonzero(~usable)[0])
+            remedy = (
+                "divide all by a number as large" if np.isfinite(targets[row]) else "drop the rows without a target"
+            )
+            raise DataError(
+                f"y has {targets[row]:g} in row {row} (NaN, inf and squares that overflow are refused); {remedy}"
+            )
         return self._as_design(X), targets
 
     def _keep(self, result: FitResult) -> Self:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, Self
 
-from separatrix.errors import require_choice, require_number
+from separatrix.errors import require_choice, require_count, require_number
 from separatrix.estimators.base import LinearClassifier
 from separatrix.fit import ConvexOptions, binary_targets, fit_convex, join_results, linear_result
 from separatrix.losses import Hinge, SquaredHinge
@@ -63,7 +63,7 @@ class LinearSVM(LinearClassifier):
         """Fit from X (n, p) dense or sparse and y (n,) labels; rows count by their weights."""
         loss = LOSSES[require_choice("loss", self.loss, LOSSES)]
         penalty = make_penalty(require_number("strength", self.strength, above=0.0), 0.0)
-        passes = int(require_number("max_passes", self.max_passes, least=1))
+        passes = require_count("max_passes", self.max_passes)
         options = ConvexOptions(require_number("tol", self.tol, above=0.0), passes)
         design, labels = self._design_and_labels(X, y)
         weights = self._weights(sample_weight, X)

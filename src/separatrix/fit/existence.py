@@ -31,10 +31,14 @@ MAX_COEFFICIENTS = 3000
 
 @dataclass(frozen=True)
 class Existence:
-    """The verdict on a maximum: 'separable' (none), 'overlap' (it exists) or 'undecided', and why."""
+    """The verdict on a maximum: 'separable' (none), 'overlap' (it exists) or 'undecided', and why.
+
+    `decided` is False where the fit was stopped too early to tell anything.
+    """
 
     verdict: str
     reason: str
+    decided: bool = True
 
 
 def separation_bound(problem: Problem) -> float:

@@ -6,14 +6,15 @@ as that is certain and says so. The intercept is never penalised.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from separatrix.certificates import OptimalityCertificate
 from separatrix.design import Design
-from separatrix.fit.convex import ConvexOptions, fit_convex
+from separatrix.fit.convex import ConvexFit, ConvexOptions, fit_convex
 from separatrix.fit.existence import Existence, judge_existence, separation_bound
 from separatrix.fit.linear import linear_result
 from separatrix.fit.result import FitResult
@@ -53,6 +54,7 @@ def fit_logistic(
     labels: tuple[Any, ...],
     start: Floats | None = None,
     watch: Watch | None = None,
+    class_weights: tuple[float, ...] | None = None,
 ) -> LogisticFit:
     """Fit signs ±1 (labels: negative, positive) or places of several classes (labels: all)."""
     loss: Loss = Logistic() if len(labels) == 2 else Softmax()
@@ -60,7 +62,22 @@ def fit_logistic(
     unpenalised = options.strength == 0.0
     rules = (AtMost("objective", separation_bound(problem), Status.SEPARATED),) if unpenalised else ()
     fit = fit_convex(problem, options.convex, start=start, watch=watch, extra_rules=rules)
-    existence = judge_existence(fit.walked, fit.walk.coef, fit.walk.facts["objective"]) if unpenalised else None
+    existence = _existence(fit) if unpenalised else None
     provenance = {"strength": options.strength, "l1_ratio": options.l1_ratio}
     result = linear_result(problem, fit, options.convex, labels=labels, provenance=provenance)
-    return LogisticFit(result, existence)
+    if isinstance(result.certificate, OptimalityCertificate):
+        result = replace(result, certificate=replace(result.certificate, class_weights=class_weights))
+    return LogisticFit(result if existence is None else _with_doubt(result, existence), existence)
+
+
+def _existence(fit: ConvexFit) -> Existence:
+    if not fit.walk.status.reached_goal:
+        return Existence("undecided", "the fit was stopped before it could be told", decided=False)
+    return judge_existence(fit.walked, fit.walk.coef, fit.walk.facts["objective"])
+
+
+def _with_doubt(result: FitResult, existence: Existence) -> FitResult:
+    """Return a result that says in its message and provenance whether its maximum is known to exist."""
+    provenance = {**result.provenance, "existence": existence.verdict}
+    doubt = f"; {existence.reason}" if existence.verdict == "undecided" else ""
+    return replace(result, message=result.message + doubt, provenance=provenance)

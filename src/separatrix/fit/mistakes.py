@@ -126,6 +126,7 @@ def _measured(design: Design, signs: Floats, radius: float, weights: Floats) -> 
         raise OptionError(
             f"separator={weights.tolist()} cannot be one; give {design.shape[1]} finite weights, not all 0"
         )
+    weights = weights / np.abs(weights).max()
     norm = float(np.linalg.norm(weights))
     least, _ = least_margin(design, signs, weights)
     return Separator(weights / norm if least > 0.0 else None, least / norm, radius, Status.STALLED)

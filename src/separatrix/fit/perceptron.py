@@ -7,6 +7,7 @@ converge, says whether more updates would have helped.
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -14,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.certificates import MistakesCertificate, least_margin
-from separatrix.design import Design, row_radius
-from separatrix.errors import OptionError, counted, require_choice, require_number
+from separatrix.design import Block, Design, row_radius
+from separatrix.errors import OptionError, counted, require_choice, require_count, require_number
 from separatrix.fit.mistakes import Separator, find_separator
 from separatrix.fit.result import FitResult
 from separatrix.fit.run import Run, Watch, run
@@ -32,6 +33,9 @@ __all__ = ["Ballot", "PerceptronFit", "PerceptronOptions", "fit_perceptron"]
 Floats = NDArray[np.float64]
 SMALL_DATA = 50_000  # entries of the design up to which looking for the widest margin costs next to nothing
 SEPARATOR_STEPS = 300
+VOTES_AT_ONCE = 2**20  # signs held at a time while votes are counted
+VOTES_COUNTED = 10**9  # of rows by voters; of more rows, an even sample is judged
+LARGEST_RATE = 1e100  # and smallest, its inverse: beyond them squares of updates leave the range of a float
 RANDOM_START_SCALE = 0.01  # "some small random number", of the notes
 
 
@@ -57,10 +61,12 @@ class PerceptronOptions:
         require_choice("schedule", self.schedule, ("constant", "inverse"))
         require_choice("tie", self.tie, get_args(Tie))
         require_choice("keep", self.keep, get_args(Keep))
-        require_number("rate", self.rate, above=0.0)
-        require_number("margin", self.margin, least=0.0)
-        require_number("max_updates", self.max_updates, least=1)
-        require_number("max_passes", self.max_passes, least=1)
+        require_number("rate", self.rate, least=1.0 / LARGEST_RATE, most=LARGEST_RATE)
+        require_number("margin", self.margin, least=0.0, most=LARGEST_RATE)
+        require_count("max_updates", self.max_updates)
+        require_count("max_passes", self.max_passes)
+        if self.seed is not None:
+            require_number("seed", self.seed, least=0)
 
     @property
     def rule(self) -> UpdateRule:
@@ -80,8 +86,11 @@ class PerceptronOptions:
         if isinstance(self.start, str):
             require_choice("start", self.start, ("random",))
             return rng.normal(scale=RANDOM_START_SCALE, size=p)
-        start = np.asarray(self.start, dtype=np.float64).ravel()
-        if start.shape != (p,) or not np.isfinite(start).all():
+        try:
+            start = np.asarray(self.start, dtype=np.float64).ravel()
+        except (TypeError, ValueError):
+            raise OptionError(f"start={self.start!r} is not numbers; give {p} of them") from None
+        if start.shape != (p,) or not (np.abs(start) <= LARGEST_RATE).all():
             raise OptionError(
                 f"start has {start.size} numbers, but {p} finite ones are needed: the intercept's first (if fitted),"
                 " then one a column"
@@ -129,24 +138,32 @@ def fit_perceptron(
     rng = np.random.default_rng(options.seed)
     if state is None:
         state = PerceptronState(options.start_weights(design.shape[1], rng), options.keep)
-    if partial:
+    else:
+        state.begin_record()
         options = replace(options, max_passes=1)
-    passes_before, radius = design.passes, row_radius(design)
+    radius = row_radius(design)
     problem = Problem(design, signs, PerceptronLoss())
     walk = run(problem, options.solver(rng), _rules(options, design.shape[0], partial), start=state, watch=watch)
     certificate = _certify(problem, options.rule, state, walk, radius, labels)
     ballot = Ballot(*state.ballot()) if options.keep == "vote" else None
-    scores = _scores(design, state, ballot, options.tie)
-    result = _result(problem, options, state, walk, certificate, scores)
-    return PerceptronFit(replace(result, passes=design.passes - passes_before), state, ballot, options.tie)
+    stride = 1 if ballot is None else -(-design.shape[0] * len(ballot.counts) // VOTES_COUNTED)
+    judged = problem if stride == 1 else problem.subsample(stride)
+    scores = _scores(judged.design, state, ballot, options.tie)
+    result = _result(judged, options, state, walk, certificate, scores)
+    return PerceptronFit(result, state, ballot, options.tie)
 
 
 def _scores(design: Design, state: PerceptronState, ballot: Ballot | None, tie: Tie) -> Floats:
     return design.matvec(state.kept()) if ballot is None else design.gather(_vote, ballot, tie)
 
 
-def _vote(block: Any, ballot: Ballot, tie: Tie) -> Floats:
-    return np.asarray(predicted_signs(block.matvec(ballot.weights.T), tie) @ ballot.counts / ballot.counts.sum())
+def _vote(block: Block, ballot: Ballot, tie: Tie) -> Floats:
+    """Return the mean vote of a block's rows, by some voters at a time."""
+    votes, voters = np.zeros(block.stop - block.start), max(1, VOTES_AT_ONCE // (block.stop - block.start))
+    for first in range(0, len(ballot.counts), voters):
+        some = slice(first, first + voters)
+        votes += predicted_signs(block.matvec(ballot.weights[some].T), tie) @ ballot.counts[some]
+    return np.asarray(votes / ballot.counts.sum())
 
 
 def _rules(options: PerceptronOptions, n: int, partial: bool) -> tuple[Rule, ...]:
@@ -168,7 +185,8 @@ def _certify(
     record = state.record
     single = rule.update == "single"
     return MistakesCertificate(
-        updates=state.updates,
+        updates=state.updates - state.earlier,
+        earlier=state.earlier,
         radius=radius,
         rule=rule,
         start=record.start,
@@ -213,7 +231,7 @@ def _result(
         coef=kept[virtual:],
         intercept=np.asarray(kept[0] if virtual else 0.0),
         status=walk.status,
-        message=_message(walk.status, options, state, wrong, certificate),
+        message=_message(walk.status, options, state, certificate, wrong, len(y)),
         objective=float(problem.loss.value(scores, y).mean()),
         passes=walk.passes,
         seconds=walk.seconds,
@@ -225,10 +243,18 @@ def _result(
 
 
 def _message(
-    status: Status, options: PerceptronOptions, state: PerceptronState, wrong: int, certificate: MistakesCertificate
+    status: Status,
+    options: PerceptronOptions,
+    state: PerceptronState,
+    certificate: MistakesCertificate,
+    wrong: int,
+    judged: int,
 ) -> str:
     rows = certificate.n_rows
-    errors = f"{wrong:,} of {counted(rows, 'row')} wrong ({100.0 * wrong / rows:.3g} %) at the weights kept"
+    sampled = "" if judged == rows else " sampled"
+    errors = (
+        f"{wrong:,} of {counted(judged, 'row')}{sampled} wrong ({100.0 * wrong / judged:.3g} %) at the weights kept"
+    )
     updates = counted(state.updates, "update")
     if status is Status.CONVERGED:
         empty = (
@@ -243,11 +269,12 @@ def _message(
         Status.MEMORY_CAP: f"the {VOTE_BYTES // 2**20} MiB that a vote may store",
     }
     advice = "use keep='average', which stores none" if status is Status.MEMORY_CAP else _advice(certificate, options)
-    return f"stopped at {limits[status]} before every row was right: {errors}; {advice}"
+    goal = "reached the margin" if options.margin > 0.0 else "was right"
+    return f"stopped at {limits[status]} before every row {goal}: {errors}; {advice}"
 
 
 def _advice(certificate: MistakesCertificate, options: PerceptronOptions) -> str:
-    if certificate.bound is None:
+    if certificate.bound is None or math.isinf(certificate.bound):
         better = "; keep='best' or 'average' stops at a good one" if options.keep == "last" else ""
         return f"if no halfspace separates the rows, more updates cannot help{better}"
     return (

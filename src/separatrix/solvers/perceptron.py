@@ -52,8 +52,14 @@ class PerceptronState:
         self.counters[online.POCKET_RUN] = -1
         self.counters[online.POCKET_MISTAKES] = np.iinfo(np.int64).max
         self.record = UpdateRecord(self.coef.size, self.coef)
+        self.earlier = 0
         self.votes: list[NDArray[np.float64]] = [self.coef.reshape(1, -1).copy()]
         self.vote_visits: list[NDArray[np.int64]] = []
+
+    def begin_record(self) -> None:
+        """Start the record of updates anew, from the weights as they are: rows to come are other rows."""
+        self.record = UpdateRecord(self.coef.size, self.coef)
+        self.earlier = self.updates
 
     @property
     def visits(self) -> int:

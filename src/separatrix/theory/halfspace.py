@@ -37,8 +37,9 @@ class Halfspace:
     def __post_init__(self) -> None:
         require_choice("tie", self.tie, ("positive", "negative"))
         weights = np.asarray(self.w, dtype=np.float64)
-        if weights.ndim != 1 or not np.isfinite(weights).all() or not np.any(weights):
-            raise OptionError(f"w={self.w!r} defines no hyperplane; give finite weights, not all 0")
+        finite = np.isfinite(weights).all() and np.isfinite(self.b)
+        if weights.ndim != 1 or not finite or not np.any(weights):
+            raise OptionError(f"w={self.w!r}, b={self.b!r} define no hyperplane; give finite numbers, w not all 0")
         object.__setattr__(self, "w", weights)
 
     def score(self, X: Any) -> Floats:
