@@ -117,10 +117,9 @@ class LogisticRegression(LinearClassifier):
         """Fit from X (n, p) dense or sparse and y (n,) labels; rows of weight 0 do not count at all."""
         last = self._start() if self.warm_start and hasattr(self, "coef_") else None
         design, labels = self._design_and_labels(X, y)
-        weights, self._class_weights = self._all_weights(labels, self._weights(sample_weight, X))
-        if weights is not None and not weights.all():
-            kept = weights > 0.0
-            design, labels, weights = design.select(kept), labels[kept], weights[kept]
+        design, labels, weights = _with_weight(design, labels, self._weights(sample_weight, X))
+        weights, self._class_weights = self._all_weights(labels, weights)
+        design, labels, weights = _with_weight(design, labels, weights)
         classes = self._classes(labels)
         start = last if last is not None and last.shape == self._shape(design) else None
         fits = self._fits(design, classes, self._options(weights), start)
@@ -238,3 +237,13 @@ class LogisticRegression(LinearClassifier):
         if self.on_separation == "raise":
             raise SeparationError(message)
         warnings.warn(message, SeparationWarning, stacklevel=3)
+
+
+def _with_weight(
+    design: Design, labels: NDArray[Any], weights: Floats | None
+) -> tuple[Design, NDArray[Any], Floats | None]:
+    """Return the rows that have a weight above 0."""
+    if weights is None or weights.all():
+        return design, labels, weights
+    kept = weights > 0.0
+    return design.select(kept), labels[kept], weights[kept]
