@@ -17,7 +17,10 @@ ESTIMATORS = [
     sx.LogisticRegression(strength=1e-3, multiclass="one_vs_rest", class_weight="balanced"),
     sx.LinearRegression(),
     sx.LinearRegression(strength=0.1),
+    sx.LinearRegression(strength=0.1, l1_ratio=0.5),
+    sx.LinearSVM(),
     sx.LinearSVM(loss="squared_hinge"),
+    sx.LogisticRegression(strength=0.01, l1_ratio=1.0),
     sx.LMSClassifier(max_passes=300),
     sx.LMSClassifier(
         update="stochastic", schedule="inverse", order="shuffled", keep="average", max_passes=100, random_state=0

@@ -120,7 +120,7 @@ def test_separable_classes_warn_and_stop(classes):
     assert penalised.existence_ is None
 
 
-@pytest.mark.parametrize("loss", ["squared_hinge"])
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 def test_svm_ends_with_a_certified_gap(data, loss):
     rows, _, labels = data
     model = sx.LinearSVM(loss=loss, strength=0.01).fit(rows, labels)

@@ -1,8 +1,9 @@
 """A design held in memory: dense (any order) or sparse (CSR, CSC), float64 or float32, never copied.
 
-Dense rows are read in blocks that fit the cache; a sparse matrix is one block, since cutting it would copy it. Float32
-is stored as it is and computed with in float64. A row-by-row visitor needs the rows stored together: a matrix stored
-by columns is rearranged once, on first demand, which takes its size again.
+Dense rows are read in blocks that fit the cache, sparse ones in a few blocks for the cores to share; a sparse matrix
+stored by columns is one block, since cutting it would copy it. Float32 is stored as it is and computed with in
+float64. A row-by-row visitor needs the rows stored together: a matrix stored by columns is rearranged once, on first
+demand, which takes its size again.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -24,6 +26,8 @@ CENTRE_ROWS = 1000  # rows by which columns are judged to lie far from 0
 FAR = 10.0  # standard deviations from 0 at which a column is centred
 GROUPS = 32  # of blocks, for the cores to share: more than there are cores, so that none waits long
 BLOCK_ELEMENTS = 2**17  # a megabyte of float64, which a core's cache holds
+BLOCK_ENTRIES = 2**20  # of a sparse matrix: below, a core is not worth calling on
+ENTRIES_A_COLUMN = 4  # of a block: below, adding up the blocks' columns costs as much as reading them
 _NONE = np.empty(0, dtype=np.int32)
 
 
@@ -56,15 +60,16 @@ class DenseBlock(Block):
 
     def stored_column_squares(self, weights: Floats) -> Floats:
         """Return the weighted sums of squares of the stored columns."""
-        return np.asarray(np.einsum("i,ij,ij->j", weights, self.values, self.values, dtype=np.float64))
+        values = self.values.astype(np.float64, copy=False)
+        return np.asarray((values * values).T @ weights)
 
 
 class SparseBlock(Block):
-    """All rows of a sparse matrix."""
+    """Consecutive rows of a sparse matrix, as a matrix of their own, from row `start` on."""
 
-    def __init__(self, matrix: Any, virtual: bool) -> None:
-        super().__init__(0, matrix.shape[0], virtual)
-        self.matrix = matrix
+    def __init__(self, matrix: Any, virtual: bool, start: int = 0) -> None:
+        super().__init__(start, start + matrix.shape[0], virtual)
+        self.matrix, self.transposed = matrix, _transposed(matrix)
 
     def largest_entry(self) -> float:
         """Return the largest |entry| stored."""
@@ -76,7 +81,7 @@ class SparseBlock(Block):
 
     def transposed_times(self, values: Floats) -> Floats:
         """Return the transposed stored columns times values."""
-        return np.asarray(self.matrix.T @ values, dtype=np.float64)
+        return np.asarray(self.transposed @ values, dtype=np.float64)
 
     def weighted_gram(self, weights: Floats) -> Floats:
         """Return the weighted Gram matrix of the stored columns."""
@@ -85,13 +90,19 @@ class SparseBlock(Block):
 
     def stored_squared_norms(self) -> Floats:
         """Return the squared norms of the rows as stored."""
-        values = self.matrix.astype(np.float64, copy=False)
-        return np.asarray(values.multiply(values).sum(axis=1), dtype=np.float64).ravel()
+        return np.asarray(self._squares().sum(axis=1), dtype=np.float64).ravel()
 
     def stored_column_squares(self, weights: Floats) -> Floats:
         """Return the weighted sums of squares of the stored columns."""
-        values = self.matrix.astype(np.float64, copy=False)
-        return np.asarray(values.multiply(values).T @ weights, dtype=np.float64)
+        return np.asarray(_transposed(self._squares()) @ weights, dtype=np.float64)
+
+    def _squares(self) -> Any:
+        """Return the matrix with its entries squared; those that stand several times in one place are added first."""
+        matrix = self.matrix
+        if not matrix.has_canonical_format:
+            return matrix.astype(np.float64).multiply(matrix)
+        values = matrix.data.astype(np.float64, copy=False)
+        return _of_parts(type(matrix), matrix.shape, values * values, matrix.indices, matrix.indptr)
 
 
 class _ArrayDesign(Design):
@@ -181,8 +192,21 @@ class SparseDesign(_ArrayDesign):
         self.column_access = matrix.format == "csc"
 
     def blocks(self) -> Iterator[Block]:
-        """Yield the whole matrix as one block."""
-        yield SparseBlock(self.matrix, self.virtual)
+        """Yield blocks of rows of about as many entries each; the whole matrix if it is stored by columns."""
+        return iter(self._blocks)
+
+    def groups(self) -> Sequence[Iterable[Block]]:
+        """Return each block for a core to take."""
+        return [[block] for block in self._blocks]
+
+    @cached_property
+    def _blocks(self) -> list[Block]:
+        matrix, (n, width) = self.matrix, self.matrix.shape
+        count = min(GROUPS, n, matrix.nnz // max(BLOCK_ENTRIES, ENTRIES_A_COLUMN * width))
+        if count < 2 or matrix.format != "csr":
+            return [SparseBlock(matrix, self.virtual)]
+        edges = np.unique([0, *np.searchsorted(matrix.indptr, np.arange(1, count) * (matrix.nnz // count)), n])
+        return [SparseBlock(_cut(matrix, *cut), self.virtual, int(cut[0])) for cut in pairwise(edges)]
 
     def stored_rows(self) -> Rows:
         """Return the rows as compiled loops read them."""
@@ -204,6 +228,25 @@ class SparseDesign(_ArrayDesign):
 
     def _stored(self, indices: Sequence[int] | NDArray[np.intp]) -> Floats:
         return np.asarray(self._by_rows[np.asarray(indices, dtype=np.intp)].toarray(), dtype=np.float64)
+
+
+def _cut(matrix: Any, first: int, last: int) -> Any:
+    """Return some rows of a matrix stored by rows, its entries not copied."""
+    starts = matrix.indptr[first : last + 1]
+    entries = slice(starts[0], starts[-1])
+    shape, data, indices = (last - first, matrix.shape[1]), matrix.data[entries], matrix.indices[entries]
+    return _of_parts(type(matrix), shape, data, indices, starts - starts[0])
+
+
+def _transposed(matrix: Any) -> Any:
+    return _of_parts(type(type(matrix)((1, 1)).T), matrix.shape[::-1], matrix.data, matrix.indices, matrix.indptr)
+
+
+def _of_parts(kind: Any, shape: Any, data: NDArray[Any], indices: NDArray[Any], starts: NDArray[Any]) -> Any:
+    """Return a sparse matrix that has these parts themselves; its constructor would copy the parts of larger ones."""
+    matrix = kind(shape, dtype=data.dtype)
+    matrix.data, matrix.indices, matrix.indptr = data, indices, starts
+    return matrix
 
 
 def _unsigned(indices: NDArray[Any]) -> NDArray[Any]:

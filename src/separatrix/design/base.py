@@ -57,9 +57,9 @@ class Block(ABC):
         return np.vstack([top, np.column_stack([border, inner])])
 
     def column_squares(self, weights: Floats) -> Floats:
-        """Return the weighted sum of each column's squares, (p,)."""
+        """Return the weighted sum of each column's squares: (p,) for weights (m,), (p, K) for (m, K)."""
         stored = self.stored_column_squares(weights)
-        return np.concatenate([[weights.sum()], stored]) if self.virtual else stored
+        return np.concatenate([weights.sum(axis=0)[np.newaxis], stored]) if self.virtual else stored
 
     def squared_norms(self) -> Floats:
         """Return ‖row‖² of each row, virtual one included, (m,)."""

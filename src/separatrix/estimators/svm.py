@@ -48,7 +48,7 @@ class LinearSVM(LinearClassifier):
         self,
         *,
         strength: float = 1e-3,
-        loss: Literal["hinge", "squared_hinge"] = "squared_hinge",
+        loss: Literal["hinge", "squared_hinge"] = "hinge",
         fit_intercept: bool = True,
         tol: float = 1e-6,
         max_passes: int = 10_000,
@@ -59,17 +59,16 @@ class LinearSVM(LinearClassifier):
         self.tol = tol
         self.max_passes = max_passes
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit from X (n, p) dense or sparse and y (n,) labels; rows count by their weights."""
+    def fit(self, X: Any, y: Any) -> Self:
+        """Fit from X (n, p) dense or sparse and y (n,) labels."""
         loss = LOSSES[require_choice("loss", self.loss, LOSSES)]
         penalty = make_penalty(require_number("strength", self.strength, above=0.0), 0.0)
         passes = require_count("max_passes", self.max_passes)
         options = ConvexOptions(require_number("tol", self.tol, above=0.0), passes)
         design, labels = self._design_and_labels(X, y)
-        weights = self._weights(sample_weight, X)
         results = []
         for target in binary_targets(self._classes(labels)):
-            problem = Problem(design, target.signs, loss, penalty, weights)
+            problem = Problem(design, target.signs, loss, penalty)
             fit = fit_convex(problem, options)
             provenance = {"strength": self.strength, "loss": self.loss}
             results.append(linear_result(problem, fit, options, labels=target.labels, provenance=provenance))

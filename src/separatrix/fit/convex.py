@@ -20,7 +20,8 @@ from separatrix.fit.choose import choose
 from separatrix.fit.run import Run, Watch, run
 from separatrix.fit.stopping import AtLeast, AtMost, Rule, Status
 from separatrix.problem import Problem
-from separatrix.solvers import LBFGS, Newton, Solver, Step
+from separatrix.solvers import LBFGS, Coordinate, DualCoordinate, Newton, NewtonCG, Solver, Step
+from separatrix.solvers.lbfgs import has_subsample
 
 __all__ = ["SOLVERS", "ConvexFit", "ConvexOptions", "candidates", "fit_convex", "shift_intercept"]
 
@@ -32,7 +33,13 @@ LOOK_AGAIN = 0.1  # the excess must have fallen by this before the gap is comput
 
 
 # The solvers of the one objective by the names that users ask for them.
-SOLVERS: dict[str, Solver] = {"newton": Newton(), "lbfgs": LBFGS()}
+SOLVERS: dict[str, Solver] = {
+    "newton": Newton(),
+    "newton_cg": NewtonCG(),
+    "lbfgs": LBFGS(),
+    "coordinate": Coordinate(),
+    "dual_coordinate": DualCoordinate(),
+}
 
 
 class ConvexOptions(NamedTuple):
@@ -55,15 +62,18 @@ class ConvexFit:
 
     @property
     def dual(self) -> Floats | None:
-        """The solver's own dual point, a slope a row, if it has one."""
-        return self.walk.dual
+        """The solver's own dual point, a slope a row, where the loss's slopes at the coefficients are not one."""
+        return _own_dual(self.walked, self.walk.dual)
 
 
 def candidates(problem: Problem) -> Sequence[Solver]:
     """Return the solvers to try, the fastest for the problem's shape first."""
     size = problem.zero_coef().size
-    small = size <= NEWTON_COEFFICIENTS and problem.design.shape[0] * size**2 <= NEWTON_WORK
-    return (Newton(), LBFGS()) if small else (LBFGS(), Newton())
+    if size <= NEWTON_COEFFICIENTS and problem.design.shape[0] * size**2 <= NEWTON_WORK:
+        smooth: tuple[Solver, ...] = (Newton(), NewtonCG())
+    else:
+        smooth = (LBFGS(), NewtonCG()) if has_subsample(problem) else (NewtonCG(), LBFGS())
+    return (*smooth, Coordinate(), DualCoordinate())
 
 
 def fit_convex(
@@ -108,6 +118,11 @@ def shift_intercept(coef: Floats, centre: Floats, sign: float) -> Floats:
     return shifted
 
 
+def _own_dual(problem: Problem, dual: Floats | None) -> Floats | None:
+    """Return a solver's dual point only where it is needed: a loss with a curvature has unique slopes, good enough."""
+    return None if problem.loss.has_curvature else dual
+
+
 @dataclass
 class _Confirm:
     """Computes the gap when the solver thinks that it is done; says whether it is."""
@@ -123,11 +138,15 @@ class _Confirm:
         if excess > LOOK_AGAIN * self.looked_at:
             return False
         self.looked_at = excess
-        bound = dual_bound(self.problem, step.coef, step.dual, wanted=self.tol)
+        bound = dual_bound(self.problem, step.coef, _own_dual(self.problem, step.dual), wanted=self.tol)
         self.known = {id(step.coef): bound}
         return bound.relative_gap <= self.tol
 
     def bound_at(self, walk: Run) -> DualBound:
         """Return the bound at the end of a walk, computed there if it was not yet."""
         known = self.known.get(id(walk.coef))
-        return known if known is not None else dual_bound(self.problem, walk.coef, walk.dual, wanted=self.tol)
+        return (
+            known
+            if known is not None
+            else dual_bound(self.problem, walk.coef, _own_dual(self.problem, walk.dual), wanted=self.tol)
+        )

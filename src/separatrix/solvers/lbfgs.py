@@ -24,7 +24,7 @@ from separatrix.problem import Problem
 from separatrix.solvers.base import Needs, Step
 from separatrix.solvers.newton import SMOOTH_ADVICE, Newton, shorten
 
-__all__ = ["LBFGS"]
+__all__ = ["LBFGS", "has_subsample"]
 
 Floats = NDArray[np.float64]
 ROWS_PER_COLUMN = 400
@@ -65,14 +65,22 @@ class LBFGS:
 def _prepare(problem: Problem, start: Floats | None) -> tuple[Floats, _Metric]:
     """Return where to start and the metric to walk in, from a subsample where there is one."""
     design, zero = problem.design, problem.zero_coef()
-    stride = design.shape[0] // max(ROWS_PER_COLUMN * zero.size, FEWEST_ROWS)
-    if stride < 2 or not design.random_rows:
+    if not has_subsample(problem):
         coef = zero if start is None else np.array(start, dtype=np.float64)
         return coef, _Metric(problem.bounding_hessian())
-    sample = problem.subsample(stride)
+    sample = problem.subsample(_stride(problem))
     coef, hessian = _solve_sample(sample, zero if start is None else np.array(start, dtype=np.float64))
     design.count_visits(round(sample.design.passes * sample.design.shape[0]))
     return coef, _Metric(hessian)
+
+
+def has_subsample(problem: Problem) -> bool:
+    """Tell whether there are rows enough, in memory, for a subsample to stand for them."""
+    return problem.design.random_rows and _stride(problem) >= 2
+
+
+def _stride(problem: Problem) -> int:
+    return problem.design.shape[0] // max(ROWS_PER_COLUMN * problem.zero_coef().size, FEWEST_ROWS)
 
 
 def _solve_sample(sample: Problem, coef: Floats) -> tuple[Floats, Floats]:

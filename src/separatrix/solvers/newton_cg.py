@@ -1,0 +1,184 @@
+"""Truncated Newton: each Newton step solved by conjugate gradients, for more columns than a Hessian has room for.
+
+    H d = −∇P  to a residual that shrinks with ∇P,        w ← w + t d,        t = 1, ½, ¼, …
+
+The Hessian is never formed: a product with it is one pass, the curvature of each row being kept from the scores. These
+are kept too, and how they change along the search, so a line search reads no rows. With κᵢ = sᵢ·curvatureᵢ/Σ s, κ their
+sum and μ = Σ κᵢ xᵢ, the conjugate gradients are preconditioned by
+
+    M = diag(Σ κᵢ xᵢⱼ² − μⱼ²/κ + penalty's) + μ μᵗ/κ
+
+the Hessian with the columns' covariances left out: centring takes out the direction that rows far from 0 (counts,
+indicators, words) have in common. Where the penalty is quadratic the excess is bounded by ‖∇P‖²/(2·strength), known
+before the step is solved for; otherwise it is estimated by the Newton decrement ½ ∇Pᵗd. Undefined for losses without
+curvature.
+
+Cost: a step is one pass an iteration of the conjugate gradients and two more; a few vectors of n·K.
+Reference: Dembo and Steihaug, Truncated-Newton algorithms for large-scale unconstrained optimization (1983).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from separatrix.design import Block, add_each, row_radius
+from separatrix.losses import Loss
+from separatrix.numerics import softmax
+from separatrix.problem import Problem
+from separatrix.solvers.base import Needs, Step
+from separatrix.solvers.newton import SMOOTH_ADVICE
+
+__all__ = ["NewtonCG"]
+
+Floats = NDArray[np.float64]
+LOOSEST = 0.3  # residual of the first Newton equation, relative to its right side
+TIGHTEST = 0.1  # of the last: each step then lowers the excess by a hundred, and no pass is spent on more
+MOST_ITERATIONS = 200  # of conjugate gradients, a step
+SUFFICIENT = 1e-4  # of the decrease that the slope along the step promises
+SHORTEST = 2.0**-40  # a step shortened to this is none
+FLAT = 1e-9  # of a column's squares: a variance below is rounding
+TINY = 1e-300
+
+
+@dataclass(frozen=True)
+class NewtonCG:
+    """Newton's method by conjugate gradients, with step halving."""
+
+    needs: ClassVar[Needs] = Needs(curvature=True, smooth_penalty=True, otherwise=SMOOTH_ADVICE)
+
+    def steps(self, problem: Problem, start: Floats | None = None) -> Iterator[Step]:
+        """Walk, a Newton step a step."""
+        here = _Point(problem, problem.zero_coef() if start is None else np.array(start, dtype=np.float64))
+        bounded, stalled, direction = problem.penalty.quadratic > 0.0, 0, None
+        while True:
+            if not bounded:
+                direction = here.newton_direction()
+            yield Step(here.coef, {"objective": here.value, "excess": here.excess(direction), "stalled": stalled})
+            direction = here.newton_direction() if direction is None else direction
+            stalled, direction = 0 if here.advance(direction) else stalled + 1, None
+
+
+class _Direction(NamedTuple):
+    """A change of the coefficients, and of the scores with them."""
+
+    coef: Floats
+    eta: Floats
+
+
+class _Point:
+    """Some coefficients, their scores, and the objective to second order there."""
+
+    def __init__(self, problem: Problem, coef: Floats) -> None:
+        self.problem, self.coef, self.eta = problem, coef, problem.design.matvec(coef)
+        self.penalty = problem.penalty.curvature(problem.penalty_weights)
+        self.weights = np.ones(len(problem.y)) if problem.weights is None else problem.weights
+        self.first = 0.0
+        self.value = self._value(coef, self.eta)
+        if not math.isfinite(self.value):
+            row_radius(problem.design)  # refuses data that are not finite, with their place
+        self.gradient, self.curvatures = self._derivatives()
+
+    def excess(self, direction: _Direction | None) -> float:
+        """Return the decrement along a Newton direction or, without one, along the free columns (of ones) alone."""
+        if direction is not None:
+            return self.problem.certifiable_excess(self.gradient, -float(np.vdot(self.gradient, direction.coef)) / 2.0)
+        free, total = self.gradient[self.problem.free], np.maximum(self.curvatures.sum(axis=0), TINY)
+        return self.problem.certifiable_excess(self.gradient, float((free * free / total).sum()) / 2.0)
+
+    def newton_direction(self) -> _Direction:
+        """Return a direction that solves H d = −∇P to a relative residual, in the preconditioner's norm."""
+        precondition = self._preconditioner()
+        found, residual = _Direction(np.zeros_like(self.coef), np.zeros_like(self.eta)), -self.gradient
+        search = preconditioned = precondition(residual)
+        size = float(np.vdot(residual, preconditioned))
+        self.first = max(self.first, size)
+        enough = size * max(min(LOOSEST, math.sqrt(size / max(self.first, TINY))), TIGHTEST) ** 2
+        for _ in range(MOST_ITERATIONS):
+            if size <= enough:
+                break
+            product, change = self._product(search)
+            bend = float(np.vdot(search, product))
+            if bend <= 0.0:
+                break
+            length = size / bend
+            found = _Direction(found.coef + length * search, found.eta + length * change)
+            residual = residual - length * product
+            preconditioned = precondition(residual)
+            size, before = float(np.vdot(residual, preconditioned)), size
+            search = preconditioned + (size / before) * search
+        return found
+
+    def advance(self, direction: _Direction) -> bool:
+        """Take the longest step of 1, ½, ¼, … that lowers the objective enough; tell whether there was one."""
+        slope = float(np.vdot(self.gradient, direction.coef))
+        rounding = 8.0 * float(np.finfo(np.float64).eps) * abs(self.value)
+        length = 1.0
+        while length >= SHORTEST and slope < 0.0:
+            coef, eta = self.coef + length * direction.coef, self.eta + length * direction.eta
+            value = self._value(coef, eta)
+            if value <= self.value + SUFFICIENT * length * slope + rounding:
+                self.coef, self.eta, self.value = coef, eta, value
+                self.gradient, self.curvatures = self._derivatives()
+                return True
+            length /= 2.0
+        return False
+
+    def _value(self, coef: Floats, eta: Floats) -> float:
+        problem = self.problem
+        loss = float(problem.mean(problem.loss.value(eta, problem.y)))
+        return loss + problem.penalty.value(coef, problem.penalty_weights)
+
+    def _derivatives(self) -> tuple[Floats, Floats]:
+        """Return the gradient, in one pass, and the curvature of each row, or of each of its classes alone."""
+        problem, y = self.problem, self.problem.y
+        penalty = problem.penalty.gradient(self.coef, problem.penalty_weights)
+        gradient = penalty - problem.dual_coef(np.asarray(problem.loss.slope(self.eta, y)))
+        if self.eta.ndim == 1:
+            curvatures = np.asarray(problem.loss.curvature(self.eta, y))
+        else:
+            probability = softmax(self.eta)
+            curvatures = probability * (1.0 - probability)
+        return gradient, np.asarray((self.weights * curvatures.T).T) / problem.total_weight
+
+    def _product(self, direction: Floats) -> tuple[Floats, Floats]:
+        """Return the Hessian times a direction, and the change of the scores along it, in one pass."""
+        one = self.eta.ndim == 1
+        rows = (self.curvatures,) if one else (self.weights / self.problem.total_weight, self.eta, self.problem.y)
+        fold, loss = self.problem.design.fold, self.problem.loss
+        product, changes = fold(_product if one else _product_by_classes, direction, loss, rows=rows, combine=add_each)
+        return product + (self.penalty * direction.T).T, np.concatenate(changes)
+
+    def _preconditioner(self) -> Callable[[Floats], Floats]:
+        """Return the solver of M z = r, by Sherman and Morrison; of several classes, class by class."""
+        squares, means = self.problem.design.fold(_column_sums, rows=(self.curvatures,), combine=add_each)
+        total = np.maximum(self.curvatures.sum(axis=0), TINY)
+        variances = np.maximum(squares - means * means / total, FLAT * squares)
+        diagonal = np.maximum((variances.T + self.penalty).T, TINY)
+        scaled = means / diagonal
+        factor = 1.0 / (total + (means * scaled).sum(axis=0))
+
+        def solve(residual: Floats) -> Floats:
+            return np.asarray(residual / diagonal - scaled * (factor * (scaled * residual).sum(axis=0)))
+
+        return solve
+
+
+def _column_sums(block: Block, curvatures: Floats) -> tuple[Floats, Floats]:
+    return block.column_squares(curvatures), block.rmatvec(curvatures)
+
+
+def _product(block: Block, curvatures: Floats, direction: Floats, _: Loss) -> tuple[Floats, list[Floats]]:
+    change = block.matvec(direction)
+    return block.rmatvec(curvatures * change), [change]
+
+
+def _product_by_classes(block: Block, *arguments: Any) -> tuple[Floats, list[Floats]]:
+    shares, eta, y, direction, loss = arguments
+    change = block.matvec(direction)
+    return block.rmatvec(shares[:, np.newaxis] * loss.curvature_product(eta, y, change)), [change]
