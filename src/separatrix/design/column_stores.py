@@ -97,12 +97,12 @@ class DenseStore(ColumnStore):
 
     def take(self, indices: Indices) -> Columns:
         """Return some columns."""
-        columns, values, centre = DenseColumns(self.design, indices), self.design.values, self.design.centre
+        columns, values = DenseColumns(self.design, indices), self.design.values
         if isinstance(columns.cut, slice) or len(columns.stored) > GATHERED * values.shape[1]:
             return columns
         part = np.asarray(values[:, columns.stored], dtype=np.float64)
-        if centre is not None:
-            part -= centre[columns.stored]
+        if self.design.centre is not None:
+            part -= self.design.centre[columns.stored]
         names = [self.design.names[index] for index in indices[int(columns.with_ones) :]]
         return DenseColumns(self.design, indices, DenseDesign(part, names, virtual=False))
 
@@ -113,15 +113,13 @@ class DenseStore(ColumnStore):
         if not self.by_columns or values.ndim > 1 or multiply is dense_dots:
             return self.design.rmatvec(values)
         virtual, flat = int(self.design.virtual), _read_only(self.design.values.ravel(order="F"))
-        which = among[among >= virtual] - virtual
+        which, product = among[among >= virtual] - virtual, np.zeros(width + virtual)
         parts = np.array_split(which, min(len(which), PARTS)) if len(which) else []
-        product = np.zeros(width + virtual)
         dots = map_groups(lambda part: multiply(flat, part, values, np.empty(len(part))), parts)
         product[which + virtual] = np.concatenate([np.zeros(0), *dots])
-        total = values.sum()
-        product[:virtual] = total
+        product[:virtual] = values.sum()
         if self.design.centre is not None:
-            product[virtual:] -= self.design.centre * total
+            product[virtual:] -= self.design.centre * values.sum()
         self.design.count_visits(round(n * len(which) / width))
         return product
 
@@ -198,8 +196,8 @@ class SparseStore(ColumnStore):
         if not self.matrix.has_canonical_format:  # entries that are given twice, or in no order
             self.matrix = self.matrix.copy()
             self.matrix.sum_duplicates()
-        self.values, self.rows = _read_only(self.matrix.data), _read_only(self.matrix.indices)
-        self.starts = _read_only(self.matrix.indptr)
+        self.values, self.starts = _read_only(self.matrix.data), _read_only(self.matrix.indptr)
+        self.rows = _read_only(self.matrix.indices)
         self.gate = WorkGate(("columns", self.matrix.dtype.str, self.matrix.indices.dtype.str))
         if self.matrix is not design.matrix:
             self.count(self.matrix.nnz)
@@ -229,8 +227,8 @@ class SparseStore(ColumnStore):
         """Return the weighted sum of each column's squares."""
         self.count(self.matrix.nnz)
         stored = np.empty(self.matrix.shape[1])
-        square = self.gate.choose(column_squares, 4 * self.matrix.nnz)
-        square(self.values, self.rows, self.starts, weights, stored)
+        arrays = (self.values, self.rows, self.starts, weights, stored)
+        self.gate.choose(column_squares, 4 * self.matrix.nnz)(*arrays)
         return np.concatenate([[weights.sum()], stored]) if self.design.virtual else stored
 
     def count(self, entries: int) -> None:
@@ -241,7 +239,7 @@ class SparseStore(ColumnStore):
 def _read_only(array: NDArray[Any]) -> NDArray[Any]:
     """View an array as read-only, as some users' arrays are: loops are then compiled for one kind, not two."""
     view = array.view()
-    view.flags.writeable = False
+    view.setflags(write=False)
     return view
 
 

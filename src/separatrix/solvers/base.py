@@ -35,14 +35,19 @@ class Step:
 
 @dataclass(frozen=True)
 class Needs:
-    """What a solver asks of the loss, the penalty and the design; `otherwise` says, by need, what else would work."""
+    """What a solver asks of the loss, the penalty and the design; `otherwise` says, by need, what else would work.
+
+    `losses` are the names of those that a solver written out loss by loss knows; empty, any will do.
+    """
 
     target: frozenset[str] = frozenset({"labels", "numbers", "classes"})
+    losses: frozenset[str] = frozenset()
     convex: bool = False
     curvature: bool = False
     random_rows: bool = False
     column_access: bool = False
     smooth_penalty: bool = False
+    quadratic_penalty: bool = False
     no_penalty: bool = False
     otherwise: Mapping[str, str] = field(default_factory=dict)
 
@@ -69,12 +74,16 @@ def _missing(needs: Needs, problem: Problem) -> Iterator[tuple[str, str]]:
     if loss.target not in needs.target:
         wanted = " or ".join(sorted(needs.target))
         yield "target", f"a loss whose targets are {wanted}; the {loss.name} loss takes {loss.target}"
+    elif needs.losses and loss.name not in needs.losses:
+        yield "losses", f"one of the losses {', '.join(sorted(needs.losses))}; this is the {loss.name} loss"
     if needs.convex and not loss.convex:
         yield "convex", f"a convex loss; the {loss.name} loss is none"
     if needs.curvature and not loss.has_curvature:
         yield "curvature", f"a curvature; the {loss.name} loss has none"
     if needs.smooth_penalty and not penalty.smooth:
         yield "smooth_penalty", f"a smooth penalty; {type(penalty).__name__} has a kink at 0"
+    if needs.quadratic_penalty and not penalty.quadratic:
+        yield "quadratic_penalty", f"an L2 part in the penalty; {type(penalty).__name__} has none"
     if needs.no_penalty and (penalty.absolute or penalty.quadratic):
         yield "no_penalty", f"no penalty; this problem has {type(penalty).__name__}"
     if needs.random_rows and not design.random_rows:

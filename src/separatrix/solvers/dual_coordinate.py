@@ -33,7 +33,6 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.errors import NeedsError
 from separatrix.loops.dual import Conjugate
 from separatrix.losses import Hinge, Logistic, Loss, SquaredHinge
 from separatrix.problem import Problem
@@ -66,32 +65,26 @@ class DualCoordinate:
 
     needs: ClassVar[Needs] = Needs(
         target=frozenset({"labels"}),
-        convex=True,
+        losses=frozenset(loss.name for loss in CONJUGATES),
         random_rows=True,
         smooth_penalty=True,
+        quadratic_penalty=True,
         otherwise={
             "target": "Use Newton or LBFGS.",
+            "losses": "Use Stochastic.",
             "random_rows": "Hold the rows in memory, as an array or a sparse matrix.",
             "smooth_penalty": "Use Coordinate, which takes an L1 penalty.",
+            "quadratic_penalty": "Give a strength above 0; Newton and LBFGS need none.",
         },
     )
 
     def steps(self, problem: Problem, start: Floats | None = None) -> Iterator[Step]:
         """Walk, a pass or a few over the rows in play a step; facts: the gap as excess, the rows in play."""
-        if type(problem.loss) not in CONJUGATES:
-            names = ", ".join(loss.name for loss in CONJUGATES)
-            raise NeedsError(f"DualCoordinate knows the losses {names}; not the {problem.loss.name} loss. Use LBFGS.")
-        if problem.penalty.quadratic <= 0.0:
-            raise NeedsError("DualCoordinate needs an L2 penalty; this problem has none. Use Newton or LBFGS.")
-        return _walk(problem, start, np.random.default_rng(self.seed))
-
-
-def _walk(problem: Problem, start: Floats | None, rng: np.random.Generator) -> Iterator[Step]:
-    walk = _Walk(problem, rng)
-    if start is not None and np.any(start):
-        walk.start_from(np.array(start, dtype=np.float64))
-    while True:
-        yield walk.step()
+        walk = _Walk(problem, np.random.default_rng(self.seed))
+        if start is not None and np.any(start):
+            walk.start_from(np.array(start, dtype=np.float64))
+        while True:
+            yield walk.step()
 
 
 class _Walk:

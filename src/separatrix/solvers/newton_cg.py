@@ -42,7 +42,7 @@ TIGHTEST = 0.1  # of the last: each step then lowers the excess by a hundred, an
 MOST_ITERATIONS = 200  # of conjugate gradients, a step
 SUFFICIENT = 1e-4  # of the decrease that the slope along the step promises
 SHORTEST = 2.0**-40  # a step shortened to this is none
-FLAT = 1e-9  # of a column's squares: a variance below is rounding
+FLAT = 1e-6  # of a column's squares: the least variance that leaves the inverse digits enough
 TINY = 1e-300
 
 
@@ -55,13 +55,14 @@ class NewtonCG:
     def steps(self, problem: Problem, start: Floats | None = None) -> Iterator[Step]:
         """Walk, a Newton step a step."""
         here = _Point(problem, problem.zero_coef() if start is None else np.array(start, dtype=np.float64))
-        bounded, stalled, direction = problem.penalty.quadratic > 0.0, 0, None
+        bounded, least, stalled = problem.penalty.quadratic > 0.0, (math.inf, math.inf), 0
         while True:
-            if not bounded:
-                direction = here.newton_direction()
-            yield Step(here.coef, {"objective": here.value, "excess": here.excess(direction), "stalled": stalled})
-            direction = here.newton_direction() if direction is None else direction
-            stalled, direction = 0 if here.advance(direction) else stalled + 1, None
+            direction = None if bounded else here.newton_direction()
+            value, excess = here.value, here.excess(direction)
+            stalled = 0 if value < least[0] or excess < least[1] else stalled + 1
+            least = min(value, least[0]), min(excess, least[1])
+            yield Step(here.coef, {"objective": value, "excess": excess, "stalled": stalled})
+            here.advance(here.newton_direction() if direction is None else direction)
 
 
 class _Direction(NamedTuple):
@@ -80,9 +81,9 @@ class _Point:
         self.weights = np.ones(len(problem.y)) if problem.weights is None else problem.weights
         self.first = 0.0
         self.value = self._value(coef, self.eta)
-        if not math.isfinite(self.value):
-            row_radius(problem.design)  # refuses data that are not finite, with their place
         self.gradient, self.curvatures = self._derivatives()
+        if not (math.isfinite(self.value) and np.isfinite(self.gradient).all()):
+            row_radius(problem.design)  # refuses data that are not finite, with their place
 
     def excess(self, direction: _Direction | None) -> float:
         """Return the decrement along a Newton direction or, without one, along the free columns (of ones) alone."""
@@ -114,8 +115,8 @@ class _Point:
             search = preconditioned + (size / before) * search
         return found
 
-    def advance(self, direction: _Direction) -> bool:
-        """Take the longest step of 1, ½, ¼, … that lowers the objective enough; tell whether there was one."""
+    def advance(self, direction: _Direction) -> None:
+        """Take the longest step of 1, ½, ¼, … that lowers the objective enough; stay where none does."""
         slope = float(np.vdot(self.gradient, direction.coef))
         rounding = 8.0 * float(np.finfo(np.float64).eps) * abs(self.value)
         length = 1.0
@@ -125,9 +126,8 @@ class _Point:
             if value <= self.value + SUFFICIENT * length * slope + rounding:
                 self.coef, self.eta, self.value = coef, eta, value
                 self.gradient, self.curvatures = self._derivatives()
-                return True
+                return
             length /= 2.0
-        return False
 
     def _value(self, coef: Floats, eta: Floats) -> float:
         problem = self.problem
