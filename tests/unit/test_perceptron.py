@@ -284,6 +284,16 @@ def test_partial_fit_learns_from_pieces():
         model.partial_fit(rows[:1], ["maybe"])
 
 
+def test_partial_fit_owes_new_rows_a_visit_each():
+    model = sx.Perceptron()
+    for _ in range(5):
+        model.partial_fit(X, Y, classes=[-1, 1])
+    assert model.result_.status == "converged"
+    model.partial_fit(-X, Y)  # rows on the other side: a clean run over the old ones says nothing of them
+    assert model.certificate_.updates > 0
+    assert model.certificate_.verify(-X, Y)
+
+
 def test_round_trips():
     model = sx.Perceptron(order="shuffled", random_state=4).fit(X, Y)
     again = pickle.loads(pickle.dumps(model))

@@ -60,6 +60,7 @@ class PerceptronState:
         """Start the record of updates anew, from the weights as they are: rows to come are other rows."""
         self.record = UpdateRecord(self.coef.size, self.coef)
         self.earlier = self.updates
+        self.counters[online.STREAK] = self.counters[online.ROW] = 0
 
     @property
     def visits(self) -> int:
