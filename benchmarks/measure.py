@@ -6,16 +6,19 @@ the estimate, and the median says how noisy it was.
 
 from __future__ import annotations
 
+import ctypes
+import gc
 import os
 import statistics
 import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Contender", "Timing", "process", "take_turns"]
+__all__ = ["Contender", "Timing", "again", "once", "peak_memory", "process", "take_turns"]
 
 # What a contender runs under the timer; it returns the facts of its run: passes, mistakes, times of its own.
 Contender = Callable[[], Mapping[str, Any]]
@@ -49,7 +52,20 @@ class Timing:
 
 def take_turns(contenders: Mapping[str, Contender], repeats: int) -> dict[str, Timing]:
     """Call each contender once, then all of them in turn, `repeats` times."""
-    timings = {name: _first_call(contender) for name, contender in contenders.items()}
+    timings = {name: Timing(_timed(contender)[0], peak_memory(contender)) for name, contender in contenders.items()}
+    again(contenders, timings, repeats)
+    return timings
+
+
+def once(contender: Contender) -> Timing:
+    """Call a contender whose calls are long only once: its first call is its only repeat."""
+    before = _forget_peak()
+    seconds, facts = _timed(contender)
+    return Timing(seconds, None if before is None else _memory("VmHWM") - before, [seconds], [facts])
+
+
+def again(contenders: Mapping[str, Contender], timings: Mapping[str, Timing], repeats: int) -> None:
+    """Call contenders in turn, `repeats` times, and add to their timings."""
     for _ in range(repeats):
         _wait_for_quiet()
         next(iter(contenders.values()))()  # after the wait nobody starts with cold caches
@@ -57,7 +73,6 @@ def take_turns(contenders: Mapping[str, Contender], repeats: int) -> dict[str, T
             seconds, facts = _timed(contender)
             timings[name].seconds.append(seconds)
             timings[name].facts.append(facts)
-    return timings
 
 
 def process(command: Sequence[str], **environment: str) -> Contender:
@@ -78,7 +93,7 @@ def process(command: Sequence[str], **environment: str) -> Contender:
 def _wait_for_quiet() -> None:
     """Wait until hardly any core is in use or patience is at an end; not at all where the system does not tell."""
     gives_up_at = time.monotonic() + PATIENCE
-    while _CLOCKS.exists() and _share_in_use() > QUIET and time.monotonic() < gives_up_at:
+    while time.monotonic() < gives_up_at and _CLOCKS.exists() and _share_in_use() > QUIET:
         pass
 
 
@@ -96,21 +111,33 @@ def _clock_ticks() -> tuple[int, int]:
 
 
 def _timed(contender: Contender) -> tuple[float, Mapping[str, Any]]:
+    """Return the seconds of a call and its facts; a call that took its own time, in another process, is believed."""
     began = time.perf_counter()
     facts = contender()
-    return time.perf_counter() - began, facts
+    seconds = time.perf_counter() - began
+    return facts.get("seconds", seconds), facts
 
 
-def _first_call(contender: Contender) -> Timing:
-    """Time a first call; see by how much a second one raises the memory of this process, where the system tells."""
-    seconds, _ = _timed(contender)
+def peak_memory(contender: Contender) -> int | None:
+    """Return by how many bytes a call raises the memory of this process, where the system tells."""
+    before = _forget_peak()
+    contender()
+    return None if before is None else _memory("VmHWM") - before
+
+
+def _forget_peak() -> int | None:
+    """Return the bytes in use, the largest so far forgotten; None where the system does not tell.
+
+    What was freed is first given back, where the C library can: reused, it would not count.
+    """
+    gc.collect()
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).malloc_trim(0)
     try:
         _CLEAR.write_text(_CLEAR_PEAK)
     except OSError:
-        return Timing(seconds, None)
-    before = _memory("VmRSS")
-    contender()
-    return Timing(seconds, _memory("VmHWM") - before)
+        return None
+    return _memory("VmRSS")
 
 
 def _memory(name: str) -> int:

@@ -11,21 +11,24 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-__all__ = ["Problem", "dense", "text"]
+__all__ = ["Problem", "dense", "digits", "logistic", "regression", "text", "text_part"]
 
 SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 NEWSGROUPS = SHARED_DATA / "classification" / "newsgroups20_counts.npz"
+MNIST = SHARED_DATA / "classification" / "mnist.npz"
 
 Labels = Literal["noisy", "flipped", "separable"]
 SCORE_NOISE = 0.05  # of the scores' spread: a perceptron then errs on some 2 % of its visits, pass after pass
 FLIPPED = 0.02  # of the labels, wherever they lie: a perceptron then errs on some 10 % of its visits
 MARGIN = 0.1  # of the scores' spread
+SCALES, SHIFT = (1e-3, 1e3), 3.0  # of unscaled columns, in a random order; the sd of their means, in their own sds
+USEFUL, TARGET_NOISE = 20, 1.0  # columns of a regression that matter; the sd of what they do not say
 TEXT_SHAPE, TEXT_ROW = (11_314, 56_436), 151  # of the newsgroups: documents, words; words a document
 
 
 @dataclass(frozen=True)
 class Problem:
-    """Rows X (n, p), labels y (n,) of −1 and 1, and what they are in a sentence."""
+    """Rows X (n, p), labels y (n,) of −1 and 1 (or classes, or numbers), and what they are in a sentence."""
 
     name: str
     X: Any
@@ -54,6 +57,56 @@ def dense(labels: Labels, rows: int = 1_000_000, columns: int = 50, seed: int = 
         X += MARGIN * np.outer(side, normal)
         y, about = side, f"separable with margin {MARGIN}"
     return Problem(f"dense, {labels}", X, y, f"dense {rows:,} × {columns} float64, halfspace, {about}, seed {seed}")
+
+
+def logistic(rows: int, columns: int = 50, *, unscaled: bool = False, seed: int = 0) -> Problem:
+    """Gaussian rows, labels drawn with the logistic probabilities of a hidden score of sd 2; columns in any units."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((rows, columns))
+    normal = rng.standard_normal(columns)
+    scores = X @ (2.0 * normal / np.linalg.norm(normal)) - 0.5
+    y = np.where(rng.random(rows) < 1.0 / (1.0 + np.exp(-scores)), 1.0, -1.0)
+    about = "standard normal columns"
+    if unscaled:
+        X += SHIFT * rng.standard_normal(columns)
+        X *= rng.permutation(np.geomspace(*SCALES, columns))
+        about = f"columns of scales {SCALES[0]:g} to {SCALES[1]:g}, means of sd {SHIFT:g} of those"
+    return Problem("logistic", X, y, f"dense {rows:,} × {columns} float64, {about}, seed {seed}")
+
+
+def regression(rows: int, columns: int, seed: int = 0) -> Problem:
+    """Centred rows whose neighbouring columns are correlated by ½, a target of few columns and noise, centred too."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((rows, columns))
+    for j in range(1, columns):
+        X[:, j] = 0.5 * X[:, j - 1] + np.sqrt(0.75) * X[:, j]
+    X -= X.mean(axis=0)
+    coef = np.zeros(columns)
+    coef[rng.choice(columns, size=USEFUL, replace=False)] = rng.standard_normal(USEFUL)
+    y = X @ coef + TARGET_NOISE * rng.standard_normal(rows)
+    about = (
+        f"dense {rows:,} × {columns:,} float64, neighbouring columns correlated, {USEFUL} of them useful, seed {seed}"
+    )
+    return Problem("regression", X, y - y.mean(), about)
+
+
+def digits(rows: int | None = None) -> Problem:
+    """MNIST's training images, pixels from 0 to 1; raise a LookupError where they are absent."""
+    if not MNIST.exists():
+        raise LookupError(f"{MNIST.name} is absent")
+    stored = np.load(MNIST)
+    images = stored["x_train"][:rows]
+    X = images.reshape(len(images), -1) / 255.0
+    return Problem("digits", X, stored["y_train"][:rows], f"MNIST, {X.shape[0]:,} × {X.shape[1]} × 10, pixels 0 to 1")
+
+
+def text_part(documents: int, seed: int = 0) -> Problem:
+    """The first documents of the text and the words in them."""
+    whole = text(seed)
+    X = whole.X[:documents]
+    X = X[:, np.flatnonzero(np.bincount(X.indices, minlength=X.shape[1]))]
+    about = f"{X.shape[0]:,} documents of: {whole.about}; {X.shape[1]:,} words"
+    return Problem("text", X, whole.y[:documents], about)
 
 
 @cache

@@ -17,7 +17,7 @@ from measure import Timing
 __all__ = ["Measurement", "Row", "Target", "machine", "markdown", "plain", "write"]
 
 LIBRARIES = ("separatrix", "numpy", "scipy", "numba", "scikit-learn")
-HEADINGS = ("contender", "work", "best", "median", "passes", "ratio", "peak memory", "first call")
+HEADINGS = ("contender", "work", "best", "median", "passes", "gap", "ratio", "peak memory", "first call")
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,7 @@ class Row:
     ratio: float | None = None
     peak_bytes: int | None = None
     first: float | None = None
+    gap: float | None = None
 
     @classmethod
     def of(cls, contender: str, work: str, timing: Timing, **more: Any) -> Row:
@@ -48,6 +49,7 @@ class Row:
             _seconds(self.best),
             _seconds(self.median),
             "" if self.passes is None else f"{self.passes:g}",
+            "" if self.gap is None else f"{self.gap:.1e}",
             "" if self.ratio is None else f"{self.ratio:.2f} ×",
             "" if self.peak_bytes is None else f"{self.peak_bytes / 2**20:.0f} MiB",
             "" if self.first is None else _seconds(self.first),
@@ -77,15 +79,15 @@ class Measurement:
     load: tuple[float, float] = (0.0, 0.0)
 
 
-def machine() -> dict[str, Any]:
-    """Return the facts of the machine and the libraries, and the date."""
+def machine(peers: Sequence[str] = ()) -> dict[str, Any]:
+    """Return the facts of the machine and of the libraries, a suite's peers among them, and the date."""
     return {
         "processor": _processor(),
         "cores": os.cpu_count(),
         "memory": f"{os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / 2**30:.0f} GiB",
         "system": f"{platform.system()} {platform.release()}",
         "python": platform.python_version(),
-        "libraries": {name: _version(name) for name in LIBRARIES},
+        "libraries": {name: _version(name) for name in dict.fromkeys((*LIBRARIES, *peers))},
         "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
     }
 
@@ -94,12 +96,12 @@ def plain(measurement: Measurement) -> str:
     """Return a measurement as a table of plain text."""
     lines = [f"\n{measurement.name}: {measurement.question}"]
     if measurement.rows:
-        lines += _aligned([HEADINGS, *(row.cells() for row in measurement.rows)])
+        lines += _aligned(_table(measurement))
     return "\n".join([*lines, *(f"  {line}" for line in _remarks(measurement))])
 
 
-def markdown(title: str, command: str, facts: dict[str, Any], measurements: Sequence[Measurement]) -> str:
-    """Return a suite as a page."""
+def markdown(title: str, about: str, facts: dict[str, Any], measurements: Sequence[Measurement]) -> str:
+    """Return a suite as a page; `about` says how to repeat it and what its times are."""
     libraries = ", ".join(f"{name} {number}" for name, number in facts["libraries"].items())
     lines = [
         f"# {title}",
@@ -107,26 +109,33 @@ def markdown(title: str, command: str, facts: dict[str, Any], measurements: Sequ
         f"{facts['date']}; {facts['processor']}, {facts['cores']} cores, {facts['memory']}; {facts['system']};"
         f" Python {facts['python']}, {libraries}.",
         "",
-        f"Repeat with `{command}`. Times are the best and the median of the repeats, contenders taking turns in one"
-        " process, BLAS and OpenMP at one thread; the first call (compiling or loading compiled code) is apart. Peak"
-        " memory is by how much a later call raises that of the process.",
+        f"{about} Times are the best and the median of the repeats, contenders taking turns in one process; the first"
+        " call (compiling or loading compiled code) is apart. Peak memory is by how much a later call raises that of"
+        " the process.",
     ]
     for measurement in measurements:
         lines += ["", f"## {measurement.name}", "", measurement.question]
         if measurement.rows:
-            rows = [HEADINGS, tuple("---" for _ in HEADINGS), *(row.cells() for row in measurement.rows)]
-            lines += ["", *(f"| {' | '.join(row)} |" for row in rows)]
+            headings, *rows = _table(measurement)
+            lines += ["", *(f"| {' | '.join(row)} |" for row in (headings, ["---"] * len(headings), *rows))]
         lines += ["", *(f"- {line}" for line in _remarks(measurement))]
     return "\n".join(lines) + "\n"
 
 
-def write(folder: Path, name: str, command: str, measurements: Sequence[Measurement]) -> None:
+def write(folder: Path, name: str, about: str, measurements: Sequence[Measurement], peers: Sequence[str] = ()) -> None:
     """Write a suite's results as Markdown and JSON."""
-    facts, folder = machine(), folder.resolve()
+    facts, folder = machine(peers), folder.resolve()
     folder.mkdir(exist_ok=True)
-    (folder / f"{name}.md").write_text(markdown(name.capitalize(), command, facts, measurements))
-    content = {"command": command, **facts, "measurements": [asdict(measurement) for measurement in measurements]}
+    (folder / f"{name}.md").write_text(markdown(name.capitalize(), about, facts, measurements))
+    content = {"about": about, **facts, "measurements": [asdict(measurement) for measurement in measurements]}
     (folder / f"{name}.json").write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n")
+
+
+def _table(measurement: Measurement) -> list[list[str]]:
+    """Return the headings and the rows as text, without the columns that none of the rows fills."""
+    rows = [row.cells() for row in measurement.rows]
+    filled = [place for place in range(len(HEADINGS)) if any(row[place] for row in rows)]
+    return [[row[place] for place in filled] for row in (HEADINGS, *rows)]
 
 
 def _remarks(measurement: Measurement) -> Iterable[str]:
@@ -142,7 +151,7 @@ def _remarks(measurement: Measurement) -> Iterable[str]:
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    widths = [max(len(row[k]) for row in rows) for k in range(len(HEADINGS))]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return ["  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
 
 

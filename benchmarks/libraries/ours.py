@@ -12,9 +12,13 @@ import numpy as np
 
 import separatrix as sx
 from measure import Contender
+from objective import Answer, Method, Task
 from problems import Problem
 
-__all__ = ["COMPILE", "command", "perceptron"]
+__all__ = ["COMPILE", "NAME", "command", "convex", "method", "perceptron"]
+
+NAME = "separatrix"
+MAX_PASSES = 10_000
 
 # The seconds that a first large fit spends on machine code, dense or sparse by the argument: compiling or loading it.
 COMPILE = """
@@ -61,3 +65,40 @@ def command() -> str:
     if found is None:
         raise LookupError("the command separatrix is not installed here")
     return found
+
+
+def method(task: Task, tolerance: float) -> Method:
+    """Return our way to do a task: the solver is chosen, the certified relative gap is the tolerance."""
+    return Method(NAME, lambda asked: convex(task, asked), (tolerance,))
+
+
+def convex(task: Task, tolerance: float) -> Answer:
+    """Do a task; among the facts are lower bounds of the objective, one a strength, and the certified relative gap."""
+    if task.loss == "squared":
+        return _path(task, tolerance)
+    options = {"strength": task.strength, "fit_intercept": task.intercept, "tol": tolerance, "max_passes": MAX_PASSES}
+    model = (
+        sx.LinearSVM(**options) if task.loss == "hinge" else sx.LogisticRegression(l1_ratio=task.l1_ratio, **options)
+    )
+    result = model.fit(task.problem.X, task.problem.y).result_
+    facts = {
+        "lower": np.array([result.certificate.dual]),
+        "certified": result.certificate.relative_gap,
+        "walk": result.seconds,
+        "solver": result.provenance["solver"].split(" ")[0],
+    }
+    return Answer.of(model.coef_, model.intercept_, passes=result.passes, facts=facts)
+
+
+def _path(task: Task, tolerance: float) -> Answer:
+    """Trace a path at the strengths of the task, without an intercept."""
+    model = sx.LinearRegression(
+        l1_ratio=task.l1_ratio, fit_intercept=task.intercept, tol=tolerance, max_passes=MAX_PASSES
+    )
+    found = sx.path(model, task.problem.X, task.problem.y, strengths=task.strengths)
+    facts = {
+        "lower": found.objectives - found.gaps,
+        "certified": float(np.max(found.gaps / found.objectives)),
+        "solver": "Coordinate",
+    }
+    return Answer.path(found.weights, passes=float(found.passes.sum()), facts=facts)

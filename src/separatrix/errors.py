@@ -12,6 +12,7 @@ __all__ = [
     "DataError",
     "NeedsError",
     "OptionError",
+    "OverlapError",
     "SeparationError",
     "SeparationWarning",
     "SeparatrixError",
@@ -44,6 +45,14 @@ class NeedsError(SeparatrixError, TypeError):
 
 class SeparationError(SeparatrixError, ArithmeticError):
     """The maximum likelihood estimate does not exist, and the fit was asked to raise."""
+
+
+class OverlapError(SeparatrixError, ValueError):
+    """No halfspace separates the classes, and the fit can only separate them; `certificate` proves it."""
+
+    def __init__(self, message: str, certificate: object = None) -> None:
+        super().__init__(message)
+        self.certificate = certificate
 
 
 class CertificateError(SeparatrixError, ValueError):

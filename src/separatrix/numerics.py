@@ -9,7 +9,7 @@ a product overflows or underflows; `exact_dot` does not.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from typing import Any
 
@@ -28,6 +28,7 @@ __all__ = [
     "log_sum_exp",
     "logit",
     "rounded_dot",
+    "semidefinite_solver",
     "sigmoid",
     "sigmoid_slope",
     "softmax",
@@ -138,24 +139,31 @@ def solve_semidefinite(matrix: Floats, right: Floats, outputs: int = 1) -> Float
     With several outputs the unknowns are (p, outputs), columns outer, and a constant over the outputs is taken to be
     free (as in a softmax): the solution returned sums to 0 over them.
     """
+    return semidefinite_solver(matrix, outputs)(right)
+
+
+def semidefinite_solver(matrix: Floats, outputs: int = 1) -> Callable[[Floats], Floats]:
+    """Return what `solve_semidefinite` does to a right side, or to several as columns, the matrix factored once."""
     diagonal = np.diag(matrix).reshape(-1, outputs).mean(axis=1)
     scale = np.repeat(np.sqrt(np.maximum(diagonal, np.finfo(np.float64).tiny)), outputs)
     scaled = matrix / np.outer(scale, scale)
     if outputs > 1:
         scaled += np.kron(np.eye(len(diagonal)), np.full((outputs, outputs), 1.0 / outputs))
-    return np.asarray(_solve_scaled(scaled, right / scale) / scale)
+    solve = _scaled_solver(scaled)
+    return lambda right: np.asarray((solve((right.T / scale).T).T / scale).T)
 
 
-def _solve_scaled(matrix: Floats, right: Floats) -> Floats:
+def _scaled_solver(matrix: Floats) -> Callable[[Floats], Floats]:
     try:
         factor = scipy.linalg.cho_factor(matrix, lower=True)
         if np.diag(factor[0]).min() > math.sqrt(RANK_TOLERANCE):
-            return np.asarray(scipy.linalg.cho_solve(factor, right))
+            return lambda right: np.asarray(scipy.linalg.cho_solve(factor, right))
     except scipy.linalg.LinAlgError:
         pass
     values, vectors = scipy.linalg.eigh(matrix)
     kept = values > RANK_TOLERANCE * values[-1]
-    return np.asarray(vectors[:, kept] @ ((vectors[:, kept].T @ right) / values[kept]))
+    basis, sizes = vectors[:, kept], values[kept]
+    return lambda right: np.asarray(basis @ ((basis.T @ right).T / sizes).T)
 
 
 def _split(x: Any) -> tuple[Any, Any]:

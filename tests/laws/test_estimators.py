@@ -18,8 +18,10 @@ ESTIMATORS = [
     sx.LinearRegression(),
     sx.LinearRegression(strength=0.1),
     sx.LinearRegression(strength=0.1, l1_ratio=0.5),
+    sx.LinearRegression(strength="cv", l1_ratio=1.0, strengths=10),
+    sx.LogisticRegression(strength="cv", cv_choice="best", strengths=10),
     sx.LinearSVM(),
-    sx.LinearSVM(loss="squared_hinge"),
+    sx.LinearSVM(loss="squared_hinge", class_weight="balanced"),
     sx.LogisticRegression(strength=0.01, l1_ratio=1.0),
     sx.LMSClassifier(max_passes=300),
     sx.LMSClassifier(
@@ -29,17 +31,42 @@ ESTIMATORS = [
     sx.LMSRegressor(max_passes=300),
     sx.LMSRegressor(update="stochastic", schedule="inverse", order="random", max_passes=100, random_state=0),
     sx.GaussianGenerativeClassifier(),
+    sx.MaxMarginClassifier(on_overlap="soft"),
+    sx.MaxMarginClassifier(on_overlap="soft", fit_intercept=False),
+    sx.HalfspaceLP(on_overlap="soft"),
+    sx.HalfspaceLP(on_overlap="soft", fit_intercept=False),
+    sx.ZeroOneClassifier(max_steps=5),
+    sx.ZeroOneClassifier(max_steps=5, fit_intercept=False),
     sx.OneVsRest(sx.LogisticRegression(strength=0.01)),
     sx.OneVsRest(sx.Perceptron(max_updates=1000)),
 ]
 
 
+WEIGHTS_ARE_REPETITIONS = (
+    "check_sample_weight_equivalence_on_dense_data",
+    "check_sample_weight_equivalence_on_sparse_data",
+)
+DECIDED_BY_A_COLUMN = ("check_sample_weights_shape", "check_sample_weights_not_overwritten")
+
+
+def expected_failures(estimator):
+    """Return the checks that an estimator cannot meet by its nature, each with the reason."""
+    if getattr(estimator, "strength", None) == "cv":
+        return dict.fromkeys(WEIGHTS_ARE_REPETITIONS, "repeated rows fall into several folds")
+    if getattr(estimator, "update", "") == "stochastic":
+        return dict.fromkeys(WEIGHTS_ARE_REPETITIONS, "one step of twice the length is not two steps")
+    if isinstance(estimator, sx.GaussianGenerativeClassifier):
+        return dict.fromkeys(DECIDED_BY_A_COLUMN, "a column without spread inside the classes is refused")
+    return {}
+
+
 @pytest.mark.filterwarnings("ignore::separatrix.errors.SeparatrixWarning")
-@parametrize_with_checks(ESTIMATORS)
+@parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)  # raises AssertionError where the estimator breaks scikit-learn's contract
 
 
 def test_every_estimator_is_checked():
     checked = {type(estimator) for estimator in ESTIMATORS}
-    assert checked == {getattr(estimators, name) for name in estimators.__all__}
+    public = {getattr(estimators, name) for name in estimators.__all__}
+    assert checked == {each for each in public if isinstance(each, type)}

@@ -1,11 +1,14 @@
 """Perceptron, LMS and logistic regression side by side (M28, note E): one shape of update, three errors."""
 
+import json
 from itertools import islice
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import separatrix as sx
+from separatrix.cli.main import app
 from separatrix.design import make_design
 from separatrix.numerics import sigmoid
 from separatrix.problem import Problem
@@ -65,3 +68,27 @@ def test_m28_the_three_losses_on_one_data_set():
     assert values["perceptron"] == 0.0
     assert values["squared"] == pytest.approx(0.5 / 5.0)
     assert values["logistic"] == pytest.approx(np.log1p(np.exp(-margins)).mean())
+
+
+def test_m28_one_command_gives_one_page():
+    page = CliRunner().invoke(app, ["compare", "demo:five-points", "--no-intercept"]).stdout
+    assert "w ← w − rate · error · x" in page
+    for learner, error in (("perceptron", "sign(s) − y"), ("LMS", "s − y"), ("logistic", "σ(s) − (y + 1)/2")):
+        assert any(line.split(maxsplit=1)[0] == learner and error in line for line in page.splitlines() if line.strip())
+    table = json.loads(CliRunner().invoke(app, ["compare", "demo:five-points", "--no-intercept", "--json"]).stdout)
+    perceptron, lms, logistic = table["learners"]
+    assert perceptron["weights"] == {"x1": 5.0, "x2": 1.0}  # M3's run
+    X, y = sx.load_demo("five-points")
+    least_squares = np.linalg.lstsq(X, np.asarray(y, dtype=float), rcond=None)[0]
+    assert list(lms["weights"].values()) == pytest.approx(least_squares, rel=1e-9)
+    assert logistic["status"] == "separated"
+    assert lms["losses"]["squared"] == pytest.approx(np.mean((X @ least_squares - y) ** 2) / 2.0, rel=1e-12)
+    assert lms["losses"]["squared"] == min(each["losses"]["squared"] for each in table["learners"])
+
+
+def test_m28_of_more_than_two_classes_one_is_set_against_the_rest():
+    refused = CliRunner().invoke(app, ["compare", "demo:iris"])
+    assert refused.exit_code == 2
+    assert "the target has 3 classes; say with --positive which" in refused.stderr
+    page = CliRunner().invoke(app, ["compare", "demo:iris", "--positive", "setosa"]).stdout
+    assert page.startswith("setosa against the rest, species of demo:iris\n")

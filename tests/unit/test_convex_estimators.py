@@ -226,3 +226,19 @@ def test_strengths_convert_both_ways(convention):
 def test_a_convention_that_needs_the_rows_says_so():
     with pytest.raises(OptionError, match="C depends on the number of rows"):
         sx.strength_from("C", 1.0)
+
+
+@pytest.mark.parametrize("model", [sx.LogisticRegression, sx.LinearRegression])
+def test_frequencies_are_repetitions_and_whole_numbers(model):
+    X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 1, 0, 1])
+    counts = np.array([3, 1, 2, 4])
+    weighted = model(weight_kind="frequency").fit(X, y, sample_weight=counts)
+    repeated = model().fit(np.repeat(X, counts, axis=0), np.repeat(y, counts))
+    np.testing.assert_allclose(weighted.coef_, repeated.coef_, rtol=1e-9)
+    assert weighted.result_.provenance["weight_kind"] == "frequency"
+    with pytest.raises(sx.errors.DataError, match=r"has 0\.5 in row 1, which is no number of repetitions"):
+        model(weight_kind="frequency").fit(X, y, sample_weight=[1, 0.5, 1, 1])
+    halves = model(weight_kind="precision").fit(X, y, sample_weight=counts / 2.0)
+    np.testing.assert_allclose(halves.coef_, repeated.coef_, rtol=1e-9)
+    with pytest.raises(sx.errors.OptionError, match="weight_kind='counts'"):
+        model(weight_kind="counts").fit(X, y)

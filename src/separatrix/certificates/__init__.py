@@ -7,25 +7,59 @@ from separatrix.certificates.base import (
     Verification,
     certificate_from_dict,
 )
+from separatrix.certificates.bias_reduction import BiasReductionCertificate, JeffreysPoint, jeffreys_point
+from separatrix.certificates.covers import cover_needs, packing_bound
+from separatrix.certificates.divergence import Divergence, SignProof
 from separatrix.certificates.exact import least_margin
 from separatrix.certificates.generative import GenerativeCertificate, class_moments, closed_form
+from separatrix.certificates.margin import MarginCertificate, least_margin_below, margin_bounds
 from separatrix.certificates.mistakes import MistakesCertificate, ProofStep, update_limit
 from separatrix.certificates.optimality import DualBound, OptimalityCertificate, dual_bound
+from separatrix.certificates.overlap import OverlapProof, Relation, dense_relation, overlap_holds
+from separatrix.certificates.pairs import PairsCertificate
+from separatrix.certificates.rays import Places, Rays, exact_sign_rows, make_rays
+from separatrix.certificates.separability import SeparabilityCertificate, kept_rows, refuse_infinite
+from separatrix.certificates.zero_one import InfeasibleRows, ZeroOneCertificate, exactly_wrong
 
 __all__ = [
+    "BiasReductionCertificate",
     "Certificate",
     "Check",
+    "Divergence",
     "DualBound",
     "GenerativeCertificate",
+    "InfeasibleRows",
+    "JeffreysPoint",
+    "MarginCertificate",
     "MistakesCertificate",
     "OneVsRestCertificate",
     "OptimalityCertificate",
+    "OverlapProof",
+    "PairsCertificate",
+    "Places",
     "ProofStep",
+    "Rays",
+    "Relation",
+    "SeparabilityCertificate",
+    "SignProof",
     "Verification",
+    "ZeroOneCertificate",
     "certificate_from_dict",
     "class_moments",
     "closed_form",
+    "cover_needs",
+    "dense_relation",
     "dual_bound",
+    "exact_sign_rows",
+    "exactly_wrong",
+    "jeffreys_point",
+    "kept_rows",
     "least_margin",
+    "least_margin_below",
+    "make_rays",
+    "margin_bounds",
+    "overlap_holds",
+    "packing_bound",
+    "refuse_infinite",
     "update_limit",
 ]

@@ -34,7 +34,7 @@ NAMED = 5  # columns that an error lists before it only counts them
 
 
 class ClassMoments(NamedTuple):
-    """The rows of each class (K,), the means of its columns (K, p), and the variances within the classes (p,)."""
+    """The rows of each class by weight (K,), the means of its columns (K, p), the variances within the classes (p,)."""
 
     counts: Floats
     means: Floats
@@ -52,21 +52,22 @@ class Scores(NamedTuple):
         return Scores(self.coef[1:] - self.coef[:1], self.intercept[1:] - self.intercept[:1])
 
 
-def class_moments(design: Design, codes: NDArray[np.intp], classes: int) -> ClassMoments:
-    """Return the moments of rows whose classes are the codes 0, …, K−1, in one pass."""
+def class_moments(design: Design, codes: NDArray[np.intp], classes: int, weights: Floats | None = None) -> ClassMoments:
+    """Return the moments of rows whose classes are the codes 0, …, K−1, in one pass; rows count by their weights."""
+    weights = np.ones(len(codes)) if weights is None else weights
     centre = design.needed_centre()
     near = design if centre is None else design.centred(centre)
     with np.errstate(over="ignore", invalid="ignore"):
-        sums, squares = near.fold(_class_sums, classes, rows=(codes.astype(np.float64),), combine=add_each)
+        sums, squares = near.fold(_class_sums, classes, rows=(codes.astype(np.float64), weights), combine=add_each)
     if near is not design:
         design.passes += near.passes
-    counts = np.bincount(codes, minlength=classes).astype(np.float64)
+    counts = np.asarray(np.bincount(codes, weights=weights, minlength=classes), dtype=np.float64)
     if not (np.isfinite(sums).all() and np.isfinite(squares).all()):
         row_radius(design)  # which names the entry at fault
     virtual = int(design.virtual)
     means = sums[virtual:].T / counts[:, np.newaxis]
-    mean_squares = squares[virtual:] / len(codes)
-    variances = mean_squares - (counts / len(codes)) @ (means * means)
+    mean_squares = squares[virtual:] / counts.sum()
+    variances = mean_squares - (counts / counts.sum()) @ (means * means)
     _refuse_no_spread(design.names[virtual:], variances <= NO_SPREAD * mean_squares)
     return ClassMoments(counts, means if centre is None else means + centre, variances)
 
@@ -79,10 +80,10 @@ def closed_form(moments: ClassMoments, priors: Floats) -> Scores:
     return Scores(coef, intercept - intercept.mean())
 
 
-def _class_sums(block: Block, codes: Floats, classes: int) -> tuple[Floats, Floats]:
-    """Return the sums of each class's rows, (p, K), and the sum of all rows' squares, (p,)."""
-    of_class = (codes[:, np.newaxis] == np.arange(classes)).astype(np.float64)
-    return block.rmatvec(of_class), block.column_squares(np.ones(len(codes)))
+def _class_sums(block: Block, codes: Floats, weights: Floats, classes: int) -> tuple[Floats, Floats]:
+    """Return the weighted sums of each class's rows, (p, K), and that of all rows' squares, (p,)."""
+    of_class = np.where(codes[:, np.newaxis] == np.arange(classes), weights[:, np.newaxis], 0.0)
+    return block.rmatvec(of_class), block.column_squares(weights)
 
 
 def _refuse_no_spread(names: Sequence[str], constant: NDArray[np.bool_]) -> None:
@@ -118,10 +119,10 @@ class GenerativeCertificate(Certificate):
         """The claim in a word."""
         return "closed form"
 
-    def verify(self, X: Any, y: Any) -> Verification:
-        """Recompute the weights from the data."""
+    def verify(self, X: Any, y: Any, sample_weight: Any = None) -> Verification:
+        """Recompute the weights from the data, with the row weights of the fit if it had any."""
         try:
-            scores = self._recompute(X, np.asarray(y))
+            scores = self._recompute(X, np.asarray(y), sample_weight)
         except DataError as trouble:
             return Verification((Check("data", False, str(trouble)),))
         checks = []
@@ -131,13 +132,16 @@ class GenerativeCertificate(Certificate):
             checks.append(Check(name, away <= SLACK * size, f"differ by {away:.3g}, where the largest is {size:.3g}"))
         return Verification(tuple(checks))
 
-    def _recompute(self, X: Any, y: NDArray[Any]) -> Scores:
+    def _recompute(self, X: Any, y: NDArray[Any], sample_weight: Any) -> Scores:
         design = make_design(X, intercept=True)
         codes = _places(y, self.classes)
         if design.shape != (len(codes), self.coef.shape[1] + 1):
             fitted = counted(self.coef.shape[1], "column")
             raise DataError(f"X has shape {(design.shape[0], design.shape[1] - 1)}, y {y.shape}; the fit had {fitted}")
-        moments = class_moments(design, codes, len(self.classes))
+        weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        if weights is not None and (weights.shape != (len(codes),) or not (weights >= 0.0).all()):
+            raise DataError(f"sample_weight must be {len(codes)} numbers of at least 0")
+        moments = class_moments(design, codes, len(self.classes), weights)
         shares = moments.counts / moments.counts.sum() if self.priors is None else self.priors
         scores = closed_form(moments, shares)
         return scores.against_first() if len(self.coef) == 1 else scores

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 from separatrix.certificates.base import Certificate, Check, Verification, register
 from separatrix.certificates.exact import least_margin, rounding_bound
+from separatrix.certificates.signs import signs_of
 from separatrix.design import Design, add_each, make_design, row_radius
 from separatrix.errors import DataError, counted
 from separatrix.rule import UpdateRule, mistaken_sum
@@ -130,18 +131,12 @@ class MistakesCertificate(Certificate):
             raise DataError(f"these are not the data of the run: {refusal}") from None
 
     def _signs(self, y: Any, design: Design) -> Floats:
-        labels, (negative, positive) = np.asarray(y), self.labels
-        if labels.shape != (design.shape[0],):
-            raise DataError(f"y has shape {labels.shape} where {design.shape[0]} labels are needed")
+        signs = signs_of(y, self.labels, design.shape[0], whose="run")
         if design.shape != (self.n_rows, self.coef.size):
             raise DataError(
                 f"X has shape {design.shape}, virtual column included; the run had {self.n_rows, self.coef.size}"
             )
-        known = labels == positive if negative is None else (labels == positive) | (labels == negative)
-        if negative is not None and not np.all(known):
-            row = int(np.flatnonzero(~known)[0])
-            raise DataError(f"row {row} has label {labels[row]!r}; the run knew {negative!r} and {positive!r}")
-        return np.where(labels == positive, 1.0, -1.0)
+        return signs
 
     def _checks(self, design: Design, signs: Floats, radius: float) -> Iterator[Check]:
         same = math.isclose(radius, self.radius, rel_tol=SLACK)

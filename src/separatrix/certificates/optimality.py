@@ -243,12 +243,11 @@ class OptimalityCertificate(Certificate):
         dual: Floats | None = None,
     ) -> Self:
         """Return the certificate of some coefficients: their bound and, where a solver has its own, the dual point."""
-        strength = problem.penalty.absolute + problem.penalty.quadratic
         rows = None if dual is None else np.flatnonzero(dual)
         return cls(
             loss=problem.loss.name,
-            strength=strength,
-            l1_ratio=problem.penalty.absolute / strength if strength else 0.0,
+            strength=problem.penalty.options["strength"],
+            l1_ratio=problem.penalty.options["l1_ratio"],
             fit_intercept=problem.design.virtual,
             coef=coef,
             primal=bound.primal,

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from separatrix.cli.compare import compare
 from separatrix.cli.demo import demo
 from separatrix.cli.fit import fit
 from separatrix.errors import SeparatrixError
@@ -42,6 +43,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command()(fit)
+app.command()(compare)
 app.command()(demo)
 
 

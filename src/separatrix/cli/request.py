@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from separatrix.cli.labels import place_of_label, refuse_many_classes
 from separatrix.cli.train import train
-from separatrix.design import make_design
+from separatrix.design import Design, make_design
 from separatrix.errors import DataError, OptionError
 from separatrix.fit import Classes, FitResult, PerceptronOptions, find_classes
 from separatrix.reports import Summary, TrainingData, summarise
 from separatrix.tables import Table, feature_columns, read_table, target_column
 
-__all__ = ["Answer", "Request", "answer"]
+__all__ = ["Answer", "Request", "Rows", "answer", "read_rows"]
 
 
 @dataclass(frozen=True)
@@ -34,8 +37,27 @@ class Answer(NamedTuple):
     summary: Summary
 
 
-def answer(request: Request, options: PerceptronOptions) -> Answer:
-    """Read the table, fit it, and sum up."""
+class Rows(NamedTuple):
+    """What was read of a table: the design, and the classes of the target."""
+
+    source: str
+    target: str
+    names: tuple[str, ...]
+    labels: NDArray[Any]
+    classes: Classes
+    design: Design
+
+    def one_class_against_others(self, label: str | None) -> tuple[NDArray[np.float64], tuple[Any, Any]]:
+        """Return signs, +1 for the class of a label (of two: the last if None), and the labels that they stand for."""
+        plain = self.classes.plain
+        if label is None and len(plain) > 2:
+            raise OptionError(f"the target has {len(plain)} classes; say with --positive which is set against the rest")
+        place = 1 if label is None else place_of_label(label, self.classes)
+        return self.classes.signs(place), (plain[1 - place] if len(plain) == 2 else None, plain[place])
+
+
+def read_rows(request: Request) -> Rows:
+    """Read the table that a request names."""
     table = read_table(request.source)
     target = _target(table, request)
     table = table.without(request.drop)
@@ -43,10 +65,16 @@ def answer(request: Request, options: PerceptronOptions) -> Answer:
     X, names = feature_columns(table, target)
     classes = find_classes(labels)
     refuse_many_classes(classes, target)
-    place = _positive(classes, request)
     design = make_design(X, intercept=request.intercept, names=names)
-    trained = train(design, classes, options, place)
-    data = TrainingData(table.source, target, names, _positive_last(classes, place), labels)
+    return Rows(table.source, target, tuple(names), labels, classes, design)
+
+
+def answer(request: Request, options: PerceptronOptions) -> Answer:
+    """Read the table, fit it, and sum up."""
+    rows = read_rows(request)
+    place = _positive(rows.classes, request)
+    trained = train(rows.design, rows.classes, options, place)
+    data = TrainingData(rows.source, rows.target, rows.names, _positive_last(rows.classes, place), rows.labels)
     return Answer(trained.result, summarise(trained.result, data, trained.outcome, title="Perceptron"))
 
 

@@ -46,6 +46,10 @@ class DenseBlock(Block):
         """Return the stored columns times coef."""
         return np.asarray(self.values @ coef, dtype=np.float64)
 
+    def absolute_times(self, coef: Floats) -> Floats:
+        """Return the sizes of the stored entries times coef."""
+        return np.asarray(np.abs(self.values) @ coef, dtype=np.float64)
+
     def transposed_times(self, values: Floats) -> Floats:
         """Return the transposed stored columns times values."""
         return np.asarray(self.values.T @ values, dtype=np.float64)
@@ -78,6 +82,10 @@ class SparseBlock(Block):
     def times(self, coef: Floats) -> Floats:
         """Return the stored columns times coef."""
         return np.asarray(self.matrix @ coef, dtype=np.float64)
+
+    def absolute_times(self, coef: Floats) -> Floats:
+        """Return the sizes of the stored entries times coef."""
+        return np.asarray(abs(self.matrix) @ coef, dtype=np.float64)
 
     def transposed_times(self, values: Floats) -> Floats:
         """Return the transposed stored columns times values."""

@@ -40,6 +40,13 @@ class Block(ABC):
             return np.asarray(self.times(coef[1:]) + coef[0])
         return self.times(coef)
 
+    def magnitudes(self, coef: Floats) -> Floats:
+        """Return Σ |entry · coef| of each row, of which the rounding of its score is a few units: (m,) or (m, K)."""
+        sizes = np.abs(coef)
+        if self.virtual:
+            return np.asarray(self.absolute_times(sizes[1:]) + sizes[0])
+        return self.absolute_times(sizes)
+
     def rmatvec(self, values: Floats) -> Floats:
         """Return the sum of the rows, each times its value: (p,) for (m,), (p, K) for (m, K)."""
         total = self.transposed_times(values)
@@ -72,6 +79,10 @@ class Block(ABC):
     @abstractmethod
     def times(self, coef: Floats) -> Floats:
         """Return the stored columns times coef."""
+
+    @abstractmethod
+    def absolute_times(self, coef: Floats) -> Floats:
+        """Return the sizes of the stored entries times coef."""
 
     @abstractmethod
     def transposed_times(self, values: Floats) -> Floats:

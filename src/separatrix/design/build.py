@@ -7,6 +7,7 @@ small that products of them leave the range of a float.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -40,7 +41,12 @@ def make_design(X: Any, *, intercept: bool, names: Sequence[str] | None = None) 
 
 def column_names(p: int, names: Sequence[str] | None = None) -> tuple[str, ...]:
     """Return the names of p columns, made up (x1, x2, …) where none are given."""
-    return tuple(names) if names is not None else tuple(f"x{j + 1}" for j in range(p))
+    return tuple(names) if names is not None else _made_up_names(p)
+
+
+@lru_cache(maxsize=8)
+def _made_up_names(p: int) -> tuple[str, ...]:
+    return tuple(f"x{j + 1}" for j in range(p))
 
 
 def row_radius(design: Design) -> float:

@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import Any, TypeVar
 
-__all__ = ["map_groups"]
+__all__ = ["map_groups", "one_blas_thread"]
 
 Group = TypeVar("Group")
 Result = TypeVar("Result")
@@ -24,8 +24,13 @@ def map_groups(task: Callable[[Group], Result], groups: Sequence[Group]) -> Iter
     if workers < 2:
         yield from map(task, groups)
         return
-    with _blas().limit(limits=1, user_api="blas"):
+    with one_blas_thread():
         yield from _pool(_cores()).map(task, groups)
+
+
+def one_blas_thread() -> Any:
+    """Return a context in which BLAS keeps to one thread: small problems only lose by more."""
+    return _blas().limit(limits=1, user_api="blas")
 
 
 def _cores() -> int:

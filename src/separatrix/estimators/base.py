@@ -13,7 +13,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, chec
 
 from separatrix.certificates import Certificate
 from separatrix.design import Design, make_design
-from separatrix.errors import ConvergenceWarning
+from separatrix.errors import ConvergenceWarning, DataError
 from separatrix.fit import Classes, FitResult, Trace, find_classes
 from separatrix.rule import Tie, predicted_signs
 from separatrix.theory import Halfspace
@@ -56,7 +56,14 @@ class LinearModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
         """Return the rows' weights, checked; None where none are given."""
         if sample_weight is None:
             return None
-        return np.asarray(_check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True))
+        weights = np.asarray(_check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True))
+        if getattr(self, "weight_kind", "precision") == "frequency" and (weights % 1.0).any():
+            row = int(np.flatnonzero(weights % 1.0)[0])
+            raise DataError(
+                f"sample_weight has {weights[row]:g} in row {row}, which is no number of repetitions; give whole"
+                ' numbers, or weight_kind="precision"'
+            )
+        return weights
 
     def _warn(self, result: FitResult, frames: int = 0) -> None:
         """Warn of a fit that was stopped before it was done, `frames` further out than the caller of `fit`'s helper."""

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from separatrix.estimators.base import LinearClassifier
 from separatrix.estimators.probability import log_probabilities, probabilities
+from separatrix.estimators.weights import drop_weightless
 from separatrix.fit import fit_generative
 
 __all__ = ["GaussianGenerativeClassifier"]
@@ -47,10 +48,10 @@ class GaussianGenerativeClassifier(LinearClassifier):
     def __init__(self, *, priors: Any = None) -> None:
         self.priors = priors
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Fit in one pass: X (n, p) dense or sparse, y (n,) labels of two or more classes."""
-        design, labels = self._design_and_labels(X, y)
-        result = fit_generative(design, self._classes(labels), self.priors)
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit in one pass: X (n, p) dense or sparse, y (n,) labels of two or more classes; rows count by weight."""
+        design, labels, weights, _ = drop_weightless(*self._design_and_labels(X, y), self._weights(sample_weight, X))
+        result = fit_generative(design, self._classes(labels), self.priors, weights)
         self.means_ = np.asarray(result.provenance["means"])
         self.variances_ = np.asarray(result.provenance["variances"])
         return self._keep(result)

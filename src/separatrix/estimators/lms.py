@@ -6,6 +6,7 @@ from typing import Any, Literal, Self
 
 from separatrix.estimators.base import LinearClassifier, seed_of
 from separatrix.estimators.regressor import LinearRegressor
+from separatrix.estimators.weights import drop_weightless
 from separatrix.fit import FitResult, LMSOptions, binary_targets, fit_lms, join_results, rate_limits
 
 __all__ = ["LMSClassifier", "LMSRegressor"]
@@ -95,13 +96,13 @@ class LMSClassifier(_LMS, LinearClassifier):
     Reference: Widrow and Hoff, Adaptive switching circuits (1960).
     """
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Fit from the start: X (n, p) dense or sparse, y (n,) labels of two or more classes."""
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit from the start: X (n, p) dense or sparse, y (n,) labels of two or more classes; rows count by weight."""
         options = self._options()
-        design, labels = self._design_and_labels(X, y)
-        classes, limits = self._classes(labels), rate_limits(design)
+        design, labels, weights, _ = drop_weightless(*self._design_and_labels(X, y), self._weights(sample_weight, X))
+        classes, limits = self._classes(labels), rate_limits(design, weights)
         results = [
-            fit_lms(design, target.signs, options, labels=target.labels, limits=limits)
+            fit_lms(design, target.signs, options, labels=target.labels, limits=limits, weights=weights)
             for target in binary_targets(classes)
         ]
         self.n_iter_ = _steps(*results)
@@ -133,10 +134,10 @@ class LMSRegressor(_LMS, LinearRegressor):
     Reference: Widrow and Hoff, Adaptive switching circuits (1960).
     """
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Fit from the start: X (n, p) dense or sparse, y (n,) numbers."""
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit from the start: X (n, p) dense or sparse, y (n,) numbers; rows count by weight."""
         options = self._options()
-        design, targets = self._design_and_targets(X, y)
-        result = fit_lms(design, targets, options)
+        design, targets, weights, _ = drop_weightless(*self._design_and_targets(X, y), self._weights(sample_weight, X))
+        result = fit_lms(design, targets, options, weights=weights)
         self.n_iter_ = _steps(result)
         return self._keep(result)

@@ -5,45 +5,51 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Literal, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import check_is_fitted
 
-from separatrix.design import Design
 from separatrix.errors import (
     OptionError,
     SeparationError,
     SeparationWarning,
     require_choice,
-    require_count,
     require_number,
 )
 from separatrix.estimators.base import LinearClassifier
 from separatrix.estimators.probability import log_probabilities, probabilities
+from separatrix.estimators.strength import Penalised, WeightKind
+from separatrix.estimators.weights import apply_class_weight, drop_weightless
 from separatrix.fit import (
-    SOLVERS,
-    Classes,
     ConvexOptions,
     Existence,
     FitResult,
-    LogisticFit,
-    LogisticOptions,
+    StrengthChoice,
     binary_targets,
-    find_classes,
     fit_logistic,
     join_results,
+    logistic_problem,
 )
+from separatrix.inference import FirthFit, fit_firth
 from separatrix.numerics import softplus
+from separatrix.problem import Problem
 
 __all__ = ["LogisticRegression"]
 
 Floats = NDArray[np.float64]
 
 
-class LogisticRegression(LinearClassifier):
+class _Task(NamedTuple):
+    """A problem without its penalty, the labels that its targets stand for, and those classes' weights."""
+
+    problem: Problem
+    labels: tuple[Any, ...]
+    class_weights: tuple[float, ...] | None
+
+
+class LogisticRegression(Penalised, LinearClassifier):
     """Logistic regression: P(second class) = σ(w·x + b), or a softmax of one score a class.
 
     Minimises the mean loss plus ``strength · ((1 − l1_ratio)/2 ‖w‖² + l1_ratio ‖w‖₁)``; the intercept is never
@@ -53,23 +59,32 @@ class LogisticRegression(LinearClassifier):
 
     Parameters
     ----------
-    strength : of the penalty; 0 for none. scikit-learn's C is 1 / (n · strength)
+    strength : of the penalty; 0 for none; "cv" for one chosen by cross-validation. scikit-learn's C is
+        1 / (n · strength)
     l1_ratio : 0 for L2, 1 for L1, between for elastic net
     multiclass : "softmax" or "one_vs_rest", for more than two classes
     reference : a class whose softmax scores are 0, so that the others' weights are log-odds against it; None for
         weights that sum to 0 over the classes
     solver : "auto", or the name of one, as "newton"
-    on_separation : "warn", "raise" or "ignore" where strength is 0 and no maximum is shown to exist
+    on_separation : "warn", "raise" or "ignore" where strength is 0 and no maximum is shown to exist, or "firth" for
+        bias-reduced estimates there, which always exist (two classes)
     class_weight : None, "balanced", or a weight for each class; multiplies the rows' weights
+    weight_kind : what sample_weight means: "precision" (how much a row counts, relative to the others) or "frequency"
+        (how often it was seen, a whole number); the coefficients are the same, but not what may be inferred from them
     threshold : of the probability at which the second of two classes is predicted
     fit_intercept : whether scores have a constant
     tol : the relative duality gap to reach; max_passes : over the rows, at most
     warm_start : start at the last fit's coefficients, if their shape is the same
+    cv, cv_choice, strengths, random_state : for strength "cv": the folds; "one_standard_error" (the largest strength
+        that is as good as the best, as far as the folds can tell) or "best"; how many strengths to try, or which; the
+        draw of the folds, None for the same one each time
 
     Attributes
     ----------
     coef_, intercept_, classes_ : (1, p) for two classes or (K, p)
+    strength_, cv_ : the strength used; for "cv" the held-out losses along the path, else None
     existence_ : the verdict at strength 0, one a fit; None with a penalty
+    firth_ : the bias-reduced fit and its profile-likelihood intervals, where there was need for it, else None
     result_, certificate_, trace_ : status and gap; the certificate of optimality; the way there
 
     Examples
@@ -87,18 +102,23 @@ class LogisticRegression(LinearClassifier):
     def __init__(  # noqa: PLR0913  # scikit-learn wants every option here
         self,
         *,
-        strength: float = 0.0,
+        strength: float | Literal["cv"] = 0.0,
         l1_ratio: float = 0.0,
         multiclass: Literal["softmax", "one_vs_rest"] = "softmax",
         reference: Any = None,
         solver: str = "auto",
-        on_separation: Literal["warn", "raise", "ignore"] = "warn",
+        on_separation: Literal["warn", "raise", "ignore", "firth"] = "warn",
         class_weight: Any = None,
         threshold: float = 0.5,
         fit_intercept: bool = True,
         tol: float = 1e-8,
         max_passes: int = 1000,
         warm_start: bool = False,
+        cv: int = 5,
+        cv_choice: StrengthChoice = "one_standard_error",
+        strengths: Any = 100,
+        weight_kind: WeightKind = "precision",
+        random_state: Any = None,
     ) -> None:
         self.strength = strength
         self.l1_ratio = l1_ratio
@@ -112,22 +132,35 @@ class LogisticRegression(LinearClassifier):
         self.tol = tol
         self.max_passes = max_passes
         self.warm_start = warm_start
+        self.cv = cv
+        self.cv_choice = cv_choice
+        self.strengths = strengths
+        self.weight_kind = weight_kind
+        self.random_state = random_state
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit from X (n, p) dense or sparse and y (n,) labels; rows of weight 0 do not count at all."""
+        require_choice("on_separation", self.on_separation, ("warn", "raise", "ignore", "firth"))
+        options = ConvexOptions.named(self.solver, self.tol, self.max_passes)
         last = self._start() if self.warm_start and hasattr(self, "coef_") else None
-        design, labels = self._design_and_labels(X, y)
-        design, labels, weights = _with_weight(design, labels, self._weights(sample_weight, X))
-        weights, self._class_weights = self._all_weights(labels, weights)
-        design, labels, weights = _with_weight(design, labels, weights)
-        classes = self._classes(labels)
-        start = last if last is not None and last.shape == self._shape(design) else None
-        fits = self._fits(design, classes, self._options(weights), start)
+        tasks = self._tasks(X, y, sample_weight)
+        penalised = self._penalise([task.problem for task in tasks], options, self._starts(last, tasks))
+        fits = [
+            fit_logistic(problem, options, labels=task.labels, start=start, class_weights=task.class_weights)
+            for task, (problem, start) in zip(tasks, penalised, strict=True)
+        ]
         self.existence_ = [fit.existence for fit in fits if fit.existence is not None] or None
+        self.firth_ = self._reduce_bias(tasks)
         self._judge(self.existence_ or [])
         result = join_results([fit.result for fit in fits], self.classes_.tolist())
+        result = result if self.firth_ is None else self.firth_.result
         self.n_iter_ = max(1, round(result.passes))
+        result = replace(result, provenance={**result.provenance, **self._origin()})
         return self._keep(self._refer(result))
+
+    def problems(self, X: Any, y: Any, sample_weight: Any = None) -> list[Problem]:
+        """Return what is to be minimised, without a penalty: one problem, or one a class against the rest."""
+        return [task.problem for task in self._tasks(X, y, sample_weight)]
 
     def predict_log_proba(self, X: Any) -> Floats:
         """Return the logarithm of each class's probability, (n, K), finite wherever the scores are."""
@@ -150,59 +183,37 @@ class LogisticRegression(LinearClassifier):
         scores = self.decision_function(X)
         return scores if scores.ndim == 1 or self.multiclass == "softmax" else -np.asarray(softplus(-scores))
 
-    def _options(self, weights: Floats | None) -> LogisticOptions:
+    def _tasks(self, X: Any, y: Any, sample_weight: Any) -> list[_Task]:
+        """Return the softmax of several classes as one task, two classes as one, or each against the rest."""
         require_choice("multiclass", self.multiclass, ("softmax", "one_vs_rest"))
-        require_choice("on_separation", self.on_separation, ("warn", "raise", "ignore"))
-        tol = require_number("tol", self.tol, above=0.0)
-        passes = require_count("max_passes", self.max_passes)
-        name = require_choice("solver", self.solver, ("auto", *SOLVERS))
-        solver = None if name == "auto" else SOLVERS[name]
-        return LogisticOptions(self.strength, self.l1_ratio, ConvexOptions(tol, passes, solver), weights)
-
-    def _fits(
-        self, design: Design, classes: Classes, options: LogisticOptions, start: Floats | None
-    ) -> list[LogisticFit]:
+        design, labels = self._design_and_labels(X, y)
+        design, labels, weights, _ = drop_weightless(design, labels, self._weights(sample_weight, X))
+        weights, self._class_weights = apply_class_weight(self.class_weight, labels, weights)
+        design, labels, weights, _ = drop_weightless(design, labels, weights)
+        classes = self._classes(labels)
         if len(classes.values) > 2 and self.multiclass == "softmax":
-            weights = self._by_label(classes.plain)
-            return [
-                fit_logistic(
-                    design, classes.codes, options, labels=tuple(classes.plain), start=start, class_weights=weights
-                )
-            ]
+            targets: list[tuple[NDArray[Any], tuple[Any, ...]]] = [(classes.codes, tuple(classes.plain))]
+        else:
+            targets = [(target.signs, target.labels) for target in binary_targets(classes)]
         return [
-            fit_logistic(
-                design,
-                target.signs,
-                options,
-                labels=target.labels,
-                start=None if start is None else start[:, k],
-                class_weights=None if target.labels[0] is None else self._by_label(target.labels),
+            _Task(
+                logistic_problem(design, codes, names, weights),
+                names,
+                None if names[0] is None else self._by_label(names),
             )
-            for k, target in enumerate(binary_targets(classes))
+            for codes, names in targets
         ]
 
     def _by_label(self, labels: Sequence[Any]) -> tuple[float, ...] | None:
         """Return the classes' weights in the order of some labels."""
         return None if self._class_weights is None else tuple(self._class_weights[label] for label in labels)
 
-    def _all_weights(
-        self, labels: NDArray[Any], weights: Floats | None
-    ) -> tuple[Floats | None, dict[Any, float] | None]:
-        """Return the rows' weights times their classes', and the classes' by label; None where there are none."""
-        if self.class_weight is None:
-            return weights, None
-        found = find_classes(labels)
-        each = compute_class_weight(self.class_weight, classes=found.values, y=labels, sample_weight=weights)
-        if not (np.isfinite(each).all() and (each >= 0.0).all()):
-            raise OptionError(
-                f"class_weight={self.class_weight!r} has numbers below 0 or not finite; give weights of at least 0"
-            )
-        rows = each[found.codes] if weights is None else each[found.codes] * weights
-        return np.asarray(rows), dict(zip(found.plain, each.tolist(), strict=True))
-
-    def _shape(self, design: Design) -> tuple[int, int]:
-        """Return the shape of the coefficients as columns, one a score."""
-        return design.shape[1], 1 if len(self.classes_) == 2 else len(self.classes_)
+    def _starts(self, last: Floats | None, tasks: Sequence[_Task]) -> list[Floats | None]:
+        """Return where each task starts: at the last fit's coefficients where their shape is the same."""
+        shape = tasks[0].problem.design.shape[1], 1 if len(self.classes_) == 2 else len(self.classes_)
+        if last is None or last.shape != shape:
+            return [None] * len(tasks)
+        return [last] if len(tasks[0].labels) > 2 else [last[:, k] for k in range(len(tasks))]
 
     def _start(self) -> Floats:
         """Return the last fit's coefficients as columns, one a score; a fit of another shape starts anew."""
@@ -226,24 +237,29 @@ class LogisticRegression(LinearClassifier):
             result, coef=result.coef - result.coef[place], intercept=result.intercept - result.intercept[place]
         )
 
+    def _reduce_bias(self, tasks: Sequence[_Task]) -> FirthFit | None:
+        """Return the bias-reduced fit where it was asked for and no maximum was shown to exist."""
+        if self.on_separation != "firth" or not _doubts(self.existence_ or []):
+            return None
+        if len(self.classes_) > 2 or tasks[0].class_weights is not None:
+            what = f"{len(self.classes_)} classes" if len(self.classes_) > 2 else "class_weight"
+            raise OptionError(f'on_separation="firth" is for two classes of plain or weighted rows, not for {what}')
+        return fit_firth(tasks[0].problem, (tasks[0].labels[0], tasks[0].labels[1]))
+
     def _judge(self, verdicts: list[Existence]) -> None:
-        doubts = [verdict for verdict in verdicts if verdict.verdict != "overlap" and verdict.decided]
-        if not doubts or self.on_separation == "ignore":
+        doubts = _doubts(verdicts)
+        if not doubts or self.on_separation == "ignore" or self.firth_ is not None:
             return
         message = (
             f"no maximum of the likelihood was shown to exist: {doubts[0].reason};"
-            " the coefficients say where the fit stopped, not what they converge to. Use strength > 0"
+            " the coefficients say where the fit stopped, not what they converge to. Use strength > 0, or"
+            ' on_separation="firth"'
         )
         if self.on_separation == "raise":
             raise SeparationError(message)
         warnings.warn(message, SeparationWarning, stacklevel=3)
 
 
-def _with_weight(
-    design: Design, labels: NDArray[Any], weights: Floats | None
-) -> tuple[Design, NDArray[Any], Floats | None]:
-    """Return the rows that have a weight above 0."""
-    if weights is None or weights.all():
-        return design, labels, weights
-    kept = weights > 0.0
-    return design.select(kept), labels[kept], weights[kept]
+def _doubts(verdicts: Sequence[Existence]) -> list[Existence]:
+    """Return the verdicts on fits that ended, but of which no maximum was shown to exist."""
+    return [verdict for verdict in verdicts if verdict.verdict != "overlap" and verdict.decided]

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 
-from separatrix.errors import require_choice, require_count, require_number
 from separatrix.estimators.regressor import LinearRegressor
-from separatrix.fit import SOLVERS, ConvexOptions, fit_convex, linear_result
+from separatrix.estimators.strength import Penalised, WeightKind
+from separatrix.fit import ConvexOptions, StrengthChoice, fit_convex, linear_result
 from separatrix.losses import Squared
-from separatrix.penalties import make_penalty
 from separatrix.problem import Problem
 
 __all__ = ["LinearRegression"]
 
 
-class LinearRegression(LinearRegressor):
+class LinearRegression(Penalised, LinearRegressor):
     """Linear regression: y ≈ w·x + b.
 
     Minimises ``Σ ½ (w·x + b − y)² / n + strength · ((1 − l1_ratio)/2 ‖w‖² + l1_ratio ‖w‖₁)``, the intercept never
@@ -24,16 +23,23 @@ class LinearRegression(LinearRegressor):
 
     Parameters
     ----------
-    strength : of the penalty; scikit-learn's Lasso alpha is this number, its Ridge alpha n times it
+    strength : of the penalty; "cv" for one chosen by cross-validation. scikit-learn's Lasso alpha is this number, its
+        Ridge alpha n times it
     l1_ratio : 0 for L2, 1 for L1, between for elastic net
     solver : "auto", or the name of one, as "newton"
+    weight_kind : what sample_weight means: "precision" (how much a row counts, relative to the others) or "frequency"
+        (how often it was seen, a whole number); the coefficients are the same, but not what may be inferred from them
     fit_intercept : whether there is a constant
     tol : the relative duality gap to reach; max_passes : over the rows, at most
     warm_start : start at the last fit's coefficients
+    cv, cv_choice, strengths, random_state : for strength "cv": the folds; "one_standard_error" (the largest strength
+        that is as good as the best, as far as the folds can tell) or "best"; how many strengths to try, or which; the
+        draw of the folds, None for the same one each time
 
     Attributes
     ----------
     coef_, intercept_ : (p,) and a number
+    strength_, cv_ : the strength used; for "cv" the held-out losses along the path, else None
     result_, certificate_, trace_ : status and gap; the certificate of optimality; the way there
 
     Examples
@@ -46,16 +52,21 @@ class LinearRegression(LinearRegressor):
     Reference: Zou and Hastie, Regularization and variable selection via the elastic net (2005).
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  # scikit-learn wants every option here
         self,
         *,
-        strength: float = 0.0,
+        strength: float | Literal["cv"] = 0.0,
         l1_ratio: float = 0.0,
         solver: str = "auto",
         fit_intercept: bool = True,
         tol: float = 1e-8,
         max_passes: int = 1000,
         warm_start: bool = False,
+        cv: int = 5,
+        cv_choice: StrengthChoice = "one_standard_error",
+        strengths: Any = 100,
+        weight_kind: WeightKind = "precision",
+        random_state: Any = None,
     ) -> None:
         self.strength = strength
         self.l1_ratio = l1_ratio
@@ -64,22 +75,24 @@ class LinearRegression(LinearRegressor):
         self.tol = tol
         self.max_passes = max_passes
         self.warm_start = warm_start
+        self.cv = cv
+        self.cv_choice = cv_choice
+        self.strengths = strengths
+        self.weight_kind = weight_kind
+        self.random_state = random_state
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit X (n, p) dense or sparse to numbers y (n,); rows count by their weights."""
-        start = None
+        options = ConvexOptions.named(self.solver, self.tol, self.max_passes)
+        last = None
         if self.warm_start and hasattr(self, "coef_"):
-            start = np.concatenate([[self.intercept_], self.coef_]) if self.fit_intercept else self.coef_
-        design, targets = self._design_and_targets(X, y)
-        weights = self._weights(sample_weight, X)
-        problem = Problem(design, targets, Squared(), make_penalty(self.strength, self.l1_ratio), weights)
-        name = require_choice("solver", self.solver, ("auto", *SOLVERS))
-        options = ConvexOptions(
-            tol=require_number("tol", self.tol, above=0.0),
-            max_passes=require_count("max_passes", self.max_passes),
-            solver=None if name == "auto" else SOLVERS[name],
-        )
+            last = np.concatenate([[self.intercept_], self.coef_]) if self.fit_intercept else self.coef_
+        problem, start = self._penalise(self.problems(X, y, sample_weight), options, [last])[0]
         fit = fit_convex(problem, options, start=start)
-        provenance = {"strength": self.strength, "l1_ratio": self.l1_ratio}
         self.n_iter_ = max(1, len(fit.walk.steps["passes"]))
-        return self._keep(linear_result(problem, fit, options, provenance=provenance))
+        return self._keep(linear_result(problem, fit, options, provenance=self._origin()))
+
+    def problems(self, X: Any, y: Any, sample_weight: Any = None) -> list[Problem]:
+        """Return what is to be minimised, without a penalty: one problem."""
+        design, targets = self._design_and_targets(X, y)
+        return [Problem(design, targets, Squared(), weights=self._weights(sample_weight, X))]

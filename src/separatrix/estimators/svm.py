@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Literal, Self
 
-from separatrix.errors import require_choice, require_count, require_number
+import numpy as np
+from numpy.typing import NDArray
+
+from separatrix.certificates import OptimalityCertificate
+from separatrix.errors import require_choice, require_number
 from separatrix.estimators.base import LinearClassifier
-from separatrix.fit import ConvexOptions, binary_targets, fit_convex, join_results, linear_result
+from separatrix.estimators.weights import apply_class_weight, drop_weightless
+from separatrix.fit import ConvexOptions, FitResult, binary_targets, fit_svm, join_results
 from separatrix.losses import Hinge, SquaredHinge
 from separatrix.penalties import make_penalty
 from separatrix.problem import Problem
@@ -20,12 +26,14 @@ class LinearSVM(LinearClassifier):
     """The soft-margin support vector machine with a linear score; more than two classes, each against the rest.
 
     Minimises ``Σ loss(y (w·x + b)) / n + strength/2 ‖w‖²``, the intercept never penalised. scikit-learn's and
-    liblinear's C is 1 / (n · strength).
+    liblinear's C is 1 / (n · strength). Where several intercepts minimise the hinge, the middle one is given.
 
     Parameters
     ----------
     strength : of the penalty, above 0
     loss : "hinge" or "squared_hinge"
+    solver : "auto", or the name of one, as "interior_point"
+    class_weight : None, "balanced", or a weight for each class; multiplies the rows' weights
     fit_intercept : whether scores have a constant
     tol : the relative duality gap to reach; max_passes : over the rows, at most
 
@@ -49,29 +57,44 @@ class LinearSVM(LinearClassifier):
         *,
         strength: float = 1e-3,
         loss: Literal["hinge", "squared_hinge"] = "hinge",
+        solver: str = "auto",
+        class_weight: Any = None,
         fit_intercept: bool = True,
         tol: float = 1e-6,
         max_passes: int = 10_000,
     ) -> None:
         self.strength = strength
         self.loss = loss
+        self.solver = solver
+        self.class_weight = class_weight
         self.fit_intercept = fit_intercept
         self.tol = tol
         self.max_passes = max_passes
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Fit from X (n, p) dense or sparse and y (n,) labels."""
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit from X (n, p) dense or sparse and y (n,) labels; rows of weight 0 do not count at all."""
         loss = LOSSES[require_choice("loss", self.loss, LOSSES)]
         penalty = make_penalty(require_number("strength", self.strength, above=0.0), 0.0)
-        passes = require_count("max_passes", self.max_passes)
-        options = ConvexOptions(require_number("tol", self.tol, above=0.0), passes)
-        design, labels = self._design_and_labels(X, y)
+        options = ConvexOptions.named(self.solver, self.tol, self.max_passes)
+        rows = drop_weightless(*self._design_and_labels(X, y), self._weights(sample_weight, X))
+        weights, by_label = apply_class_weight(self.class_weight, rows.labels, rows.weights)
+        kept = drop_weightless(rows.design, rows.labels, weights)
         results = []
-        for target in binary_targets(self._classes(labels)):
-            problem = Problem(design, target.signs, loss, penalty)
-            fit = fit_convex(problem, options)
-            provenance = {"strength": self.strength, "loss": self.loss}
-            results.append(linear_result(problem, fit, options, labels=target.labels, provenance=provenance))
+        for target in binary_targets(self._classes(kept.labels)):
+            problem = Problem(kept.design, target.signs, loss, penalty, kept.weights)
+            known = by_label is not None and target.labels[0] is not None
+            sides = tuple(by_label[label] for label in target.labels) if by_label and known else None
+            result = fit_svm(problem, options, labels=target.labels, class_weights=sides)
+            results.append(_among_all(result, rows.places, kept.places))
         result = join_results(results, self.classes_.tolist())
         self.n_iter_ = max(1, round(result.passes))
         return self._keep(result)
+
+
+def _among_all(result: FitResult, *places: NDArray[np.int64] | None) -> FitResult:
+    """Return a result whose dual point names its rows by their places among all, the ones without weight included."""
+    certificate = result.certificate
+    for kept in reversed(places):
+        if kept is not None and isinstance(certificate, OptimalityCertificate) and certificate.dual_rows is not None:
+            certificate = replace(certificate, dual_rows=kept[certificate.dual_rows])
+    return replace(result, certificate=certificate)

@@ -9,7 +9,7 @@ from separatrix.errors import NeedsError
 from separatrix.problem import Problem
 from separatrix.solvers import Solver, check_needs
 
-__all__ = ["Choice", "choose"]
+__all__ = ["Choice", "choose", "suitable"]
 
 
 class Choice(NamedTuple):
@@ -21,7 +21,13 @@ class Choice(NamedTuple):
 
 def choose(problem: Problem, candidates: Sequence[Solver]) -> Choice:
     """Return the first candidate whose needs the problem meets; raise a NeedsError with every reason if none does."""
+    return suitable(problem, candidates)[0]
+
+
+def suitable(problem: Problem, candidates: Sequence[Solver]) -> list[Choice]:
+    """Return the candidates whose needs the problem meets, in order; raise a NeedsError if none does."""
     refusals: list[str] = []
+    found: list[Choice] = []
     for solver in candidates:
         try:
             check_needs(solver, problem)
@@ -29,5 +35,7 @@ def choose(problem: Problem, candidates: Sequence[Solver]) -> Choice:
             refusals.append(str(refusal))
         else:
             passed = f"; {' '.join(refusals)}" if refusals else ""
-            return Choice(solver, f"{type(solver).__name__} fits the {problem.loss.name} loss{passed}")
-    raise NeedsError(f"no solver fits: {' '.join(refusals)}")
+            found.append(Choice(solver, f"{type(solver).__name__} fits the {problem.loss.name} loss{passed}"))
+    if not found:
+        raise NeedsError(f"no solver fits: {' '.join(refusals)}")
+    return found

@@ -1,7 +1,8 @@
 """The one objective, minimised: a solver chosen by what the problem is, stopped by a certified gap.
 
 The solver's own estimate of the excess says when it is worth looking; then the gap is computed from the data, and
-only if that is within the tolerance does the fit end as optimal. Dense columns far from 0 are centred virtually
+only if that is within the tolerance does the fit end as optimal. A chosen solver that stalls above the tolerance, or
+creeps, hands over to the next that fits, which starts where it stopped. Dense columns far from 0 are centred virtually
 (coefficients come back in the user's units), so that an offset costs no digits.
 """
 
@@ -16,19 +17,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.certificates import DualBound, dual_bound
-from separatrix.fit.choose import choose
+from separatrix.errors import require_choice, require_count, require_number
+from separatrix.fit.choose import Choice, suitable
 from separatrix.fit.run import Run, Watch, run
 from separatrix.fit.stopping import AtLeast, AtMost, Rule, Status
 from separatrix.problem import Problem
-from separatrix.solvers import LBFGS, Coordinate, DualCoordinate, Newton, NewtonCG, Solver, Step
+from separatrix.solvers import LBFGS, Coordinate, DualCoordinate, InteriorPoint, Newton, NewtonCG, Solver, Step
 from separatrix.solvers.lbfgs import has_subsample
 
 __all__ = ["SOLVERS", "ConvexFit", "ConvexOptions", "candidates", "fit_convex", "shift_intercept"]
 
 Floats = NDArray[np.float64]
 NEWTON_COEFFICIENTS = 1500  # up to which a Hessian can be factored a step
+FACTORED = 3000  # coefficients up to which a matrix of them is factored where nothing cheaper gets on
 NEWTON_WORK = 5e8  # products a Hessian, up to which Newton's method beats a subsample's preconditioner
-POLISH = 1e-12  # of the tolerance, for Newton steps: one more squares the error, and gives digits to coefficients
+# Of the tolerance, for solvers whose last steps gain many digits each: a few more give digits to the coefficients.
+POLISH: dict[type[Solver], float] = {Newton: 1e-12, InteriorPoint: 1e-5}
+INTERIOR_WORK = 5e7  # products a Gram matrix, up to which interior points beat dual coordinate descent in any case
+CREEPING = 10.0  # mean ‖x‖² / (strength · n), beyond which dual coordinate descent needs too many passes
+PATIENCE = 500  # passes of a solver, while another that fits is left to try
 LOOK_AGAIN = 0.1  # the excess must have fallen by this before the gap is computed once more
 
 
@@ -39,6 +46,7 @@ SOLVERS: dict[str, Solver] = {
     "lbfgs": LBFGS(),
     "coordinate": Coordinate(),
     "dual_coordinate": DualCoordinate(),
+    "interior_point": InteriorPoint(),
 }
 
 
@@ -48,6 +56,16 @@ class ConvexOptions(NamedTuple):
     tol: float = 1e-8
     max_passes: int = 1000
     solver: Solver | None = None
+
+    @classmethod
+    def named(cls, solver: str, tol: float, max_passes: int) -> ConvexOptions:
+        """Return the options that a user gave, checked; the solver by its name, or "auto" for one chosen."""
+        name = require_choice("solver", solver, ("auto", *SOLVERS))
+        return cls(
+            tol=require_number("tol", tol, above=0.0),
+            max_passes=require_count("max_passes", max_passes),
+            solver=SOLVERS.get(name),
+        )
 
 
 @dataclass(frozen=True)
@@ -67,13 +85,28 @@ class ConvexFit:
 
 
 def candidates(problem: Problem) -> Sequence[Solver]:
-    """Return the solvers to try, the fastest for the problem's shape first."""
-    size = problem.zero_coef().size
-    if size <= NEWTON_COEFFICIENTS and problem.design.shape[0] * size**2 <= NEWTON_WORK:
-        smooth: tuple[Solver, ...] = (Newton(), NewtonCG())
-    else:
-        smooth = (LBFGS(), NewtonCG()) if has_subsample(problem) else (NewtonCG(), LBFGS())
-    return (*smooth, Coordinate(), DualCoordinate())
+    """Return the solvers to try, the fastest for the problem's shape first; none that factors too large a matrix."""
+    (rows, columns), size = problem.design.shape, problem.zero_coef().size
+    smooth: tuple[Solver, ...] = (NewtonCG(),)
+    if has_subsample(problem):
+        smooth = (LBFGS(), *smooth)
+    elif size <= FACTORED:
+        smooth = (*smooth, LBFGS())
+    if size <= NEWTON_COEFFICIENTS and rows * size**2 <= NEWTON_WORK:
+        smooth = (Newton(), *smooth)
+    kinked: tuple[Solver, ...] = (DualCoordinate(),)
+    if columns > FACTORED and problem.penalty.quadratic and not _creeps(problem):
+        return (*kinked, *smooth, Coordinate())
+    if columns <= FACTORED and not problem.loss.has_curvature:
+        quick = rows * columns**2 <= INTERIOR_WORK or _creeps(problem)
+        kinked = (InteriorPoint(), *kinked) if quick else (*kinked, InteriorPoint())
+    return (*smooth, *kinked, Coordinate())
+
+
+def _creeps(problem: Problem) -> bool:
+    """Tell whether dual coordinate descent would creep: its passes grow as 1 + mean ‖x‖² / (strength · n)."""
+    squares = float(problem.column_squares[~problem.free].sum())
+    return squares > CREEPING * problem.penalty.quadratic * problem.design.shape[0]
 
 
 def fit_convex(
@@ -86,27 +119,69 @@ def fit_convex(
 ) -> ConvexFit:
     """Minimise the objective until its relative gap is within the tolerance, or a limit is met."""
     problem, centre = problem.centred()
-    if options.solver is None:
-        solver, reason = choose(problem, candidates(problem))
-    else:
-        solver, reason = options.solver, f"{type(options.solver).__name__} was asked for"
-    confirm = _Confirm(problem, options.tol)
-    rules = (
-        *extra_rules,
-        AtMost("relative_excess", options.tol * (POLISH if isinstance(solver, Newton) else 1.0), Status.OPTIMAL),
-        AtLeast("stalled", 2, Status.STALLED),
-        AtLeast("passes", options.max_passes, Status.MAX_PASSES),
-    )
+    fit = _Fit(problem, options, tuple(extra_rules), watch)
     start = None if start is None else shift_intercept(start, centre, 1.0)
-    walk = run(problem, solver, rules, start=start, watch=watch, confirm=confirm)
-    bound = (
-        DualBound(walk.facts["objective"], 0.0, problem.least_scale)
-        if walk.status is Status.SEPARATED
-        else confirm.bound_at(walk)
-    )
-    if bound.relative_gap <= options.tol:
-        walk = replace(walk, status=Status.OPTIMAL)
-    return ConvexFit(shift_intercept(walk.coef, centre, -1.0), walk, bound, reason, problem)
+    if options.solver is not None:
+        ended = fit.walk(Choice(options.solver, f"{type(options.solver).__name__} was asked for"), start)
+    else:
+        ended = fit.walk_with_any(candidates(problem), start)
+    return replace(ended, coef=shift_intercept(ended.coef, centre, -1.0))
+
+
+@dataclass
+class _Fit:
+    """One fit: solvers in turn, within the passes allowed to all."""
+
+    problem: Problem
+    options: ConvexOptions
+    extra_rules: tuple[Rule, ...]
+    watch: Watch | None
+
+    def walk_with_any(self, solvers: Sequence[Solver], start: Floats | None) -> ConvexFit:
+        """Walk with the first solver that fits; where it stalls or creeps above the tolerance, with the next one."""
+        choice, *others = suitable(self.problem, solvers)
+        ended = self.walk(choice, start, patience=PATIENCE if others else math.inf)
+        for place, (solver, _) in enumerate(others, 1):
+            if ended.walk.status.reached_goal or ended.walk.passes >= self.options.max_passes:
+                break
+            gap = f"a relative gap of {ended.bound.relative_gap:.2g}"
+            choice = Choice(solver, f"{ended.reason}, then {type(solver).__name__} from {gap}")
+            patience = PATIENCE if place < len(others) else math.inf
+            ended = _better(ended, self.walk(choice, ended.coef, before=ended.walk, patience=patience))
+        return ended
+
+    def walk(
+        self, choice: Choice, start: Floats | None, *, before: Run | None = None, patience: float = math.inf
+    ) -> ConvexFit:
+        """Walk with one solver; `before` is the walk that it goes on from."""
+        options, confirm, (solver, reason) = self.options, _Confirm(self.problem, self.options.tol), choice
+        left = options.max_passes - (before.passes if before else 0.0)
+        rules = (
+            *self.extra_rules,
+            AtMost("relative_excess", options.tol * POLISH.get(type(solver), 1.0), Status.OPTIMAL),
+            AtLeast("stalled", 2, Status.STALLED),
+            AtLeast("passes", min(left, patience), Status.MAX_PASSES),
+        )
+        walk = run(self.problem, solver, rules, start=start, watch=self.watch, confirm=confirm)
+        bound = (
+            DualBound(walk.facts["objective"], 0.0, self.problem.least_scale)
+            if walk.status is Status.SEPARATED
+            else confirm.bound_at(walk)
+        )
+        if bound.relative_gap <= options.tol:
+            walk = replace(walk, status=Status.OPTIMAL)
+        if before is not None:
+            walk = replace(walk, passes=before.passes + walk.passes, seconds=before.seconds + walk.seconds)
+        return ConvexFit(walk.coef, walk, bound, reason, self.problem)
+
+
+def _better(first: ConvexFit, second: ConvexFit) -> ConvexFit:
+    """Return of two fits in turn the one with the smaller gap, at the cost of both."""
+    if second.walk.status.reached_goal or second.bound.gap < first.bound.gap:
+        return second
+    cost = second.walk
+    walk = replace(first.walk, passes=cost.passes, seconds=cost.seconds, status=cost.status)
+    return replace(first, walk=walk, reason=second.reason)
 
 
 def shift_intercept(coef: Floats, centre: Floats, sign: float) -> Floats:

@@ -23,11 +23,11 @@ Floats = NDArray[np.float64]
 PRIORS_SUM = 1e-8  # how far from 1 the sum of priors may be
 
 
-def fit_generative(design: Design, classes: Classes, priors: Any = None) -> FitResult:
+def fit_generative(design: Design, classes: Classes, priors: Any = None, weights: Floats | None = None) -> FitResult:
     """Fit Gaussian classes of shared variances; the objective is minus the mean log-likelihood of rows and labels."""
     began, passes_before = time.perf_counter(), design.passes
     given = None if priors is None else _checked_priors(priors, classes.plain)
-    moments = class_moments(design, classes.codes, len(classes.values))
+    moments = class_moments(design, classes.codes, len(classes.values), weights)
     shares = moments.counts / moments.counts.sum()
     scores = closed_form(moments, shares if given is None else given)
     kept = scores.against_first() if len(classes.values) == 2 else scores

@@ -43,7 +43,7 @@ def linear_result(
         ),
         trace=Trace(fit.walk.steps),
         facts={"gap": fit.bound.gap, "relative_gap": fit.bound.relative_gap, "rows": design.shape[0]},
-        provenance={"names": list(design.names), "solver": fit.reason, **(provenance or {})},
+        provenance={"names": list(design.names), "solver": fit.reason, **problem.penalty.options, **(provenance or {})},
     )
 
 

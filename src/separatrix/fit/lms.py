@@ -4,7 +4,8 @@
     stochastic   w ← w − η_k (w·xᵢ − tᵢ) xᵢ             stays bounded for every η < 2/R², R the largest ‖xᵢ‖
 
 The limit is least squares, of the batch rule exactly, of the stochastic one at the inverse rate; at a constant rate
-that one circles it at a distance. A rate that diverges is named beside the largest that does not. Without a rate, half
+that one circles it at a distance. Weights of rows make every mean a weighted one, and a visit's step so much longer or
+shorter. A rate that diverges is named beside the largest that does not. Without a rate, half
 the largest is taken. The excess over least squares is bounded at every step by ‖∇‖²/(2λmin), λmin the least eigenvalue
 that is not 0; with many columns it is estimated.
 
@@ -97,13 +98,14 @@ class RateLimits(NamedTuple):
         return limit / 2.0 if limit < math.inf else 1.0
 
 
-def rate_limits(design: Design) -> RateLimits:
+def rate_limits(design: Design, weights: Floats | None = None) -> RateLimits:
     """Return what bounds the rates, in two passes or, with more than a thousand columns, some thirty."""
     n, p = design.shape
-    radius = row_radius(design)
+    shares = np.full(n, 1.0 / n) if weights is None else weights / weights.sum()
+    radius = row_radius(design) * math.sqrt(n * float(shares.max()))
     if p > GRAM_COLUMNS:
-        return RateLimits(radius, _largest_eigenvalue(design), 0.0)
-    eigenvalues = np.linalg.eigvalsh(design.gram(np.ones(n)) / n)
+        return RateLimits(radius, _largest_eigenvalue(design, shares), 0.0)
+    eigenvalues = np.linalg.eigvalsh(design.gram(shares))
     largest = max(float(eigenvalues[-1]), 0.0)
     kept = eigenvalues[eigenvalues > NO_EIGENVALUE * largest]
     return RateLimits(radius, largest, float(kept[0]) if len(kept) else 0.0)
@@ -116,12 +118,13 @@ def fit_lms(
     *,
     labels: tuple[Any, Any] | None = None,
     limits: RateLimits | None = None,
+    weights: Floats | None = None,
     watch: Watch | None = None,
 ) -> FitResult:
     """Fit numbers (or signs ±1, with the labels that they stand for) by LMS; `limits` may be known from another fit."""
     passes_before = design.passes
-    limits = rate_limits(design) if limits is None else limits
-    problem = Problem(design, targets, Squared())
+    limits = rate_limits(design, weights) if limits is None else limits
+    problem = Problem(design, targets, Squared(), weights=weights)
     rng = np.random.default_rng(options.seed)
     start = PerceptronOptions(start=options.start).start_weights(design.shape[1], rng)
     rate = limits.automatic(options.update) if options.rate is None else float(options.rate)
@@ -170,9 +173,9 @@ def _rules(problem: Problem, options: LMSOptions) -> tuple[Rule, ...]:
     A stochastic walk may rise from pass to pass to where it will circle; it diverges when its values run away.
     """
     y, rises = problem.y, DIVERGING_RISES if options.update == "batch" else math.inf
-    about = float(y.mean()) if problem.design.virtual else 0.0
+    about = problem.mean(y) if problem.design.virtual else 0.0
     rounding = float(np.finfo(np.float64).eps)
-    constant = max(float(((y - about) ** 2).mean()), rounding * float((y * y).mean())) / 2.0
+    constant = max(problem.mean((y - about) ** 2), rounding * problem.mean(y * y)) / 2.0
     return (
         AtMost("excess", options.tol * constant, Status.CONVERGED),
         AtLeast("rises", rises, Status.DIVERGED),
@@ -215,15 +218,17 @@ def _advice(walk: Run, options: LMSOptions, limits: RateLimits) -> str:
     return "raise max_passes, or standardise the columns"
 
 
-def _largest_eigenvalue(design: Design) -> float:
+def _largest_eigenvalue(design: Design, shares: Floats) -> float:
     """Return λmax of XᵗX/n by Lanczos iterations, a pass each."""
     from scipy.sparse.linalg import LinearOperator, eigsh  # noqa: PLC0415  # for many columns only
 
-    n, p = design.shape
-    operator = LinearOperator((p, p), matvec=lambda v: design.fold(_gram_product, v.ravel()) / n, dtype=np.float64)
+    p = design.shape[1]
+    operator = LinearOperator(
+        (p, p), matvec=lambda v: design.fold(_gram_product, v.ravel(), rows=(shares,)), dtype=np.float64
+    )
     start = np.random.default_rng(0).normal(size=p)
     return float(eigsh(operator, k=1, tol=1e-3, v0=start, return_eigenvectors=False)[0])
 
 
-def _gram_product(block: Block, vector: Floats) -> Floats:
-    return block.rmatvec(block.matvec(vector))
+def _gram_product(block: Block, shares: Floats, vector: Floats) -> Floats:
+    return block.rmatvec(shares * block.matvec(vector))

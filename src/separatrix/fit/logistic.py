@@ -6,7 +6,7 @@ as that is certain and says so. The intercept is never penalised.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,22 +21,11 @@ from separatrix.fit.result import FitResult
 from separatrix.fit.run import Watch
 from separatrix.fit.stopping import AtMost, Status
 from separatrix.losses import Logistic, Loss, Softmax
-from separatrix.penalties import make_penalty
 from separatrix.problem import Problem
 
-__all__ = ["LogisticFit", "LogisticOptions", "fit_logistic"]
+__all__ = ["LogisticFit", "fit_logistic", "logistic_problem"]
 
 Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class LogisticOptions:
-    """The penalty, the row weights, and how to minimise."""
-
-    strength: float = 0.0
-    l1_ratio: float = 0.0
-    convex: ConvexOptions = ConvexOptions()  # noqa: RUF009  # a named tuple
-    weights: Floats | None = None
 
 
 class LogisticFit(NamedTuple):
@@ -46,10 +35,17 @@ class LogisticFit(NamedTuple):
     existence: Existence | None
 
 
+def logistic_problem(
+    design: Design, y: NDArray[Any], labels: tuple[Any, ...], weights: Floats | None = None
+) -> Problem:
+    """Return the problem, without a penalty yet, of signs ±1 (two labels) or of places of several classes."""
+    loss: Loss = Logistic() if len(labels) == 2 else Softmax()
+    return Problem(design, y, loss, weights=weights)
+
+
 def fit_logistic(
-    design: Design,
-    y: NDArray[Any],
-    options: LogisticOptions,
+    problem: Problem,
+    options: ConvexOptions,
     *,
     labels: tuple[Any, ...],
     start: Floats | None = None,
@@ -57,14 +53,11 @@ def fit_logistic(
     class_weights: tuple[float, ...] | None = None,
 ) -> LogisticFit:
     """Fit signs ±1 (labels: negative, positive) or places of several classes (labels: all)."""
-    loss: Loss = Logistic() if len(labels) == 2 else Softmax()
-    problem = Problem(design, y, loss, make_penalty(options.strength, options.l1_ratio), options.weights)
-    unpenalised = options.strength == 0.0
+    unpenalised = bool(problem.free.all())
     rules = (AtMost("objective", separation_bound(problem), Status.SEPARATED),) if unpenalised else ()
-    fit = fit_convex(problem, options.convex, start=start, watch=watch, extra_rules=rules)
+    fit = fit_convex(problem, options, start=start, watch=watch, extra_rules=rules)
     existence = _existence(fit) if unpenalised else None
-    provenance = {"strength": options.strength, "l1_ratio": options.l1_ratio}
-    result = linear_result(problem, fit, options.convex, labels=labels, provenance=provenance)
+    result = linear_result(problem, fit, options, labels=labels)
     if isinstance(result.certificate, OptimalityCertificate):
         result = replace(result, certificate=replace(result.certificate, class_weights=class_weights))
     return LogisticFit(result if existence is None else _with_doubt(result, existence), existence)

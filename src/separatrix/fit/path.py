@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.design import DenseDesign
+from separatrix.design import DenseDesign, row_radius
 from separatrix.design.column_stores import column_store
 from separatrix.errors import ConvergenceWarning, OptionError, require_number
 from separatrix.fit.convex import ConvexOptions, fit_convex, shift_intercept
@@ -31,10 +31,10 @@ from separatrix.problem import Problem
 from separatrix.solvers.coordinate import Coordinate, Memory
 from separatrix.solvers.standing import row_shares, settle, stand
 
-__all__ = ["Path", "largest_strength", "trace_path"]
+__all__ = ["Path", "join_paths", "largest_strength", "strength_grid", "trace_path"]
 
 Floats = NDArray[np.float64]
-RATIO, WIDE_RATIO = 1e-3, 1e-2  # smallest to largest strength, and the same with more columns than rows
+RATIO, WIDE_RATIO = 1e-4, 1e-2  # smallest to largest strength, and the same with more columns than rows
 LEAST_L1_RATIO = 1e-3  # stands for l1_ratio 0, whose coefficients no strength makes 0, where strengths are not given
 STALLED_STEPS = 3
 CARRIED = ("total_weight", "penalty_weights", "least_scale")  # what a problem knows that its penalty does not change
@@ -44,8 +44,8 @@ CARRIED = ("total_weight", "penalty_weights", "least_scale")  # what a problem k
 class Path:
     """Fits along m strengths, the largest first: coefficients (m, p) or (m, p, K), the virtual column's included.
 
-    `objectives` and `gaps` (objective minus a lower bound), `active` (penalised coefficients not 0), `passes` and
-    `statuses` have one entry a strength.
+    `objectives`, `gaps` (objective minus a lower bound), `relative_gaps`, `active` (penalised coefficients not 0),
+    `passes` and `statuses` have one entry a strength, `names` one a column.
     """
 
     l1_ratio: float
@@ -53,12 +53,25 @@ class Path:
     coefs: Floats
     objectives: Floats
     gaps: Floats
+    relative_gaps: Floats
     active: NDArray[np.int64]
     passes: Floats
     statuses: tuple[Status, ...]
+    names: tuple[str, ...]
+    virtual: bool
 
     def __len__(self) -> int:
         return len(self.strengths)
+
+    @property
+    def intercepts(self) -> Floats:
+        """The intercept at each strength, (m,) or (m, K); 0 where there is none."""
+        return self.coefs[:, 0] if self.virtual else np.zeros_like(self.coefs[:, 0])
+
+    @property
+    def weights(self) -> Floats:
+        """The coefficients of the columns at each strength, (m, p) or (m, p, K)."""
+        return self.coefs[:, int(self.virtual) :]
 
 
 @dataclass(frozen=True)
@@ -66,6 +79,7 @@ class _Point:
     coef: Floats
     objective: float
     gap: float
+    relative_gap: float
     passes: float
     status: Status
 
@@ -92,12 +106,12 @@ def trace_path(
     ([[0.0, 0.0], [1.667, 0.0]], [0, 1])
     """
     problem, centre = problem.centred()
-    grid = _grid(problem, l1_ratio, strengths, ratio)
+    grid = strength_grid([problem], l1_ratio, strengths, ratio)
     tracer = _trace_by_coordinate if options.solver is None and l1_ratio > 0.0 else _trace_by_solver
     points = tracer(problem, l1_ratio, grid, options)
     missed = [point for point in points if point.status is not Status.OPTIMAL]
     if missed:
-        worst = max(point.gap / max(abs(point.objective), problem.least_scale) for point in missed)
+        worst = max(point.relative_gap for point in missed)
         warnings.warn(
             f"{len(missed)} of {len(points)} strengths stopped before tol={options.tol:g}: the worst relative gap is"
             f" {worst:.2g}; raise max_passes or tol",
@@ -107,11 +121,41 @@ def trace_path(
     coefs = np.empty((len(points), *points[0].coef.shape))
     for place, point in enumerate(points):
         coefs[place] = shift_intercept(point.coef, centre, -1.0)
-    active = np.array([np.count_nonzero(coef[problem.penalty_weights > 0.0]) for coef in coefs])
-    columns = (np.array([getattr(point, name) for point in points]) for name in ("objective", "gap", "passes"))
-    objectives, gaps, passes = columns
-    statuses = tuple(point.status for point in points)
-    return Path(l1_ratio, grid, coefs, objectives, gaps, active, passes, statuses)
+    numbers = np.array([(point.objective, point.gap, point.relative_gap, point.passes) for point in points])
+    objectives, gaps, relative_gaps, passes = numbers.T
+    return Path(
+        l1_ratio=l1_ratio,
+        strengths=grid,
+        coefs=coefs,
+        objectives=objectives,
+        gaps=gaps,
+        relative_gaps=relative_gaps,
+        active=np.array([np.count_nonzero(coef[problem.penalty_weights > 0.0]) for coef in coefs]),
+        passes=passes,
+        statuses=tuple(point.status for point in points),
+        names=tuple(problem.design.names),
+        virtual=problem.design.virtual,
+    )
+
+
+def join_paths(paths: Sequence[Path]) -> Path:
+    """Return one path as it is, and those of each class against the rest as one: coefs (m, p, K), sums, worst gap."""
+    if len(paths) == 1:
+        return paths[0]
+    return replace(
+        paths[0],
+        coefs=np.stack([path.coefs for path in paths], axis=2),
+        objectives=np.mean([path.objectives for path in paths], axis=0),
+        gaps=np.mean([path.gaps for path in paths], axis=0),
+        relative_gaps=np.max([path.relative_gaps for path in paths], axis=0),
+        active=np.sum([path.active for path in paths], axis=0),
+        passes=np.sum([path.passes for path in paths], axis=0),
+        statuses=tuple(_worst(each) for each in zip(*(path.statuses for path in paths), strict=True)),
+    )
+
+
+def _worst(statuses: Sequence[Status]) -> Status:
+    return next((status for status in statuses if not status.reached_goal), statuses[0])
 
 
 def largest_strength(problem: Problem, l1_ratio: float = 1.0) -> float:
@@ -120,6 +164,8 @@ def largest_strength(problem: Problem, l1_ratio: float = 1.0) -> float:
     dual_coef = problem.dual_coef(_null_slopes(problem))[penalised]
     weights = problem.penalty_weights[penalised]
     steepest = float(np.max(np.abs(dual_coef.T) / weights, initial=0.0))
+    if not np.isfinite(steepest):
+        row_radius(problem.design)  # refuses data that are not finite, with their place
     if steepest == 0.0:
         return 0.0
     return steepest / l1_ratio if l1_ratio > 0.0 else float("inf")
@@ -127,6 +173,8 @@ def largest_strength(problem: Problem, l1_ratio: float = 1.0) -> float:
 
 def _null_slopes(problem: Problem) -> Floats:
     """Return the slopes of the loss where only the coefficients of weight 0 are fitted."""
+    if not problem.loss.has_curvature:
+        return _balanced_signs(problem)
     free, outputs = problem.penalty_weights == 0.0, problem.zero_coef().shape[1:]
     selector = np.zeros((len(free), int(free.sum())))
     selector[free] = np.eye(selector.shape[1])
@@ -138,8 +186,23 @@ def _null_slopes(problem: Problem) -> Floats:
     return settle(reduced, share, start, columns).slope
 
 
-def _grid(problem: Problem, l1_ratio: float, strengths: int | Sequence[float] | Floats, ratio: float | None) -> Floats:
-    """Return the strengths, largest first."""
+def _balanced_signs(problem: Problem) -> Floats:
+    """Return the slopes of the hinge at scores within its kink: −y, the heavier class's scaled down to sum to 0."""
+    slopes = -problem.y
+    if not problem.free.any():
+        return np.asarray(slopes)
+    heavier = np.sign(problem.mean(problem.y))
+    up, down = problem.mean(problem.y > 0.0), problem.mean(problem.y < 0.0)
+    return np.where(problem.y == heavier, slopes * min(up, down) / max(up, down), slopes)
+
+
+def strength_grid(
+    problems: Sequence[Problem],
+    l1_ratio: float,
+    strengths: int | Sequence[float] | Floats = 100,
+    ratio: float | None = None,
+) -> Floats:
+    """Return the strengths, largest first: those given, or so many from the largest that matters to any problem."""
     if not isinstance(strengths, int | np.integer):
         given = np.sort(np.asarray(strengths, dtype=np.float64).ravel())[::-1]
         if not given.size or not (np.isfinite(given) & (given >= 0.0)).all():
@@ -149,11 +212,11 @@ def _grid(problem: Problem, l1_ratio: float, strengths: int | Sequence[float] | 
         return given
     if strengths < 1:
         raise OptionError(f"strengths={strengths!r} is out of range; give a number of strengths of at least 1")
-    n, p = problem.design.shape
+    n, p = problems[0].design.shape
     smallest = RATIO if n > p else WIDE_RATIO
     if ratio is not None:
         smallest = require_number("ratio", ratio, above=0.0)
-    largest = largest_strength(problem, max(l1_ratio, LEAST_L1_RATIO))
+    largest = max(largest_strength(problem, max(l1_ratio, LEAST_L1_RATIO)) for problem in problems)
     if largest == 0.0:
         raise OptionError("no column has anything to do with the target, so every strength gives coefficients of 0")
     return np.asarray(largest * np.geomspace(1.0, smallest, int(strengths)))
@@ -175,7 +238,8 @@ def _trace_by_coordinate(problem: Problem, l1_ratio: float, grid: Floats, option
             points.append(_fit_smooth(at, options, start))
             continue
         walk = run(at, solver, rules, start=start)
-        points.append(_Point(walk.coef, walk.facts["objective"], walk.facts["excess"], walk.passes, walk.status))
+        value, gap, relative = (walk.facts[name] for name in ("objective", "excess", "relative_excess"))
+        points.append(_Point(walk.coef, value, gap, relative, walk.passes, walk.status))
     return points
 
 
@@ -190,7 +254,8 @@ def _trace_by_solver(problem: Problem, l1_ratio: float, grid: Floats, options: C
 
 def _fit_smooth(problem: Problem, options: ConvexOptions, start: Floats | None) -> _Point:
     fit = fit_convex(problem, options, start=start)
-    return _Point(fit.coef, fit.bound.primal, fit.bound.gap, fit.walk.passes, fit.walk.status)
+    bound, walk = fit.bound, fit.walk
+    return _Point(fit.coef, bound.primal, bound.gap, bound.relative_gap, walk.passes, walk.status)
 
 
 def _extrapolate(coefs: Sequence[Floats], strengths: Floats) -> Floats | None:

@@ -32,6 +32,8 @@ __all__ = ["Ballot", "PerceptronFit", "PerceptronOptions", "fit_perceptron"]
 
 Floats = NDArray[np.float64]
 SMALL_DATA = 50_000  # entries of the design up to which looking for the widest margin costs next to nothing
+NARROW_DATA = 2_000_000  # the same of designs with no more than so many columns:
+NARROW = 100
 SEPARATOR_STEPS = 300
 VOTES_AT_ONCE = 2**20  # signs held at a time while votes are counted
 VOTES_COUNTED = 10**9  # of rows by voters; of more rows, an even sample is judged
@@ -210,7 +212,7 @@ def _best_separator(problem: Problem, state: PerceptronState, radius: float, con
         norm = float(np.linalg.norm(state.coef))
         if least > 0.0:
             own = Separator(state.coef / norm, least / norm, radius, Status.CONVERGED)
-    if design.shape[0] * design.shape[1] > SMALL_DATA:
+    if design.shape[0] * design.shape[1] > (NARROW_DATA if design.shape[1] <= NARROW else SMALL_DATA):
         return own
     found = find_separator(design, y, radius, max_steps=SEPARATOR_STEPS)
     return found if found.weights is not None and found.margin > own.margin else own

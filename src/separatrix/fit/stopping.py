@@ -20,6 +20,7 @@ class Status(StrEnum):
     MAX_PASSES = "max_passes"
     MEMORY_CAP = "memory_cap"
     MAX_STEPS = "max_steps"
+    TIME_LIMIT = "time_limit"
     STALLED = "stalled"
     SEPARATED = "separated"
     DIVERGED = "diverged"

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 from separatrix.jit import loop
 from separatrix.loops.rows import Rows, dense_add, dense_dot, sparse_add, sparse_dot
 
-__all__ = ["Conjugate", "Metric", "Weighted", "add_rows", "dual_pass", "root_multiplier"]
+__all__ = ["Conjugate", "Metric", "Weighted", "add_rows", "dual_pass", "root_multiplier", "row_squares"]
 
 ROOT_STEP = 1e-3  # a Newton step this short leaves an error of its square
 ROOT_STEPS = 60  # the logarithm of the largest reach that floats have, and some more
@@ -138,3 +138,19 @@ def add_rows(rows: Rows, indices: Any, factors: Any, metric: Metric, coef: Any) 
             dense_add(values, i * width, (i + 1) * width, factor * metric.stored, w)
         else:
             sparse_add(values, columns, starts[i], starts[i + 1], factor * metric.stored, w)
+
+
+@loop
+def row_squares(rows: Rows, squares: Any) -> bool:
+    """Write ‖row‖² of each row as stored; tell whether they hold: a row's places must rise, none standing twice."""
+    values, columns, starts, width, _ = rows
+    for i in range(squares.size):
+        if starts.size == 0:
+            squares[i] = dense_dot(values, i * width, (i + 1) * width, values[i * width : (i + 1) * width])
+            continue
+        squares[i] = dense_dot(values, starts[i], starts[i + 1], values[starts[i] : starts[i + 1]])
+        places = columns[starts[i] : starts[i + 1]]
+        for k in range(1, places.size):
+            if places[k] <= places[k - 1]:
+                return False
+    return True

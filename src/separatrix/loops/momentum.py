@@ -42,13 +42,13 @@ def measure_movements(coef: Any, before: Any, movements: Any, slot: int, product
 
 
 @loop
-def take_step(factors: Any, extra: Any, movements: Any, slot: int, coef: Any) -> None:
-    """Add to coef, and to the movement in a slot, the movements times their factors, and what is extra."""
-    a, b, c = factors[0], factors[1], factors[2]
+def take_step(factors: Any, extra: Any, length: float, movements: Any, slot: int, coef: Any) -> None:
+    """Add to coef, and to the movement in a slot, part of a step: movements times factors, and what is extra."""
+    a, b, c = length * factors[0], length * factors[1], length * factors[2]
     first, second, third, newest = movements[0], movements[1], movements[2], movements[slot]
     for j in range(coef.size):
         step = a * first[j] + b * second[j] + c * third[j]
         if extra.size:
-            step += extra[j]
+            step += length * extra[j]
         newest[j] += step
         coef[j] += step

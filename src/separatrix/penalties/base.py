@@ -34,6 +34,12 @@ class Penalty(ABC):
         """The factor of w²/2."""
 
     @property
+    def options(self) -> dict[str, float]:
+        """The strength and the l1_ratio of which `make_penalty` makes this penalty."""
+        strength = self.absolute + self.quadratic
+        return {"strength": strength, "l1_ratio": self.absolute / strength if strength else 0.0}
+
+    @property
     def smooth(self) -> bool:
         """Whether the penalty has a gradient everywhere."""
         return self.absolute == 0.0

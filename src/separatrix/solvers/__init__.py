@@ -5,6 +5,8 @@ from separatrix.solvers.batch_perceptron import BatchPerceptron
 from separatrix.solvers.coordinate import Coordinate
 from separatrix.solvers.dual_coordinate import DualCoordinate
 from separatrix.solvers.gradient import Gradient, descend
+from separatrix.solvers.halfspace import HalfspaceLP
+from separatrix.solvers.interior_point import InteriorPoint
 from separatrix.solvers.lbfgs import LBFGS
 from separatrix.solvers.max_margin import MaxMargin
 from separatrix.solvers.newton import Newton
@@ -12,16 +14,20 @@ from separatrix.solvers.newton_cg import NewtonCG
 from separatrix.solvers.perceptron import Perceptron, PerceptronState
 from separatrix.solvers.stochastic import Stochastic
 from separatrix.solvers.updates import UpdateRecord
+from separatrix.solvers.zero_one import ZeroOne, ZeroOneState
 
 ALL: tuple[Solver, ...] = (
     Perceptron(),
     BatchPerceptron(),
     MaxMargin(),
+    HalfspaceLP(),
+    ZeroOne(),
     Newton(),
     NewtonCG(),
     LBFGS(),
     Coordinate(),
     DualCoordinate(),
+    InteriorPoint(),
     Gradient(),
     Stochastic(),
 )
@@ -33,6 +39,8 @@ __all__ = [
     "Coordinate",
     "DualCoordinate",
     "Gradient",
+    "HalfspaceLP",
+    "InteriorPoint",
     "MaxMargin",
     "Needs",
     "Newton",
@@ -43,6 +51,8 @@ __all__ = [
     "Step",
     "Stochastic",
     "UpdateRecord",
+    "ZeroOne",
+    "ZeroOneState",
     "check_needs",
     "descend",
 ]

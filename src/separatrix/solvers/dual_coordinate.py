@@ -19,8 +19,8 @@ that does not get on moves the centre only when the penalised problem is nearly 
 are scaled until the equality holds.
 
 Cost: a step is a pass over the rows in play (several, where they are few) and a pass over all to know the gap, two
-with a free coefficient. Slow where the penalty is weak against ‖x‖²/n: then Newton's method, for the losses that have
-a curvature.
+with a free coefficient. Slow where the penalty is weak against ‖x‖²/n, as it is in columns of large or unlike units:
+then Newton's method or, for the hinge, interior points.
 """
 
 from __future__ import annotations
@@ -53,6 +53,7 @@ MOST_PASSES = 20  # a step
 STEP_VISITS = 2  # passes over all rows, under which a step stays: few rows in play are swept over several times
 SLOW = 0.3  # a gap that falls by less a step is worth more passes a step
 NEGLIGIBLE = 0.01  # of the mean: a row's part of the gap; rows below it hold no more than this share together
+DRIFT = 1e-12  # relative: by how much w may part from what the multipliers make of it
 PATIENCE = 10  # steps without a smaller gap
 STRICT = 0.1  # of the gap: what the rows may hold of it when the centre moves, of a run that does not get on
 
@@ -72,9 +73,9 @@ class DualCoordinate:
         otherwise={
             "target": "Use Newton or LBFGS.",
             "losses": "Use Stochastic.",
-            "random_rows": "Hold the rows in memory, as an array or a sparse matrix.",
+            "random_rows": "Use InteriorPoint or LBFGS, which stream, or hold the rows in memory.",
             "smooth_penalty": "Use Coordinate, which takes an L1 penalty.",
-            "quadratic_penalty": "Give a strength above 0; Newton and LBFGS need none.",
+            "quadratic_penalty": "Give a strength above 0, or use InteriorPoint, Newton or LBFGS, which need none.",
         },
     )
 
@@ -107,6 +108,9 @@ class _Walk:
     def step(self) -> Step:
         """Sweep over the rows in play, then look at all."""
         self._sweep()
+        if self.momentum.rounding > DRIFT:
+            self.state.refresh()
+            self.momentum.rounding = 0.0
         look, before = self.state.look(), self.primal - self.dual
         if look.primal < self.primal:
             self.primal, self.coef = look.primal, self.state.coef.copy()
@@ -126,11 +130,12 @@ class _Walk:
     def _sweep(self) -> None:
         """Make the passes of a step: as many as planned, and more while they are over few rows."""
         order, visits = self.active, 0
+        self.momentum.begin(order)
         for number in range(MOST_PASSES):
             enough = number >= self.passes and visits + len(order) >= STEP_VISITS * self.state.n
             if enough or not len(order):
                 break
-            self.momentum.watch(self.active)
+            self.momentum.watch()
             now = len(order)
             order, largest = self.state.sweep(self.rng.permutation(order), self.bound)
             self.bound = largest if largest > 0.0 else math.inf

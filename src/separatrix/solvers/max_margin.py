@@ -1,11 +1,15 @@
-"""The widest margin through the origin: the nearest point to 0 of the convex hull of the rows yᵢ xᵢ (Wolfe 1976).
+"""The widest margin: the nearest point to 0 of a convex hull (Wolfe 1976), found over few rows at a time.
 
     γ = max_{‖w‖ = 1} minᵢ yᵢ w·xᵢ = min_{λ ≥ 0, Σλ = 1} ‖Σ λᵢ yᵢ xᵢ‖
 
-Every step has both sides: the point u = Σ λᵢ yᵢ xᵢ gives w = u/‖u‖, whose margin is a lower bound on γ, and ‖u‖, an
-upper bound. They meet at the optimum. If the hull holds 0 the upper bound goes to 0: no w separates with a margin.
+The hull is that of the rows yᵢ xᵢ or, where the norm is to leave out the virtual column (`paired`), half the
+difference of the two classes' hulls: then Σ λᵢ yᵢ = 0 as well. Every step has both sides: the point u = Σ λᵢ yᵢ xᵢ
+gives w = u/‖u‖, whose margin is a lower bound on γ, and ‖u‖, an upper bound. They meet at the optimum. If the hull
+holds 0 the upper bound goes to 0: no w separates with a margin.
 
-Cost: one pass a step; a small dense system of the rows that support u. Usually a few steps more than support rows.
+A step finds the nearest point of the hull of a working set, in memory, and then looks once at all rows for those
+below it, of which the lowest join the set. Cost: one pass a step, and seldom more than ten steps; O(p k) for each
+vertex that enters a hull supported by k rows. It is for designs of some thousand columns; wider ones take long.
 """
 
 from __future__ import annotations
@@ -18,18 +22,33 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from separatrix.design.threads import one_blas_thread
 from separatrix.problem import Problem
 from separatrix.solvers.base import Needs, Step
+from separatrix.solvers.nearest_point import Corral
+from separatrix.solvers.row_sets import lowest_rows, rows_within, spread_rows
 
 __all__ = ["MaxMargin"]
 
 Floats = NDArray[np.float64]
-WEIGHT_FLOOR = 1e-12  # a hull weight below this is none
+Rows = NDArray[np.intp]
+CLOSED = 1e-15  # relative: a vertex no further below the point than this is on its level
+VANISHED = 1e-15  # relative to the vertices: a point this near to 0 is 0
+FIRST_ENTRIES = 2**18  # of the first working set, at most, but for FIRST_ROWS
+FIRST_ROWS = 64
+JOINING_ENTRIES = 2**16  # of the rows that join at a step, at most, but for JOINING_ROWS
+JOINING_ROWS = 64
+MAX_ENTERING = 100_000  # vertices tried on one working set
 
 
 @dataclass(frozen=True)
 class MaxMargin:
-    """Wolfe's nearest-point algorithm on the rows, each times its label."""
+    """Wolfe's nearest-point algorithm on working sets of rows, each times its label.
+
+    With `paired` the margin is measured without the virtual column, whose weight is free.
+    """
+
+    paired: bool = False
 
     needs: ClassVar[Needs] = Needs(
         target=frozenset({"labels"}),
@@ -41,46 +60,98 @@ class MaxMargin:
     def steps(self, problem: Problem, start: None = None) -> Iterator[Step]:  # noqa: ARG002  # it has only one start
         """Walk, a pass a step; facts: the bounds on γ, their relative gap, whether floats go no further."""
         design, y = problem.design, problem.y
-        support = np.array([int(np.argmin(design.squared_norms()))])
-        corral = design.take(support) * y[support, np.newaxis]
-        hull_weights = np.ones(1)
+        hull = _Hull(y, paired=self.paired, leading=int(self.paired and design.virtual))
+        hull.join(spread_rows(y, rows_within(design.shape[1], FIRST_ENTRIES, FIRST_ROWS)), problem)
         for steps in count(1):
-            point = hull_weights @ corral
-            margins = y * design.matvec(point)
-            norm = float(np.linalg.norm(point))
-            entering = int(np.argmin(margins))
-            lower = float(margins[entering]) / norm if norm > 0.0 else 0.0
-            gap = (norm - lower) / norm if norm > 0.0 else 0.0
-            stalled = int(steps > 1 and entering in support)
-            yield Step(point, {"steps": steps, "lower": lower, "upper": norm, "gap": gap, "stalled": stalled})
-            if entering not in support:
-                support = np.append(support, entering)
-                corral = np.vstack([corral, design.take([entering]) * y[entering]])
-                hull_weights = np.append(hull_weights, 0.0)
-            kept, hull_weights = _nearest_in_hull(corral, hull_weights)
-            support, corral = support[kept], corral[kept]
+            with one_blas_thread():
+                hull.descend()
+            point, size = hull.point, hull.upper
+            margins = y * design.matvec(hull.coef(point, 0.0))
+            level, offset = hull.level(margins)
+            lower = level / float(np.linalg.norm(point)) if size > 0.0 else 0.0
+            gap = (size - lower) / size if size > 0.0 else 0.0
+            joining = hull.lowest(margins, rows_within(design.shape[1], JOINING_ENTRIES, JOINING_ROWS))
+            facts = {"steps": steps, "lower": lower, "upper": size, "gap": gap, "rows": len(hull.rows)}
+            facts["stalled"] = int(not len(joining))
+            yield Step(hull.coef(point, offset), facts, hull.row_weights(len(y)))
+            hull.join(joining, problem)
 
 
-def _nearest_in_hull(corral: Floats, weights: Floats) -> tuple[NDArray[np.intp], Floats]:
-    """Return which rows stay and their weights, at the point of their hull nearest to 0 (Wolfe's minor cycle)."""
-    kept = np.arange(len(corral))
-    while True:
-        affine = _nearest_in_affine_hull(corral[kept])
-        if (affine > WEIGHT_FLOOR).all() or len(kept) == 1:
-            return kept, affine
-        falling = affine <= WEIGHT_FLOOR
-        steps = weights[falling] / np.maximum(weights[falling] - affine[falling], WEIGHT_FLOOR)
-        weights = weights + min(1.0, float(steps.min())) * (affine - weights)
-        staying = weights > WEIGHT_FLOOR
-        if staying.all():
-            staying[np.flatnonzero(falling)[np.argmin(steps)]] = False
-        kept, weights = kept[staying], weights[staying] / weights[staying].sum()
+class _Hull:
+    """The polytope of a working set: the hull of the rows times their labels or, paired, of half the differences."""
 
+    def __init__(self, y: Floats, *, paired: bool, leading: int) -> None:
+        self.y, self.paired, self.leading = y, paired, leading
+        self.rows: Rows = np.zeros(0, dtype=np.intp)
+        self.points = np.zeros((0, 0))
+        self.corral: Corral | None = None
 
-def _nearest_in_affine_hull(corral: Floats) -> Floats:
-    """Return weights of sum 1 (any sign) of the point nearest to 0 in the affine hull of the rows."""
-    base, rest = corral[0], corral[1:] - corral[0]
-    if not len(rest):
-        return np.ones(1)
-    free = np.linalg.lstsq(rest.T, -base, rcond=None)[0]
-    return np.concatenate([[1.0 - free.sum()], free])
+    def join(self, rows: Rows, problem: Problem) -> None:
+        """Take rows into the working set."""
+        if not len(rows):
+            return
+        points = problem.design.take(rows)[:, self.leading :] * self.y[rows, np.newaxis]
+        self.points = np.vstack([self.points, points]) if len(self.rows) else points
+        self.rows = np.append(self.rows, rows)
+
+    def descend(self) -> None:
+        """Find the nearest point of the working set's hull, from the one found before."""
+        if self.corral is None:
+            size = float(np.sqrt(np.einsum("ij,ij->i", self.points, self.points).max()))
+            self.corral = Corral(size or 1.0)
+            norms = np.einsum("ij,ij->i", self.points, self.points)
+            self.corral.enter(*self._vertex(norms))
+        for _ in range(MAX_ENTERING):
+            point = self.corral.point
+            square = float(point @ point)
+            label, vertex = self._vertex(self.points @ point)
+            if square - float(vertex @ point) <= CLOSED * square or square <= (VANISHED * self.corral.scale) ** 2:
+                return
+            if not self.corral.enter(label, vertex):
+                return
+
+    def _vertex(self, heights: Floats) -> tuple[tuple[int, ...], Floats]:
+        """Return the lowest vertex, as places in the working set, by the heights of the rows."""
+        if not self.paired:
+            place = int(heights.argmin())
+            return (place,), self.points[place]
+        positive = self.y[self.rows] > 0.0
+        pair = (int(np.where(positive, heights, np.inf).argmin()), int(np.where(positive, np.inf, heights).argmin()))
+        return pair, 0.5 * (self.points[pair[0]] + self.points[pair[1]])
+
+    @property
+    def point(self) -> Floats:
+        """The nearest point found."""
+        assert self.corral is not None
+        return self.corral.point
+
+    @property
+    def upper(self) -> float:
+        """The distance of the nearest point, no less than the widest margin."""
+        return float(np.linalg.norm(self.point))
+
+    def coef(self, point: Floats, offset: float) -> Floats:
+        """Return a point as coefficients, the virtual column's first if the norm leaves it out."""
+        return np.append(np.full(self.leading, offset), point)
+
+    def level(self, margins: Floats) -> tuple[float, float]:
+        """Return the least margin, paired at the best offset, and that offset."""
+        if not self.paired:
+            return float(margins.min()), 0.0
+        positive = self.y > 0.0
+        above, below = float(margins[positive].min()), float(margins[~positive].min())
+        return 0.5 * (above + below), 0.5 * (below - above)
+
+    def lowest(self, margins: Floats, most: int) -> Rows:
+        """Return the lowest rows, at most so many, that lie below all of the working set, of either label if paired."""
+        groups = [self.y > 0.0, self.y < 0.0] if self.paired else [np.ones(len(margins), dtype=bool)]
+        return np.concatenate([lowest_rows(margins, group, self.rows, most // len(groups)) for group in groups])
+
+    def row_weights(self, n: int) -> Floats:
+        """Return λ, a weight a row, of sum 1."""
+        assert self.corral is not None
+        weights = np.zeros(n)
+        for label, weight in zip(self.corral.labels, self.corral.weights.tolist(), strict=True):
+            places = np.asarray(label)
+            weights[self.rows[places]] += weight / len(places)
+        return weights

@@ -21,7 +21,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.loops.momentum import MEMORY, measure_movements, take_step
-from separatrix.numerics import logit
 from separatrix.solvers.multipliers import Multipliers
 
 __all__ = ["Momentum"]
@@ -32,18 +31,20 @@ SINGULAR = 1e-10  # relative: movements as dependent as this count as one
 MOST_CLIPPED = 0.2  # of the rows in play, beyond which the step is not worth its reads
 STEP_COST = 8  # a coefficient, in entries read by a sweep
 STEP_WORK = 12  # scalar operations a coefficient
-NOISE = 16.0 * float(np.finfo(np.float64).eps)
+EPSILON = float(np.finfo(np.float64).eps)
+NOISE = 16.0 * EPSILON
+LARGEST = 1e4  # sum of the factors of a step
 TINY = 1e-300
-ALMOST_ONE = 1.0 - 2.0**-53
 _NOTHING = np.empty(0)
 
 
 class _Model(NamedTuple):
-    """Minus the dual about a point: ⟨·, ·⟩ of the movements, of each with w, and of w; φ′ and φ″ of the rows."""
+    """Minus the dual about a point: ⟨·, ·⟩ of the movements, of each with w, and of w; φ, φ′ and φ″ of the rows."""
 
     gram: Floats
     along: Floats
     square: float
+    conjugate: float
     slope: Floats
     curvature: Floats
 
@@ -54,15 +55,21 @@ class Momentum:
     def __init__(self, state: Multipliers) -> None:
         self.state = state
         self.movements = np.zeros((MEMORY, state.coef.size))
-        self.before = np.zeros_like(state.coef)
+        self.before, self.extra = np.zeros_like(state.coef), np.zeros_like(state.coef)
         self.in_play = self.members = np.empty(0, dtype=np.int64)
-        self.q_movements, self.q_before, self.shares = np.zeros((MEMORY, 0)), np.zeros(0), np.zeros(0)
+        self.q_movements, self.q_before, self.shares = np.zeros((MEMORY, 0)), _NOTHING, _NOTHING
+        self.scaled = _NOTHING, _NOTHING
         self.count = self.read = 0
+        self.rounding = 0.0  # relative, that steps may have brought into w
 
-    def watch(self, members: Indices) -> None:
-        """Note where the rows in play stand before a sweep; other rows stay while a movement remembered has them."""
+    def begin(self, members: Indices) -> None:
+        """Say which rows are in play; others stay while a movement that is remembered has them."""
+        self.read = 0
         if members is not self.in_play:
             self._adopt(members)
+
+    def watch(self) -> None:
+        """Note where the rows stand before a sweep, unless a movement is already under way."""
         if not self.read:
             np.copyto(self.before, self.state.coef)
             self.q_before = self.state.q[self.members]
@@ -78,31 +85,32 @@ class Momentum:
         q = state.q[self.members]
         np.subtract(q, self.q_before, out=self.q_movements[slot])
         model = self._model(q, slot)
-        factors = self._best_factors(model)
-        q_step, extra = factors @ self.q_movements, _NOTHING
+        factors, extra, length = self._best_factors(model), _NOTHING, 1.0
+        q_step = factors @ self.q_movements
         inside = np.clip(q + q_step, 0.0, state.conjugate.upper)
         clipped = np.flatnonzero(inside != q + q_step)
         if len(clipped) > MOST_CLIPPED * len(q):
             return
         if len(clipped):
-            extra = np.zeros_like(state.coef)
+            extra = self.extra
+            extra.fill(0.0)
             state.add(self.members[clipped], (inside - q - q_step)[clipped], extra)
             q_step = inside - q
         if len(clipped) or state.conjugate.curved:
             length = self._length(model, factors, extra, q, q_step)
-            factors, extra, q_step = length * factors, length * extra, length * q_step
         take = state.gate.choose(take_step, STEP_WORK * state.coef.size)
-        take(factors, extra, self.movements, slot, state.coef)
-        state.q[self.members] = np.clip(q + q_step, 0.0, state.conjugate.upper)
-        self.q_movements[slot] += q_step
+        take(factors, extra, length, self.movements, slot, state.coef)
+        state.q[self.members] = np.clip(q + length * q_step, 0.0, state.conjugate.upper)
+        self.q_movements[slot] += length * q_step
 
     def _adopt(self, members: Indices) -> None:
         moved = self.q_movements.any(axis=0)
         rows, movements = self.members[moved], self.q_movements[:, moved]
         united = np.zeros(self.state.n, dtype=bool)
         united[members] = united[rows] = True
-        self.in_play, self.members, self.read = members, np.flatnonzero(united), 0
+        self.in_play, self.members = members, np.flatnonzero(united)
         self.shares = self.state.shares[self.members]
+        self.scaled = -self.shares, self.state.conjugate.ridge * self.shares
         self.q_movements = np.zeros((MEMORY, len(self.members)))
         self.q_movements[:, np.searchsorted(self.members, rows)] = movements
 
@@ -114,33 +122,35 @@ class Momentum:
         if state.virtual:
             free = np.append(self.movements[:, 0], state.coef[0])
             products += (state.tau - state.problem.penalty.quadratic) * np.outer(free, free)
-        slope, curvature = self._derivatives(q)
-        return _Model(products[:-1, :-1], products[:-1, -1], float(products[-1, -1]), slope, curvature)
+        conjugate, slope, curvature = self._conjugate(q)
+        return _Model(products[:-1, :-1], products[:-1, -1], float(products[-1, -1]), conjugate, slope, curvature)
 
-    def _derivatives(self, q: Floats) -> tuple[Floats, Floats]:
-        """Return sᵢ φ′(qᵢ) and sᵢ φ″(qᵢ)."""
+    def _conjugate(self, q: Floats) -> tuple[float, Floats, Floats]:
+        """Return Σ sᵢ φ(qᵢ), and sᵢ φ′(qᵢ) and sᵢ φ″(qᵢ)."""
         if self.state.conjugate.curved:
-            curvature = self.shares / np.maximum(q * (1.0 - q), TINY)
-            return self.shares * logit(np.clip(q, TINY, ALMOST_ONE)), curvature
-        ridge = self.state.conjugate.ridge
-        return self.shares * (ridge * q - 1.0), self.shares * ridge
-
-    def _value(self, q: Floats) -> float:
-        """Return Σ sᵢ φ(qᵢ)."""
-        return float(self.shares @ self.state.problem.loss.conjugate(-q, 1.0))
+            rest = 1.0 - q
+            up, down = np.log(np.maximum(q, TINY)), np.log(np.maximum(rest, TINY))
+            value = float(self.shares @ (q * up + rest * down))
+            return value, self.shares * (up - down), self.shares / np.maximum(q * rest, TINY)
+        ridge, (slope, bend) = self.state.conjugate.ridge, self.scaled
+        return 0.0, slope + bend * q if ridge else slope, bend
 
     def _best_factors(self, model: _Model) -> Floats:
         """Return the factors of the movements at which the model is least; 0 if that is not below by more than noise.
 
-        A movement of w carries the rounding of w itself, so along it the slope is known to ε⟨w, w⟩ and no better.
+        A movement of w carries the rounding of w itself: along it the slope is known to ε⟨w, w⟩ and no better, and a
+        large factor would part w from what the multipliers make of it.
         """
         matrix = model.gram + (self.q_movements * model.curvature) @ self.q_movements.T
         vector = model.along + self.q_movements @ model.slope
         sizes = np.sqrt(np.maximum(np.diag(matrix), TINY))
         scaled = matrix / np.outer(sizes, sizes) + SINGULAR * np.eye(MEMORY)
         factors = np.asarray(-np.linalg.solve(scaled, vector / sizes) / sizes)
-        noise = NOISE * model.square * float(np.abs(factors).sum())
-        return factors if -float(vector @ factors) > noise else np.zeros(MEMORY)
+        size = float(np.abs(factors).sum())
+        if size > LARGEST or -float(vector @ factors) <= NOISE * model.square * size:
+            return np.zeros(MEMORY)
+        self.rounding += EPSILON * size
+        return factors
 
     def _length(self, model: _Model, factors: Floats, extra: Floats, q: Floats, q_step: Floats) -> float:
         """Return the part of a step, at most all, at which the model is least; 0 if minus the dual does not fall."""
@@ -155,5 +165,5 @@ class Momentum:
         length = min(1.0, -fall / max(bend + float(model.curvature @ (q_step * q_step)), TINY))
         if not state.conjugate.curved:
             return length
-        change = self._value(q + length * q_step) - self._value(q)
+        change = self._conjugate(q + length * q_step)[0] - model.conjugate
         return length if change + length * along + 0.5 * length**2 * bend < 0.0 else 0.0

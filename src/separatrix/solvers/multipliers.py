@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from separatrix.design import row_radius
 from separatrix.jit import WorkGate
-from separatrix.loops.dual import Conjugate, Metric, Weighted, add_rows, dual_pass
+from separatrix.loops.dual import Conjugate, Metric, Weighted, add_rows, dual_pass, row_squares
 from separatrix.problem import Problem
 
 __all__ = ["Look", "Multipliers"]
@@ -52,9 +52,7 @@ class Multipliers:
         self.row_work = 2 * self.row_entries + FIXED_WORK
         shares = np.ones(self.n) if problem.weights is None else problem.weights
         self.shares = shares / problem.total_weight
-        squares = problem.design.squared_norms() - self.virtual
-        if not math.isfinite(float(squares.sum())):
-            row_radius(problem.design)  # refuses data that are not finite, with their place
+        squares = self._row_squares()
         strength, spread = problem.penalty.quadratic, float(self.shares @ squares)
         self.tau = min(TAU * strength / spread, LARGEST_TAU) if spread > 0.0 else LARGEST_TAU
         self.metric = Metric(1.0 / strength, 1.0 / self.tau)
@@ -97,6 +95,13 @@ class Multipliers:
         loss = float(problem.mean(problem.loss.value(eta, y)))
         return loss + problem.penalty.value(coef, problem.penalty_weights)
 
+    def refresh(self) -> None:
+        """Compute the coefficients anew from the multipliers, in one pass."""
+        made = self.problem.dual_coef(-self.weighted.labels * self.q)
+        self.coef = made * self.metric.stored
+        if self.virtual:
+            self.coef[0] = self.centre + made[0] * self.metric.virtual
+
     def look(self) -> Look:
         """Read all rows: P, D, and what each row adds to the gap."""
         problem, y, slopes = self.problem, self.weighted.labels, -self.weighted.labels * self.q
@@ -127,3 +132,13 @@ class Multipliers:
         problem = self.problem
         conjugate = problem.mean(problem.loss.conjugate(slopes, self.weighted.labels))
         return float(-conjugate - problem.penalty.value(made, problem.penalty_weights))
+
+    def _row_squares(self) -> Floats:
+        squares, design = np.empty(self.n), self.problem.design
+        fill = self.gate.choose(row_squares, self.n * self.row_work)
+        design.count_visits(self.n)
+        if not fill(self.rows, squares):
+            squares = design.squared_norms() - self.virtual
+        if not math.isfinite(float(squares.sum())):
+            row_radius(design)  # refuses data that are not finite, with their place
+        return squares

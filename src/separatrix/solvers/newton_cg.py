@@ -3,15 +3,11 @@
     H d = −∇P  to a residual that shrinks with ∇P,        w ← w + t d,        t = 1, ½, ¼, …
 
 The Hessian is never formed: a product with it is one pass, the curvature of each row being kept from the scores. These
-are kept too, and how they change along the search, so a line search reads no rows. With κᵢ = sᵢ·curvatureᵢ/Σ s, κ their
-sum and μ = Σ κᵢ xᵢ, the conjugate gradients are preconditioned by
-
-    M = diag(Σ κᵢ xᵢⱼ² − μⱼ²/κ + penalty's) + μ μᵗ/κ
-
-the Hessian with the columns' covariances left out: centring takes out the direction that rows far from 0 (counts,
-indicators, words) have in common. Where the penalty is quadratic the excess is bounded by ‖∇P‖²/(2·strength), known
-before the step is solved for; otherwise it is estimated by the Newton decrement ½ ∇Pᵗd. Undefined for losses without
-curvature.
+are kept too, and how they change along the search, so a line search reads no rows. The conjugate gradients are
+preconditioned (`precondition`) by the Hessian with the columns' covariances left out; where these make them need many
+iterations, and columns are not too many, from then on by a matrix that has them. Where the penalty is quadratic the
+excess is bounded by ‖∇P‖²/(2·strength), known before the step is solved for; otherwise it is estimated by the Newton
+decrement ½ ∇Pᵗd. Undefined for losses without curvature.
 
 Cost: a step is one pass an iteration of the conjugate gradients and two more; a few vectors of n·K.
 Reference: Dembo and Steihaug, Truncated-Newton algorithms for large-scale unconstrained optimization (1983).
@@ -33,6 +29,7 @@ from separatrix.numerics import softmax
 from separatrix.problem import Problem
 from separatrix.solvers.base import Needs, Step
 from separatrix.solvers.newton import SMOOTH_ADVICE
+from separatrix.solvers.precondition import ROWS_PER_COLUMN, by_columns, by_rows
 
 __all__ = ["NewtonCG"]
 
@@ -42,7 +39,9 @@ TIGHTEST = 0.1  # of the last: each step then lowers the excess by a hundred, an
 MOST_ITERATIONS = 200  # of conjugate gradients, a step
 SUFFICIENT = 1e-4  # of the decrease that the slope along the step promises
 SHORTEST = 2.0**-40  # a step shortened to this is none
-FLAT = 1e-6  # of a column's squares: the least variance that leaves the inverse digits enough
+FEW_PASSES = 4  # that a factor of a matrix of all columns may cost, to be worth it in any case
+MANY_ITERATIONS = 30  # a step, beyond which a matrix of all columns is worth its factor
+FACTORED_COLUMNS = 1500  # of such a matrix, at most
 TINY = 1e-300
 
 
@@ -79,7 +78,7 @@ class _Point:
         self.problem, self.coef, self.eta = problem, coef, problem.design.matvec(coef)
         self.penalty = problem.penalty.curvature(problem.penalty_weights)
         self.weights = np.ones(len(problem.y)) if problem.weights is None else problem.weights
-        self.first = 0.0
+        self.first, self.iterations, self.by_rows = 0.0, 0, False
         self.value = self._value(coef, self.eta)
         self.gradient, self.curvatures = self._derivatives()
         if not (math.isfinite(self.value) and np.isfinite(self.gradient).all()):
@@ -100,9 +99,11 @@ class _Point:
         size = float(np.vdot(residual, preconditioned))
         self.first = max(self.first, size)
         enough = size * max(min(LOOSEST, math.sqrt(size / max(self.first, TINY))), TIGHTEST) ** 2
+        self.iterations = 0
         for _ in range(MOST_ITERATIONS):
             if size <= enough:
                 break
+            self.iterations += 1
             product, change = self._product(search)
             bend = float(np.vdot(search, product))
             if bend <= 0.0:
@@ -155,22 +156,12 @@ class _Point:
         return product + (self.penalty * direction.T).T, np.concatenate(changes)
 
     def _preconditioner(self) -> Callable[[Floats], Floats]:
-        """Return the solver of M z = r, by Sherman and Morrison; of several classes, class by class."""
-        squares, means = self.problem.design.fold(_column_sums, rows=(self.curvatures,), combine=add_each)
-        total = np.maximum(self.curvatures.sum(axis=0), TINY)
-        variances = np.maximum(squares - means * means / total, FLAT * squares)
-        diagonal = np.maximum((variances.T + self.penalty).T, TINY)
-        scaled = means / diagonal
-        factor = 1.0 / (total + (means * scaled).sum(axis=0))
-
-        def solve(residual: Floats) -> Floats:
-            return np.asarray(residual / diagonal - scaled * (factor * (scaled * residual).sum(axis=0)))
-
-        return solve
-
-
-def _column_sums(block: Block, curvatures: Floats) -> tuple[Floats, Floats]:
-    return block.column_squares(curvatures), block.rmatvec(curvatures)
+        """Return the solver of M z = r: by rows where that costs few passes, or columns have needed many iterations."""
+        design = self.problem.design
+        worth = FEW_PASSES * self.eta.size >= ROWS_PER_COLUMN * design.shape[1] ** 2
+        creeping = (worth or self.iterations >= MANY_ITERATIONS) and design.shape[1] <= FACTORED_COLUMNS
+        self.by_rows = self.by_rows or creeping
+        return (by_rows if self.by_rows else by_columns)(design, self.curvatures, self.penalty)
 
 
 def _product(block: Block, curvatures: Floats, direction: Floats, _: Loss) -> tuple[Floats, list[Floats]]:

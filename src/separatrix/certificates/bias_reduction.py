@@ -1,0 +1,162 @@
+"""The likelihood of a logistic model times Jeffreys' prior (Firth 1993), and what certifies its maximum.
+
+    ℓ*(w) = Σ sᵢ log σ(yᵢ w·xᵢ) + ½ log det I(w),          I(w) = Σ sᵢ πᵢ(1 − πᵢ) xᵢ xᵢᵗ,  πᵢ = σ(w·xᵢ)
+    ∇ℓ*(w) = Σ (sᵢ (tᵢ − πᵢ) + hᵢ (½ − πᵢ)) xᵢ             hᵢ = sᵢ πᵢ(1 − πᵢ) xᵢᵗ I⁻¹ xᵢ,  tᵢ = 1 for yᵢ = 1, else 0
+
+It has a maximum on any data of full rank, separated or not. At it the gradient is 0: ½ ∇ᵗ I⁻¹ ∇ measures, in units of
+the log-likelihood and in any units of the columns, how far from it a point is, to second order. That says stationary,
+not largest: ℓ* need not be concave. Cost: two passes a point.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+import scipy.linalg
+from numpy.typing import NDArray
+
+from separatrix.certificates.base import Certificate, Check, Verification, register
+from separatrix.design import Block, make_design
+from separatrix.errors import DataError
+from separatrix.losses import Logistic
+from separatrix.numerics import sigmoid
+from separatrix.problem import Problem
+
+__all__ = ["BiasReductionCertificate", "JeffreysPoint", "jeffreys_point"]
+
+Floats = NDArray[np.float64]
+SLACK = 1e-8  # relative: what recomputing a sum of many rows may change
+NAMED = 5  # columns that an error lists
+RANK_TOLERANCE = 1e-13  # of the diagonal 1, in columns of equal scale: a pivot below counts as 0
+
+
+class JeffreysPoint(NamedTuple):
+    """At some coefficients: ℓ, ℓ*, the gradient of ℓ*, the information I and a root R of its inverse, RᵗR = I⁻¹."""
+
+    loglik: float
+    penalised: float
+    gradient: Floats
+    information: Floats
+    root: Floats
+
+    @property
+    def covariance(self) -> Floats:
+        """I⁻¹."""
+        return np.asarray(self.root.T @ self.root)
+
+    @property
+    def distance(self) -> float:
+        """½ ∇ᵗ I⁻¹ ∇."""
+        half = self.root @ self.gradient
+        return 0.5 * float(half @ half)
+
+
+def jeffreys_point(problem: Problem, coef: Floats) -> JeffreysPoint:
+    """Return ℓ* and its derivatives at coefficients of an unpenalised logistic problem, in two passes."""
+    expansion = problem.expand(coef, 2)
+    assert expansion.gradient is not None  # order 2 has both
+    assert expansion.hessian is not None
+    information = problem.total_weight * expansion.hessian
+    scale = np.sqrt(np.maximum(np.diag(information), np.finfo(np.float64).tiny))
+    factor = _factor(information / np.outer(scale, scale), problem.design.names)
+    log_det = 2.0 * float(np.log(np.diag(factor)).sum() + np.log(scale).sum())
+    root = np.asarray(scipy.linalg.lapack.dtrtri(factor, lower=1)[0]) / scale
+    leverage = problem.design.fold(_leverage_sums, coef, root, rows=problem.rows)
+    loglik = -problem.total_weight * expansion.value
+    gradient = -problem.total_weight * expansion.gradient + leverage
+    return JeffreysPoint(loglik, loglik + 0.5 * log_det, gradient, information, root)
+
+
+def _factor(matrix: Floats, names: Any) -> Floats:
+    """Return the lower Cholesky factor; columns that depend on others raise a DataError that names them."""
+    factor, failed = scipy.linalg.lapack.dpotrf(matrix, lower=1, clean=1)
+    if failed == 0 and float(np.diag(factor).min()) ** 2 > RANK_TOLERANCE:
+        return np.asarray(factor)
+    _, pivots, rank, _ = scipy.linalg.lapack.dpstrf(matrix, tol=RANK_TOLERANCE, lower=1)
+    aliased = [str(names[place - 1]) for place in sorted(pivots[rank:].tolist())]
+    listed = ", ".join(map(repr, aliased[:NAMED])) + (", …" if len(aliased) > NAMED else "")
+    raise DataError(
+        f"the information is singular: {listed or 'some column'} can be made of other columns, or its probabilities are"
+        " all 0 or 1; bias reduction needs columns that are independent, so drop it"
+    )
+
+
+def _leverage_sums(block: Block, *arguments: Any) -> Floats:
+    """Return Σ hᵢ (½ − πᵢ) xᵢ over a block."""
+    _, *weights, coef, root = arguments
+    probability = np.asarray(sigmoid(block.matvec(coef)))
+    squares = (block.matvec(root.T) ** 2).sum(axis=1)
+    leverage = probability * (1.0 - probability) * squares * (weights[0] if weights else 1.0)
+    return np.asarray(block.rmatvec(leverage * (0.5 - probability)))
+
+
+@register
+@dataclass(frozen=True)
+class BiasReductionCertificate(Certificate):
+    """Coefficients, the intercept's first, at which ℓ* is stationary; `distance` is ½ ∇ᵗ I⁻¹ ∇ there."""
+
+    kind: ClassVar[str] = "bias-reduction"
+    coef: Floats
+    fit_intercept: bool
+    loglik: float
+    penalised: float
+    distance: float
+    tolerance: float
+    labels: tuple[Any, Any]
+
+    @property
+    def verdict(self) -> str:
+        """'stationary' (within the tolerance) or 'stopped'."""
+        return "stationary" if self.distance <= self.tolerance else "stopped"
+
+    @property
+    def claim(self) -> str:
+        """What is claimed, in words."""
+        near = f"about {self.distance:.2g} below a maximum of it"
+        return f"the likelihood times Jeffreys' prior has logarithm {self.penalised:.10g}, {near}"
+
+    def verify(self, X: Any, y: Any, sample_weight: Any = None) -> Verification:
+        """Recompute the likelihoods and the gradient from the data, with the row weights of the fit if it had any."""
+        try:
+            problem = self._problem(X, y, sample_weight)
+            problem, centre = problem.centred()
+            coef = self.coef.copy()
+            coef[:1] += centre @ coef[1:] if len(centre) else 0.0
+            found = jeffreys_point(problem, coef)
+        except DataError as trouble:
+            return Verification((Check("data", False, str(trouble)),))
+        same = math.isclose(found.loglik, self.loglik, rel_tol=SLACK, abs_tol=SLACK)
+        both = same and math.isclose(found.penalised, self.penalised, rel_tol=SLACK, abs_tol=SLACK)
+        still = found.distance <= max(2.0 * self.distance, SLACK * SLACK * max(abs(found.penalised), 1.0))
+        return Verification(
+            (
+                Check("likelihood", both, f"measured {found.penalised:.17g}, claimed {self.penalised:.17g}"),
+                Check("stationary", still, f"{found.distance:.3g} from a maximum, claimed {self.distance:.3g}"),
+            )
+        )
+
+    def _problem(self, X: Any, y: Any, sample_weight: Any) -> Problem:
+        design, labels = make_design(X, intercept=self.fit_intercept), np.asarray(y)
+        if design.shape[1] != len(self.coef):
+            raise DataError(f"X has {design.shape[1]} columns, intercept included; the fit had {len(self.coef)}")
+        strangers = ~np.isin(labels, np.asarray(self.labels))
+        if len(labels) != design.shape[0] or strangers.any():
+            raise DataError(f"y must be {design.shape[0]} labels of {list(self.labels)}")
+        weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        return Problem(design, np.where(labels == self.labels[1], 1.0, -1.0), Logistic(), weights=weights)
+
+    def content(self) -> dict[str, Any]:
+        """Return all that the claim rests on, as JSON values."""
+        return {**vars(self), "coef": self.coef.tolist(), "labels": list(self.labels)}
+
+    @classmethod
+    def from_content(cls, content: Mapping[str, Any]) -> Self:
+        """Make a certificate from its content."""
+        negative, positive = content["labels"]
+        numbers = {name: float(content[name]) for name in ("loglik", "penalised", "distance", "tolerance")}
+        coef = np.asarray(content["coef"], dtype=np.float64)
+        return cls(coef=coef, fit_intercept=bool(content["fit_intercept"]), labels=(negative, positive), **numbers)

@@ -1,0 +1,156 @@
+"""Which coefficients of a likelihood without maximum stay finite, and which run off to where, proved.
+
+A likelihood runs off along the directions v with z·v ≥ 0 on all rays. These are 0 on the rays left, so they lie in the
+span of the relations that hold there (in the whole space, if none is left). A coefficient j is
+
+    aliased        if a relation that holds on *every* ray has it: the data do not tell it from others
+    finite         if no relation on the rays left has it: vⱼ = 0 for every such v
+    +inf, -inf     if vⱼ has one sign for all v: ±vⱼ = Σ μ z·v with μ ≥ 0 on a few rays, checked on each relation
+    not estimable  if the sign depends on the direction: some v, an `opposite`, has it other than w has
+    diverges       if the sign was not worked out
+
+How many independent directions there are is the rank of all rays less that of the rays left; rays that span all, by
+elimination modulo a prime, and the aliases, which bound the rank from above, settle the first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Self
+
+import numpy as np
+
+from separatrix.certificates.base import Check
+from separatrix.certificates.overlap import Relation, dense_relation, from_number, rank_modulo, to_number
+from separatrix.certificates.rays import Places, Rays
+
+__all__ = ["Divergence", "SignProof"]
+
+
+@dataclass(frozen=True)
+class SignProof:
+    """Rays and multipliers ≥ 0 with sign · vⱼ = Σ μ z·v for every direction v."""
+
+    sign: int
+    places: tuple[int, ...]
+    multipliers: tuple[Fraction, ...]
+
+
+@dataclass(frozen=True)
+class Divergence:
+    """Rays that span all, relations that hold on all, directions of other signs, and proofs of signs by column."""
+
+    spanning: tuple[int, ...]
+    aliases: tuple[Relation, ...]
+    opposites: tuple[tuple[Fraction, ...], ...]
+    signs: dict[int, SignProof]
+
+    def statuses(self, weights: Sequence[Fraction], relations: Sequence[Relation] | None) -> tuple[str, ...]:
+        """Return a status for each coefficient; `relations` hold on the rays left, None if none is left."""
+        aliased = {column for alias in self.aliases for column, value in alias.items() if value}
+        moving = set(range(len(weights)))
+        if relations is not None:
+            moving = {column for relation in relations for column, value in relation.items() if value}
+        return tuple(
+            self._status(column, weights, column in aliased, column in moving) for column in range(len(weights))
+        )
+
+    def _status(self, column: int, weights: Sequence[Fraction], aliased: bool, moving: bool) -> str:
+        if aliased or not moving:
+            return "aliased" if aliased else "finite"
+        if column in self.signs:
+            return "+inf" if self.signs[column].sign > 0 else "-inf"
+        if any(opposite[column] * weights[column] < 0 for opposite in self.opposites) or not weights[column]:
+            return "not estimable"
+        return "diverges"
+
+    def checks(self, rays: Rays, places: Places, relations: Sequence[Relation] | None) -> list[Check]:
+        """Check all of it for the rays in some places."""
+        return [
+            self._span_check(rays, places),
+            self._opposite_check(rays, places),
+            self._sign_check(rays, places, relations),
+        ]
+
+    def _span_check(self, rays: Rays, places: Places) -> Check:
+        chosen = np.asarray(self.spanning, dtype=np.intp)
+        if not np.isin(chosen, places).all() or len(chosen) + len(self.aliases) != rays.width:
+            return Check("rank", False, f"{len(chosen)} rays and {len(self.aliases)} aliases for {rays.width} columns")
+        if not _independent(self.aliases, rays.width):
+            return Check("rank", False, "the aliases are not independent")
+        for alias in self.aliases:
+            broken = np.flatnonzero(rays.signs(dense_relation(alias, rays.width), places))
+            if len(broken):
+                row = int(rays.rows_of(places[broken[:1]])[0])
+                return Check("rank", False, f"row {row} breaks the alias of columns {sorted(alias)}")
+        rank = rank_modulo(rays.take(chosen)) if len(chosen) else 0
+        return Check("rank", rank == len(chosen), f"{rank} rays are independent, {len(chosen)} are claimed to be")
+
+    def _opposite_check(self, rays: Rays, places: Places) -> Check:
+        for opposite in self.opposites:
+            signs = rays.signs(opposite, places) if len(opposite) == rays.width else np.array([-1])
+            if (signs < 0).any():
+                row = int(rays.rows_of(places[signs < 0][:1])[0]) if len(signs) == len(places) else 0
+                return Check("opposites", False, f"row {row} is on the wrong side of an opposite direction")
+        return Check("opposites", True, f"{len(self.opposites)} directions of other signs are ≥ 0 on every row")
+
+    def _sign_check(self, rays: Rays, places: Places, relations: Sequence[Relation] | None) -> Check:
+        units = [{column: Fraction(1)} for column in range(rays.width)]
+        basis = [dense_relation(relation, rays.width) for relation in (units if relations is None else relations)]
+        for column, proof in self.signs.items():
+            chosen = np.asarray(proof.places, dtype=np.intp)
+            known = 0 <= column < rays.width and np.isin(chosen, places).all()
+            if not known or len(chosen) != len(proof.multipliers) or any(value < 0 for value in proof.multipliers):
+                return Check("signs", False, f"the proof of the sign of column {column} does not fit the data")
+            taken = rays.take(chosen).tolist()
+            for vector in basis:
+                products = [_exact_product(ray, vector) for ray in taken]
+                total = sum((m * x for m, x in zip(proof.multipliers, products, strict=True)), Fraction(0))
+                if total != proof.sign * vector[column] or proof.sign not in {-1, 1}:
+                    return Check("signs", False, f"the sign of column {column} does not follow from its rows")
+        return Check("signs", True, f"{len(self.signs)} signs follow from their rows, exactly")
+
+    def content(self) -> dict[str, Any]:
+        """Return it as JSON values."""
+        return {
+            "spanning": list(self.spanning),
+            "aliases": [{str(j): to_number(c) for j, c in alias.items()} for alias in self.aliases],
+            "opposites": [[to_number(value) for value in opposite] for opposite in self.opposites],
+            "signs": {
+                str(column): {
+                    "sign": proof.sign,
+                    "rays": list(proof.places),
+                    "multipliers": [to_number(value) for value in proof.multipliers],
+                }
+                for column, proof in self.signs.items()
+            },
+        }
+
+    @classmethod
+    def from_content(cls, content: Mapping[str, Any]) -> Self:
+        """Make it from its content."""
+        return cls(
+            tuple(int(place) for place in content["spanning"]),
+            tuple({int(j): from_number(c) for j, c in alias.items()} for alias in content["aliases"]),
+            tuple(tuple(from_number(value) for value in opposite) for opposite in content["opposites"]),
+            {int(column): _sign_proof(proof) for column, proof in content["signs"].items()},
+        )
+
+
+def _sign_proof(content: Mapping[str, Any]) -> SignProof:
+    multipliers = tuple(from_number(value) for value in content["multipliers"])
+    return SignProof(int(content["sign"]), tuple(int(place) for place in content["rays"]), multipliers)
+
+
+def _independent(aliases: Sequence[Relation], width: int) -> bool:
+    """Tell whether each alias has a column that no other has."""
+    counts = np.zeros(width, dtype=np.int64)
+    for alias in aliases:
+        counts[[column for column, value in alias.items() if value]] += 1
+    return all(any(counts[column] == 1 and value for column, value in alias.items()) for alias in aliases)
+
+
+def _exact_product(ray: list[float], vector: list[Fraction]) -> Fraction:
+    return sum((Fraction(x) * v for x, v in zip(ray, vector, strict=True) if v and x), Fraction(0))

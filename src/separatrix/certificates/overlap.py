@@ -1,0 +1,225 @@
+"""Proof that rays overlap: no vector has all of their products ≥ 0 but one that has them all 0.
+
+A few rays T with multipliers λ > 0 and Σ_T λ z = 0: any v with all z·v ≥ 0 then has z·v = 0 on T, and so on every ray
+that T spans. Columns that depend on others are shown to by `relations`, vectors that vanish on every ray, so that
+everything happens in the other ρ columns, and ρ of the rays, the basis B, span all if they are independent there.
+
+The multipliers may be rounded: with r = Σ λ z, exact ones exist if λ_B − Z_B⁻ᵗ r > 0. An approximate inverse R shows
+it: ‖Z_B⁻¹‖₁ ≤ ‖R‖₁ / (1 − ‖I − Z_B R‖₁), with rounding accounted for, r being summed exactly, in rays and columns
+scaled by powers of 2. Where r = 0 exactly, independence is shown by elimination modulo a prime instead: rank can only
+fall there. Cost: ρ³, and a pass a relation.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from separatrix.certificates.base import Check
+from separatrix.certificates.rays import Places, Rays
+
+__all__ = ["OverlapProof", "Relation", "dense_relation", "from_number", "overlap_holds", "rank_modulo", "to_number"]
+
+Floats = NDArray[np.float64]
+EPSILON = float(np.finfo(np.float64).eps)
+SAFETY = 1.0 + 1e-9  # what the rounding of the bounds' own sums can cost, with much room
+TINY = 1e-280  # stands for all that may have underflowed
+PRIME = 2**31 - 1
+LARGEST_NORM = 1e100  # of an inverse, beyond which what underflowed might count
+
+Relation = dict[int, Fraction]
+
+
+def to_number(value: Fraction | float) -> float | str:
+    """Return a number as JSON can hold it exactly: a float where it is one, else "a/b"."""
+    if isinstance(value, float):
+        return value
+    try:
+        rounded = float(value)
+    except OverflowError:
+        return str(value)
+    return rounded if Fraction(rounded) == value else str(value)
+
+
+def from_number(value: object) -> Fraction:
+    """Return the rational that JSON holds as a number or as "a/b"."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        raise TypeError(f"{value!r} is no number")
+    return Fraction(value)
+
+
+@dataclass(frozen=True)
+class OverlapProof:
+    """Rays that cancel: their places, the first `len(columns)` of them a basis, and their multipliers.
+
+    `columns` are the ρ independent columns; `relations` has, for every other column, a vector that is not 0 there, is
+    0 in all other dependent columns, and vanishes on every ray.
+    """
+
+    places: tuple[int, ...]
+    multipliers: tuple[Fraction, ...]
+    columns: tuple[int, ...]
+    relations: tuple[Relation, ...] = ()
+
+    def checks(self, rays: Rays, left: Places) -> list[Check]:
+        """Check the proof for the rays in the places `left`."""
+        shape = self._shape_check(rays, left)
+        if not shape.holds:
+            return [shape]
+        return [shape, *self._relation_checks(rays, left), self._multiplier_check(rays)]
+
+    def _shape_check(self, rays: Rays, left: Places) -> Check:
+        """Check that places, multipliers, columns and relations fit the data and each other."""
+        places = np.asarray(self.places, dtype=np.intp)
+        strange = places[~np.isin(places, left)]
+        if not self._columns_fit(rays.width):
+            return Check("overlap", False, "the columns and relations of the proof do not fit the data's columns")
+        if len(strange):
+            row = int(rays.rows_of(strange[:1])[0])
+            return Check("overlap", False, f"row {row} has a multiplier but is not among the rows that are left")
+        if not len(set(self.places)) == len(self.places) == len(self.multipliers) >= len(self.columns):
+            return Check("overlap", False, "the proof has rows twice, too few, or not one multiplier a row")
+        if not all(multiplier > 0 for multiplier in self.multipliers):
+            return Check("overlap", False, "a multiplier is not above 0")
+        return Check("overlap", True, f"{len(self.places)} rows with multipliers above 0, {len(self.columns)} columns")
+
+    def _columns_fit(self, width: int) -> bool:
+        """Tell whether each dependent column has a relation of its own, and no other dependent column is in it."""
+        dependent = set(range(width)) - set(self.columns)
+        owned = sorted([j for j, c in relation.items() if c and j in dependent] for relation in self.relations)
+        known = all(0 <= column < width for relation in self.relations for column in relation)
+        once = len(set(self.columns)) == len(self.columns) == width - len(dependent)
+        return known and once and owned == [[column] for column in sorted(dependent)]
+
+    def _relation_checks(self, rays: Rays, left: Places) -> list[Check]:
+        checks = []
+        for relation in self.relations:
+            signs = rays.signs(dense_relation(relation, rays.width), left)
+            broken = np.flatnonzero(signs)
+            if len(broken):
+                row = int(rays.rows_of(left[broken[:1]])[0])
+                return [Check("relations", False, f"row {row} breaks a relation between columns {sorted(relation)}")]
+        if self.relations:
+            checks.append(Check("relations", True, f"{len(self.relations)} hold exactly on every row that is left"))
+        return checks
+
+    def _multiplier_check(self, rays: Rays) -> Check:
+        return self.multiplier_check(rays.take(np.asarray(self.places, dtype=np.intp)))
+
+    def multiplier_check(self, taken: Floats) -> Check:
+        """Check that the rays of the proof, given in its order, cancel and span."""
+        rho = len(self.columns)
+        if not rho:
+            return Check("multipliers", True, "every row that is left is 0 in all columns")
+        values = taken[:, list(self.columns)]
+        residual = _exact_residual(values, self.multipliers)
+        if not any(residual):
+            independent = rank_modulo(values[:rho]) == rho
+            detail = "they cancel exactly" if independent else "they cancel, but their basis is not independent"
+            return Check("multipliers", independent, f"{detail}; rank {rho}")
+        held, slack = _rounded_hold(values[:rho], residual, self.multipliers[:rho])
+        words = f"rounded multipliers: exact ones lie within {slack:.3g} of the least, relative to it"
+        return Check("multipliers", held, words)
+
+    def content(self) -> dict[str, Any]:
+        """Return the proof as JSON values."""
+        return {
+            "rays": list(self.places),
+            "multipliers": [to_number(value) for value in self.multipliers],
+            "columns": list(self.columns),
+            "relations": [{str(j): to_number(c) for j, c in relation.items()} for relation in self.relations],
+        }
+
+    @classmethod
+    def from_content(cls, content: Mapping[str, Any]) -> Self:
+        """Make a proof from its content."""
+        return cls(
+            tuple(int(place) for place in content["rays"]),
+            tuple(from_number(value) for value in content["multipliers"]),
+            tuple(int(column) for column in content["columns"]),
+            tuple({int(j): from_number(c) for j, c in relation.items()} for relation in content["relations"]),
+        )
+
+
+def overlap_holds(proof: OverlapProof, rays: Floats) -> bool:
+    """Tell whether the multipliers of a proof hold, its places being rows of `rays`."""
+    return bool(proof.multiplier_check(rays[list(proof.places)]).holds)
+
+
+def _rounded_hold(basis: Floats, residual: list[Fraction], multipliers: tuple[Fraction, ...]) -> tuple[bool, float]:
+    """Tell whether λ_B − Z_B⁻ᵗ r > 0, and return the bound of the change relative to the least multiplier."""
+    column_scale = -np.frexp(np.abs(basis).max(axis=0))[1]
+    scaled = np.ldexp(basis, column_scale)
+    row_scale = -np.frexp(np.abs(scaled).max(axis=1))[1]
+    scaled = np.ldexp(scaled, row_scale[:, np.newaxis])
+    sizes = [abs(r) * Fraction(2) ** int(e) for r, e in zip(residual, column_scale, strict=True)]
+    least = min(m / Fraction(2) ** int(e) for m, e in zip(multipliers, row_scale, strict=True))
+    try:
+        inverse = np.linalg.inv(scaled)
+    except np.linalg.LinAlgError:
+        return False, math.inf
+    rho = len(basis)
+    defect = np.abs(np.eye(rho) - scaled @ inverse)
+    rounding = (rho + 4) * EPSILON * (np.abs(scaled) @ np.abs(inverse)) + TINY
+    q = float((defect + rounding).sum(axis=0).max()) * SAFETY
+    norm = float(np.abs(inverse).sum(axis=0).max()) * SAFETY
+    if not (q < 0.5 and norm < LARGEST_NORM):
+        return False, math.inf
+    change = Fraction(norm / (1.0 - q) * SAFETY) * max(sizes)
+    return change < least, float(change / least)
+
+
+def rank_modulo(rows: Floats, prime: int = PRIME) -> int:
+    """Return the rank of a matrix of floats modulo a prime: at most its true rank; 0 columns have none."""
+    matrix = _modulo(rows, prime)
+    rank = 0
+    for column in range(matrix.shape[1]):
+        pivots = np.flatnonzero(matrix[rank:, column])
+        if not len(pivots):
+            continue
+        place = rank + int(pivots[0])
+        matrix[[rank, place]] = matrix[[place, rank]]
+        matrix[rank] = matrix[rank] * pow(int(matrix[rank, column]), -1, prime) % prime
+        below = matrix[rank + 1 :]
+        below -= below[:, column, np.newaxis] * matrix[rank] % prime
+        below %= prime
+        rank += 1
+        if rank == len(matrix):
+            break
+    return rank
+
+
+def _modulo(rows: Floats, prime: int) -> NDArray[np.int64]:
+    """Return floats modulo a prime, each row times a power of 2: mantissas as integers, exponents as powers."""
+    mantissas, exponents = np.frexp(rows)
+    whole = np.ldexp(mantissas, 53).astype(np.int64)
+    powers = {int(e): pow(2, int(e), prime) for e in np.unique(exponents)}
+    factors = np.vectorize(powers.__getitem__, otypes=[np.int64])(exponents)
+    return np.asarray(whole % prime * factors % prime)
+
+
+def _exact_residual(values: Floats, multipliers: tuple[Fraction, ...]) -> list[Fraction]:
+    """Return Σ λ z exactly, a number a column."""
+    shared = math.lcm(*(multiplier.denominator for multiplier in multipliers))
+    whole = [int(multiplier * shared) for multiplier in multipliers]
+    return [_exact_combination(column, whole) / shared for column in values.T.tolist()]
+
+
+def _exact_combination(column: list[float], whole: list[int]) -> Fraction:
+    ratios = [x.as_integer_ratio() for x in column]
+    shared = max(denominator for _, denominator in ratios)  # powers of 2: the largest is a multiple of all
+    return Fraction(sum(top * (shared // bottom) * w for (top, bottom), w in zip(ratios, whole, strict=True)), shared)
+
+
+def dense_relation(relation: Relation, width: int) -> list[Fraction]:
+    """Return a relation as a vector."""
+    dense = [Fraction(0)] * width
+    for column, coefficient in relation.items():
+        dense[column] = coefficient
+    return dense

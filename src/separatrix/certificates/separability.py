@@ -1,0 +1,272 @@
+"""Whether labelled rows can be separated, proved: completely, in part, or not at all.
+
+With z the rays of the rows (`certificates.rays`) the certificate has a *direction* w with z·w ≥ 0 on all of them, and
+for the rays that it leaves at 0 a *proof* that they overlap (`certificates.overlap`). Together they settle which rays
+can be separated, and that no others can:
+
+    separable  no ray is left: every row can be on its own side. A likelihood has no maximum.
+    overlap    every ray is left: whatever is ≥ 0 on all is 0 on all. A likelihood attains its maximum.
+    quasi      some are left: a likelihood has no maximum, but runs off along w.
+    undecided  floats could not tell; `reason` says why.
+
+`verify` re-checks it from the data: the exact signs of all products, and the proof of overlap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from separatrix.certificates.base import Certificate, Check, Verification, register
+from separatrix.certificates.divergence import Divergence
+from separatrix.certificates.overlap import OverlapProof, from_number, to_number
+from separatrix.certificates.rays import Places, Rays, make_rays
+from separatrix.design import largest_entry, make_design
+from separatrix.errors import DataError, counted
+
+__all__ = ["SeparabilityCertificate", "kept_rows", "refuse_infinite"]
+
+PINNED = 1e-9  # relative: rows whose margin is this near to the least have it
+WORDS = {
+    "separable": "the classes are completely separated",
+    "quasi": "the classes are quasi-completely separated",
+    "overlap": "the classes overlap",
+    "undecided": "not decided",
+}
+
+
+@register
+@dataclass(frozen=True)
+class SeparabilityCertificate(Certificate):
+    """A verdict on the separability of labelled rows, with what proves it.
+
+    `classes` are the labels, the last of two being the positive one; `weights`, the direction, has the intercept first
+    and, for more than two classes, the scores of every class but the first, class by class. `n_left` counts the rays
+    that are left: rows, or with K classes pairs of a row and another class.
+    """
+
+    kind: ClassVar[str] = "separability"
+    classes: tuple[Any, ...]
+    names: tuple[str, ...]
+    fit_intercept: bool
+    n_rows: int
+    n_left: int
+    weights: tuple[Fraction, ...] | None = None
+    proof: OverlapProof | None = None
+    divergence: Divergence | None = None
+    weighted: bool = False
+    reason: str | None = None
+
+    @property
+    def verdict(self) -> str:
+        """'separable', 'quasi', 'overlap' or 'undecided'."""
+        if self.reason is not None:
+            return "undecided"
+        if self.proof is None:
+            return "separable"
+        return "overlap" if self.weights is None else "quasi"
+
+    @property
+    def claim(self) -> str:
+        """What is claimed, in words."""
+        if self.reason is not None:
+            return f"not decided: {self.reason}"
+        if len(self.classes) == 1:
+            return f"there is only one class, {self.classes[0]!r}: {WORDS[self.verdict]}"
+        words = WORDS[self.verdict]
+        if self.verdict == "overlap":
+            support = "" if self.proof is None else f", by {counted(len(self.proof.places), 'row')} that cancel"
+            return f"{words}: no direction has every row on its own side{support}; the likelihood has a maximum"
+        if self.verdict == "separable":
+            return f"{words}: every row is on its own side; the likelihood has no maximum"
+        left = counted(self.n_left, "row" if len(self.classes) <= 2 else "row-and-class pair")
+        return f"{words}: all but {left}, which overlap; the likelihood has no maximum"
+
+    @property
+    def direction(self) -> NDArray[np.float64] | None:
+        """The direction as floats, its largest entry 1: (p,) with the intercept first, or (K, p); None without."""
+        if self.weights is None:
+            return None
+        largest = max(abs(value) for value in self.weights)
+        flat = np.array([float(value / largest) for value in self.weights])
+        if len(self.classes) <= 2:
+            return flat
+        return np.vstack([np.zeros(len(self.names)), flat.reshape(len(self.classes) - 1, -1)])
+
+    @property
+    def coefficient_status(self) -> dict[str, str]:
+        """By name: 'finite', '+inf', '-inf', 'not estimable' (no sign of its own), 'aliased' or 'diverges'.
+
+        With more than two classes, names are "class: column", in scores relative to the first class; empty where
+        nothing was worked out.
+        """
+        if self.weights is None and self.proof is not None:
+            aliased = {column for relation in self.proof.relations for column in relation}
+            width = len(self.names) * max(1, len(self.classes) - 1)
+            return self._by_name(["aliased" if column in aliased else "finite" for column in range(width)])
+        if self.weights is None or self.divergence is None:
+            return {}
+        relations = None if self.proof is None else self.proof.relations
+        return self._by_name(self.divergence.statuses(self.weights, relations))
+
+    @property
+    def divergence_dim(self) -> int | None:
+        """How many independent directions the likelihood runs off along; None where it was not worked out."""
+        if self.verdict == "overlap":
+            return 0
+        if self.divergence is None:
+            return None
+        return len(self.divergence.spanning) - (0 if self.proof is None else len(self.proof.columns))
+
+    def _by_name(self, values: Sequence[str]) -> dict[str, str]:
+        names = self.names
+        if len(self.classes) > 2:
+            names = tuple(f"{label}: {name}" for label in self.classes[1:] for name in self.names)
+        return dict(zip(names, values, strict=True))
+
+    def verify(self, X: Any, y: Any, sample_weight: Any = None) -> Verification:
+        """Re-check the verdict from the data; rows of weight 0 do not count."""
+        try:
+            rays, places = self._rays(X, y, sample_weight)
+        except DataError as trouble:
+            return Verification((Check("data", False, str(trouble)),))
+        if self.reason is not None:
+            return Verification((Check("verdict", None, f"there is nothing to check: {self.reason}"),))
+        left, checks = self._follow(rays, places)
+        if left is None:
+            return Verification(tuple(checks))
+        same = len(left) == self.n_left
+        checks.append(Check("left", same, f"{len(left):,} are left, claimed {self.n_left:,}"))
+        if self.proof is None:
+            none = not len(left)
+            place = "none is left" if none else f"row {int(rays.rows_of(left[:1])[0])} is not separated"
+            checks.append(Check("separable", none, place))
+        else:
+            checks += self.proof.checks(rays, left)
+        if self.divergence is not None and all(check.holds for check in checks):
+            relations = None if self.proof is None else self.proof.relations
+            checks += self.divergence.checks(rays, places, relations)
+        return Verification(tuple(checks))
+
+    def left_rows(self, X: Any, y: Any, sample_weight: Any = None) -> NDArray[np.intp]:
+        """Return the rows (0-based) that no direction separates; with K classes, those with such a pair."""
+        rays, places = self._rays(X, y, sample_weight)
+        left, checks = self._follow(rays, places)
+        if left is None:
+            raise DataError(f"these are not the data of the certificate: {checks[-1].detail}")
+        return np.unique(rays.rows_of(left))
+
+    def least_margin(self, X: Any, y: Any, sample_weight: Any = None) -> tuple[float, NDArray[np.intp]]:
+        """Return the least of z·w / ‖w‖ over the rays that the direction separates, and the rows that have it."""
+        if self.weights is None:
+            raise DataError("the classes overlap: there is no direction, and so no margin")
+        rays, places = self._rays(X, y, sample_weight)
+        products = rays.products(rays.from_exact(self.weights))[0][places]
+        products[rays.signs(self.weights, places) == 0] = np.inf
+        least = float(products.min())
+        near = places[products <= least * (1.0 + PINNED)]
+        return least / float(np.linalg.norm(rays.from_exact(self.weights))), np.unique(rays.rows_of(near))
+
+    def _follow(self, rays: Rays, places: Places) -> tuple[Places | None, list[Check]]:
+        """Return the rays that the direction leaves at 0, or None where it is below 0 on a ray."""
+        if self.weights is None:
+            return places, []
+        signs = rays.signs(self.weights, places)
+        if (signs < 0).any():
+            row = int(rays.rows_of(places[signs < 0][:1])[0])
+            return None, [Check("direction", False, f"row {row} is on the wrong side")]
+        if not (signs > 0).any():
+            return None, [Check("direction", False, "it separates no row at all")]
+        above = int((signs > 0).sum())
+        return places[signs == 0], [Check("direction", True, f"above 0 on {above:,}, below 0 on none, exactly")]
+
+    def _rays(self, X: Any, y: Any, sample_weight: Any) -> tuple[Rays, Places]:
+        design = make_design(X, intercept=self.fit_intercept)
+        refuse_infinite(design)
+        labels = np.asarray(y)
+        if labels.shape != (design.shape[0],) or len(labels) != self.n_rows:
+            raise DataError(f"{design.shape[0]} rows and {len(labels)} labels; the certificate is of {self.n_rows}")
+        width = design.shape[1] * max(1, len(self.classes) - 1)
+        if design.shape[1] != len(self.names) or (self.weights is not None and len(self.weights) != width):
+            raise DataError(f"X has {design.shape[1]} columns, intercept included; the certificate {len(self.names)}")
+        if self.weighted and sample_weight is None:
+            raise DataError("rows of weight 0 were left out; give sample_weight")
+        kept = kept_rows(sample_weight, len(labels))
+        codes = np.zeros(len(labels), dtype=np.intp)
+        known = ~kept
+        for code, label in enumerate(self.classes):
+            here = labels == label
+            codes[here], known = code, known | here
+        if not known.all():
+            row = int(np.flatnonzero(~known)[0])
+            raise DataError(
+                f"row {row} has label {labels[row : row + 1].tolist()[0]!r}; the certificate knows {list(self.classes)}"
+            )
+        rays = make_rays(design, codes, len(self.classes))
+        return rays, rays.places_of(kept)
+
+    def content(self) -> dict[str, Any]:
+        """Return all that the claim rests on, as JSON values."""
+        return {
+            "classes": list(self.classes),
+            "names": list(self.names),
+            "fit_intercept": self.fit_intercept,
+            "n_rows": self.n_rows,
+            "n_left": self.n_left,
+            "direction": None if self.weights is None else [to_number(value) for value in self.weights],
+            "proof": None if self.proof is None else self.proof.content(),
+            "divergence": None if self.divergence is None else self.divergence.content(),
+            "coefficient_status": {} if self.divergence is None else self.coefficient_status,
+            "divergence_dim": self.divergence_dim,
+            "weighted": self.weighted,
+            "reason": self.reason,
+        }
+
+    @classmethod
+    def from_content(cls, content: Mapping[str, Any]) -> Self:
+        """Make a certificate from its content."""
+        weights, proof, reason = (content[name] for name in ("direction", "proof", "reason"))
+        divergence = content["divergence"]
+        made = cls(
+            classes=tuple(content["classes"]),
+            names=tuple(str(name) for name in content["names"]),
+            fit_intercept=bool(content["fit_intercept"]),
+            n_rows=int(content["n_rows"]),
+            n_left=int(content["n_left"]),
+            weights=None if weights is None else tuple(from_number(value) for value in weights),
+            proof=None if proof is None else OverlapProof.from_content(proof),
+            divergence=None if divergence is None else Divergence.from_content(divergence),
+            weighted=bool(content["weighted"]),
+            reason=None if reason is None else str(reason),
+        )
+        derived = made.content()
+        for name in ("coefficient_status", "divergence_dim"):
+            if content[name] != derived[name]:
+                raise ValueError(f"{name} is {content[name]!r}, but its proofs say {derived[name]!r}")
+        return made
+
+
+def kept_rows(sample_weight: Any, n: int) -> NDArray[np.bool_]:
+    """Return which rows count: those of a weight above 0, all without weights."""
+    if sample_weight is None:
+        return np.ones(n, dtype=np.bool_)
+    weights = np.asarray(sample_weight, dtype=np.float64)
+    if weights.shape != (n,) or not (weights >= 0.0).all():
+        raise DataError(f"sample_weight has shape {weights.shape}; give {n} numbers of at least 0, one a row")
+    return np.asarray(weights > 0.0)
+
+
+def refuse_infinite(design: Any) -> None:
+    """Raise a DataError where an entry is NaN or infinite."""
+    if not np.isfinite(largest_entry(design)):
+        norms = design.squared_norms()
+        row = int(np.flatnonzero(~np.isfinite(norms))[0])
+        column = int(np.flatnonzero(~np.isfinite(design.take([row])[0]))[0])
+        raise DataError(
+            f"column {design.names[column]!r} is not finite in row {row}; drop such rows, or fill in a number"
+        )

@@ -1,0 +1,27 @@
+"""The labels of a certificate's data as signs ±1, with what does not fit refused by its row."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from separatrix.errors import DataError
+
+__all__ = ["signs_of"]
+
+
+def signs_of(y: Any, labels: tuple[Any, Any], rows: int, *, whose: str = "fit") -> NDArray[np.float64]:
+    """Return +1 for the second label and −1 for the first (None: any other); strangers raise a DataError."""
+    values, (negative, positive) = np.asarray(y), labels
+    if values.shape != (rows,):
+        raise DataError(f"y has shape {values.shape} where {rows} labels are needed")
+    is_positive = np.asarray(values == positive)
+    known = np.ones(rows, dtype=bool) if negative is None else is_positive | np.asarray(values == negative)
+    if not known.all():
+        row = int(np.flatnonzero(~known)[0])
+        raise DataError(
+            f"row {row} has label {values[row : row + 1].tolist()[0]!r}; the {whose} knew {negative!r} and {positive!r}"
+        )
+    return np.where(is_positive, 1.0, -1.0)

@@ -1,0 +1,180 @@
+"""The fewest mistakes that any halfspace makes on some rows, from both sides, exactly.
+
+    upper:  the mistakes of the weights given, counted; a score of exactly 0 is a mistake
+    lower:  infeasible subsystems, each some rows with multipliers λ > 0 and Σ λᵢ yᵢ xᵢ = 0 (with an intercept, xᵢ
+            is [1, xᵢ]), of which no w gets all right: the mistakes of any w hit every subsystem, and it is shown
+            that fewer than `lower` rows cannot (`certificates.covers`)
+
+Cost of verifying: a pass, some rationals for each subsystem, and the search for a small cover.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from separatrix.certificates.base import Certificate, Check, Verification, register
+from separatrix.certificates.covers import cover_needs, packing_bound
+from separatrix.certificates.dyadic import exact_combination, exact_margins
+from separatrix.certificates.exact import rounding_bound
+from separatrix.certificates.signs import signs_of
+from separatrix.design import Design, make_design, row_radius
+from separatrix.errors import DataError, counted
+
+__all__ = ["InfeasibleRows", "ZeroOneCertificate", "exactly_wrong"]
+
+Floats = NDArray[np.float64]
+
+
+class InfeasibleRows(NamedTuple):
+    """Rows of which no weights get all right, and the multipliers above 0 at which they cancel."""
+
+    rows: tuple[int, ...]
+    multipliers: tuple[Fraction, ...]
+
+
+def exactly_wrong(design: Design, signs: Floats, coef: Floats) -> NDArray[np.int64]:
+    """Return the rows with yᵢ(w·xᵢ + b) ≤ 0, their signs exact."""
+    margins = np.asarray(signs * design.matvec(coef))
+    unsure = rounding_bound(np.sqrt(design.squared_norms()), coef)
+    wrong = margins <= 0.0
+    near = np.flatnonzero(np.abs(margins) <= unsure)
+    wrong[near] = [margin <= 0 for margin in exact_margins(design, signs, coef, near)]
+    return np.flatnonzero(wrong)
+
+
+@register
+@dataclass(frozen=True)
+class ZeroOneCertificate(Certificate):
+    """Weights (the intercept's first, if fitted), the rows that they get wrong, and how few any weights can.
+
+    `packing` has a weight for each subsystem: a cheap proof of the bound, or of part of it.
+    """
+
+    kind: ClassVar[str] = "zero-one"
+    coef: Floats
+    wrong: NDArray[np.int64]
+    lower: int
+    subsystems: tuple[InfeasibleRows, ...]
+    packing: tuple[Fraction, ...]
+    fit_intercept: bool
+    labels: tuple[Any, Any]
+    n_rows: int
+
+    @property
+    def upper(self) -> int:
+        """The mistakes of the weights."""
+        return len(self.wrong)
+
+    @property
+    def verdict(self) -> str:
+        """'minimum' (no weights make fewer mistakes) or 'bounds'."""
+        return "minimum" if self.lower >= self.upper else "bounds"
+
+    @property
+    def claim(self) -> str:
+        """What is claimed, in words."""
+        made = f"{counted(self.upper, 'mistake')} on {counted(self.n_rows, 'row')}"
+        if self.verdict == "minimum":
+            return f"{made}, and no halfspace makes fewer"
+        return f"{made}, and every halfspace makes at least {self.lower:,}"
+
+    def verify(self, X: Any, y: Any) -> Verification:
+        """Count the mistakes and re-check the lower bound from the data, exactly."""
+        try:
+            design = make_design(X, intercept=self.fit_intercept)
+            if design.shape != (self.n_rows, self.coef.size):
+                raise DataError(
+                    f"X has shape {design.shape}, intercept included; the fit had {self.n_rows, self.coef.size}"
+                )
+            signs = signs_of(y, self.labels, self.n_rows)
+            row_radius(design)
+        except DataError as problem:
+            return Verification((Check("data", False, str(problem)),))
+        systems = self._check_subsystems(design, signs)
+        return Verification((self._check_mistakes(design, signs), systems, self._check_lower()))
+
+    def _check_mistakes(self, design: Design, signs: Floats) -> Check:
+        if not np.isfinite(self.coef).all():
+            return Check("mistakes", False, "some weights are not finite")
+        found = exactly_wrong(design, signs, self.coef)
+        differ = np.setxor1d(found, self.wrong)
+        place = f"; row {int(differ[0])} differs" if len(differ) else ""
+        return Check("mistakes", not len(differ), f"counted {len(found):,}, claimed {self.upper:,}{place}")
+
+    def _check_subsystems(self, design: Design, signs: Floats) -> Check:
+        for number, system in enumerate(self.subsystems):
+            trouble = _trouble(system, design, signs)
+            if trouble:
+                return Check("subsystems", False, f"subsystem {number} {trouble}")
+        return Check("subsystems", True, f"{_sets(len(self.subsystems))} cannot all be right, exactly")
+
+    def _check_lower(self) -> Check:
+        sets = [system.rows for system in self.subsystems]
+        if self.lower <= 0:
+            return Check("lower", True, "nothing is claimed")
+        if len(self.packing) == len(sets) and packing_bound(sets, self.packing) >= self.lower:
+            return Check("lower", True, f"{counted(self.lower, 'row')} or more must be wrong, by a packing")
+        shown = cover_needs(sets, self.lower)
+        words = {
+            True: f"{counted(self.lower, 'row')} or more must be wrong: no fewer hit every subsystem",
+            False: f"fewer than {self.lower:,} rows hit every subsystem",
+            None: f"the search whether fewer than {self.lower:,} rows hit every subsystem was cut short",
+        }
+        return Check("lower", bool(shown), words[shown])
+
+    def content(self) -> dict[str, Any]:
+        """Return all that the claim rests on, as JSON values; multipliers as "a/b"."""
+        systems = [{"rows": list(rows), "multipliers": list(map(str, values))} for rows, values in self.subsystems]
+        return {
+            "coef": self.coef.tolist(),
+            "wrong": self.wrong.tolist(),
+            "lower": self.lower,
+            "subsystems": systems,
+            "packing": list(map(str, self.packing)),
+            "fit_intercept": self.fit_intercept,
+            "labels": list(self.labels),
+            "n_rows": self.n_rows,
+        }
+
+    @classmethod
+    def from_content(cls, content: Mapping[str, Any]) -> Self:
+        """Make a certificate from its content."""
+        negative, positive = content["labels"]
+        return cls(
+            coef=np.asarray(content["coef"], dtype=np.float64),
+            wrong=np.asarray(content["wrong"], dtype=np.int64),
+            lower=int(content["lower"]),
+            subsystems=tuple(_system(entry["rows"], entry["multipliers"]) for entry in content["subsystems"]),
+            packing=tuple(map(Fraction, content["packing"])),
+            fit_intercept=bool(content["fit_intercept"]),
+            labels=(negative, positive),
+            n_rows=int(content["n_rows"]),
+        )
+
+
+def _sets(count: int) -> str:
+    return f"{count:,} {'set' if count == 1 else 'sets'} of rows"
+
+
+def _system(rows: Sequence[int], multipliers: Sequence[str]) -> InfeasibleRows:
+    return InfeasibleRows(tuple(map(int, rows)), tuple(map(Fraction, multipliers)))
+
+
+def _trouble(system: InfeasibleRows, design: Design, signs: Floats) -> str:
+    """Return what is wrong with a subsystem; nothing if its rows cannot all be right."""
+    rows = np.asarray(system.rows, dtype=np.intp)
+    if not len(rows) or len(rows) != len(system.multipliers) or len(set(system.rows)) < len(rows):
+        return "has no rows, a row twice, or not one multiplier a row"
+    if rows.min() < 0 or rows.max() >= design.shape[0]:
+        return f"names row {int(rows.max())}, of {design.shape[0]}"
+    if min(system.multipliers) <= 0:
+        return f"has a multiplier of {min(system.multipliers)}, which is not above 0"
+    totals = exact_combination(design.take(rows) * signs[rows, np.newaxis], system.multipliers)
+    left = [design.names[column] for column, total in enumerate(totals) if total]
+    return f"of rows {list(system.rows)} does not cancel in column {left[0]!r}" if left else ""

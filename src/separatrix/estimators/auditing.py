@@ -1,0 +1,199 @@
+"""An audit of another library's fitted model: how far from optimal it is, and whether there was anything to find.
+
+Its coefficients are put into the one objective, with the strength that it was fitted at and an intercept that is not
+penalised; ours is fitted to a certified gap, and the difference is the model's own. Whether classes are separated is
+proved from the data, and so is the rank of the columns.
+
+Cost: a fit, a verdict on separability, and a Gram matrix for the rank.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from separatrix.certificates import SeparabilityCertificate
+from separatrix.design import Design, make_design
+from separatrix.errors import DataError
+from separatrix.estimators.peers import PeerModel, read_peer
+from separatrix.fit import ConvexOptions, fit_convex
+from separatrix.fit.separability import check_separability
+from separatrix.losses import Perceptron, Softmax
+from separatrix.penalties import make_penalty
+from separatrix.problem import Problem
+
+__all__ = ["Audit", "audit"]
+
+Floats = NDArray[np.float64]
+CERTIFIED = 1e-9  # relative gap of our own fit
+NEAR = 1e-6  # relative: an objective this close to the least is called optimal
+RANK_TOLERANCE = 1e-12  # of the largest eigenvalue, in columns of equal scale
+MOST_COLUMNS = 3000  # up to which the rank is computed
+WIDTH = 100
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What was found: the objective at the model's coefficients, the least it can be, and what stands in the way.
+
+    `gap` is relative to the least value (to a hundred-millionth of the loss at 0, where that is larger);
+    `separability` is a certificate, None for regressions; `rank` of all columns, the intercept's included, None where
+    they are too many to tell. `findings` say in words what is wrong; none if nothing is.
+    """
+
+    model: str
+    objective: float
+    least: float
+    gap: float
+    strength: float
+    l1_ratio: float
+    penalises_intercept: bool
+    rank: int | None
+    columns: int
+    separability: SeparabilityCertificate | None
+    findings: tuple[str, ...]
+
+    @property
+    def passed(self) -> bool:
+        """Whether nothing was found."""
+        return not self.findings
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the audit as JSON values."""
+        plain = {name: value for name, value in vars(self).items() if name != "separability"}
+        verdict = None if self.separability is None else self.separability.to_dict()
+        return {**plain, "findings": list(self.findings), "separability": verdict, "passed": self.passed}
+
+    def _excess(self) -> str:
+        return f": {self.gap:.2g} of it too high" if self.least > 0.0 else ""
+
+    def __str__(self) -> str:
+        head = f"Audit of {self.model}"
+        lines = [
+            head,
+            f"  objective {self.objective:.10g}, least {self.least:.10g}{self._excess()}",
+            f"  rank {self.rank if self.rank is not None else 'not computed'} of {self.columns} columns",
+        ]
+        if self.separability is not None:
+            lines.append(f"  classes: {self.separability.verdict}")
+        for finding in self.findings or ("nothing was found",):
+            lines += textwrap.wrap(f"- {finding}", WIDTH, initial_indent="  ", subsequent_indent="    ")
+        return "\n".join(lines)
+
+
+def audit(model: Any, X: Any = None, y: Any = None, *, sample_weight: Any = None) -> Audit:
+    """Audit a fitted scikit-learn or statsmodels model on the data it was fitted to.
+
+    Parameters
+    ----------
+    model : a fitted LogisticRegression, LinearSVC, SGDClassifier, Perceptron, LinearRegression, Ridge, Lasso or
+        ElasticNet of scikit-learn, or results of Logit, MNLogit, GLM, OLS or WLS of statsmodels
+    X, y : the data; statsmodels' results know their own, the constant's column included
+    sample_weight : the rows' weights in that fit, if it had any
+
+    Examples
+    --------
+    >>> import separatrix as sx
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X, y = sx.load_demo("breast-cancer")
+    >>> print(sx.audit(LogisticRegression(solver="newton-cholesky", max_iter=1000).fit(X, y), X, y).gap < 1e-6)
+    True
+    """
+    if X is None or y is None:
+        X, y = _own_data(model)
+    labels = np.asarray(y)
+    peer = read_peer(model, labels, sample_weight)
+    design = make_design(X, intercept=peer.fit_intercept)
+    if design.shape[1] != len(peer.coef):
+        raise DataError(f"X has {design.shape[1]} columns, intercept included; the model has {len(peer.coef)}")
+    values = [_values(problem, coef) for problem, coef in _problems(peer, design, labels)]
+    objective, least, scale = (float(np.mean(numbers)) for numbers in zip(*values, strict=True))
+    rank = _rank(design)
+    separability = None if peer.classes is None else _separability(peer, X, labels, sample_weight)
+    gap = max(objective - least, 0.0) / max(least, scale)
+    return Audit(
+        model=peer.name,
+        objective=objective,
+        least=least,
+        gap=gap,
+        strength=peer.strength,
+        l1_ratio=peer.l1_ratio,
+        penalises_intercept=peer.penalises_intercept,
+        rank=rank,
+        columns=design.shape[1],
+        separability=separability,
+        findings=tuple(_findings(peer, gap, rank, design.shape[1], separability)),
+    )
+
+
+def _own_data(model: Any) -> tuple[Any, Any]:
+    inner: Any = getattr(model, "model", None)
+    if not hasattr(inner, "exog"):
+        raise DataError("give X and y, the data that the model was fitted to")
+    return inner.exog, inner.endog
+
+
+def _problems(peer: PeerModel, design: Design, labels: NDArray[Any]) -> list[tuple[Problem, Floats]]:
+    """Return each objective that the model answers to, and its coefficients there."""
+    penalty = make_penalty(peer.strength, peer.l1_ratio)
+    if peer.classes is None:
+        return [(Problem(design, labels.astype(np.float64), peer.loss, penalty, peer.weights), peer.coef[:, 0])]
+    codes = np.searchsorted(peer.classes, labels)
+    if isinstance(peer.loss, Softmax):
+        return [(Problem(design, codes, peer.loss, penalty, peer.weights), peer.coef)]
+    places = range(len(peer.classes)) if peer.per_class else (1,)
+    signs = [np.where(codes == place, 1.0, -1.0) for place in places]
+    return [(Problem(design, y, peer.loss, penalty, peer.weights), peer.coef[:, k]) for k, y in enumerate(signs)]
+
+
+def _values(problem: Problem, coef: Floats) -> tuple[float, float, float]:
+    """Return the objective at some coefficients, the least it can be (0 where that is only approached), and its scale.
+
+    The perceptron loss is 0 at weights of 0, whatever the data.
+    """
+    value, least = problem.value(coef), 0.0
+    if not isinstance(problem.loss, Perceptron):
+        bound = fit_convex(problem, ConvexOptions(tol=CERTIFIED)).bound
+        least = min(bound.primal, value) if bound.primal > problem.least_scale else 0.0
+    return value, least, problem.least_scale
+
+
+def _separability(peer: PeerModel, X: Any, labels: NDArray[Any], sample_weight: Any) -> SeparabilityCertificate:
+    return check_separability(X, labels, fit_intercept=peer.fit_intercept, sample_weight=sample_weight)
+
+
+def _rank(design: Design) -> int | None:
+    """Return the rank of the columns, in columns of equal scale; None where they are too many."""
+    if design.shape[1] > MOST_COLUMNS:
+        return None
+    centre = design.needed_centre()
+    gram = (design if centre is None else design.centred(centre)).gram(np.ones(design.shape[0]))
+    scale = np.sqrt(np.maximum(np.diag(gram), np.finfo(np.float64).tiny))
+    eigenvalues = np.linalg.eigvalsh(gram / np.outer(scale, scale))
+    return int(np.sum(eigenvalues > RANK_TOLERANCE * eigenvalues[-1]))
+
+
+def _findings(
+    peer: PeerModel, gap: float, rank: int | None, columns: int, separability: SeparabilityCertificate | None
+) -> list[str]:
+    found = []
+    verdict = "" if separability is None else separability.verdict
+    unbounded = verdict in {"separable", "quasi"} and not peer.penalised and peer.loss.has_curvature
+    if unbounded:
+        found.append(
+            f"the classes are {'completely' if verdict == 'separable' else 'quasi-completely'} separated and there is"
+            " no penalty, so the maximum does not exist: coefficients and standard errors only say where it stopped"
+        )
+    if peer.penalises_intercept:
+        found.append("its intercept was penalised, so its answer depends on where the columns' zero is")
+    if isinstance(peer.loss, Perceptron):
+        found += ["the classes can be separated, but not by these weights"] if verdict == "separable" and gap else []
+    elif gap > NEAR and not unbounded:
+        found.append(f"it stopped {gap:.2g} of the least value above it; let it run longer, or scale the columns")
+    if rank is not None and rank < columns and not peer.penalised:
+        found.append(f"{columns - rank} of {columns} columns can be made of the others, so its weights are not unique")
+    return found

@@ -1,0 +1,187 @@
+"""The face of all rays, by the few that matter: solve some, look at all, take in those that object.
+
+A sample of rays is solved exactly (`small_face`). A vector found is tried on every ray still there: rays with a product
+below 0 join the sample, and without such the rays above 0 are separated and the search goes on with those at 0. A
+proof of overlap needs no other ray but for its relations between columns, which every ray must obey; those that do not
+join the sample. Signs are exact throughout, so whatever comes out is true.
+
+Cost: a pass a round, some ten rounds; a small problem each.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from separatrix.certificates import OverlapProof, Places, Rays, Relation
+from separatrix.fit.absent_columns import absent_columns_direction
+from separatrix.fit.small_face import small_face
+from separatrix.fit.wide_face import separator_by_fit
+
+__all__ = ["Face", "find_face", "strangers"]
+
+Floats = NDArray[np.float64]
+ROUNDS = 200
+RAYS_A_COLUMN = 6
+FEWEST_RAYS = 400
+ADDED_A_COLUMN = 2
+FEWEST_ADDED = 60
+DENSE_ENTRIES = 20_000_000  # of a sample of rays, beyond which it is not solved
+LARGER = 16  # by how much a factor that is too small is raised
+
+
+@dataclass(frozen=True)
+class Face:
+    """A vector ≥ 0 on all rays, None if it would be 0 on all; the places it is 0 on; the proof that these overlap.
+
+    `reason` says why there is no proof although rays are left: the face is then not known.
+    """
+
+    direction: tuple[Fraction, ...] | None
+    left: Places
+    proof: OverlapProof | None = None
+    reason: str | None = None
+
+
+def find_face(rays: Rays, places: Places, hint: Floats | None = None) -> Face:
+    """Return the face of the rays in some places; `hint` is a vector, as a fit's last, near which to look."""
+    stages: list[_Stage] = []
+    left = places
+    while (found := absent_columns_direction(rays, left)) is not None:
+        stages.append(_Stage(found[0], left[found[1] > 0]))
+        left = left[found[1] == 0]
+    found_proof: OverlapProof | None = None
+    reason: str | None = None
+    sample = _first_sample(rays, left, hint)
+    while len(left) and found_proof is None and reason is None:
+        stage, found_proof, sample, reason = _search(rays, left, sample)
+        if stage is not None:
+            stages.append(stage)
+            left = np.setdiff1d(left, stage.separated, assume_unique=True)
+            sample = _first_sample(rays, left, hint, sample)
+    return Face(_combined(rays, places, stages), left, found_proof, reason)
+
+
+@dataclass(frozen=True)
+class _Stage:
+    """A vector that is ≥ 0 on the rays that were there, and the places where it is above 0."""
+
+    weights: list[Fraction]
+    separated: Places
+
+
+def _search(rays: Rays, left: Places, sample: Places) -> tuple[_Stage | None, OverlapProof | None, Places, str | None]:
+    """Return a vector that separates some of the rays left, or the proof that they overlap; and the last sample."""
+    if len(sample) * rays.width > DENSE_ENTRIES:
+        return _wide_search(rays, left, sample)
+    for _ in range(ROUNDS):
+        face = small_face(rays.take(sample))
+        if face is None:
+            break
+        if face.weights is not None:
+            signs = rays.signs(face.weights, left)
+            against = left[signs < 0]
+            if not len(against):
+                return _Stage(face.weights, left[signs > 0]), None, sample, None
+            sample = _joined(rays, sample, against, face.weights)
+        else:
+            assert face.proof is not None
+            against = strangers(rays, left, face.proof.relations)
+            if not len(against):
+                return None, _in_places(face.proof, sample), sample, None
+            sample = np.union1d(sample, against)
+    reason = f"{len(sample):,} rows lie so that floats cannot tell, and are too many for rationals"
+    return None, None, sample, reason
+
+
+def _wide_search(
+    rays: Rays, left: Places, sample: Places
+) -> tuple[_Stage | None, OverlapProof | None, Places, str | None]:
+    """Return a separator of all rays left, where the columns are too many for anything but a fit."""
+    weights = separator_by_fit(rays, left)
+    if any(weights) and (rays.signs(weights, left) > 0).all():
+        return _Stage(weights, left), None, sample, None
+    reason = f"{rays.width:,} columns are too many to decide it unless a fit separates every row, and it did not"
+    return None, None, sample, reason
+
+
+def _combined(rays: Rays, places: Places, stages: list[_Stage]) -> tuple[Fraction, ...] | None:
+    """Return one vector for all stages: each outweighs those after it on the rays that it separates."""
+    if not stages:
+        return None
+    total, separated = stages[-1].weights, stages[-1].separated
+    for stage in reversed(stages[:-1]):
+        separated = np.union1d(separated, stage.separated)
+        total = _outweigh(rays, stage, total, separated)
+    return _plain(rays, places, total) if len(separated) == len(places) else tuple(total)
+
+
+def _outweigh(rays: Rays, stage: _Stage, total: list[Fraction], separated: Places) -> list[Fraction]:
+    """Return a multiple of a stage's vector plus another, above 0 on all rays that either separates."""
+    own, other = _near_one(stage.weights), _near_one(total)
+    gains, losses = (rays.products(rays.from_exact(weights))[0][stage.separated] for weights in (own, other))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = float((-losses / gains).max())
+    factor = Fraction(2) ** max(0, math.frexp(ratio)[1])
+    while True:
+        weights = [factor * a + b for a, b in zip(own, other, strict=True)]
+        if (rays.signs(weights, separated) > 0).all():
+            return weights
+        factor *= LARGER
+
+
+def _near_one(weights: list[Fraction]) -> list[Fraction]:
+    """Return weights times a power of 2, the largest near 1."""
+    size = max(abs(weight) for weight in weights)
+    scale = Fraction(2) ** (size.denominator.bit_length() - size.numerator.bit_length())
+    return [weight * scale for weight in weights]
+
+
+def _plain(rays: Rays, places: Places, weights: list[Fraction]) -> tuple[Fraction, ...]:
+    """Return a separator of all rays rounded to floats, if it still is one."""
+    rounded = tuple(Fraction(x) for x in rays.from_exact(weights).tolist())
+    return rounded if (rays.signs(rounded, places) > 0).all() else tuple(weights)
+
+
+def _first_sample(rays: Rays, places: Places, hint: Floats | None, before: Places | None = None) -> Places:
+    """Return rays to begin with: some evenly spread, those near the hint's boundary, and those that served before."""
+    count = max(FEWEST_RAYS, RAYS_A_COLUMN * rays.width)
+    if len(places) <= 2 * count:
+        return places
+    chosen = [places[:: -(-len(places) // count)]]
+    if before is not None:
+        chosen.append(np.intersect1d(before, places))
+    if hint is not None:
+        products, sizes = (part[places] for part in rays.products(hint))
+        nearest = np.argpartition(products / np.where(sizes > 0.0, sizes, 1.0), count // 2)[: count // 2]
+        chosen.append(places[nearest])
+    return np.unique(np.concatenate(chosen))
+
+
+def _joined(rays: Rays, sample: Places, against: Places, weights: list[Fraction]) -> Places:
+    """Return the sample with the rays most against some weights, and some others against them."""
+    count = max(FEWEST_ADDED, ADDED_A_COLUMN * rays.width)
+    if len(against) > 2 * count:
+        products, sizes = (part[against] for part in rays.products(rays.from_exact(weights)))
+        worst = np.argpartition(products / np.where(sizes > 0.0, sizes, 1.0), count)[:count]
+        against = np.concatenate([against[worst], against[:: -(-len(against) // count)]])
+    return np.union1d(sample, against)
+
+
+def strangers(rays: Rays, places: Places, relations: tuple[Relation, ...]) -> Places:
+    """Return rays that break relations between columns, a few for each."""
+    found = [np.zeros(0, dtype=np.intp)]
+    for relation in relations:
+        dense = [relation.get(j, Fraction(0)) for j in range(rays.width)]
+        found.append(places[np.flatnonzero(rays.signs(dense, places))][:FEWEST_ADDED])
+    return np.unique(np.concatenate(found))
+
+
+def _in_places(proof: OverlapProof, sample: Places) -> OverlapProof:
+    """Return a proof whose places number all rays, not those of the sample."""
+    places = tuple(sample[list(proof.places)].tolist())
+    return OverlapProof(places, proof.multipliers, proof.columns, proof.relations)

@@ -1,0 +1,113 @@
+"""From multipliers of many rays to multipliers of few: at most twice as many rays as independent columns.
+
+With λ > 0 on all rays and Σ λ z = 0: a basis B of the rays is chosen (pivoting on λ z, so that no multiplier of it is
+small), and what it leaves, −Σ_B λ z, lies in the cone of the rays and so is a nonnegative combination of at most ρ of
+them (Carathéodory; a nonnegative least-squares fit finds it). The multipliers of B are then solved for again, so that
+the sum is as near to 0 as floats come. Where that is not near enough, they are solved for in rationals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+import numpy as np
+import scipy.linalg
+import scipy.optimize
+from numpy.typing import NDArray
+
+from separatrix.certificates import OverlapProof, Relation, overlap_holds
+from separatrix.fit.relations import Whitened, find_relations, solve_rationals, whiten
+
+__all__ = ["exact_proof", "few_multipliers"]
+
+Floats = NDArray[np.float64]
+CANDIDATES = 6  # rays for each column among which the combination is looked for first
+RATIONAL_RANK = 40  # up to which multipliers are solved for in rationals
+REFINEMENTS = 2
+
+
+def few_multipliers(
+    rays: Floats, white: Whitened, multipliers: Floats, relations: tuple[Relation, ...]
+) -> OverlapProof | None:
+    """Return a proof of overlap on few of some rays; None where floats and small rationals find none."""
+    columns = tuple(white.columns.tolist())
+    if not columns:
+        return OverlapProof((), (), (), relations)
+    basis = _basis(white, multipliers)
+    for others, amounts in _combinations(white, multipliers, basis):
+        inner = rays[:, white.columns] * white.scale[white.columns]
+        solved = _basis_multipliers(inner[basis], inner[others], amounts)
+        places = tuple(np.concatenate([basis, others]).tolist())
+        if (solved > 0.0).all():
+            exact = tuple(Fraction(x) for x in [*solved.tolist(), *amounts.tolist()])
+            proof = OverlapProof(places, exact, columns, relations)
+            if overlap_holds(proof, rays):
+                return proof
+        if len(columns) <= RATIONAL_RANK:
+            rational = _rational_multipliers(rays, proof_places=places, columns=columns, amounts=amounts)
+            if rational is not None:
+                return OverlapProof(places, rational, columns, relations)
+    return None
+
+
+def exact_proof(rays: Floats, multipliers: list[Fraction]) -> OverlapProof | None:
+    """Return a proof that keeps exact multipliers of all rays, with a basis in front."""
+    white = whiten(rays)
+    relations = find_relations(rays, white)
+    if relations is None:
+        return None
+    front = scipy.linalg.qr(white.basis.T, mode="r", pivoting=True)[1][: len(white.columns)].tolist()
+    order = [*front, *(i for i in range(len(rays)) if i not in set(front) and multipliers[i])]
+    columns = tuple(white.columns.tolist())
+    proof = OverlapProof(tuple(order), tuple(multipliers[i] for i in order), columns, relations)
+    return proof if overlap_holds(proof, rays) else None
+
+
+def _basis(white: Whitened, multipliers: Floats) -> NDArray[np.intp]:
+    weighted = white.basis * multipliers[:, np.newaxis]
+    return np.asarray(scipy.linalg.qr(weighted.T, mode="r", pivoting=True)[1][: white.basis.shape[1]])
+
+
+def _combinations(
+    white: Whitened, multipliers: Floats, basis: NDArray[np.intp]
+) -> Iterator[tuple[NDArray[np.intp], Floats]]:
+    """Yield rays and amounts above 0 that balance the basis with its multipliers, among few candidates, then all."""
+    target = -multipliers[basis] @ white.basis[basis]
+    rest = np.setdiff1d(np.arange(len(multipliers)), basis)
+    by_size = rest[np.argsort(-multipliers[rest], kind="stable")]
+    for count in sorted({min(CANDIDATES * len(basis), len(rest)), len(rest)}):
+        candidates = by_size[:count]
+        if not count:
+            return
+        scale = multipliers[candidates]
+        try:
+            amounts, _ = scipy.optimize.nnls((white.basis[candidates] * scale[:, np.newaxis]).T, target)
+        except RuntimeError:
+            continue
+        used = amounts > 1e-9 * amounts.max(initial=0.0)
+        yield candidates[used], (amounts * scale)[used]
+
+
+def _basis_multipliers(basis: Floats, others: Floats, amounts: Floats) -> Floats:
+    """Solve Z_Bᵗ λ_B = −Z_Nᵗ λ_N, refined."""
+    factor = scipy.linalg.lu_factor(basis.T)
+    solved = scipy.linalg.lu_solve(factor, -(others.T @ amounts))
+    for _ in range(REFINEMENTS):
+        residual = basis.T @ solved + others.T @ amounts
+        solved = solved - scipy.linalg.lu_solve(factor, residual)
+    return np.asarray(solved)
+
+
+def _rational_multipliers(
+    rays: Floats, *, proof_places: tuple[int, ...], columns: tuple[int, ...], amounts: Floats
+) -> tuple[Fraction, ...] | None:
+    rho = len(columns)
+    exact = [[Fraction(x) for x in row] for row in rays[list(proof_places)][:, list(columns)].tolist()]
+    fixed = [Fraction(x) for x in amounts.tolist()]
+    right = [-sum((c * row[j] for c, row in zip(fixed, exact[rho:], strict=True)), Fraction(0)) for j in range(rho)]
+    system = [[exact[b][j] for b in range(rho)] + [right[j]] for j in range(rho)]
+    solved = solve_rationals(system)
+    if solved is None or not all(x > 0 for x in solved):
+        return None
+    return tuple(solved + fixed)

@@ -1,0 +1,132 @@
+"""Exact linear relations between columns: floats say which columns depend on which, rationals say how.
+
+A pivoted QR of the rows, in columns of equal scale, tells ρ independent columns. Each other column is then a
+combination of those; its coefficients, found in floats, are rounded to the simplest fractions near them and tried
+exactly on every row. Where that fails, small systems are solved in rationals. Fails, with None, where no relation
+holds exactly although floats see one: the columns are independent by less than rounding.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+import scipy.linalg
+from numpy.typing import NDArray
+
+from separatrix.certificates import Relation, exact_sign_rows
+
+__all__ = ["Whitened", "find_relations", "simplest_near", "solve_rationals", "whiten"]
+
+Floats = NDArray[np.float64]
+RANK_TOLERANCE = 1e-11  # of the largest, in columns of equal scale: below, a pivot counts as 0
+SIMPLE = 1e-9  # relative: how near to a float a simple fraction must be
+LARGEST_DENOMINATOR = 10**7
+RATIONAL_RANK = 40  # up to which a system is solved in rationals
+
+
+class Whitened(NamedTuple):
+    """Rows as `basis @ triangle` in the independent columns, each column of the rows scaled by a power of 2."""
+
+    basis: Floats
+    triangle: Floats
+    columns: NDArray[np.intp]
+    scale: Floats
+    width: int
+
+    def to_weights(self, inner: Floats) -> Floats:
+        """Return the weights, in the columns' own units, whose products with the rows are basis @ inner."""
+        weights = np.zeros(self.width)
+        with np.errstate(over="ignore"):
+            solved = scipy.linalg.solve_triangular(self.triangle, inner)
+            weights[self.columns] = solved * self.scale[self.columns]
+        return weights
+
+
+def whiten(rows: Floats) -> Whitened:
+    """Return an orthogonal basis (times √m) of the columns' span, so that neither units nor offsets matter."""
+    m, width = rows.shape
+    scale = np.ldexp(1.0, -np.frexp(np.abs(rows).max(axis=0, initial=0.0))[1])
+    used = np.flatnonzero(np.abs(rows).max(axis=0, initial=0.0) > 0.0)
+    if not len(used):
+        return Whitened(np.zeros((m, 0)), np.zeros((0, 0)), used, scale, width)
+    q, r = scipy.linalg.qr(rows[:, used] * scale[used], mode="economic")
+    turn, r, order = scipy.linalg.qr(r, mode="economic", pivoting=True)
+    diagonal = np.abs(np.diag(r))
+    rank = int((diagonal > RANK_TOLERANCE * diagonal[0]).sum())
+    root = np.sqrt(m)
+    return Whitened(q @ (turn[:, :rank] * root), r[:rank, :rank] / root, used[order[:rank]], scale, width)
+
+
+def find_relations(rows: Floats, white: Whitened) -> tuple[Relation, ...] | None:
+    """Return a relation for each dependent column, all exact on the rows; None where one does not hold exactly."""
+    dependent = np.setdiff1d(np.arange(white.width), white.columns)
+    inner = np.zeros((len(white.columns), len(dependent)))
+    if len(white.columns) and len(dependent):
+        scaled = white.basis.T @ (rows[:, dependent] * white.scale[dependent]) / len(rows)
+        inner = np.asarray(scipy.linalg.solve_triangular(white.triangle, scaled)).reshape(inner.shape)
+        inner *= white.scale[white.columns, np.newaxis] / white.scale[dependent]
+    relations = []
+    for k, column in enumerate(dependent.tolist()):
+        relation = _simple_relation(rows, white, column, inner[:, k]) or _rational_relation(rows, white, column)
+        if relation is None:
+            return None
+        relations.append(relation)
+    return tuple(relations)
+
+
+def simplest_near(value: float, noise: float = 0.0) -> Fraction:
+    """Return the fraction of least denominator, by powers of 10, that is near a float; 0 within the noise."""
+    if abs(value) <= noise:
+        return Fraction(0)
+    exact, limit = Fraction(value), 1
+    while limit <= LARGEST_DENOMINATOR:
+        simple = exact.limit_denominator(limit)
+        if abs(simple - exact) <= SIMPLE * abs(exact):
+            return simple
+        limit *= 10
+    return exact
+
+
+def _simple_relation(rows: Floats, white: Whitened, column: int, inner: Floats) -> Relation | None:
+    noise = SIMPLE * white.scale[white.columns] / white.scale[column]
+    found = {int(j): simplest_near(float(c), float(z)) for j, c, z in zip(white.columns, inner, noise, strict=True)}
+    relation = {j: c for j, c in found.items() if c} | {column: Fraction(-1)}
+    return relation if _vanishes(rows, relation) else None
+
+
+def _rational_relation(rows: Floats, white: Whitened, column: int) -> Relation | None:
+    rank = len(white.columns)
+    if rank > RATIONAL_RANK:
+        return None
+    chosen = scipy.linalg.qr(white.basis.T, mode="r", pivoting=True)[1][:rank]
+    matrix = [[Fraction(x) for x in rows[i, [*white.columns, column]].tolist()] for i in chosen]
+    solved = solve_rationals(matrix)
+    if solved is None:
+        return None
+    relation = {int(j): c for j, c in zip(white.columns, solved, strict=True) if c} | {column: Fraction(-1)}
+    return relation if _vanishes(rows, relation) else None
+
+
+def solve_rationals(matrix: list[list[Fraction]]) -> list[Fraction] | None:
+    """Solve a system, its right side in the last column; None where it has no solution, or more than one."""
+    unknowns = len(matrix[0]) - 1
+    for k in range(unknowns):
+        pivot = next((i for i in range(k, len(matrix)) if matrix[i][k]), None)
+        if pivot is None:
+            return None
+        matrix[k], matrix[pivot] = matrix[pivot], matrix[k]
+        matrix[k] = [x / matrix[k][k] for x in matrix[k]]
+        for i, row in enumerate(matrix):
+            if i != k and row[k]:
+                factor = row[k]
+                matrix[i] = [x - factor * z for x, z in zip(row, matrix[k], strict=True)]
+    if any(row[-1] for row in matrix[unknowns:]):
+        return None
+    return [row[-1] for row in matrix[:unknowns]]
+
+
+def _vanishes(rows: Floats, relation: Relation) -> bool:
+    columns = list(relation)
+    return not exact_sign_rows(rows[:, columns], [relation[j] for j in columns]).any()

@@ -1,0 +1,126 @@
+"""Can the classes be separated? A verdict with its proof, from the data.
+
+`check_separability` finds the face (`fit.face_search`) and returns what proves it. Two classes are taken as they are;
+of more, `multiclass` says whether the scores are those of a softmax, of each class against the rest, or of each pair.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any, Literal, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from separatrix.certificates import (
+    OneVsRestCertificate,
+    PairsCertificate,
+    SeparabilityCertificate,
+    kept_rows,
+    make_rays,
+    refuse_infinite,
+)
+from separatrix.design import Design, make_design
+from separatrix.errors import DataError, require_choice
+from separatrix.fit.divergence import find_divergence
+from separatrix.fit.face_search import find_face
+
+__all__ = ["check_separability", "judge_rows"]
+
+Floats = NDArray[np.float64]
+Multiclass = Literal["softmax", "one_vs_rest", "pairs"]
+
+
+@overload
+def check_separability(
+    X: Any, y: Any, *, fit_intercept: bool = True, sample_weight: Any = None, multiclass: Literal["softmax"] = "softmax"
+) -> SeparabilityCertificate: ...
+
+
+@overload
+def check_separability(
+    X: Any, y: Any, *, fit_intercept: bool = True, sample_weight: Any = None, multiclass: Multiclass
+) -> SeparabilityCertificate | OneVsRestCertificate | PairsCertificate: ...
+
+
+def check_separability(
+    X: Any, y: Any, *, fit_intercept: bool = True, sample_weight: Any = None, multiclass: Multiclass = "softmax"
+) -> SeparabilityCertificate | OneVsRestCertificate | PairsCertificate:
+    """Return whether labelled rows can be separated by a hyperplane, with a proof that `verify` re-checks.
+
+    Parameters
+    ----------
+    X : array or sparse matrix (n, p)
+    y : labels (n,) of two or more classes
+    fit_intercept : whether the hyperplane may miss the origin
+    sample_weight : rows of weight 0 do not count; otherwise weights change nothing
+    multiclass : with more than two classes, whether the scores of a softmax can have every row's class ahead
+        ("softmax"), each class can be separated from the rest ("one_vs_rest"), each from each other ("pairs")
+
+    Returns a certificate: `verdict` is "separable" (completely), "quasi", "overlap" or "undecided"; `direction`,
+    `coefficient_status` and `divergence_dim` say what runs off where. Of one class only, the verdict is "separable".
+
+    Examples
+    --------
+    >>> import separatrix as sx
+    >>> sx.check_separability([[0], [1], [2], [3]], [0, 0, 1, 1]).verdict
+    'separable'
+    >>> sx.check_separability([[0], [1], [1], [3]], [0, 0, 1, 1]).verdict
+    'quasi'
+    >>> sx.check_separability([[0], [1], [2], [3]], [0, 1, 0, 1]).verdict
+    'overlap'
+
+    Reference: Albert and Anderson, On the existence of maximum likelihood estimates in logistic regression (1984).
+    """
+    multiclass = require_choice("multiclass", multiclass, ("softmax", "one_vs_rest", "pairs"))
+    design = make_design(X, intercept=fit_intercept)
+    labels = np.asarray(y)
+    if labels.shape != (design.shape[0],):
+        raise DataError(f"X has {design.shape[0]} rows and y has shape {labels.shape}; give one label a row")
+    refuse_infinite(design)
+    kept = kept_rows(sample_weight, len(labels))
+    if not kept.any():
+        raise DataError("every row has weight 0; at least one must count")
+    if labels.dtype.kind == "f" and not np.isfinite(labels[kept]).all():
+        row = int(np.flatnonzero(kept & ~np.isfinite(labels))[0])
+        raise DataError(f"y has {labels[row]} in row {row}; drop the rows whose label is not known")
+    classes = np.unique(labels[kept])
+    codes = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
+    plain = tuple(classes.tolist())
+    if len(plain) <= 2 or multiclass == "softmax":
+        return judge_rows(design, codes, plain, kept)
+    if multiclass == "one_vs_rest":
+        each = ((codes == code).astype(np.intp) for code in range(len(plain)))
+        return OneVsRestCertificate(plain, tuple(judge_rows(design, own, (False, True), kept) for own in each), True)
+    pairs = tuple(combinations(range(len(plain)), 2))
+    parts = (judge_rows(design, (codes == b) * 1, (plain[a], plain[b]), kept & _in(codes, a, b)) for a, b in pairs)
+    return PairsCertificate(tuple(parts))
+
+
+def _in(codes: NDArray[np.intp], a: int, b: int) -> NDArray[np.bool_]:
+    return np.asarray((codes == a) | (codes == b))
+
+
+def judge_rows(
+    design: Design,
+    codes: NDArray[np.intp],
+    classes: tuple[Any, ...],
+    kept: NDArray[np.bool_],
+    hint: Floats | None = None,
+) -> SeparabilityCertificate:
+    """Return the certificate of rows whose classes have these codes; `hint` is a vector of weights to look near."""
+    rays = make_rays(design, codes, len(classes))
+    places = rays.places_of(kept)
+    face = find_face(rays, places, hint)
+    return SeparabilityCertificate(
+        classes=classes,
+        names=design.names,
+        fit_intercept=design.virtual,
+        n_rows=design.shape[0],
+        n_left=len(face.left),
+        weights=face.direction,
+        proof=face.proof,
+        divergence=find_divergence(rays, places, face),
+        weighted=not bool(kept.all()),
+        reason=face.reason,
+    )

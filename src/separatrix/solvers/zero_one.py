@@ -1,0 +1,216 @@
+"""The fewest mistakes that any halfspace makes: a minimum hitting set of infeasible subsystems (HiGHS).
+
+A set of rows can be dropped to make the rest separable if and only if it hits every infeasible subsystem. So, in turns:
+an integer program finds a smallest set that hits all subsystems known (its bound is a lower bound on the mistakes), and
+a linear program either separates the other rows, which is then the least, or shows subsystems that were not known. Of
+each of these a row is dropped and the next looked for, until the rest is separable: a halfspace and an upper bound.
+
+A score of exactly 0 counts as a mistake. The problem is NP-hard: the bounds close on small or nearly separable data,
+and elsewhere in time that no one can wait for; every step has both. Cost of a step: one linear program of all rows and,
+every so often, an integer program over the rows in subsystems, limited to `patience` seconds.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+import scipy
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from separatrix.problem import Problem
+from separatrix.solvers.base import Needs, Step
+from separatrix.solvers.halfspace import HalfspaceLP
+from separatrix.solvers.subsystems import Subsystem, exact_subsystem
+
+__all__ = ["ZeroOne", "ZeroOneState"]
+
+Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+FOUND_A_STEP = 40  # subsystems looked for before the next integer program
+RETURNED = 200  # rows that a halfspace gets wrong, of which each is tried to be got right
+NO_MARGIN = 1e-9  # in columns of equal size: what HiGHS cannot tell from 0
+CARRIES = 1e-9  # of the largest: multipliers below this are rounding
+WHOLE = 1e-6  # a bound this little above a whole number is that number
+EXACT_ENTRIES = 20_000  # of rows that rationals are asked about, where floats were wrong
+UNIT_ROUNDOFF = float(np.finfo(np.float64).eps)
+
+
+@dataclass
+class ZeroOneState:
+    """What is known: the best weights with their mistakes, the subsystems, and the bound that they put on any weights.
+
+    `doubt` is set where floats could neither separate rows nor show why not.
+    """
+
+    coef: Floats
+    wrong: Flags | None = None
+    lower: int = 0
+    subsystems: list[Subsystem] = field(default_factory=list)
+    doubt: bool = False
+
+    @property
+    def upper(self) -> int:
+        """The mistakes of the best weights."""
+        assert self.wrong is not None
+        return int(self.wrong.sum())
+
+
+class Cover(NamedTuple):
+    """Rows that hit every subsystem, and a lower bound on the size of any such set."""
+
+    rows: Flags
+    bound: int
+
+
+@dataclass(frozen=True)
+class ZeroOne:
+    """Minimum hitting sets of infeasible subsystems, a linear program a step."""
+
+    patience: float = 10.0
+
+    needs: ClassVar[Needs] = Needs(
+        target=frozenset({"labels"}),
+        random_rows=True,
+        no_penalty=True,
+        otherwise={"random_rows": "Hold the rows in memory, as an array or a sparse matrix."},
+    )
+
+    def steps(self, problem: Problem, start: ZeroOneState) -> Iterator[Step]:
+        """Walk from weights in a state that is kept up to date; facts: both bounds, how many subsystems are known."""
+        search = _Search(problem, start)
+        search.consider(start.coef)
+        for steps, _ in enumerate(search.programs(self.patience), start=1):
+            facts = {"steps": steps, "lower": start.lower, "upper": start.upper, "gap": start.upper - start.lower}
+            facts |= {"subsystems": len(start.subsystems), "stalled": int(start.doubt)}
+            yield Step(start.coef, facts)
+
+
+def smallest_cover(systems: Sequence[Sequence[int]], n: int, seconds: float) -> Cover:
+    """Return a smallest set of n rows that hits every subsystem, or the best found in so many seconds."""
+    chosen = np.zeros(n, dtype=bool)
+    if not systems:
+        return Cover(chosen, 0)
+    rows, places = np.unique(np.concatenate([np.asarray(system) for system in systems]), return_inverse=True)
+    owners = np.repeat(np.arange(len(systems)), [len(system) for system in systems])
+    matrix = sp.csr_array((np.ones(len(places)), (owners, places)), shape=(len(systems), len(rows)))
+    found = scipy.optimize.milp(
+        np.ones(len(rows)),
+        integrality=np.ones(len(rows), dtype=np.int64),
+        bounds=scipy.optimize.Bounds(0, 1),
+        constraints=scipy.optimize.LinearConstraint(matrix, lb=1.0),
+        options={"time_limit": seconds},
+    )
+    bound = getattr(found, "mip_dual_bound", None)
+    if found.x is None:
+        chosen[rows] = True
+    else:
+        chosen[rows[found.x > 0.5]] = True
+    return Cover(chosen, math.ceil(bound - WHOLE) if bound is not None and math.isfinite(bound) else 1)
+
+
+class _Search:
+    """The rows, and what is done with them: separate some, or show why not; keep the best weights."""
+
+    def __init__(self, problem: Problem, state: ZeroOneState) -> None:
+        self.problem, self.state = problem, state
+        norms = np.sqrt(problem.design.squared_norms())
+        self.unsure = (problem.design.shape[1] + 2) * UNIT_ROUNDOFF * norms
+        self.known = {system.rows for system in state.subsystems}
+
+    def consider(self, coef: Floats) -> Flags:
+        """Keep some weights if they make fewer mistakes than the best so far, and return these; a score of 0 is one."""
+        margins = self.problem.y * self.problem.design.matvec(coef)
+        wrong = ~(margins > self.unsure * float(np.linalg.norm(coef)))
+        if self.state.wrong is None or wrong.sum() < self.state.upper:
+            self.state.coef, self.state.wrong = coef, wrong
+        return np.asarray(wrong)
+
+    def programs(self, patience: float) -> Iterator[None]:
+        """Go on for ever, a program a step."""
+        yield from self._pack()
+        yield from self._improve()
+        while True:
+            cover = smallest_cover([system.rows for system in self.state.subsystems], len(self.problem.y), patience)
+            self.state.lower = min(max(self.state.lower, cover.bound), self.state.upper)
+            yield
+            yield from self._refute(cover.rows)
+
+    def _pack(self) -> Iterator[None]:
+        """Find disjoint subsystems until the rest is separable: as many mistakes must be made."""
+        kept = np.ones(len(self.problem.y), dtype=bool)
+        while (found := self._separate(kept)) is not None:
+            kept[list(found.rows)] = False
+            self.state.lower += 1
+            yield
+        yield
+
+    def _improve(self) -> Iterator[None]:
+        """Try for each row that the best weights get wrong whether it and all that are right can be right."""
+        assert self.state.wrong is not None
+        kept = ~self.state.wrong
+        for row in np.flatnonzero(self.state.wrong)[:RETURNED].tolist():
+            trial = kept.copy()
+            trial[row] = True
+            if not kept[row] and self._separate(trial) is None:
+                kept = trial | ~self.state.wrong
+            yield
+
+    def _refute(self, dropped: Flags) -> Iterator[None]:
+        """Find subsystems among the rows left, dropping a row of each, until the rest is separable."""
+        kept = ~dropped
+        for _ in range(FOUND_A_STEP):
+            found = self._separate(kept)
+            yield
+            if found is None:
+                return
+            kept[self._row_to_drop(found)] = False
+
+    def _row_to_drop(self, found: Subsystem) -> int:
+        """Return a row that the best weights get wrong or, where there is none, the one of most subsystems."""
+        assert self.state.wrong is not None
+        wrong = [row for row in found.rows if self.state.wrong[row]]
+        frequency = {row: sum(row in system.rows for system in self.state.subsystems) for row in wrong or found.rows}
+        return max(frequency, key=lambda row: (frequency[row], -row))
+
+    def _separate(self, kept: Flags) -> Subsystem | None:
+        """Separate some rows, and consider the weights; or return a subsystem of them, and know it."""
+        rows = np.flatnonzero(kept)
+        if not len(rows):
+            return None
+        coef, multipliers = self._program(kept)
+        if multipliers is None and not self.consider(coef)[rows].any():
+            return None
+        carrying = rows if multipliers is None else rows[multipliers > CARRIES * multipliers.max()]
+        found = self._subsystem(carrying) or self._subsystem(rows)
+        if found is None:
+            self.state.doubt = True
+            return None
+        if found.rows not in self.known:
+            self.known.add(found.rows)
+            self.state.subsystems.append(found)
+        return found
+
+    def _program(self, kept: Flags) -> tuple[Floats, Floats | None]:
+        """Return weights that get some rows right in floats, and None; or weights, and multipliers that say why not."""
+        design, y = self.problem.design.select(kept), self.problem.y[kept]
+        if design.virtual and abs(float(y.sum())) == len(y):
+            return np.append(y[0], np.zeros(design.shape[1] - 1)), None
+        for step in HalfspaceLP().steps(Problem(design, y, self.problem.loss)):
+            assert step.dual is not None
+            if step.facts["margin"] <= NO_MARGIN:
+                return step.coef, step.dual
+            if step.facts["wrong"] == 0 or step.facts["stalled"]:
+                return step.coef, None
+        raise AssertionError("a walk has no end of its own")
+
+    def _subsystem(self, rows: NDArray[np.intp]) -> Subsystem | None:
+        """Return a subsystem of some rows, in rationals; None if there is none, or the rows are too many to ask."""
+        if len(rows) * self.problem.design.shape[1] > EXACT_ENTRIES:
+            return None
+        points = self.problem.design.take(rows) * self.problem.y[rows, np.newaxis]
+        return exact_subsystem(points, rows.tolist())

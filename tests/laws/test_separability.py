@@ -1,0 +1,166 @@
+"""Separability on random whole numbers against a brute-force rational program, in any units, and tampered proofs."""
+
+from __future__ import annotations
+
+import copy
+import json
+import random
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import separatrix as sx
+from separatrix.certificates import standalone
+from separatrix.errors import CertificateError
+
+COMMON = settings(max_examples=70, deadline=None)
+
+
+def in_cone(rays, target):
+    """Tell whether a target is a nonnegative combination of rays: phase one of the simplex method, Bland's rule."""
+    rows = [[Fraction(ray[k]) for ray in rays] + [Fraction(target[k])] for k in range(len(target))]
+    rows = [row if row[-1] >= 0 else [-x for x in row] for row in rows]
+    size = len(rows)
+    rows = [row[:-1] + [Fraction(int(i == k)) for i in range(size)] + row[-1:] for k, row in enumerate(rows)]
+    basis = list(range(len(rays), len(rays) + size))
+    cost = [-sum(row[j] for row in rows) for j in range(len(rays))] + [Fraction(0)] * size + [-sum(r[-1] for r in rows)]
+    while (entering := next((j for j in range(len(rays)) if cost[j] < 0), None)) is not None:
+        ratios = [(row[-1] / row[entering], basis[k], k) for k, row in enumerate(rows) if row[entering] > 0]
+        k = min(ratios)[2]
+        rows[k] = [x / rows[k][entering] for x in rows[k]]
+        for i in range(size):
+            if i != k:
+                rows[i] = [x - rows[i][entering] * z for x, z in zip(rows[i], rows[k], strict=True)]
+        cost = [x - cost[entering] * z for x, z in zip(cost, rows[k], strict=True)]
+        basis[k] = entering
+    return cost[-1] == 0
+
+
+def brute_force(X, y, intercept):
+    """Return the verdict and the rows left: those whose negative ray is a combination of the others."""
+    signs = np.where(np.asarray(y) == max(y), 1, -1)
+    rays = [[s * x for x in ([1, *row] if intercept else row)] for s, row in zip(signs.tolist(), X, strict=True)]
+    others = [[ray for k, ray in enumerate(rays) if k != i] for i in range(len(rays))]
+    left = [i for i, ray in enumerate(rays) if in_cone(others[i], [-x for x in ray])]
+    return ("separable" if not left else "overlap" if len(left) == len(rays) else "quasi"), left
+
+
+@st.composite
+def labelled_rows(draw, most=12):
+    n, p = draw(st.integers(2, most)), draw(st.integers(2, 4))
+    spread = draw(st.sampled_from([1, 2, 5]))
+    X = draw(st.lists(st.lists(st.integers(-spread, spread), min_size=p, max_size=p), min_size=n, max_size=n))
+    if draw(st.booleans()):
+        w = draw(st.lists(st.integers(-2, 2), min_size=p, max_size=p))
+        noise = draw(st.lists(st.integers(0, 1), min_size=n, max_size=n))
+        y = [int(np.dot(w, row) > 0) if np.dot(w, row) else extra for row, extra in zip(X, noise, strict=True)]
+    else:
+        y = draw(st.lists(st.integers(0, 1), min_size=n, max_size=n))
+    return X, y if len(set(y)) == 2 else [0, 1, *y[2:]]
+
+
+def second_opinion(certificate, X, y):
+    """Check a certificate with the verifier that shares no code with the first."""
+    rows = [[Fraction(float(x)) for x in row] for row in X]
+    standalone.check(json.loads(certificate.to_json()), rows, [str(label) for label in y], [True] * len(rows))
+
+
+@COMMON
+@given(labelled_rows(), st.booleans())
+def test_the_verdict_is_that_of_a_rational_program(data, intercept):
+    X, y = data
+    certificate = sx.check_separability(X, y, fit_intercept=intercept)
+    verdict, left = brute_force(X, y, intercept)
+    assert certificate.verdict == verdict
+    assert certificate.left_rows(X, y).tolist() == left
+    assert sx.certificate_from_dict(json.loads(certificate.to_json())) == certificate
+    verification = certificate.verify(X, y)
+    assert verification, str(verification)
+    second_opinion(certificate, X, y)
+
+
+@settings(max_examples=25, deadline=None)
+@given(labelled_rows(), st.randoms(use_true_random=False))
+def test_units_order_and_reflection_change_nothing(data, chance):
+    X, y = np.array(data[0], dtype=float), np.array(data[1])
+    before = sx.check_separability(X, y)
+    scales = np.array([2.0 ** chance.randint(-400, 400) for _ in range(X.shape[1])])
+    shifts = np.array([float(chance.randint(-1000, 1000)) for _ in range(X.shape[1])])
+    order = list(range(len(y)))
+    chance.shuffle(order)
+    changed = {
+        "rescaled": (X * scales, y),
+        "shifted": (X + shifts, y),
+        "permuted": (X[order], y[order]),
+        "columns permuted": (X[:, ::-1], y),
+        "reflected": (-X, y),
+        "classes exchanged": (X, 1 - y),
+        "doubled": (np.vstack([X, X]), np.concatenate([y, y])),
+        "a column copied": (np.column_stack([X, X[:, 0]]), y),
+        "a column of ones": (np.column_stack([X, np.ones(len(y))]), y),
+    }
+    for what, (moved, labels) in changed.items():
+        after = sx.check_separability(moved, labels)
+        assert after.verdict == before.verdict, what
+        assert after.divergence_dim == before.divergence_dim, what
+        assert after.verify(moved, labels), what
+
+
+def flips(value, path=()):
+    """Yield the places of all numbers in JSON values."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from flips(inner, (*path, key))
+    elif isinstance(value, list):
+        for key, inner in enumerate(value):
+            yield from flips(inner, (*path, key))
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        yield path
+
+
+def tampered(content, path):
+    changed = copy.deepcopy(content)
+    place = changed
+    for key in path[:-1]:
+        place = place[key]
+    place[path[-1]] = -place[path[-1]] if place[path[-1]] else 1
+    return changed
+
+
+@COMMON
+@given(labelled_rows(), st.integers(0, 10**6))
+def test_a_flipped_number_is_refused_by_both_or_proves_the_same(data, seed):
+    X, y = data
+    honest = sx.check_separability(X, y).to_dict()
+    proofs = {key: honest["content"][key] for key in ("direction", "proof", "n_left", "n_rows", "divergence_dim")}
+    path = random.Random(seed).choice(list(flips(proofs)))
+    false = {**honest, "content": {**honest["content"], **tampered(proofs, path)}}
+    try:
+        held = bool(sx.certificate_from_dict(false).verify(X, y))
+    except CertificateError:
+        held = False
+    rows = [[Fraction(x) for x in row] for row in X]
+    try:
+        standalone.check(false, rows, [str(label) for label in y], [True] * len(rows))
+        second = True
+    except (ValueError, LookupError, TypeError, ArithmeticError):
+        second = False
+    assert held == second
+    # A direction may still be one with an entry turned round, and a relation's only entry has no sign; nothing else.
+    harmless = path[0] == "direction" or "relations" in path
+    assert not held or harmless, path
+
+
+@pytest.mark.parametrize("gap", [0, 1, -1])
+@pytest.mark.parametrize("unit", [1.0, 1e-150, 1e150, 0.1, 1e4])
+def test_a_gap_of_one_unit_in_the_last_place(gap, unit):
+    middle = 0.3 * unit
+    low = middle if gap == 0 else float(np.nextafter(middle, gap * np.inf))
+    X = [[0.1 * unit], [0.2 * unit], [middle], [low], [0.5 * unit], [0.7 * unit]]
+    certificate = sx.check_separability(X, [0, 0, 0, 1, 1, 1])
+    assert certificate.verdict == {0: "quasi", 1: "separable", -1: "overlap"}[gap]
+    assert certificate.verify(X, [0, 0, 0, 1, 1, 1])
+    second_opinion(certificate, X, [0, 0, 0, 1, 1, 1])

@@ -1,0 +1,158 @@
+"""Strengths chosen by cross-validation: what is held out, what is compared, what is chosen."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LassoCV
+from sklearn.model_selection import PredefinedSplit
+
+import separatrix as sx
+from separatrix.design import make_design
+from separatrix.errors import DataError, OptionError
+from separatrix.fit import ConvexOptions, CrossValidation, assign_folds, cross_validate, trace_path
+from separatrix.losses import Hinge, Logistic, Loss, Softmax, Squared, SquaredHinge
+from separatrix.problem import Problem
+
+OPTIONS = ConvexOptions(tol=1e-8)
+LOSSES: tuple[Loss, ...] = (Squared(), Logistic(), SquaredHinge(), Hinge(), Softmax())
+N = 60
+
+
+def make_data(target: str) -> tuple[Any, Any]:
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(N, 5))
+    scores = X[:, :2] @ [2.0, -1.0] + rng.normal(size=N)
+    y = {"numbers": scores, "labels": np.where(scores > 0.0, 1.0, -1.0), "classes": np.digitize(scores, [-1.0, 1.0])}
+    return X, y[target]
+
+
+@pytest.mark.parametrize(
+    "loss", [Squared(), Logistic(), SquaredHinge(), Hinge(), Softmax()], ids=lambda loss: loss.name
+)
+@pytest.mark.parametrize("l1_ratio", [0.0, 0.7])
+def test_rows_held_out_are_as_if_they_were_not_there(loss: Loss, l1_ratio: float) -> None:
+    if loss.name == "hinge" and l1_ratio > 0.0:
+        pytest.skip("no solver takes the hinge with an L1 penalty")
+    X, y = make_data(loss.target)
+    weights = np.random.default_rng(4).uniform(0.5, 2.0, size=N)
+    folds = assign_folds(N, 3, seed=None)
+    problem = Problem(make_design(X, intercept=True), y, loss, weights=weights)
+    found = cross_validate([problem], l1_ratio, folds, strengths=[0.3, 0.03], options=OPTIONS)
+    for number in range(3):
+        kept, out = folds != number, folds == number
+        alone = Problem(make_design(X[kept], intercept=True), y[kept], loss, weights=weights[kept])
+        path = trace_path(alone, l1_ratio, strengths=[0.3, 0.03], options=OPTIONS)
+        for place in range(2):
+            scores = X[out] @ path.weights[place] + path.intercepts[place]
+            expected = np.average(loss.value(scores, y[out]), weights=weights[out])
+            assert found.fold_losses[number, place] == pytest.approx(expected, rel=1e-4)
+    assert (found.paths[0].relative_gaps <= 1e-8).all()
+
+
+def test_the_losses_are_those_of_scikit_learns_lasso() -> None:
+    X, y = make_data("numbers")
+    folds, grid = assign_folds(N, 4, seed=7), [0.5, 0.1, 0.02]
+    problem = Problem(make_design(X, intercept=True), y, Squared())
+    found = cross_validate([problem], 1.0, folds, strengths=grid, options=OPTIONS, choice="best")
+    peer = LassoCV(alphas=grid, cv=PredefinedSplit(folds), tol=1e-10).fit(X, y)
+    np.testing.assert_allclose(2.0 * found.fold_losses.T, peer.mse_path_, rtol=1e-7)
+    assert found.strength == peer.alpha_
+
+
+def test_the_mean_and_its_error_weigh_the_folds_by_their_rows() -> None:
+    X, y = make_data("numbers")
+    folds = assign_folds(N, 7, seed=1)
+    found = cross_validate([Problem(make_design(X, intercept=True), y, Squared())], 0.0, folds, strengths=[0.1])
+    counts, losses = np.bincount(folds), found.fold_losses[:, 0]
+    mean = (counts * losses).sum() / N
+    assert found.mean[0] == pytest.approx(mean, rel=1e-14)
+    assert found.error[0] == pytest.approx(np.sqrt((counts * (losses - mean) ** 2).sum() / N / 6), rel=1e-12)
+
+
+def test_one_standard_error_takes_the_largest_strength_that_is_as_good() -> None:
+    mean, error = np.array([3.0, 1.25, 1.0, 1.1]), np.array([0.1, 0.1, 0.3, 0.1])
+    numbers = {"strengths": np.array([4.0, 3.0, 2.0, 1.0]), "fold_losses": np.zeros((2, 4)), "paths": ()}
+    found = CrossValidation(mean=mean, error=error, choice="one_standard_error", **numbers)
+    assert (found.best, found.place, found.strength) == (2, 1, 3.0)
+    assert CrossValidation(mean=mean, error=error, choice="best", **numbers).strength == 2.0
+
+
+def test_folds_spread_every_class_and_are_the_same_each_time() -> None:
+    classes = np.repeat([0, 1, 2], [30, 12, 7])
+    folds = assign_folds(49, 5, seed=None, classes=classes)
+    assert folds.tolist() == assign_folds(49, 5, seed=None, classes=classes).tolist()
+    assert folds.tolist() != assign_folds(49, 5, seed=1, classes=classes).tolist()
+    for number in range(3):
+        counts = np.bincount(folds[classes == number], minlength=5)
+        assert counts.max() - counts.min() <= 1
+
+
+@pytest.mark.parametrize(
+    ("model", "target"),
+    [
+        (sx.LinearRegression(strength="cv", l1_ratio=1.0, strengths=15), "numbers"),
+        (sx.LogisticRegression(strength="cv", l1_ratio=0.5, strengths=8, tol=1e-6), "labels"),
+        (sx.LogisticRegression(strength="cv", strengths=8), "classes"),
+        (sx.LogisticRegression(strength="cv", strengths=8, multiclass="one_vs_rest"), "classes"),
+        (sx.LinearSVM(strength="cv", strengths=5), "labels"),
+    ],
+    ids=str,
+)
+def test_an_estimator_is_refitted_at_the_strength_chosen(model: Any, target: str) -> None:
+    X, y = make_data(target)
+    model.fit(X, y)
+    assert model.strength_ == model.cv_.strength == model.cv_.strengths[model.cv_.one_standard_error]
+    assert model.cv_.strengths[0] > model.strength_ >= model.cv_.strengths[-1]
+    assert model.result_.provenance["cv"] == 5
+    assert all((path.relative_gaps <= model.tol).all() for path in model.cv_.paths)
+    again = type(model)(**{**model.get_params(), "strength": model.strength_}).fit(X, y)
+    np.testing.assert_allclose(model.coef_, again.coef_, atol=1e-3)
+    assert model.result_.objective == pytest.approx(again.result_.objective, rel=1e-6)
+    assert again.cv_ is None
+    assert model.certificate_.verify(X, y)
+
+
+def test_a_path_is_that_of_the_estimators_own_fits() -> None:
+    X, y = make_data("classes")
+    for model in (sx.LogisticRegression(l1_ratio=1.0), sx.LogisticRegression(l1_ratio=1.0, multiclass="one_vs_rest")):
+        path = sx.path(model, X, y, strengths=[0.05, 0.01])
+        assert path.coefs.shape == (2, 6, 3)
+        for place, strength in enumerate(path.strengths):
+            fit = sx.LogisticRegression(strength=strength, l1_ratio=1.0, multiclass=model.multiclass).fit(X, y)
+            assert path.objectives[place] == pytest.approx(fit.result_.objective, rel=1e-7)
+            assert path.active[place] == np.count_nonzero(fit.coef_)
+    assert not hasattr(model, "classes_"), "the estimator handed in is left as it was"
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"strength": "CV"}, "strength='CV' is not known; give a number of at least 0, or \"cv\""),
+        ({"strength": "cv", "cv": 1}, "cv=1 is out of range; give a number of folds from 2 to"),
+        ({"strength": "cv", "cv_choice": "min"}, "choice='min'"),
+        ({"strength": "cv", "strengths": []}, "are out of range; give one or more finite numbers"),
+    ],
+)
+def test_wrong_options_are_named(change: dict[str, Any], message: str) -> None:
+    X, y = make_data("labels")
+    with pytest.raises(OptionError) as refusal:
+        sx.LogisticRegression(**change).fit(X, y)
+    assert message in str(refusal.value)
+
+
+def test_a_class_of_one_row_cannot_be_held_out() -> None:
+    X, y = make_data("classes")
+    y = y.copy()
+    y[y == 2] = 0
+    y[3] = 2
+    with pytest.raises(DataError, match="a class has 1 row, which cannot be fitted and held out at once"):
+        sx.LogisticRegression(strength="cv").fit(X, y)
+
+
+def test_a_path_needs_an_estimator_with_a_strength() -> None:
+    X, y = make_data("labels")
+    with pytest.raises(OptionError, match="has no strength; give a LogisticRegression"):
+        sx.path(sx.Perceptron(), X, y)
