@@ -136,14 +136,19 @@ def test_a_fit_that_ran_out_of_passes_says_nothing_of_separation(data):
         model = sx.LogisticRegression(max_passes=1).fit(rows, labels)
     assert [warning.category for warning in caught] == [ConvergenceWarning]
     assert caught[0].filename == __file__
-    assert model.existence_[0].decided is False
+    assert model.existence_[0].verdict == "overlap"
 
 
 def test_a_doubt_is_in_the_result_too():
-    with pytest.warns(SeparationWarning, match="quasi-separated"):
+    with pytest.warns(
+        SeparationWarning,
+        match="all but 2 rows, which overlap; running off: intercept to −∞, x1 to",
+    ):
         model = sx.LogisticRegression().fit([[0], [1], [2], [2], [3], [4]], [0, 0, 0, 1, 1, 1])
-    assert "quasi-separated" in model.result_.message
-    assert model.result_.provenance["existence"] == "undecided"
+    assert "quasi-completely separated, so no finite maximum exists" in model.result_.message
+    assert model.result_.provenance["existence"] == model.certificate_.verdict == "quasi"
+    assert model.existence_[0].coefficient_status == {"intercept": "-inf", "x1": "+inf"}
+    assert model.limits_ == [{"intercept": -np.inf, "x1": np.inf}]
 
 
 def test_weights_of_0_keep_names_and_storage(data):
@@ -242,3 +247,16 @@ def test_frequencies_are_repetitions_and_whole_numbers(model):
     np.testing.assert_allclose(halves.coef_, repeated.coef_, rtol=1e-9)
     with pytest.raises(sx.errors.OptionError, match="weight_kind='counts'"):
         model(weight_kind="counts").fit(X, y)
+
+
+def test_softmax_weights_under_a_penalty_are_those_that_it_was_minimised_at():
+    X, y = sx.load_demo("iris")
+    model = sx.LogisticRegression(strength=0.05, l1_ratio=1.0).fit(X, y)
+    zeros = int(np.sum(model.coef_ == 0.0))
+    assert zeros >= 4, "an L1 penalty leaves weights of exactly 0"
+    scores = X @ model.coef_.T + model.intercept_
+    places = np.searchsorted(model.classes_, y)
+    loss = np.mean(np.log(np.exp(scores).sum(axis=1)) - scores[np.arange(len(y)), places])
+    assert loss + 0.05 * np.abs(model.coef_).sum() == pytest.approx(model.result_.objective, rel=1e-9)
+    plain = sx.LogisticRegression(strength=0.05).fit(X, y)
+    assert plain.coef_.sum(axis=0) == pytest.approx(np.zeros(4), abs=1e-6)

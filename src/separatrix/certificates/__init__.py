@@ -10,14 +10,16 @@ from separatrix.certificates.base import (
 from separatrix.certificates.bias_reduction import BiasReductionCertificate, JeffreysPoint, jeffreys_point
 from separatrix.certificates.covers import cover_needs, packing_bound
 from separatrix.certificates.divergence import Divergence, SignProof
+from separatrix.certificates.error_free import exact_sign_rows
 from separatrix.certificates.exact import least_margin
 from separatrix.certificates.generative import GenerativeCertificate, class_moments, closed_form
+from separatrix.certificates.likelihood import LikelihoodCertificate
 from separatrix.certificates.margin import MarginCertificate, least_margin_below, margin_bounds
 from separatrix.certificates.mistakes import MistakesCertificate, ProofStep, update_limit
 from separatrix.certificates.optimality import DualBound, OptimalityCertificate, dual_bound
 from separatrix.certificates.overlap import OverlapProof, Relation, dense_relation, overlap_holds
 from separatrix.certificates.pairs import PairsCertificate
-from separatrix.certificates.rays import Places, Rays, exact_sign_rows, make_rays
+from separatrix.certificates.rays import Places, Rays, make_rays
 from separatrix.certificates.separability import SeparabilityCertificate, kept_rows, refuse_infinite
 from separatrix.certificates.zero_one import InfeasibleRows, ZeroOneCertificate, exactly_wrong
 
@@ -30,6 +32,7 @@ __all__ = [
     "GenerativeCertificate",
     "InfeasibleRows",
     "JeffreysPoint",
+    "LikelihoodCertificate",
     "MarginCertificate",
     "MistakesCertificate",
     "OneVsRestCertificate",

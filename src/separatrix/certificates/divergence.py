@@ -80,10 +80,9 @@ class Divergence:
             return Check("rank", False, f"{len(chosen)} rays and {len(self.aliases)} aliases for {rays.width} columns")
         if not _independent(self.aliases, rays.width):
             return Check("rank", False, "the aliases are not independent")
-        for alias in self.aliases:
-            broken = np.flatnonzero(rays.signs(dense_relation(alias, rays.width), places))
+        for alias, broken in zip(self.aliases, rays.breaking(self.aliases, places, 1), strict=True):
             if len(broken):
-                row = int(rays.rows_of(places[broken[:1]])[0])
+                row = int(rays.rows_of(broken)[0])
                 return Check("rank", False, f"row {row} breaks the alias of columns {sorted(alias)}")
         rank = rank_modulo(rays.take(chosen)) if len(chosen) else 0
         return Check("rank", rank == len(chosen), f"{rank} rays are independent, {len(chosen)} are claimed to be")

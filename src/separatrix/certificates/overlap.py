@@ -7,7 +7,7 @@ everything happens in the other ρ columns, and ρ of the rays, the basis B, spa
 The multipliers may be rounded: with r = Σ λ z, exact ones exist if λ_B − Z_B⁻ᵗ r > 0. An approximate inverse R shows
 it: ‖Z_B⁻¹‖₁ ≤ ‖R‖₁ / (1 − ‖I − Z_B R‖₁), with rounding accounted for, r being summed exactly, in rays and columns
 scaled by powers of 2. Where r = 0 exactly, independence is shown by elimination modulo a prime instead: rank can only
-fall there. Cost: ρ³, and a pass a relation.
+fall there. Cost: ρ³, and a pass for the relations.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.certificates.base import Check
-from separatrix.certificates.rays import Places, Rays
+from separatrix.certificates.rays import Places, Rays, Relation
 
 __all__ = ["OverlapProof", "Relation", "dense_relation", "from_number", "overlap_holds", "rank_modulo", "to_number"]
 
@@ -32,8 +32,6 @@ SAFETY = 1.0 + 1e-9  # what the rounding of the bounds' own sums can cost, with 
 TINY = 1e-280  # stands for all that may have underflowed
 PRIME = 2**31 - 1
 LARGEST_NORM = 1e100  # of an inverse, beyond which what underflowed might count
-
-Relation = dict[int, Fraction]
 
 
 def to_number(value: Fraction | float) -> float | str:
@@ -98,16 +96,13 @@ class OverlapProof:
         return known and once and owned == [[column] for column in sorted(dependent)]
 
     def _relation_checks(self, rays: Rays, left: Places) -> list[Check]:
-        checks = []
-        for relation in self.relations:
-            signs = rays.signs(dense_relation(relation, rays.width), left)
-            broken = np.flatnonzero(signs)
+        for relation, broken in zip(self.relations, rays.breaking(self.relations, left, 1), strict=True):
             if len(broken):
-                row = int(rays.rows_of(left[broken[:1]])[0])
+                row = int(rays.rows_of(broken)[0])
                 return [Check("relations", False, f"row {row} breaks a relation between columns {sorted(relation)}")]
-        if self.relations:
-            checks.append(Check("relations", True, f"{len(self.relations)} hold exactly on every row that is left"))
-        return checks
+        if not self.relations:
+            return []
+        return [Check("relations", True, f"{len(self.relations)} hold exactly on every row that is left")]
 
     def _multiplier_check(self, rays: Rays) -> Check:
         return self.multiplier_check(rays.take(np.asarray(self.places, dtype=np.intp)))

@@ -5,37 +5,33 @@ z_ik = (e_yᵢ − e_k) ⊗ (1, xᵢ), in the scores of all classes but the firs
 z·w > 0 for all rays, and a likelihood has its maximum at infinity along w if z·w ≥ 0 for all, and not always 0.
 
 A sign is read off the float product where that is farther from 0 than its rounding, |fl(z·w) − z·w| ≤ (p + 8) ε
-Σ|zⱼ wⱼ|. The other rays are summed without error (`numerics.two_sum`), many at a time, and what even that leaves open
-as rationals. Cost: one pass with the sizes of the entries, and the near rays.
+Σ|zⱼ wⱼ|. The other rays are summed without error (`certificates.error_free`). Cost: one pass with the sizes of the
+entries, and the near rays. Relations, vectors that should vanish on all rays, are tried together: one pass for all
+those whose float products are exact.
 """
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from separatrix.certificates.error_free import EPSILON, WHOLE, binary_exponent, exact_sign_rows, scaled_floats
 from separatrix.design import Block, Design
-from separatrix.numerics import two_product, two_sum
 
-__all__ = ["BinaryRays", "Places", "Rays", "SoftmaxRays", "exact_sign_rows", "make_rays"]
+__all__ = ["BinaryRays", "Places", "Rays", "Relation", "SoftmaxRays", "make_rays"]
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.intp]
 Signs = NDArray[np.int8]
-EPSILON = float(np.finfo(np.float64).eps)
+Relation = dict[int, Fraction]
 EXTRA_ROUNDINGS = 8  # beside one a term: of the weights, of the sizes, of the difference of two scores
 TOO_SMALL = 1e-290  # sizes below this may have lost digits to underflow
-SAFE_EXPONENT = 300  # entries within 2^±300 have products and errors that are exact floats
-DISTILLATIONS = 6  # sweeps of error-free sums before rationals are asked
 CHUNK_ELEMENTS = 2**19
-WHOLE = 2.0**52  # sums of whole numbers of less are exact
 
 
 class Rays(ABC):
@@ -72,14 +68,14 @@ class Rays(ABC):
     def from_exact(weights: Sequence[Fraction]) -> Floats:
         """Return a vector rounded to floats, the largest entry between ½ and 2."""
         size = max(abs(weight) for weight in weights)
-        scale = Fraction(2) ** -_exponent(size)
+        scale = Fraction(2) ** -binary_exponent(size)
         return np.array([float(weight * scale) for weight in weights])
 
     def signs(self, weights: Sequence[Fraction], places: Places) -> Signs:
         """Return the exact sign of z·w for the rays in some places."""
         signs = np.zeros(len(places), dtype=np.int8)
         unsure = np.ones(len(places), dtype=np.bool_)
-        scaled, exact = _scaled_floats(weights)
+        scaled, exact = scaled_floats(weights)
         if scaled is not None:
             with np.errstate(over="ignore", invalid="ignore"):
                 values, sizes = (part[places] for part in self.products(scaled))
@@ -94,24 +90,62 @@ class Rays(ABC):
         self._decide(weights, places, np.flatnonzero(unsure), signs)
         return signs
 
+    def breaking(self, relations: Sequence[Relation], places: Places, most: int) -> list[Places]:
+        """Return for each relation the places, of some and at most as many, of rays that do not vanish on it."""
+        together = [self._exact_in_floats(relation) for relation in relations]
+        vectors = np.array([vector for vector in together if vector is not None])
+        found = iter(self._nonzero(vectors, places, most) if len(vectors) else ())
+        return [self._breaking_one(r, places, most) if v is None else next(found)
+                for r, v in zip(relations, together, strict=True)]
+
+    def _breaking_one(self, relation: Relation, places: Places, most: int) -> Places:
+        dense = [relation.get(j, Fraction(0)) for j in range(self.width)]
+        return places[np.flatnonzero(self.signs(dense, places))[:most]]
+
+    def _nonzero(self, vectors: Floats, places: Places, most: int) -> list[Places]:
+        """Return for each of some vectors (k, width) the first places where the float product is not 0; one pass."""
+        kept = np.zeros(self.count, dtype=np.bool_)
+        kept[places] = True
+        rows = kept.reshape(self.design.shape[0], -1), self.codes
+        listed = self.design.fold(_nonzero_products, vectors.reshape(len(vectors), -1, self.design.shape[1]), most, rows=rows)
+        pairs = np.concatenate(listed)
+        return [np.sort(pairs[pairs[:, 1] == k, 0])[:most] for k in range(len(vectors))]
+
+    def _exact_in_floats(self, relation: Relation) -> Floats | None:
+        """Return a relation's multiple whose float products with all rays are 0 just where they are; None without."""
+        support = [j for j, value in relation.items() if value]
+        scaled, exact = scaled_floats([relation[j] for j in support])
+        if scaled is None or not exact:
+            return None
+        vector = np.zeros(self.width)
+        vector[support] = scaled
+        if len(support) <= 2 and (np.abs(scaled) == np.abs(scaled[0])).all():
+            return np.sign(vector)  # a sum of two floats is 0 only if it is
+        return vector if self._sums_are_whole(vector) and self._size_bound(vector) < WHOLE else None
+
     def _sums_are_whole(self, weights: Floats) -> bool:
         """Tell whether all products are whole numbers, so that float sums below 2^53 are exact."""
         if not (weights == np.rint(weights)).all():
             return False
-        return bool(np.resize(self._whole_columns, self.width)[weights != 0.0].all())
+        return bool(np.resize(self._columns[0], self.width)[weights != 0.0].all())
+
+    def _size_bound(self, weights: Floats) -> float:
+        """Return what Σ|zⱼ wⱼ| cannot exceed, of whole columns."""
+        return float(np.resize(self._columns[1], self.width) @ np.abs(weights))
 
     @cached_property
-    def _whole_columns(self) -> NDArray[np.bool_]:
-        """Which columns of the design hold whole numbers only; a pass, made when first asked for."""
+    def _columns(self) -> tuple[NDArray[np.bool_], Floats]:
+        """Which columns of the design hold whole numbers only, and their largest; a pass, made when first asked for."""
         n, p = self.design.shape
-        whole = np.ones(p, dtype=np.bool_)
+        whole, largest = np.ones(p, dtype=np.bool_), np.zeros(p)
         step = max(1, CHUNK_ELEMENTS // p)
         for first in range(0, n, step):
             rows = self.design.take(np.arange(first, min(n, first + step)))
             whole &= (rows == np.rint(rows)).all(axis=0)
+            largest = np.maximum(largest, np.abs(rows).max(axis=0))
             if not whole[self.design.virtual :].any():
                 break
-        return whole
+        return whole, largest
 
     def _decide(self, weights: Sequence[Fraction], places: Places, unsure: Places, signs: Signs) -> None:
         """Fill in the signs that floats left open."""
@@ -172,13 +206,10 @@ class SoftmaxRays(Rays):
         """Return z·w of every ray, and Σ|zⱼ wⱼ|."""
         columns = np.vstack([np.zeros(self.design.shape[1]), weights.reshape(self.classes - 1, -1)]).T
         scores, sizes = np.split(self.design.gather(_scores_and_sizes, columns), 2, axis=1)
-        rows = np.arange(len(self.codes))
-        slots = np.arange(self.classes - 1)
-        others = slots + (slots >= self.codes[:, np.newaxis])
-        own = (rows, self.codes)
-        values = scores[own][:, np.newaxis] - np.take_along_axis(scores, others, axis=1)
-        total = sizes[own][:, np.newaxis] + np.take_along_axis(sizes, others, axis=1)
-        return values.reshape(-1), total.reshape(-1)
+        own, others = (np.take_along_axis(scores, which, axis=1) for which in _own_and_others(self.codes, self.classes))
+        values = own - others
+        own, others = (np.take_along_axis(sizes, which, axis=1) for which in _own_and_others(self.codes, self.classes))
+        return values.reshape(-1), (own + others).reshape(-1)
 
     def from_scores(self, scores: Floats) -> Floats:
         """Return every class's weights less the first's, class by class."""
@@ -198,90 +229,31 @@ def make_rays(design: Design, codes: NDArray[np.intp], classes: int) -> Rays:
     return (BinaryRays if classes <= 2 else SoftmaxRays)(design, codes, classes)
 
 
-def exact_sign_rows(rows: Floats, weights: Sequence[Fraction]) -> Signs:
-    """Return the sign of each row's exact product with the weights."""
-    support = [j for j, weight in enumerate(weights) if weight]
-    kept, used = rows[:, support], [weights[j] for j in support]
-    signs = np.zeros(len(rows), dtype=np.int8)
-    if not support:
-        return signs
-    open_rows = np.ones(len(rows), dtype=np.bool_)
-    terms = _exact_terms(kept, used)
-    if terms is not None:
-        signs, open_rows = _distil(*terms)
-    for row in np.flatnonzero(open_rows).tolist():
-        total = sum((Fraction(x) * w for x, w in zip(kept[row].tolist(), used, strict=True) if x), Fraction(0))
-        signs[row] = (total > 0) - (total < 0)
-    return signs
-
-
 def _scores_and_sizes(block: Block, weights: Floats) -> Floats:
     scores, sizes = block.matvec(weights), block.magnitudes(weights)
     return np.column_stack([scores, sizes])
 
 
-def _scaled_floats(weights: Sequence[Fraction]) -> tuple[Floats | None, bool]:
-    """Return weights as floats, none below about 1, whole numbers if they can be, and whether they are exact.
+def _own_and_others(codes: NDArray[np.intp], classes: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return each row's class, (m, 1), and all others in order, (m, K − 1)."""
+    slots, own = np.arange(classes - 1), codes[:, np.newaxis]
+    return own, slots + (slots >= own)
 
-    None where they range too widely.
+
+def _nonzero_products(block: Block, kept: NDArray[np.bool_], codes: NDArray[np.intp], vectors: Floats, most: int) -> list[Places]:
+    """Return pairs of a place and a vector whose product is not 0, for each vector at most as many as asked.
+
+    `vectors` is (k, 1 or K − 1, p); a ray of K classes has the product of its own class less that of the other.
     """
-    exponents = [_exponent(weight) for weight in weights if weight]
-    if not exponents or max(exponents) - min(exponents) > 2 * SAFE_EXPONENT:
-        return None, False
-    shared = math.lcm(*(weight.denominator for weight in weights))
-    factor = Fraction(shared)
-    if max(exponents) + shared.bit_length() > 52:
-        factor = Fraction(2) ** -min(exponents)
-    scaled = [weight * factor for weight in weights]
-    floats = [float(weight) for weight in scaled]
-    return np.array(floats), all(Fraction(x) == weight for x, weight in zip(floats, scaled, strict=True))
-
-
-def _exponent(number: Fraction) -> int:
-    """Return e with 2^(e−1) ≤ |number| < 2^(e+1), about the binary logarithm."""
-    return number.numerator.bit_length() - number.denominator.bit_length()
-
-
-def _exact_terms(rows: Floats, weights: Sequence[Fraction]) -> tuple[Floats, NDArray[np.bool_]] | None:
-    """Return terms (k, t) whose sums have the products' signs exactly, and which rows they hold for."""
-    shared = math.lcm(*(_odd_part(weight.denominator) for weight in weights))
-    exponents = np.array([_exponent(weight) for weight in weights])
-    used = [weight * shared / Fraction(2) ** int(e) for weight, e in zip(weights, exponents, strict=True)]
-    with np.errstate(over="ignore", under="ignore"):
-        sizes = np.frexp(np.abs(rows).max(axis=0, initial=0.0))[1] + exponents
-        scaled = np.ldexp(rows, exponents - int(sizes.max()))
-    small, large = 2.0**-SAFE_EXPONENT, 2.0**SAFE_EXPONENT
-    safe = ((rows == 0.0) | ((np.abs(scaled) >= small) & (np.abs(scaled) <= large))).all(axis=1)
-    terms: list[Any] = []
-    for column, weight in zip(scaled.T, used, strict=True):
-        rest = weight
-        while rest:
-            if not -SAFE_EXPONENT < _exponent(rest) < SAFE_EXPONENT:
-                return None
-            piece = float(rest)
-            terms += two_product(column, piece)
-            rest -= Fraction(piece)
-    return np.array(terms), safe
-
-
-def _distil(terms: Floats, safe: NDArray[np.bool_]) -> tuple[Signs, NDArray[np.bool_]]:
-    """Return the signs of the sums of terms, one a column of them, and which are still open."""
-    signs = np.zeros(terms.shape[1], dtype=np.int8)
-    still = np.flatnonzero(safe)
-    terms = terms[:, still]
-    for _ in range(DISTILLATIONS):
-        for k in range(1, len(terms)):
-            terms[k], terms[k - 1] = two_sum(terms[k], terms[k - 1])
-        rest = np.abs(terms[:-1]).sum(axis=0) * (1.0 + len(terms) * EPSILON)
-        done = (np.abs(terms[-1]) > rest) | ((rest == 0.0) & (terms[-1] == 0.0))
-        signs[still[done]] = np.sign(terms[-1, done])
-        still, terms = still[~done], terms[:, ~done]
-        if not len(still):
-            break
-    open_rows = ~safe
-    open_rows[still] = True
-    return signs, open_rows
-
-
-def _odd_part(number: int) -> int:
-    return number // (number & -number)
+    k, groups, p = vectors.shape
+    scores = block.matvec(vectors.reshape(k * groups, p).T).reshape(-1, k, groups)
+    if groups > 1:
+        scores = np.concatenate([np.zeros_like(scores[:, :, :1]), scores], axis=2)
+        own, others = (which[:, np.newaxis] for which in _own_and_others(codes, groups + 1))
+        scores = np.take_along_axis(scores, own, axis=2) - np.take_along_axis(scores, others, axis=2)
+    broken = (scores != 0.0) & kept[:, np.newaxis, :]
+    if not broken.any():
+        return [np.zeros((0, 2), dtype=np.intp)]
+    rows, which, slots = np.nonzero(broken)
+    pairs = np.column_stack([(block.start + rows) * kept.shape[1] + slots, which])
+    return [pairs[which == number][:most] for number in np.unique(which).tolist()]

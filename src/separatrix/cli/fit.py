@@ -62,6 +62,13 @@ def fit(  # noqa: PLR0913, PLR0917  # every parameter is an option
     intercept: Annotated[
         bool, typer.Option("--intercept/--no-intercept", help="Whether the boundary may miss the origin.")
     ] = True,
+    on_overlap: Annotated[
+        str,
+        typer.Option(
+            metavar="run|stop",
+            help="Run to a limit if no halfspace separates the rows, or stop as soon as that is proved.",
+        ),
+    ] = "run",
     max_updates: Annotated[int, typer.Option(help="Stop after so many updates.")] = 1_000_000,
     max_passes: Annotated[int, typer.Option(help="Stop after so many passes over the rows.")] = 10_000,
     seed: Annotated[int, typer.Option(help="Seeds the orders random and shuffled, and a random start.")] = 0,
@@ -99,6 +106,7 @@ def fit(  # noqa: PLR0913, PLR0917  # every parameter is an option
         max_updates=max_updates,
         max_passes=max_passes,
         seed=seed,
+        on_overlap=on_overlap,  # type: ignore[arg-type]
     )
     result, summary = answer(Request(table, target, tuple(drop or ()), positive, intercept), options)
     if as_json:

@@ -9,9 +9,11 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from separatrix.cli.check import check
 from separatrix.cli.compare import compare
 from separatrix.cli.demo import demo
 from separatrix.cli.fit import fit
+from separatrix.cli.verify import verify
 from separatrix.errors import SeparatrixError
 
 __all__ = ["app", "main"]
@@ -44,6 +46,8 @@ app = typer.Typer(
 )
 app.command()(fit)
 app.command()(compare)
+app.command()(check)
+app.command()(verify)
 app.command()(demo)
 
 

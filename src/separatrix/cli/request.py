@@ -16,7 +16,7 @@ from separatrix.fit import Classes, FitResult, PerceptronOptions, find_classes
 from separatrix.reports import Summary, TrainingData, summarise
 from separatrix.tables import Table, feature_columns, read_table, target_column
 
-__all__ = ["Answer", "Request", "Rows", "answer", "read_rows"]
+__all__ = ["Answer", "Columns", "Request", "Rows", "answer", "read_columns", "read_rows"]
 
 
 @dataclass(frozen=True)
@@ -37,6 +37,16 @@ class Answer(NamedTuple):
     summary: Summary
 
 
+class Columns(NamedTuple):
+    """A table as it was read: the features (n, p) by name, and the target (n,), classes or numbers."""
+
+    source: str
+    target: str
+    names: tuple[str, ...]
+    X: NDArray[np.float64]
+    y: NDArray[Any]
+
+
 class Rows(NamedTuple):
     """What was read of a table: the design, and the classes of the target."""
 
@@ -46,6 +56,7 @@ class Rows(NamedTuple):
     labels: NDArray[Any]
     classes: Classes
     design: Design
+    X: NDArray[np.float64]
 
     def one_class_against_others(self, label: str | None) -> tuple[NDArray[np.float64], tuple[Any, Any]]:
         """Return signs, +1 for the class of a label (of two: the last if None), and the labels that they stand for."""
@@ -56,17 +67,23 @@ class Rows(NamedTuple):
         return self.classes.signs(place), (plain[1 - place] if len(plain) == 2 else None, plain[place])
 
 
-def read_rows(request: Request) -> Rows:
+def read_columns(request: Request) -> Columns:
     """Read the table that a request names."""
     table = read_table(request.source)
     target = _target(table, request)
     table = table.without(request.drop)
-    labels = target_column(table, target)
+    y = target_column(table, target)
     X, names = feature_columns(table, target)
+    return Columns(table.source, target, tuple(names), X, y)
+
+
+def read_rows(request: Request) -> Rows:
+    """Read the table that a request names as a design, and its target as classes."""
+    source, target, names, X, labels = read_columns(request)
     classes = find_classes(labels)
     refuse_many_classes(classes, target)
     design = make_design(X, intercept=request.intercept, names=names)
-    return Rows(table.source, target, tuple(names), labels, classes, design)
+    return Rows(source, target, names, labels, classes, design, X)
 
 
 def answer(request: Request, options: PerceptronOptions) -> Answer:

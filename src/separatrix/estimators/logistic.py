@@ -5,12 +5,13 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from separatrix.certificates import SeparabilityCertificate
 from separatrix.errors import (
     OptionError,
     SeparationError,
@@ -20,17 +21,17 @@ from separatrix.errors import (
 )
 from separatrix.estimators.base import LinearClassifier
 from separatrix.estimators.probability import log_probabilities, probabilities
-from separatrix.estimators.strength import Penalised, WeightKind
+from separatrix.estimators.strength import ClassTask, Penalised, WeightKind
 from separatrix.estimators.weights import apply_class_weight, drop_weightless
 from separatrix.fit import (
     ConvexOptions,
-    Existence,
     FitResult,
     StrengthChoice,
     binary_targets,
     fit_logistic,
     join_results,
     logistic_problem,
+    runaways,
 )
 from separatrix.inference import FirthFit, fit_firth
 from separatrix.numerics import softplus
@@ -41,21 +42,13 @@ __all__ = ["LogisticRegression"]
 Floats = NDArray[np.float64]
 
 
-class _Task(NamedTuple):
-    """A problem without its penalty, the labels that its targets stand for, and those classes' weights."""
-
-    problem: Problem
-    labels: tuple[Any, ...]
-    class_weights: tuple[float, ...] | None
-
-
 class LogisticRegression(Penalised, LinearClassifier):
     """Logistic regression: P(second class) = σ(w·x + b), or a softmax of one score a class.
 
     Minimises the mean loss plus ``strength · ((1 − l1_ratio)/2 ‖w‖² + l1_ratio ‖w‖₁)``; the intercept is never
     penalised. At strength 0, the default, it is the maximum likelihood estimate, in any units of the columns. Whether
-    that exists is judged from the data: `existence_` says 'overlap' (it does), 'separable' (it does not) or
-    'undecided', and a SeparationWarning is given unless it was shown to exist.
+    that exists is proved from the data: the verdict of `existence_` is 'overlap' (it does), 'separable' or 'quasi' (it
+    does not) or 'undecided', and a SeparationWarning is given unless it does.
 
     Parameters
     ----------
@@ -64,7 +57,7 @@ class LogisticRegression(Penalised, LinearClassifier):
     l1_ratio : 0 for L2, 1 for L1, between for elastic net
     multiclass : "softmax" or "one_vs_rest", for more than two classes
     reference : a class whose softmax scores are 0, so that the others' weights are log-odds against it; None for
-        weights that sum to 0 over the classes
+        weights as the penalty has them, which without one sum to 0 over the classes
     solver : "auto", or the name of one, as "newton"
     on_separation : "warn", "raise" or "ignore" where strength is 0 and no maximum is shown to exist, or "firth" for
         bias-reduced estimates there, which always exist (two classes)
@@ -83,7 +76,10 @@ class LogisticRegression(Penalised, LinearClassifier):
     ----------
     coef_, intercept_, classes_ : (1, p) for two classes or (K, p)
     strength_, cv_ : the strength used; for "cv" the held-out losses along the path, else None
-    existence_ : the verdict at strength 0, one a fit; None with a penalty
+    existence_ : at strength 0 the certificates of separability, one a fit, with a `verdict` and a
+        `coefficient_status` by name; None with a penalty
+    limits_ : at strength 0, by name, what each coefficient tends to: a number, ±inf, or nan where the data do not tell;
+        one a fit, None of a softmax
     firth_ : the bias-reduced fit and its profile-likelihood intervals, where there was need for it, else None
     result_, certificate_, trace_ : status and gap; the certificate of optimality; the way there
 
@@ -150,6 +146,7 @@ class LogisticRegression(Penalised, LinearClassifier):
             for task, (problem, start) in zip(tasks, penalised, strict=True)
         ]
         self.existence_ = [fit.existence for fit in fits if fit.existence is not None] or None
+        self.limits_ = [fit.limits for fit in fits] if self.existence_ and fits[0].limits else None
         self.firth_ = self._reduce_bias(tasks)
         self._judge(self.existence_ or [])
         result = join_results([fit.result for fit in fits], self.classes_.tolist())
@@ -183,7 +180,7 @@ class LogisticRegression(Penalised, LinearClassifier):
         scores = self.decision_function(X)
         return scores if scores.ndim == 1 or self.multiclass == "softmax" else -np.asarray(softplus(-scores))
 
-    def _tasks(self, X: Any, y: Any, sample_weight: Any) -> list[_Task]:
+    def _tasks(self, X: Any, y: Any, sample_weight: Any) -> list[ClassTask]:
         """Return the softmax of several classes as one task, two classes as one, or each against the rest."""
         require_choice("multiclass", self.multiclass, ("softmax", "one_vs_rest"))
         design, labels = self._design_and_labels(X, y)
@@ -196,7 +193,7 @@ class LogisticRegression(Penalised, LinearClassifier):
         else:
             targets = [(target.signs, target.labels) for target in binary_targets(classes)]
         return [
-            _Task(
+            ClassTask(
                 logistic_problem(design, codes, names, weights),
                 names,
                 None if names[0] is None else self._by_label(names),
@@ -208,7 +205,7 @@ class LogisticRegression(Penalised, LinearClassifier):
         """Return the classes' weights in the order of some labels."""
         return None if self._class_weights is None else tuple(self._class_weights[label] for label in labels)
 
-    def _starts(self, last: Floats | None, tasks: Sequence[_Task]) -> list[Floats | None]:
+    def _starts(self, last: Floats | None, tasks: Sequence[ClassTask]) -> list[Floats | None]:
         """Return where each task starts: at the last fit's coefficients where their shape is the same."""
         shape = tasks[0].problem.design.shape[1], 1 if len(self.classes_) == 2 else len(self.classes_)
         if last is None or last.shape != shape:
@@ -224,11 +221,8 @@ class LogisticRegression(Penalised, LinearClassifier):
         if result.coef.ndim == 1 or self.multiclass != "softmax":
             return result
         if self.reference is None:
-            return replace(
-                result,
-                coef=result.coef - result.coef.mean(axis=0),
-                intercept=result.intercept - result.intercept.mean(),
-            )
+            coef = result.coef if self.strength_ > 0.0 else result.coef - result.coef.mean(axis=0)
+            return replace(result, coef=coef, intercept=result.intercept - result.intercept.mean())
         places = np.flatnonzero(self.classes_ == self.reference)
         if not len(places):
             raise OptionError(f"reference={self.reference!r} is not among classes {self.classes_.tolist()}")
@@ -237,7 +231,7 @@ class LogisticRegression(Penalised, LinearClassifier):
             result, coef=result.coef - result.coef[place], intercept=result.intercept - result.intercept[place]
         )
 
-    def _reduce_bias(self, tasks: Sequence[_Task]) -> FirthFit | None:
+    def _reduce_bias(self, tasks: Sequence[ClassTask]) -> FirthFit | None:
         """Return the bias-reduced fit where it was asked for and no maximum was shown to exist."""
         if self.on_separation != "firth" or not _doubts(self.existence_ or []):
             return None
@@ -246,20 +240,21 @@ class LogisticRegression(Penalised, LinearClassifier):
             raise OptionError(f'on_separation="firth" is for two classes of plain or weighted rows, not for {what}')
         return fit_firth(tasks[0].problem, (tasks[0].labels[0], tasks[0].labels[1]))
 
-    def _judge(self, verdicts: list[Existence]) -> None:
+    def _judge(self, verdicts: list[SeparabilityCertificate]) -> None:
         doubts = _doubts(verdicts)
         if not doubts or self.on_separation == "ignore" or self.firth_ is not None:
             return
+        unknown = doubts[0].verdict == "undecided"
+        head = "it is not known whether the likelihood has a maximum" if unknown else "the likelihood has no maximum"
         message = (
-            f"no maximum of the likelihood was shown to exist: {doubts[0].reason};"
-            " the coefficients say where the fit stopped, not what they converge to. Use strength > 0, or"
-            ' on_separation="firth"'
+            f"{head}: {doubts[0].claim.split(';')[0]}{runaways(doubts[0])}; the coefficients say where the fit stopped,"
+            ' not what they converge to. Use strength > 0, or on_separation="firth"'
         )
         if self.on_separation == "raise":
             raise SeparationError(message)
         warnings.warn(message, SeparationWarning, stacklevel=3)
 
 
-def _doubts(verdicts: Sequence[Existence]) -> list[Existence]:
-    """Return the verdicts on fits that ended, but of which no maximum was shown to exist."""
-    return [verdict for verdict in verdicts if verdict.verdict != "overlap" and verdict.decided]
+def _doubts(verdicts: Sequence[SeparabilityCertificate]) -> list[SeparabilityCertificate]:
+    """Return the verdicts that do not say that a maximum exists."""
+    return [verdict for verdict in verdicts if verdict.verdict != "overlap"]

@@ -8,7 +8,9 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.multiclass import _check_partial_fit_first_call
+from sklearn.utils.validation import check_is_fitted
 
+from separatrix.certificates import Certificate
 from separatrix.design import Design
 from separatrix.errors import DataError
 from separatrix.estimators.base import LinearClassifier, seed_of
@@ -48,12 +50,15 @@ class Perceptron(LinearClassifier):
     fit_intercept : whether the halfspace may miss the origin
     max_updates, max_passes : the limits at which it stops, with a status and a warning
     random_state : seeds "random" and "shuffled" orders and a random start
+    on_overlap : "run" to a limit; "stop" as soon as it is proved that no weights are right on every row, which is
+        looked into once, after ten passes and 5,000 visits or at a limit; a partial fit never stops so
 
     Attributes
     ----------
     coef_, intercept_, classes_ : the halfspaces, (1, p) for two classes or (K, p)
     n_updates_ : T, the updates made, in all classes together; n_iter_ : passes, rounded up
     result_, certificate_, trace_ : status and message; the mistake bound, re-checkable; the way there
+    overlap_ : the proof that stopped the fit, re-checkable too; None of a fit that none stopped
 
     Examples
     --------
@@ -82,6 +87,7 @@ class Perceptron(LinearClassifier):
         max_updates: int = 1_000_000,
         max_passes: int = 10_000,
         random_state: Any = None,
+        on_overlap: Literal["run", "stop"] = "run",
     ) -> None:
         self.update = update
         self.order = order
@@ -95,6 +101,7 @@ class Perceptron(LinearClassifier):
         self.max_updates = max_updates
         self.max_passes = max_passes
         self.random_state = random_state
+        self.on_overlap = on_overlap
 
     def fit(self, X: Any, y: Any) -> Self:
         """Fit from the start: X (n, p) dense or sparse, y (n,) labels of two or more classes."""
@@ -111,6 +118,12 @@ class Perceptron(LinearClassifier):
         codes = np.searchsorted(self.classes_, labels)
         states = self._new_states(design.shape[1], options) if first else [fit.state for fit in self._fits]
         return self._take(self._fit_classes(design, Classes(self.classes_, codes), options, states))
+
+    @property
+    def overlap_(self) -> Certificate | None:
+        """The proof that no weights are right on every row, if it stopped the fit; of many classes, for each such."""
+        check_is_fitted(self)
+        return self.result_.overlap
 
     @property
     def votes_(self) -> list[Ballot]:
@@ -133,6 +146,7 @@ class Perceptron(LinearClassifier):
             max_updates=self.max_updates,
             max_passes=self.max_passes,
             seed=seed_of(self.random_state),
+            on_overlap=self.on_overlap,
         )
 
     def _new_states(self, p: int, options: PerceptronOptions) -> list[PerceptronState]:

@@ -15,11 +15,19 @@ from separatrix.fit import ConvexOptions, CrossValidation, StrengthChoice, assig
 from separatrix.penalties import make_penalty
 from separatrix.problem import Problem
 
-__all__ = ["Penalised", "PenalisedProblem", "WeightKind"]
+__all__ = ["ClassTask", "Penalised", "PenalisedProblem", "WeightKind"]
 
 WeightKind = Literal["precision", "frequency"]
 
 Floats = NDArray[np.float64]
+
+
+class ClassTask(NamedTuple):
+    """A classifier's problem without its penalty, the labels that its targets stand for, and those classes' weights."""
+
+    problem: Problem
+    labels: tuple[Any, ...]
+    class_weights: tuple[float, ...] | None
 
 
 class PenalisedProblem(NamedTuple):

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from separatrix.certificates import OptimalityCertificate
 from separatrix.errors import require_choice, require_number
 from separatrix.estimators.base import LinearClassifier
+from separatrix.estimators.strength import ClassTask, Penalised
 from separatrix.estimators.weights import apply_class_weight, drop_weightless
-from separatrix.fit import ConvexOptions, FitResult, binary_targets, fit_svm, join_results
+from separatrix.fit import ConvexOptions, FitResult, StrengthChoice, binary_targets, fit_svm, join_results
 from separatrix.losses import Hinge, SquaredHinge
-from separatrix.penalties import make_penalty
 from separatrix.problem import Problem
 
 __all__ = ["LinearSVM"]
@@ -22,7 +22,7 @@ __all__ = ["LinearSVM"]
 LOSSES = {"hinge": Hinge(), "squared_hinge": SquaredHinge()}
 
 
-class LinearSVM(LinearClassifier):
+class LinearSVM(Penalised, LinearClassifier):
     """The soft-margin support vector machine with a linear score; more than two classes, each against the rest.
 
     Minimises ``Σ loss(y (w·x + b)) / n + strength/2 ‖w‖²``, the intercept never penalised. scikit-learn's and
@@ -30,16 +30,20 @@ class LinearSVM(LinearClassifier):
 
     Parameters
     ----------
-    strength : of the penalty, above 0
+    strength : of the penalty, above 0; "cv" for one chosen by cross-validation
     loss : "hinge" or "squared_hinge"
     solver : "auto", or the name of one, as "interior_point"
     class_weight : None, "balanced", or a weight for each class; multiplies the rows' weights
     fit_intercept : whether scores have a constant
     tol : the relative duality gap to reach; max_passes : over the rows, at most
+    cv, cv_choice, strengths, random_state : for strength "cv": the folds; "one_standard_error" (the largest strength
+        that is as good as the best, as far as the folds can tell) or "best"; how many strengths to try, or which; the
+        draw of the folds, None for the same one each time
 
     Attributes
     ----------
     coef_, intercept_, classes_ : (1, p) for two classes or (K, p)
+    strength_, cv_ : the strength used; for "cv" the held-out losses along the path, else None
     result_, certificate_, trace_ : status and gap; the certificate of optimality; the way there
 
     Examples
@@ -52,16 +56,20 @@ class LinearSVM(LinearClassifier):
     Reference: Cortes and Vapnik, Support-vector networks (1995).
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  # scikit-learn wants every option here
         self,
         *,
-        strength: float = 1e-3,
+        strength: float | Literal["cv"] = 1e-3,
         loss: Literal["hinge", "squared_hinge"] = "hinge",
         solver: str = "auto",
         class_weight: Any = None,
         fit_intercept: bool = True,
         tol: float = 1e-6,
         max_passes: int = 10_000,
+        cv: int = 5,
+        cv_choice: StrengthChoice = "one_standard_error",
+        strengths: Any = 100,
+        random_state: Any = None,
     ) -> None:
         self.strength = strength
         self.loss = loss
@@ -70,25 +78,51 @@ class LinearSVM(LinearClassifier):
         self.fit_intercept = fit_intercept
         self.tol = tol
         self.max_passes = max_passes
+        self.cv = cv
+        self.cv_choice = cv_choice
+        self.strengths = strengths
+        self.random_state = random_state
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit from X (n, p) dense or sparse and y (n,) labels; rows of weight 0 do not count at all."""
-        loss = LOSSES[require_choice("loss", self.loss, LOSSES)]
-        penalty = make_penalty(require_number("strength", self.strength, above=0.0), 0.0)
         options = ConvexOptions.named(self.solver, self.tol, self.max_passes)
+        if not isinstance(self.strength, str):
+            require_number("strength", self.strength, above=0.0)
+        tasks, places = self._tasks(X, y, sample_weight)
+        penalised = self._penalise([task.problem for task in tasks], options, [None] * len(tasks))
+        fits = [
+            fit_svm(problem, options, labels=(task.labels[0], task.labels[1]), class_weights=task.class_weights)
+            for task, (problem, _) in zip(tasks, penalised, strict=True)
+        ]
+        result = join_results([_among_all(fit, *places) for fit in fits], self.classes_.tolist())
+        self.n_iter_ = max(1, round(result.passes))
+        return self._keep(replace(result, provenance={**result.provenance, **self._origin()}))
+
+    @property
+    def l1_ratio(self) -> float:
+        """The penalty is L2."""
+        return 0.0
+
+    def problems(self, X: Any, y: Any, sample_weight: Any = None) -> list[Problem]:
+        """Return what is to be minimised, without a penalty: one problem, or one a class against the rest."""
+        return [task.problem for task in self._tasks(X, y, sample_weight)[0]]
+
+    def _tasks(
+        self, X: Any, y: Any, sample_weight: Any
+    ) -> tuple[list[ClassTask], tuple[NDArray[np.int64] | None, NDArray[np.int64] | None]]:
+        """Return the task of two classes, or one a class, and which rows were kept, of all and then of those."""
+        loss = LOSSES[require_choice("loss", self.loss, LOSSES)]
         rows = drop_weightless(*self._design_and_labels(X, y), self._weights(sample_weight, X))
         weights, by_label = apply_class_weight(self.class_weight, rows.labels, rows.weights)
         kept = drop_weightless(rows.design, rows.labels, weights)
-        results = []
+        tasks = []
         for target in binary_targets(self._classes(kept.labels)):
-            problem = Problem(kept.design, target.signs, loss, penalty, kept.weights)
             known = by_label is not None and target.labels[0] is not None
             sides = tuple(by_label[label] for label in target.labels) if by_label and known else None
-            result = fit_svm(problem, options, labels=target.labels, class_weights=sides)
-            results.append(_among_all(result, rows.places, kept.places))
-        result = join_results(results, self.classes_.tolist())
-        self.n_iter_ = max(1, round(result.passes))
-        return self._keep(result)
+            tasks.append(
+                ClassTask(Problem(kept.design, target.signs, loss, weights=kept.weights), target.labels, sides)
+            )
+        return tasks, (rows.places, kept.places)
 
 
 def _among_all(result: FitResult, *places: NDArray[np.int64] | None) -> FitResult:

@@ -4,7 +4,7 @@ from separatrix.fit.choose import Choice, choose
 from separatrix.fit.comparison import Compared, compare_learners
 from separatrix.fit.convex import SOLVERS, ConvexFit, ConvexOptions, fit_convex
 from separatrix.fit.cross_validation import CrossValidation, StrengthChoice, assign_folds, cross_validate
-from separatrix.fit.existence import Existence
+from separatrix.fit.existence import runaways
 from separatrix.fit.generative import fit_generative
 from separatrix.fit.halfspace import fit_halfspace
 from separatrix.fit.labels import Classes, binary_signs, find_classes
@@ -38,7 +38,6 @@ __all__ = [
     "ConvexFit",
     "ConvexOptions",
     "CrossValidation",
-    "Existence",
     "FitResult",
     "LMSOptions",
     "LogisticFit",
@@ -83,6 +82,7 @@ __all__ = [
     "mistake_bound",
     "rate_limits",
     "run",
+    "runaways",
     "strength_from",
     "strength_grid",
     "strength_to",

@@ -13,7 +13,6 @@ from fractions import Fraction
 
 import numpy as np
 import scipy.linalg
-import scipy.optimize
 from numpy.typing import NDArray
 
 from separatrix.certificates import Divergence, Places, Rays, Relation, SignProof, dense_relation
@@ -99,10 +98,10 @@ class _Cone:
 
     def __init__(self, rays: Rays, places: Places, face: Face, vectors: list[Relation]) -> None:
         assert face.direction is not None
-        self.rays, self.places = rays, places
+        self.rays = rays
         self.direction, self.vectors = face.direction, [dense_relation(vector, rays.width) for vector in vectors]
-        separated = np.setdiff1d(places, face.left, assume_unique=True)
-        self.asked = separated[:: max(1, len(separated) // (FEWEST_RAYS + 2 * len(vectors)))]
+        self.separated = np.setdiff1d(places, face.left, assume_unique=True)  # on those left all is 0
+        self.asked = self.separated[:: max(1, len(self.separated) // (FEWEST_RAYS + 2 * len(vectors)))]
         self._ask(self.asked)
 
     def _ask(self, places: Places) -> None:
@@ -114,12 +113,14 @@ class _Cone:
 
     def settle(self, column: int, sign: int) -> SignProof | tuple[Fraction, ...] | None:
         """Return a proof that the column keeps its sign, or a direction in which it does not."""
+        from scipy.optimize import linprog  # noqa: PLC0415  # loading takes 0.3 s
+
         for _ in range(ROUNDS):
             aim = sign * np.array([float(vector[column]) for vector in self.vectors]) / self.scale
             size = float(np.abs(aim).max())
             rows = np.vstack([-self.products, -aim / size])
             right = np.append(np.zeros(len(self.products)), 1.0)
-            solved = scipy.optimize.linprog(aim / size, A_ub=rows, b_ub=right, bounds=(None, None), method="highs")
+            solved = linprog(aim / size, A_ub=rows, b_ub=right, bounds=(None, None), method="highs")
             if solved.status != 0 or solved.fun is None:
                 return None
             if solved.fun > -0.5:
@@ -146,7 +147,7 @@ class _Cone:
 
     def _opposite(self, column: int, sign: int, inner: Floats) -> tuple[tuple[Fraction, ...] | None, Places]:
         """Return an exact direction near some coordinates, with the other sign; and the rays against the last tried."""
-        against = self.places[:0]
+        against = self.separated[:0]
         size = max(abs(value) for value in self.direction)
         amounts = [Fraction(x) for x in (inner / np.abs(inner).max()).tolist()]
         for share in map(Fraction, TOWARDS):
@@ -155,8 +156,8 @@ class _Cone:
                 mixed = [x + amount * v if v else x for x, v in zip(mixed, vector, strict=True)]
             if mixed[column] * sign >= 0:
                 continue
-            signs = self.rays.signs(mixed, self.places)
-            against = self.places[signs < 0]
+            signs = self.rays.signs(mixed, self.separated)
+            against = self.separated[signs < 0]
             if not len(against):
                 return tuple(mixed), against
         return None, against

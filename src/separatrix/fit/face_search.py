@@ -174,11 +174,8 @@ def _joined(rays: Rays, sample: Places, against: Places, weights: list[Fraction]
 
 def strangers(rays: Rays, places: Places, relations: tuple[Relation, ...]) -> Places:
     """Return rays that break relations between columns, a few for each."""
-    found = [np.zeros(0, dtype=np.intp)]
-    for relation in relations:
-        dense = [relation.get(j, Fraction(0)) for j in range(rays.width)]
-        found.append(places[np.flatnonzero(rays.signs(dense, places))][:FEWEST_ADDED])
-    return np.unique(np.concatenate(found))
+    found = rays.breaking(relations, places, FEWEST_ADDED)
+    return np.unique(np.concatenate([np.zeros(0, dtype=np.intp), *found]))
 
 
 def _in_places(proof: OverlapProof, sample: Places) -> OverlapProof:

@@ -12,14 +12,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.certificates import OptimalityCertificate
+from separatrix.certificates import LikelihoodCertificate, OptimalityCertificate, SeparabilityCertificate
 from separatrix.design import Design
-from separatrix.fit.convex import ConvexFit, ConvexOptions, fit_convex
-from separatrix.fit.existence import Existence, judge_existence, separation_bound
+from separatrix.errors import counted
+from separatrix.fit.convex import ConvexOptions, fit_convex
+from separatrix.fit.existence import coefficient_limits, judge_existence
 from separatrix.fit.linear import linear_result
 from separatrix.fit.result import FitResult
 from separatrix.fit.run import Watch
-from separatrix.fit.stopping import AtMost, Status
+from separatrix.fit.stopping import Status, separation_rule
 from separatrix.losses import Logistic, Loss, Softmax
 from separatrix.problem import Problem
 
@@ -29,10 +30,14 @@ Floats = NDArray[np.float64]
 
 
 class LogisticFit(NamedTuple):
-    """A result, and at strength 0 the verdict on whether a maximum exists."""
+    """A result and, at strength 0, the certificate of whether a maximum exists and what coefficients tend to.
+
+    The limits are of two classes, by name; empty of more.
+    """
 
     result: FitResult
-    existence: Existence | None
+    existence: SeparabilityCertificate | None
+    limits: dict[str, float]
 
 
 def logistic_problem(
@@ -54,23 +59,34 @@ def fit_logistic(
 ) -> LogisticFit:
     """Fit signs ±1 (labels: negative, positive) or places of several classes (labels: all)."""
     unpenalised = bool(problem.free.all())
-    rules = (AtMost("objective", separation_bound(problem), Status.SEPARATED),) if unpenalised else ()
+    rules = (separation_rule(problem),) if unpenalised else ()
     fit = fit_convex(problem, options, start=start, watch=watch, extra_rules=rules)
-    existence = _existence(fit) if unpenalised else None
     result = linear_result(problem, fit, options, labels=labels)
-    if isinstance(result.certificate, OptimalityCertificate):
-        result = replace(result, certificate=replace(result.certificate, class_weights=class_weights))
-    return LogisticFit(result if existence is None else _with_doubt(result, existence), existence)
+    certificate = replace(_optimality(result), class_weights=class_weights)
+    if not unpenalised:
+        return LogisticFit(replace(result, certificate=certificate), None, {})
+    existence = judge_existence(problem, fit, labels)
+    result = replace(
+        _with_existence(result, existence, options), certificate=LikelihoodCertificate(certificate, existence)
+    )
+    limits = coefficient_limits(problem, existence, options) if len(labels) == 2 else {}
+    return LogisticFit(result, existence, limits)
 
 
-def _existence(fit: ConvexFit) -> Existence:
-    if not fit.walk.status.reached_goal:
-        return Existence("undecided", "the fit was stopped before it could be told", decided=False)
-    return judge_existence(fit.walked, fit.walk.coef, fit.walk.facts["objective"])
+def _optimality(result: FitResult) -> OptimalityCertificate:
+    assert isinstance(result.certificate, OptimalityCertificate)
+    return result.certificate
 
 
-def _with_doubt(result: FitResult, existence: Existence) -> FitResult:
-    """Return a result that says in its message and provenance whether its maximum is known to exist."""
+def _with_existence(result: FitResult, existence: SeparabilityCertificate, options: ConvexOptions) -> FitResult:
+    """Return a result that says in status, message and provenance whether its maximum exists."""
     provenance = {**result.provenance, "existence": existence.verdict}
-    doubt = f"; {existence.reason}" if existence.verdict == "undecided" else ""
-    return replace(result, message=result.message + doubt, provenance=provenance)
+    if existence.verdict == "overlap":
+        return replace(result, provenance=provenance)
+    passes, reached = counted(round(result.passes), "pass"), result.facts["relative_gap"] <= options.tol
+    if existence.verdict == "undecided":
+        return replace(result, message=f"{result.message}; {existence.claim}", provenance=provenance)
+    kind = "completely" if existence.verdict == "separable" else "quasi-completely"
+    near = f" (the objective is within {result.facts['relative_gap']:.2g} of its bound)" if reached else ""
+    message = f"stopped after {passes}: the classes are {kind} separated, so no finite maximum exists{near}"
+    return replace(result, status=Status.SEPARATED, message=message, provenance=provenance)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from separatrix.certificates import OneVsRestCertificate
 from separatrix.fit.labels import Classes
 from separatrix.fit.result import FitResult
+from separatrix.fit.stopping import Status
 
 __all__ = ["BinaryTarget", "binary_targets", "join_results"]
 
@@ -36,7 +37,7 @@ def join_results(parts: Sequence[FitResult], classes: Sequence[Any]) -> FitResul
     """Return one fit as it is, and the fits of each class against the rest as one: coef (K, p), intercept (K,)."""
     if len(parts) == 1:
         return parts[0]
-    worst = next((part for part in parts if not part.status.reached_goal), parts[0])
+    worst = min(parts, key=lambda part: (part.status.reached_goal, part.status is not Status.INFEASIBLE))
     messages = [f"{label!r} against the rest: {part.message}" for label, part in zip(classes, parts, strict=True)]
     facts = {name: sum(part.facts[name] for part in parts) for name in ADDED if name in parts[0].facts}
     return FitResult(
@@ -52,4 +53,11 @@ def join_results(parts: Sequence[FitResult], classes: Sequence[Any]) -> FitResul
         facts=facts,
         provenance=worst.provenance,
         parts=tuple(parts),
+        overlap=_join_overlaps(parts, classes),
     )
+
+
+def _join_overlaps(parts: Sequence[FitResult], classes: Sequence[Any]) -> OneVsRestCertificate | None:
+    """Return the proofs of the classes that cannot be separated from the rest, None if there are none."""
+    proofs = {label: part.overlap for label, part in zip(classes, parts, strict=True) if part.overlap is not None}
+    return OneVsRestCertificate(tuple(proofs), tuple(proofs.values()), indicators=True) if proofs else None

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from separatrix.certificates import MistakesCertificate, least_margin
 from separatrix.design import Block, Design, row_radius
 from separatrix.errors import OptionError, counted, require_choice, require_count, require_number
+from separatrix.fit.doubt import Doubting
 from separatrix.fit.mistakes import Separator, find_separator
 from separatrix.fit.result import FitResult
 from separatrix.fit.run import Run, Watch, run
@@ -56,6 +57,7 @@ class PerceptronOptions:
     max_updates: int = 1_000_000
     max_passes: int = 10_000
     seed: int | None = None
+    on_overlap: Literal["run", "stop"] = "run"
 
     def __post_init__(self) -> None:
         require_choice("update", self.update, ("single", "batch"))
@@ -63,6 +65,7 @@ class PerceptronOptions:
         require_choice("schedule", self.schedule, ("constant", "inverse"))
         require_choice("tie", self.tie, get_args(Tie))
         require_choice("keep", self.keep, get_args(Keep))
+        require_choice("on_overlap", self.on_overlap, ("run", "stop"))
         require_number("rate", self.rate, least=1.0 / LARGEST_RATE, most=LARGEST_RATE)
         require_number("margin", self.margin, least=0.0, most=LARGEST_RATE)
         require_count("max_updates", self.max_updates)
@@ -145,13 +148,19 @@ def fit_perceptron(
         options = replace(options, max_passes=1)
     radius = row_radius(design)
     problem = Problem(design, signs, PerceptronLoss())
-    walk = run(problem, options.solver(rng), _rules(options, design.shape[0], partial), start=state, watch=watch)
+    solver, rules = options.solver(rng), _rules(options, design.shape[0], partial)
+    doubt = Doubting(solver, options.rule, rules, labels)
+    if options.on_overlap == "stop" and not partial:
+        solver, rules = doubt, doubt.rules
+    walk = run(problem, solver, rules, start=state, watch=watch)
     certificate = _certify(problem, options.rule, state, walk, radius, labels)
     ballot = Ballot(*state.ballot()) if options.keep == "vote" else None
     stride = 1 if ballot is None else -(-design.shape[0] * len(ballot.counts) // VOTES_COUNTED)
     judged = problem if stride == 1 else problem.subsample(stride)
     scores = _scores(judged.design, state, ballot, options.tie)
     result = _result(judged, options, state, walk, certificate, scores)
+    if doubt.found is not None and walk.status is not Status.CONVERGED:
+        result = replace(result, overlap=doubt.proof, message=f"{result.message}; {doubt.words}")
     return PerceptronFit(result, state, ballot, options.tie)
 
 
@@ -183,7 +192,7 @@ def _certify(
     problem: Problem, rule: UpdateRule, state: PerceptronState, walk: Run, radius: float, labels: tuple[Any, Any]
 ) -> MistakesCertificate:
     converged = walk.status is Status.CONVERGED
-    separator = _best_separator(problem, state, radius, converged)
+    separator = _best_separator(problem, state, radius, walk.status)
     record = state.record
     single = rule.update == "single"
     return MistakesCertificate(
@@ -203,16 +212,17 @@ def _certify(
     )
 
 
-def _best_separator(problem: Problem, state: PerceptronState, radius: float, converged: bool) -> Separator:
+def _best_separator(problem: Problem, state: PerceptronState, radius: float, status: Status) -> Separator:
     """Return the separator of widest margin known: the run's own or, on small data, one looked for."""
     design, y = problem.design, problem.y
     own = Separator(None, 0.0, radius, Status.MAX_PASSES)
-    if converged and state.coef.any():
+    if status is Status.CONVERGED and state.coef.any():
         least, _ = least_margin(design, y, state.coef)
         norm = float(np.linalg.norm(state.coef))
         if least > 0.0:
             own = Separator(state.coef / norm, least / norm, radius, Status.CONVERGED)
-    if design.shape[0] * design.shape[1] > (NARROW_DATA if design.shape[1] <= NARROW else SMALL_DATA):
+    large = design.shape[0] * design.shape[1] > (NARROW_DATA if design.shape[1] <= NARROW else SMALL_DATA)
+    if large or status is Status.INFEASIBLE:
         return own
     found = find_separator(design, y, radius, max_steps=SEPARATOR_STEPS)
     return found if found.weights is not None and found.margin > own.margin else own
@@ -265,6 +275,8 @@ def _message(
         return f"converged: {counted(rows, 'visit')} in a row without a mistake after {updates}{empty}"
     if status is Status.PARTIAL:
         return f"one pass made; {updates} so far, {errors}"
+    if status is Status.INFEASIBLE:
+        return f"stopped, as no weights are right on every row: {errors}"
     limits = {
         Status.MAX_UPDATES: f"max_updates={int(options.max_updates):,}",
         Status.MAX_PASSES: f"max_passes={int(options.max_passes):,}",

@@ -76,10 +76,8 @@ def find_relations(rows: Floats, white: Whitened) -> tuple[Relation, ...] | None
     return tuple(relations)
 
 
-def simplest_near(value: float, noise: float = 0.0) -> Fraction:
-    """Return the fraction of least denominator, by powers of 10, that is near a float; 0 within the noise."""
-    if abs(value) <= noise:
-        return Fraction(0)
+def simplest_near(value: float) -> Fraction:
+    """Return the fraction of least denominator, by powers of 10, that is near a float."""
     exact, limit = Fraction(value), 1
     while limit <= LARGEST_DENOMINATOR:
         simple = exact.limit_denominator(limit)
@@ -91,8 +89,9 @@ def simplest_near(value: float, noise: float = 0.0) -> Fraction:
 
 def _simple_relation(rows: Floats, white: Whitened, column: int, inner: Floats) -> Relation | None:
     noise = SIMPLE * white.scale[white.columns] / white.scale[column]
-    found = {int(j): simplest_near(float(c), float(z)) for j, c, z in zip(white.columns, inner, noise, strict=True)}
-    relation = {j: c for j, c in found.items() if c} | {column: Fraction(-1)}
+    support = np.abs(inner) > noise
+    pairs = zip(white.columns[support].tolist(), inner[support].tolist(), strict=True)
+    relation = {j: simplest_near(c) for j, c in pairs} | {column: Fraction(-1)}
     return relation if _vanishes(rows, relation) else None
 
 

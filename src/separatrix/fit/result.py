@@ -18,7 +18,10 @@ __all__ = ["FitResult"]
 
 @dataclass(frozen=True)
 class FitResult:
-    """A fit: `coef` (p,) and `intercept` of one linear predictor, or (K, p) and (K,) of one a class."""
+    """A fit: `coef` (p,) and `intercept` of one linear predictor, or (K, p) and (K,) of one a class.
+
+    `overlap` proves that no halfspace separates the rows, of a fit that was stopped by it.
+    """
 
     coef: NDArray[np.float64]
     intercept: NDArray[np.float64]
@@ -32,9 +35,11 @@ class FitResult:
     facts: Mapping[str, float] = field(default_factory=dict)
     provenance: Mapping[str, Any] = field(default_factory=dict)
     parts: tuple[FitResult, ...] = ()
+    overlap: Certificate | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as JSON values; the trace stays behind, the certificate goes along."""
+        overlap = {} if self.overlap is None else {"overlap": self.overlap.to_dict()}
         return {
             "coef": self.coef.tolist(),
             "intercept": self.intercept.tolist(),
@@ -46,4 +51,5 @@ class FitResult:
             "facts": dict(self.facts),
             "provenance": dict(self.provenance),
             "certificate": self.certificate.to_dict(),
+            **overlap,
         }

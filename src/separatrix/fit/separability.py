@@ -6,6 +6,7 @@ of more, `multiclass` says whether the scores are those of a softmax, of each cl
 
 from __future__ import annotations
 
+from fractions import Fraction
 from itertools import combinations
 from typing import Any, Literal, overload
 
@@ -15,6 +16,8 @@ from numpy.typing import NDArray
 from separatrix.certificates import (
     OneVsRestCertificate,
     PairsCertificate,
+    Places,
+    Rays,
     SeparabilityCertificate,
     kept_rows,
     make_rays,
@@ -23,9 +26,9 @@ from separatrix.certificates import (
 from separatrix.design import Design, make_design
 from separatrix.errors import DataError, require_choice
 from separatrix.fit.divergence import find_divergence
-from separatrix.fit.face_search import find_face
+from separatrix.fit.face_search import Face, find_face
 
-__all__ = ["check_separability", "judge_rows"]
+__all__ = ["certify_face", "check_separability", "judge_rows"]
 
 Floats = NDArray[np.float64]
 Multiclass = Literal["softmax", "one_vs_rest", "pairs"]
@@ -111,7 +114,28 @@ def judge_rows(
     """Return the certificate of rows whose classes have these codes; `hint` is a vector of weights to look near."""
     rays = make_rays(design, codes, len(classes))
     places = rays.places_of(kept)
-    face = find_face(rays, places, hint)
+    return _certificate(rays, places, find_face(rays, places, hint), classes, kept)
+
+
+def certify_face(
+    design: Design,
+    codes: NDArray[np.intp],
+    classes: tuple[Any, ...],
+    kept: NDArray[np.bool_],
+    weights: tuple[Fraction, ...],
+) -> SeparabilityCertificate | None:
+    """Return the certificate of rows that weights separate completely, None where they do not, exactly."""
+    rays = make_rays(design, codes, len(classes))
+    places = rays.places_of(kept)
+    if not (rays.signs(weights, places) > 0).all():
+        return None
+    return _certificate(rays, places, Face(weights, places[:0]), classes, kept)
+
+
+def _certificate(
+    rays: Rays, places: Places, face: Face, classes: tuple[Any, ...], kept: NDArray[np.bool_]
+) -> SeparabilityCertificate:
+    design = rays.design
     return SeparabilityCertificate(
         classes=classes,
         names=design.names,

@@ -20,7 +20,6 @@ from typing import Any
 
 import numpy as np
 import scipy.linalg
-import scipy.optimize
 import scipy.sparse
 from numpy.typing import NDArray
 
@@ -168,13 +167,15 @@ def _overlap(rays: Floats, white: Whitened, multipliers: Floats) -> SmallFace | 
 
 
 def _by_program(rays: Floats, white: Whitened) -> SmallFace | None:
+    from scipy.optimize import linprog  # noqa: PLC0415  # loading takes 0.3 s, which few data need
+
     m, rank = white.basis.shape
     if m > PROGRAM_RAYS:
         return None
     cost: Any = np.concatenate([np.zeros(rank), -np.ones(m)])
     bounds: Any = [(None, None)] * rank + [(0.0, 1.0)] * m
     rows: Any = scipy.sparse.hstack([scipy.sparse.csr_array(-white.basis), scipy.sparse.eye_array(m)], format="csr")
-    solved = scipy.optimize.linprog(cost, A_ub=rows, b_ub=np.zeros(m), bounds=bounds, method="highs")
+    solved = linprog(cost, A_ub=rows, b_ub=np.zeros(m), bounds=bounds, method="highs")
     if solved.status != 0:
         return None
     point = np.asarray(solved.x)

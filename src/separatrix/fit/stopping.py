@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-__all__ = ["AtLeast", "AtMost", "Rule", "Status", "first_met"]
+from separatrix.problem import Problem
+
+__all__ = ["AtLeast", "AtMost", "Rule", "Status", "first_met", "separation_rule"]
 
 
 class Status(StrEnum):
@@ -58,6 +61,12 @@ class AtMost:
 
 
 Rule = AtLeast | AtMost
+
+
+def separation_rule(problem: Problem) -> Rule:
+    """Return the rule that ends a logistic or softmax fit once its total loss is below log 2: every row is right."""
+    least = 1.0 if problem.weights is None else float(problem.weights[problem.weights > 0.0].min())
+    return AtMost("objective", math.log(2.0) * least / problem.total_weight, Status.SEPARATED)
 
 
 def first_met(rules: Sequence[Rule], facts: Mapping[str, float]) -> Status | None:

@@ -12,8 +12,7 @@ import numpy as np
 
 from separatrix.certificates import Places, Rays
 from separatrix.fit.convex import ConvexOptions, fit_convex
-from separatrix.fit.existence import separation_bound
-from separatrix.fit.stopping import AtMost, Status
+from separatrix.fit.stopping import separation_rule
 from separatrix.losses import Logistic, Softmax
 from separatrix.problem import Problem
 
@@ -29,7 +28,7 @@ def separator_by_fit(rays: Rays, places: Places) -> list[Fraction]:
     codes, binary = rays.codes[kept], rays.classes <= 2
     targets = np.where(codes == rays.classes - 1, 1.0, -1.0) if binary else codes
     problem = Problem(rays.design.select(kept), targets, Logistic() if binary else Softmax())
-    rules = (AtMost("objective", separation_bound(problem), Status.SEPARATED),)
+    rules = (separation_rule(problem),)
     coef = fit_convex(problem, ConvexOptions(max_passes=MAX_PASSES), extra_rules=rules).coef
     flat = coef if binary else rays.from_scores(coef)
     return [Fraction(x) for x in np.nan_to_num(flat).tolist()]

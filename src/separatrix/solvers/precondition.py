@@ -6,8 +6,8 @@ With κᵢ = sᵢ·curvatureᵢ/Σ s, κ their sum and μ = Σ κᵢ xᵢ:
     by rows      M = Σ κᵢ xᵢ xᵢᵗ + penalty's, over all rows or a sample      of several classes, the same for each
 
 The first costs a pass, and takes out the scales of the columns and the direction that rows far from 0 (counts,
-indicators, words) have in common. The second costs n·p² operations, or 4p³ by a sample that prefers rows that curve, and p³ to
-factor; over all rows and with one class it is the Hessian, so that one iteration will do.
+indicators, words) have in common. The second costs n·p² operations, or 4p³ by a sample that prefers rows that curve,
+and p³ to factor; over all rows and with one class it is the Hessian, so that one iteration will do.
 """
 
 from __future__ import annotations
