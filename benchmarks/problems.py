@@ -11,15 +11,18 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-__all__ = ["Problem", "dense", "digits", "logistic", "regression", "text", "text_part"]
+__all__ = ["Problem", "dense", "digits", "logistic", "regression", "separation", "text", "text_part"]
 
 SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 NEWSGROUPS = SHARED_DATA / "classification" / "newsgroups20_counts.npz"
 MNIST = SHARED_DATA / "classification" / "mnist.npz"
 
 Labels = Literal["noisy", "flipped", "separable"]
+Separation = Literal["separable", "quasi", "overlap"]
 SCORE_NOISE = 0.05  # of the scores' spread: a perceptron then errs on some 2 % of its visits, pass after pass
 FLIPPED = 0.02  # of the labels, wherever they lie: a perceptron then errs on some 10 % of its visits
+RARE = 10  # one row in so many has the rare event
+FEW_ROWS, FEW_FLIPPED = 1000, 0.2  # rows, and the labels flipped among fewer
 MARGIN = 0.1  # of the scores' spread
 SCALES, SHIFT = (1e-3, 1e3), 3.0  # of unscaled columns, in a random order; the sd of their means, in their own sds
 USEFUL, TARGET_NOISE = 20, 1.0  # columns of a regression that matter; the sd of what they do not say
@@ -88,6 +91,19 @@ def regression(rows: int, columns: int, seed: int = 0) -> Problem:
         f"dense {rows:,} × {columns:,} float64, neighbouring columns correlated, {USEFUL} of them useful, seed {seed}"
     )
     return Problem("regression", X, y - y.mean(), about)
+
+
+def separation(kind: Separation, rows: int, columns: int, seed: int = 0) -> Problem:
+    """Rows that a halfspace separates with a margin, that overlap, or that do but for a rare event's indicator."""
+    made = dense("separable" if kind == "separable" else "noisy", rows, columns, seed)
+    X, y, about = made.X, made.y, made.about
+    if kind != "separable" and rows < FEW_ROWS:  # so few that noise at the border might not suffice
+        y = np.where(np.random.default_rng(seed).random(rows) < FEW_FLIPPED, -y, y)
+    if kind == "quasi":
+        X[:, -1] = np.arange(rows) % RARE == 0
+        y = np.where(X[:, -1] > 0.0, 1.0, y)
+        about += f", the last column the indicator of every {RARE}th row, all of one class"
+    return Problem(f"separation, {kind}", X, y, about)
 
 
 def digits(rows: int | None = None) -> Problem:

@@ -20,7 +20,7 @@ import measure
 import plot
 import report
 from separatrix.errors import ConvergenceWarning
-from suites import convex, perceptron
+from suites import convex, perceptron, separability
 
 
 class Suite(NamedTuple):
@@ -40,6 +40,7 @@ class Suite(NamedTuple):
 SUITES = {
     "perceptron": Suite(perceptron.MEASUREMENTS, threads=1),
     "convex": Suite(convex.MEASUREMENTS, peers=convex.PACKAGES, drawn=True),
+    "separability": Suite(separability.MEASUREMENTS),
 }
 RESULTS = Path(__file__).with_name("results")
 

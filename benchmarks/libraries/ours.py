@@ -15,7 +15,7 @@ from measure import Contender
 from objective import Answer, Method, Task
 from problems import Problem
 
-__all__ = ["COMPILE", "NAME", "command", "convex", "method", "perceptron"]
+__all__ = ["COMPILE", "NAME", "command", "convex", "method", "perceptron", "separability", "verified"]
 
 NAME = "separatrix"
 MAX_PASSES = 10_000
@@ -102,3 +102,25 @@ def _path(task: Task, tolerance: float) -> Answer:
         "solver": "Coordinate",
     }
     return Answer.path(found.weights, passes=float(found.passes.sum()), facts=facts)
+
+
+def separability(problem: Problem) -> Contender:
+    """Return verdicts with proof."""
+
+    def check() -> Mapping[str, Any]:
+        certificate = sx.check_separability(problem.X, problem.y)
+        rows = 0 if certificate.proof is None else len(certificate.proof.places)
+        return {"verdict": certificate.verdict, "rows": rows}
+
+    return check
+
+
+def verified(problem: Problem) -> Contender:
+    """Return re-checks of a verdict from the data."""
+    certificate = sx.check_separability(problem.X, problem.y)
+
+    def verify() -> Mapping[str, Any]:
+        assert certificate.verify(problem.X, problem.y)
+        return {}
+
+    return verify

@@ -9,6 +9,7 @@ from separatrix import estimators
 ESTIMATORS = [
     sx.Perceptron(),
     sx.Perceptron(update="batch", keep="best", max_passes=500),
+    sx.Perceptron(keep="best", on_overlap="stop"),
     sx.Perceptron(order="shuffled", keep="average", tie="negative", random_state=0),
     sx.Perceptron(order="random", keep="vote", tie="mistake", max_updates=2000, random_state=0),
     sx.Perceptron(fit_intercept=False, margin=0.5, schedule="inverse", tie="correct", max_updates=2000),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from functools import cache
+from collections.abc import Callable
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -41,49 +42,58 @@ class Set(NamedTuple):
 
 @cache
 def read(name: str, rows: int | None = None) -> Set:
-    """Return a set, or as many rows of it, evenly spread."""
-    X, classes = _read(name)
-    if rows is not None and rows < len(classes):
-        kept = np.linspace(0, len(classes) - 1, rows).astype(int)
-        X, classes = X[kept], classes[kept]
+    """Return a set, or as many rows of it, evenly spread and cut before they are encoded."""
+    X, classes = READERS[name](rows)
     two = classes == SEVERAL_CLASSES[name] if name in SEVERAL_CLASSES else classes == np.unique(classes)[-1]
     return Set(X, classes, np.where(two, 1.0, -1.0))
 
 
-@cache
-def _read(name: str) -> tuple[Any, np.ndarray]:
-    if name in SPARSE:
-        file, columns = SPARSE[name]
-        X, y = load_svmlight_file(str(FOLDER / file), n_features=columns)
-        return sp.csr_array(X), y
-    if name in TABLES:
-        return _read_table(*TABLES[name])
-    return {"mnist": _read_mnist, "newsgroups": _read_newsgroups, "sms_spam": _read_sms}[name]()
+def _kept(of: int, rows: int | None) -> np.ndarray:
+    return np.linspace(0, of - 1, of if rows is None else min(rows, of)).astype(int)
 
 
-def _read_table(file: str, target: str, left_out: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray]:
+def _read_sparse(rows: int | None, file: str, columns: int) -> tuple[Any, np.ndarray]:
+    X, y = load_svmlight_file(str(FOLDER / file), n_features=columns)
+    kept = _kept(len(y), rows)
+    return sp.csr_array(X)[kept], y[kept]
+
+
+def _read_table(rows: int | None, file: str, target: str, left_out: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray]:
     table = pd.read_parquet(FOLDER / file)
+    table = table.iloc[_kept(len(table), rows)]
     features = table.drop(columns=[target, *left_out])
     return pd.get_dummies(features, dtype=float).to_numpy(dtype=float), table[target].to_numpy()
 
 
-def _read_mnist() -> tuple[np.ndarray, np.ndarray]:
+def _read_mnist(rows: int | None) -> tuple[np.ndarray, np.ndarray]:
     stored = np.load(FOLDER / "mnist.npz")
-    return stored["x_train"].reshape(60_000, 784).astype(float), stored["y_train"].astype(int)
+    kept = _kept(60_000, rows)
+    return stored["x_train"][kept].reshape(-1, 784).astype(float), stored["y_train"][kept].astype(int)
 
 
-def _read_newsgroups() -> tuple[Any, np.ndarray]:
+def _read_newsgroups(rows: int | None) -> tuple[Any, np.ndarray]:
     stored = np.load(FOLDER / "newsgroups20_counts.npz")
+    y = stored["y_train"].astype(int)
     counts = stored["train_data"].astype(float), stored["train_indices"], stored["train_indptr"]
-    return sp.csr_array(counts, shape=(len(stored["y_train"]), int(stored["n_features"]))), stored["y_train"].astype(
-        int
-    )
+    kept = _kept(len(y), rows)
+    return sp.csr_array(counts, shape=(len(y), int(stored["n_features"])))[kept], y[kept]
 
 
-def _read_sms() -> tuple[Any, np.ndarray]:
+def _read_sms(rows: int | None) -> tuple[Any, np.ndarray]:
     table = pd.read_parquet(FOLDER / "sms_spam.parquet")
+    table = table.iloc[_kept(len(table), rows)]
     words: dict[str, int] = {}
     places = [[words.setdefault(w, len(words)) for w in re.findall(r"\w+", text.lower())] for text in table["text"]]
-    rows = np.repeat(np.arange(len(places)), [len(row) for row in places])
-    entries = np.ones(len(rows)), (rows, np.concatenate(places))
+    lines = np.repeat(np.arange(len(places)), [len(line) for line in places])
+    entries = np.ones(len(lines)), (lines, np.concatenate(places))
     return sp.coo_array(entries, shape=(len(places), len(words))).tocsr(), table["label"].to_numpy()
+
+
+Reader = Callable[[int | None], tuple[Any, np.ndarray]]
+READERS: dict[str, Reader] = {
+    **{name: partial(_read_sparse, file=file, columns=columns) for name, (file, columns) in SPARSE.items()},
+    **{name: partial(_read_table, file=f, target=t, left_out=out) for name, (f, t, out) in TABLES.items()},
+    "mnist": _read_mnist,
+    "newsgroups": _read_newsgroups,
+    "sms_spam": _read_sms,
+}

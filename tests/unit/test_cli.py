@@ -81,7 +81,7 @@ def test_every_option_of_fit_has_help_and_there_is_an_example() -> None:
         assert line.strip() in shown
 
 
-@pytest.mark.parametrize("option", ["update", "order", "schedule", "tie", "keep"])
+@pytest.mark.parametrize("option", ["update", "order", "schedule", "tie", "keep", "on_overlap"])
 def test_the_help_lists_the_choices_that_the_options_take(option: str) -> None:
     choices = get_args(get_type_hints(PerceptronOptions)[option])
     assert f'metavar="{"|".join(choices)}"' in verb.fit.__annotations__[option].replace("'", '"')

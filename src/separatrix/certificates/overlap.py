@@ -13,6 +13,7 @@ fall there. Cost: ρ³, and a pass for the relations.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -31,6 +32,7 @@ EPSILON = float(np.finfo(np.float64).eps)
 SAFETY = 1.0 + 1e-9  # what the rounding of the bounds' own sums can cost, with much room
 TINY = 1e-280  # stands for all that may have underflowed
 PRIME = 2**31 - 1
+RATIONAL = re.compile(r"-?[0-9]+(/[0-9]+)?")  # no exponent: a few letters would make a number that fills the memory
 LARGEST_NORM = 1e100  # of an inverse, beyond which what underflowed might count
 
 
@@ -49,6 +51,8 @@ def from_number(value: object) -> Fraction:
     """Return the rational that JSON holds as a number or as "a/b"."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         raise TypeError(f"{value!r} is no number")
+    if isinstance(value, str) and not RATIONAL.fullmatch(value):
+        raise ValueError(f"{value[:40]!r} is no number a/b")
     return Fraction(value)
 
 

@@ -95,8 +95,10 @@ class Rays(ABC):
         together = [self._exact_in_floats(relation) for relation in relations]
         vectors = np.array([vector for vector in together if vector is not None])
         found = iter(self._nonzero(vectors, places, most) if len(vectors) else ())
-        return [self._breaking_one(r, places, most) if v is None else next(found)
-                for r, v in zip(relations, together, strict=True)]
+        return [
+            self._breaking_one(r, places, most) if v is None else next(found)
+            for r, v in zip(relations, together, strict=True)
+        ]
 
     def _breaking_one(self, relation: Relation, places: Places, most: int) -> Places:
         dense = [relation.get(j, Fraction(0)) for j in range(self.width)]
@@ -107,7 +109,9 @@ class Rays(ABC):
         kept = np.zeros(self.count, dtype=np.bool_)
         kept[places] = True
         rows = kept.reshape(self.design.shape[0], -1), self.codes
-        listed = self.design.fold(_nonzero_products, vectors.reshape(len(vectors), -1, self.design.shape[1]), most, rows=rows)
+        listed = self.design.fold(
+            _nonzero_products, vectors.reshape(len(vectors), -1, self.design.shape[1]), most, rows=rows
+        )
         pairs = np.concatenate(listed)
         return [np.sort(pairs[pairs[:, 1] == k, 0])[:most] for k in range(len(vectors))]
 
@@ -240,7 +244,9 @@ def _own_and_others(codes: NDArray[np.intp], classes: int) -> tuple[NDArray[np.i
     return own, slots + (slots >= own)
 
 
-def _nonzero_products(block: Block, kept: NDArray[np.bool_], codes: NDArray[np.intp], vectors: Floats, most: int) -> list[Places]:
+def _nonzero_products(
+    block: Block, kept: NDArray[np.bool_], codes: NDArray[np.intp], vectors: Floats, most: int
+) -> list[Places]:
     """Return pairs of a place and a vector whose product is not 0, for each vector at most as many as asked.
 
     `vectors` is (k, 1 or K − 1, p); a ray of K classes has the product of its own class less that of the other.

@@ -51,7 +51,7 @@ class Perceptron(LinearClassifier):
     max_updates, max_passes : the limits at which it stops, with a status and a warning
     random_state : seeds "random" and "shuffled" orders and a random start
     on_overlap : "run" to a limit; "stop" as soon as it is proved that no weights are right on every row, which is
-        looked into once, after ten passes and 5,000 visits or at a limit; a partial fit never stops so
+        looked into once, after ten passes and 2,000 visits or at a limit; a partial fit never stops so
 
     Attributes
     ----------

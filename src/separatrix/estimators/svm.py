@@ -56,6 +56,8 @@ class LinearSVM(Penalised, LinearClassifier):
     Reference: Cortes and Vapnik, Support-vector networks (1995).
     """
 
+    l1_ratio = 0.0  # the penalty is L2
+
     def __init__(  # noqa: PLR0913  # scikit-learn wants every option here
         self,
         *,
@@ -97,11 +99,6 @@ class LinearSVM(Penalised, LinearClassifier):
         result = join_results([_among_all(fit, *places) for fit in fits], self.classes_.tolist())
         self.n_iter_ = max(1, round(result.passes))
         return self._keep(replace(result, provenance={**result.provenance, **self._origin()}))
-
-    @property
-    def l1_ratio(self) -> float:
-        """The penalty is L2."""
-        return 0.0
 
     def problems(self, X: Any, y: Any, sample_weight: Any = None) -> list[Problem]:
         """Return what is to be minimised, without a penalty: one problem, or one a class against the rest."""

@@ -11,6 +11,7 @@ from separatrix.fit.labels import Classes, binary_signs, find_classes
 from separatrix.fit.linear import linear_result
 from separatrix.fit.lms import LMSOptions, RateLimits, fit_lms, rate_limits
 from separatrix.fit.logistic import LogisticFit, fit_logistic, logistic_problem
+from separatrix.fit.margin_effect import MarginExperiment, margin_experiment, sample_with_margin
 from separatrix.fit.max_margin import MarginOptions, fit_max_margin
 from separatrix.fit.minimise import Minimum, minimise
 from separatrix.fit.mistakes import MistakeBound, mistake_bound
@@ -41,6 +42,7 @@ __all__ = [
     "FitResult",
     "LMSOptions",
     "LogisticFit",
+    "MarginExperiment",
     "MarginOptions",
     "Minimum",
     "MistakeBound",
@@ -78,11 +80,13 @@ __all__ = [
     "join_results",
     "linear_result",
     "logistic_problem",
+    "margin_experiment",
     "minimise",
     "mistake_bound",
     "rate_limits",
     "run",
     "runaways",
+    "sample_with_margin",
     "strength_from",
     "strength_grid",
     "strength_to",

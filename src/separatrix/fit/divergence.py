@@ -1,10 +1,11 @@
 """What runs off, and to where: the span of all rays, and the sign of each diverging coefficient.
 
 Directions along which a likelihood runs off are v = Σ cᵣ r over the relations r of the rays left, with z·v ≥ 0 on the
-rays separated. Coefficient j keeps one sign if the linear program  min ±vⱼ  over them is 0; its multipliers, solved for
-again in rationals, prove it. Otherwise the program's point, moved a little towards the known direction so that every
-product is above 0, is a direction of the other sign. Only some separated rays are asked at first; those that object to
-a point join them. A coefficient whose sign is not settled so is left as one that diverges.
+rays separated. Coefficient j keeps one sign if ±vⱼ = Σ μ z·v with μ ≥ 0 (Farkas): nonnegative least squares finds
+such multipliers, which are solved for again in rationals, or else the nearest point of the cone. What is missing to it,
+moved a little towards the known direction so that every product is above 0, is a direction of the other sign. Only some
+separated rays are asked at first; those that object join them. A coefficient whose sign is not settled so is left as
+one that diverges.
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ MOST_RAYS = 100_000  # completely separated ones: beyond, their signs are not wo
 RAYS_A_COLUMN = 6
 FEWEST_RAYS = 400
 ROUNDS = 30
+IN_CONE = 1e-6  # of the largest entry: nearer to the cone, a vector is tried as one of it
+NO_DISTANCE = 1e-12  # nearer, it cannot be told from one
 TOWARDS = (0.5, 0.1, 0.01, 1e-4)  # shares of the known direction mixed in
 
 
@@ -113,19 +116,19 @@ class _Cone:
 
     def settle(self, column: int, sign: int) -> SignProof | tuple[Fraction, ...] | None:
         """Return a proof that the column keeps its sign, or a direction in which it does not."""
-        from scipy.optimize import linprog  # noqa: PLC0415  # loading takes 0.3 s
+        from scipy.optimize import nnls  # noqa: PLC0415  # loading takes 0.3 s
 
         for _ in range(ROUNDS):
             aim = sign * np.array([float(vector[column]) for vector in self.vectors]) / self.scale
-            size = float(np.abs(aim).max())
-            rows = np.vstack([-self.products, -aim / size])
-            right = np.append(np.zeros(len(self.products)), 1.0)
-            solved = linprog(aim / size, A_ub=rows, b_ub=right, bounds=(None, None), method="highs")
-            if solved.status != 0 or solved.fun is None:
+            aim /= float(np.abs(aim).max())
+            try:
+                multipliers, distance = nnls(self.products.T, aim)
+            except RuntimeError:
                 return None
-            if solved.fun > -0.5:
-                return self._proof(column, sign, -np.asarray(solved.ineqlin.marginals)[:-1])
-            found, against = self._opposite(column, sign, solved.x / self.scale)
+            proof = self._proof(column, sign, multipliers) if distance < IN_CONE else None
+            if proof is not None or distance < NO_DISTANCE:
+                return proof
+            found, against = self._opposite(column, sign, (multipliers @ self.products - aim) / self.scale)
             if found is not None or not len(against):
                 return found
             self._ask(np.union1d(self.asked, against[:FEWEST_RAYS]))

@@ -1,8 +1,8 @@
 """A perceptron that doubts: if it does not converge, ask once whether any halfspace could be right, with proof.
 
-The walk is another solver's, step for step. After `DOUBT_PASSES` passes without convergence (and `DOUBT_VISITS` visits),
-or at a limit reached before, the separability of the rows is judged (`fit.separability`). Every step has two more facts:
-`judged`, and `infeasible`, 1 once it is known that no weights can be right on all rows. Weights are ruled out
+The walk is another solver's, step for step. After `DOUBT_PASSES` passes (and `DOUBT_VISITS` visits) without
+convergence, or at a limit reached before, the separability of the rows is judged (`fit.separability`). Every step has
+two more facts: `judged`, and `infeasible`, 1 once it is known that no weights can be right on all rows. That is known
 
     by overlap  always: whatever is right on all rows scores every one of them 0
     by quasi    if a row that every candidate scores 0 is a mistake at 0, as tie and margin say
@@ -31,7 +31,7 @@ __all__ = ["Doubting"]
 
 WORDS = {"separable": "separable", "quasi": "separable but for some that may score 0"}
 DOUBT_PASSES = 10  # by then a walk has cost about what a judgement does,
-DOUBT_VISITS = 5_000  # of few rows after so many visits, by which a pocket has seen good weights too
+DOUBT_VISITS = 2_000  # of few rows after so many visits, by which a pocket has seen good weights too
 
 
 class Doubting:

@@ -13,16 +13,16 @@ from fractions import Fraction
 
 import numpy as np
 import scipy.linalg
-import scipy.optimize
 from numpy.typing import NDArray
 
 from separatrix.certificates import OverlapProof, Relation, overlap_holds
 from separatrix.fit.relations import Whitened, find_relations, solve_rationals, whiten
 
-__all__ = ["exact_proof", "few_multipliers"]
+__all__ = ["exact_proof", "few_multipliers", "in_any_columns"]
 
 Floats = NDArray[np.float64]
 CANDIDATES = 6  # rays for each column among which the combination is looked for first
+LEAST = 1e-4  # of the largest: a smaller multiplier is raised to it, for those of a basis are free but for rounding
 RATIONAL_RANK = 40  # up to which multipliers are solved for in rationals
 REFINEMENTS = 2
 
@@ -34,6 +34,7 @@ def few_multipliers(
     columns = tuple(white.columns.tolist())
     if not columns:
         return OverlapProof((), (), (), relations)
+    multipliers = np.maximum(multipliers, LEAST * multipliers.max())
     basis = _basis(white, multipliers)
     for others, amounts in _combinations(white, multipliers, basis):
         inner = rays[:, white.columns] * white.scale[white.columns]
@@ -64,6 +65,15 @@ def exact_proof(rays: Floats, multipliers: list[Fraction]) -> OverlapProof | Non
     return proof if overlap_holds(proof, rays) else None
 
 
+def in_any_columns(rays: Floats, proof: OverlapProof) -> OverlapProof | None:
+    """Return a proof without relations whose multipliers cancel exactly, so that it holds in other columns as well."""
+    if proof.relations or len(proof.columns) > RATIONAL_RANK:
+        return None
+    amounts = np.array([float(value) for value in proof.multipliers[len(proof.columns) :]])
+    exact = _rational_multipliers(rays, proof_places=proof.places, columns=proof.columns, amounts=amounts)
+    return None if exact is None else OverlapProof(proof.places, exact, proof.columns)
+
+
 def _basis(white: Whitened, multipliers: Floats) -> NDArray[np.intp]:
     weighted = white.basis * multipliers[:, np.newaxis]
     return np.asarray(scipy.linalg.qr(weighted.T, mode="r", pivoting=True)[1][: white.basis.shape[1]])
@@ -73,6 +83,8 @@ def _combinations(
     white: Whitened, multipliers: Floats, basis: NDArray[np.intp]
 ) -> Iterator[tuple[NDArray[np.intp], Floats]]:
     """Yield rays and amounts above 0 that balance the basis with its multipliers, among few candidates, then all."""
+    from scipy.optimize import nnls  # noqa: PLC0415  # loading takes 0.3 s
+
     target = -multipliers[basis] @ white.basis[basis]
     rest = np.setdiff1d(np.arange(len(multipliers)), basis)
     by_size = rest[np.argsort(-multipliers[rest], kind="stable")]
@@ -82,7 +94,7 @@ def _combinations(
             return
         scale = multipliers[candidates]
         try:
-            amounts, _ = scipy.optimize.nnls((white.basis[candidates] * scale[:, np.newaxis]).T, target)
+            amounts, _ = nnls((white.basis[candidates] * scale[:, np.newaxis]).T, target)
         except RuntimeError:
             continue
         used = amounts > 1e-9 * amounts.max(initial=0.0)

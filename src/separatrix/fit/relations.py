@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from separatrix.certificates import Relation, exact_sign_rows
 
-__all__ = ["Whitened", "find_relations", "simplest_near", "solve_rationals", "whiten"]
+__all__ = ["Whitened", "find_relations", "near_relations", "simplest_near", "solve_rationals", "whiten"]
 
 Floats = NDArray[np.float64]
 RANK_TOLERANCE = 1e-11  # of the largest, in columns of equal scale: below, a pivot counts as 0
@@ -61,19 +61,24 @@ def whiten(rows: Floats) -> Whitened:
 
 def find_relations(rows: Floats, white: Whitened) -> tuple[Relation, ...] | None:
     """Return a relation for each dependent column, all exact on the rows; None where one does not hold exactly."""
+    relations = []
+    for near in near_relations(rows, white):
+        relation = near if _vanishes(rows, near) else _rational_relation(rows, white, next(reversed(near)))
+        if relation is None:
+            return None
+        relations.append(relation)
+    return tuple(relations)
+
+
+def near_relations(rows: Floats, white: Whitened) -> tuple[Relation, ...]:
+    """Return for each dependent column, last in its relation, the simplest one that floats see."""
     dependent = np.setdiff1d(np.arange(white.width), white.columns)
     inner = np.zeros((len(white.columns), len(dependent)))
     if len(white.columns) and len(dependent):
         scaled = white.basis.T @ (rows[:, dependent] * white.scale[dependent]) / len(rows)
         inner = np.asarray(scipy.linalg.solve_triangular(white.triangle, scaled)).reshape(inner.shape)
         inner *= white.scale[white.columns, np.newaxis] / white.scale[dependent]
-    relations = []
-    for k, column in enumerate(dependent.tolist()):
-        relation = _simple_relation(rows, white, column, inner[:, k]) or _rational_relation(rows, white, column)
-        if relation is None:
-            return None
-        relations.append(relation)
-    return tuple(relations)
+    return tuple(_simple_relation(white, column, inner[:, k]) for k, column in enumerate(dependent.tolist()))
 
 
 def simplest_near(value: float) -> Fraction:
@@ -87,12 +92,11 @@ def simplest_near(value: float) -> Fraction:
     return exact
 
 
-def _simple_relation(rows: Floats, white: Whitened, column: int, inner: Floats) -> Relation | None:
+def _simple_relation(white: Whitened, column: int, inner: Floats) -> Relation:
     noise = SIMPLE * white.scale[white.columns] / white.scale[column]
     support = np.abs(inner) > noise
     pairs = zip(white.columns[support].tolist(), inner[support].tolist(), strict=True)
-    relation = {j: simplest_near(c) for j, c in pairs} | {column: Fraction(-1)}
-    return relation if _vanishes(rows, relation) else None
+    return {j: simplest_near(c) for j, c in pairs} | {column: Fraction(-1)}
 
 
 def _rational_relation(rows: Floats, white: Whitened, column: int) -> Relation | None:

@@ -3,7 +3,8 @@
 In whitened columns (units and offsets do not matter) Newton's method on the logistic loss tells the three cases apart.
 *Separable*: all products become positive. *Overlap*: the gradient vanishes, and the slopes are multipliers above 0.
 *Quasi*: the excess falls by a factor e a step for ever, and the steps point along a direction that is 0 on the rays
-that stay. Where Newton's method cannot tell, one linear program does (HiGHS):
+that stay; what they leave is a face of fewer columns. Where Newton's method cannot tell, one linear program does
+(HiGHS):
 
     maximise Σ tᵢ   subject to   zᵢ·w ≥ tᵢ,  0 ≤ tᵢ ≤ 1
 
@@ -23,12 +24,13 @@ import scipy.linalg
 import scipy.sparse
 from numpy.typing import NDArray
 
-from separatrix.certificates import OverlapProof, exact_sign_rows
+from separatrix.certificates import OverlapProof, Relation, dense_relation, exact_sign_rows, overlap_holds
 from separatrix.design import make_design
 from separatrix.design.threads import one_blas_thread
-from separatrix.fit.few_multipliers import exact_proof, few_multipliers
+from separatrix.fit.few_multipliers import exact_proof, few_multipliers, in_any_columns
 from separatrix.fit.rational_face import rational_face
 from separatrix.fit.relations import Whitened, find_relations, whiten
+from separatrix.fit.straight_columns import original_weights, straightened
 from separatrix.losses import Logistic
 from separatrix.numerics import sigmoid
 from separatrix.problem import Problem
@@ -42,6 +44,7 @@ CONVERGED = 1e-18  # the excess relative to the objective: quadratic convergence
 LINEAR = (0.34, 0.4)  # ratios of successive excesses around 1/e, at which some rays run off
 LINEAR_STEPS = 3
 CLEAR = 1e-9  # of the largest product: above, a product is positive whatever the rounding
+RUN_OFF = 1e-9  # of the largest multiplier: below, a ray has run off
 STAYS = 1e-2  # of the largest product along a direction: above, a ray runs off
 AGAINST = 1e-3  # of the largest product: a direction that moves a ray back by more is none
 ROUNDING = 1e-12  # of the largest product: below, products along a direction cannot be told from 0
@@ -78,6 +81,8 @@ def _float_candidates(rays: Floats, white: Whitened) -> Iterator[SmallFace | Non
         yield _direction(rays, white, walk.drift)
     if walk.multipliers is not None:
         yield _overlap(rays, white, walk.multipliers)
+        yield _run_off(rays, walk.multipliers)
+    yield _with_straight_columns(rays, white)
     yield _by_program(rays, white)
 
 
@@ -133,6 +138,14 @@ def _direction(rays: Floats, white: Whitened, inner: Floats) -> SmallFace | None
     return None if found is None else SmallFace(weights=found)
 
 
+def _run_off(rays: Floats, multipliers: Floats) -> SmallFace | None:
+    """Return a vector that is 0 on the rays that still have a multiplier after Newton's walk."""
+    stays = multipliers > RUN_OFF * multipliers.max()
+    relations = None if stays.all() else find_relations(rays[stays], whiten(rays[stays]))
+    found = _within(rays, stays, relations) if relations else None
+    return None if found is None else SmallFace(weights=found)
+
+
 def _exact_direction(rays: Floats, stays: NDArray[np.bool_], weights: Floats) -> list[Fraction] | None:
     """Return a vector that is 0 on the rays that stay, and ≥ 0 on all, near the weights in the free columns."""
     if not stays.any():
@@ -152,10 +165,29 @@ def _exact_direction(rays: Floats, stays: NDArray[np.bool_], weights: Floats) ->
             amount = Fraction(rounded[column]) * Fraction(left.scale[column]) / relation[column]
             for j, coefficient in relation.items():
                 exact[j] += amount * coefficient
-        signs = exact_sign_rows(rays, exact)
-        if (signs >= 0).all() and (signs > 0).any():
+        if _never_below(rays, exact):
             return exact
-    return None
+    return _within(rays, stays, relations)
+
+
+def _within(rays: Floats, stays: NDArray[np.bool_], relations: tuple[Relation, ...]) -> list[Fraction] | None:
+    """Return a combination of relations of the rays that stay that is ≥ 0 on all: a face of fewer columns."""
+    span = [dense_relation(relation, rays.shape[1]) for relation in relations]
+    inner = rays[~stays] @ np.array(span, dtype=np.float64).T
+    face = small_face(inner) if inner.any() else None
+    if face is None or face.weights is None:
+        return None
+    exact = [Fraction(0)] * rays.shape[1]
+    for amount, relation in zip(face.weights, relations, strict=True):
+        for j, coefficient in relation.items():
+            exact[j] += amount * coefficient
+    return exact if _never_below(rays, exact) else None
+
+
+def _never_below(rays: Floats, weights: list[Fraction]) -> bool:
+    """Tell whether some weights are ≥ 0 on all rays, and not always 0."""
+    signs = exact_sign_rows(rays, weights)
+    return bool((signs >= 0).all() and (signs > 0).any())
 
 
 def _overlap(rays: Floats, white: Whitened, multipliers: Floats) -> SmallFace | None:
@@ -164,6 +196,20 @@ def _overlap(rays: Floats, white: Whitened, multipliers: Floats) -> SmallFace | 
         return None
     proof = few_multipliers(rays, white, multipliers, relations)
     return None if proof is None else SmallFace(proof=proof)
+
+
+def _with_straight_columns(rays: Floats, white: Whitened) -> SmallFace | None:
+    """Return the face where columns are nearly but not quite dependent."""
+    if len(white.columns) == white.width or find_relations(rays, white) is not None:
+        return None
+    changed = straightened(rays, white)
+    face = None if changed is None else small_face(changed[0])
+    if changed is None or face is None:
+        return None
+    if face.weights is not None:
+        return SmallFace(weights=original_weights(face.weights, changed[1]))
+    proof = None if face.proof is None else in_any_columns(changed[0], face.proof)
+    return SmallFace(proof=proof) if proof is not None and overlap_holds(proof, rays) else None
 
 
 def _by_program(rays: Floats, white: Whitened) -> SmallFace | None:

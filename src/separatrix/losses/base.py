@@ -27,7 +27,7 @@ class Loss(ABC):
 
     `target` says what y is: labels ±1, real numbers, or classes 0, …, K−1. `kinks` are the margins at which the slope
     jumps; there `slope` is one of the subgradients. `curvature_bound` bounds the curvature (of a matrix, its largest
-    eigenvalue) over all eta; None if nothing does or there is none.
+    eigenvalue) over all eta; None if nothing does or there is none. `quadratic`: the curvature is the same everywhere.
     """
 
     name: ClassVar[str]
@@ -36,6 +36,7 @@ class Loss(ABC):
     kinks: ClassVar[tuple[float, ...]] = ()
     has_curvature: ClassVar[bool]
     curvature_bound: ClassVar[float | None] = None
+    quadratic: ClassVar[bool] = False
 
     @staticmethod
     @abstractmethod

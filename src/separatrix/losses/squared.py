@@ -28,6 +28,7 @@ class Squared(ScalarLoss):
     target: ClassVar[Target] = "numbers"
     has_curvature: ClassVar[bool] = True
     curvature_bound: ClassVar[float | None] = 1.0
+    quadratic: ClassVar[bool] = True
 
     @staticmethod
     @scalar

@@ -12,12 +12,12 @@ import numpy as np
 
 from separatrix import losses as all_losses
 from separatrix.errors import OptionError
-from separatrix.fit import CrossValidation, Path
+from separatrix.fit import CrossValidation, MarginExperiment, Path
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["cross_validation", "losses", "path"]
+__all__ = ["cross_validation", "losses", "margin_effect", "path"]
 
 NAMED = 8  # coefficients labelled in a picture of a path, the largest ones
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#999933")
@@ -67,6 +67,28 @@ def cross_validation(model: Any, ax: Axes | None = None) -> Axes:
     _strength_axis(axes)
     axes.set_ylabel("held-out loss")
     axes.set_title(f"{len(found.fold_losses)} folds; strength {found.strength:.3g} chosen")
+    axes.legend(fontsize="small")
+    return axes
+
+
+def margin_effect(experiment: MarginExperiment, ax: Axes | None = None) -> Axes:
+    """Draw a perceptron's updates against the margin, beside the bound (R/γ)².
+
+    >>> import separatrix as sx
+    >>> sx.plot.margin_effect(sx.margin_experiment([0.4, 0.1], repeats=3)).get_xlabel()
+    'margin γ'
+    """
+    axes = _axes(ax)
+    order = np.argsort(experiment.margins)
+    margins, updates = experiment.margins[order], experiment.updates[order]
+    axes.plot(margins, experiment.bounds[order], "--", color="0.3", label="bound (R/γ)²")
+    axes.plot(np.repeat(margins, updates.shape[1]), updates.ravel(), ".", color=COLOURS[5], alpha=0.6, label="updates")
+    axes.plot(margins, updates.mean(axis=1), color=COLOURS[0], label="their mean")
+    axes.set_xscale("log")
+    axes.set_yscale("symlog", linthresh=1.0)
+    axes.set_xlabel("margin γ")
+    axes.set_ylabel("updates")
+    axes.set_title("The smaller the margin, the more mistakes")
     axes.legend(fontsize="small")
     return axes
 

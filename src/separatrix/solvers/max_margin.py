@@ -38,6 +38,7 @@ FIRST_ENTRIES = 2**18  # of the first working set, at most, but for FIRST_ROWS
 FIRST_ROWS = 64
 JOINING_ENTRIES = 2**16  # of the rows that join at a step, at most, but for JOINING_ROWS
 JOINING_ROWS = 64
+IN_VAIN = 4  # vertices that bring the point no nearer: floats have come to their end
 MAX_ENTERING = 100_000  # vertices tried on one working set
 
 
@@ -101,9 +102,14 @@ class _Hull:
             self.corral = Corral(size or 1.0)
             norms = np.einsum("ij,ij->i", self.points, self.points)
             self.corral.enter(*self._vertex(norms))
+        nearest, in_vain = np.inf, 0
         for _ in range(MAX_ENTERING):
             point = self.corral.point
             square = float(point @ point)
+            in_vain = 0 if square < nearest else in_vain + 1
+            nearest = min(nearest, square)
+            if in_vain == IN_VAIN:
+                return
             label, vertex = self._vertex(self.points @ point)
             if square - float(vertex @ point) <= CLOSED * square or square <= (VANISHED * self.corral.scale) ** 2:
                 return

@@ -29,6 +29,7 @@ __all__ = ["SMOOTH_ADVICE", "Newton", "newton_direction", "shorten"]
 
 Floats = NDArray[np.float64]
 SUFFICIENT = 1e-4  # of the decrease that the slope along the step promises
+GETTING_ON = 0.5  # of the least excess so far: a step below it is worth another, even if the objective shows nothing
 SHORTEST = 2.0**-40  # a step shortened to this is none
 SMOOTH_ADVICE = {
     "curvature": "Use DualCoordinate for the hinge loss, or a loss that has one: SquaredHinge, Logistic.",
@@ -49,14 +50,15 @@ class Newton:
     def steps(self, problem: Problem, start: Floats | None = None) -> Iterator[Step]:
         """Walk, a pass a step."""
         coef = problem.zero_coef() if start is None else np.array(start, dtype=np.float64)
-        here, stalled = problem.expand(coef, order=2), 0
+        here, stalled, value, least = problem.expand(coef, order=2), 0, np.inf, np.inf
         while True:
             direction, decrement = newton_direction(here)
             assert here.gradient is not None
             excess = problem.certifiable_excess(here.gradient, decrement / 2.0)
+            stalled = 0 if here.value < value or excess < GETTING_ON * least else stalled + 1
+            value, least = here.value, min(excess, least)
             yield Step(coef, {"objective": here.value, "excess": excess, "stalled": stalled})
-            there, here = shorten(problem, coef, direction.reshape(coef.shape), here, order=2)
-            stalled, coef = int(there is coef), there
+            coef, here = shorten(problem, coef, direction.reshape(coef.shape), here, order=2)
 
 
 def newton_direction(here: Expansion) -> tuple[Floats, float]:

@@ -5,9 +5,10 @@
 The Hessian is never formed: a product with it is one pass, the curvature of each row being kept from the scores. These
 are kept too, and how they change along the search, so a line search reads no rows. The conjugate gradients are
 preconditioned (`precondition`) by the Hessian with the columns' covariances left out; where these make them need many
-iterations, and columns are not too many, from then on by a matrix that has them. Where the penalty is quadratic the
-excess is bounded by ‖∇P‖²/(2·strength), known before the step is solved for; otherwise it is estimated by the Newton
-decrement ½ ∇Pᵗd. Undefined for losses without curvature.
+iterations, and columns or rows are not too many, from then on by a matrix that has them. Of a quadratic loss the
+Hessian stays, so the conjugate gradients of a step go on where the last step's ended, as one run. Where the penalty is
+quadratic the excess is bounded by ‖∇P‖²/(2·strength), known before the step is solved for; otherwise it is estimated by
+the Newton decrement ½ ∇Pᵗd. Undefined for losses without curvature.
 
 Cost: a step is one pass an iteration of the conjugate gradients and two more; a few vectors of n·K.
 Reference: Dembo and Steihaug, Truncated-Newton algorithms for large-scale unconstrained optimization (1983).
@@ -16,7 +17,7 @@ Reference: Dembo and Steihaug, Truncated-Newton algorithms for large-scale uncon
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -29,7 +30,15 @@ from separatrix.numerics import softmax
 from separatrix.problem import Problem
 from separatrix.solvers.base import Needs, Step
 from separatrix.solvers.newton import SMOOTH_ADVICE
-from separatrix.solvers.precondition import ROWS_PER_COLUMN, by_columns, by_rows
+from separatrix.solvers.precondition import (
+    ROWS_PER_COLUMN,
+    Solve,
+    by_columns,
+    by_products,
+    by_rows,
+    invertible,
+    row_products,
+)
 
 __all__ = ["NewtonCG"]
 
@@ -39,9 +48,9 @@ TIGHTEST = 0.1  # of the last: each step then lowers the excess by a hundred, an
 MOST_ITERATIONS = 200  # of conjugate gradients, a step
 SUFFICIENT = 1e-4  # of the decrease that the slope along the step promises
 SHORTEST = 2.0**-40  # a step shortened to this is none
-FEW_PASSES = 4  # that a factor of a matrix of all columns may cost, to be worth it in any case
+FEW_PASSES = 8  # that a factor of a matrix of all columns may cost, to be worth it in any case
 MANY_ITERATIONS = 30  # a step, beyond which a matrix of all columns is worth its factor
-FACTORED_COLUMNS = 1500  # of such a matrix, at most
+FACTORED = 1500  # columns of such a matrix, or rows of one of their products, at most
 TINY = 1e-300
 
 
@@ -78,7 +87,10 @@ class _Point:
         self.problem, self.coef, self.eta = problem, coef, problem.design.matvec(coef)
         self.penalty = problem.penalty.curvature(problem.penalty_weights)
         self.weights = np.ones(len(problem.y)) if problem.weights is None else problem.weights
-        self.first, self.iterations, self.by_rows = 0.0, 0, False
+        self.first, self.iterations, self.kind = 0.0, 0, "columns"
+        self.precondition: Solve | None = None
+        self.search: Floats | None = None
+        self.products: Floats | None = None
         self.value = self._value(coef, self.eta)
         self.gradient, self.curvatures = self._derivatives()
         if not (math.isfinite(self.value) and np.isfinite(self.gradient).all()):
@@ -95,12 +107,13 @@ class _Point:
         """Return a direction that solves H d = −∇P to a relative residual, in the preconditioner's norm."""
         precondition = self._preconditioner()
         found, residual = _Direction(np.zeros_like(self.coef), np.zeros_like(self.eta)), -self.gradient
-        search = preconditioned = precondition(residual)
+        preconditioned = precondition(residual)
+        search = preconditioned if self.search is None else self.search
         size = float(np.vdot(residual, preconditioned))
         self.first = max(self.first, size)
         enough = size * max(min(LOOSEST, math.sqrt(size / max(self.first, TINY))), TIGHTEST) ** 2
         self.iterations = 0
-        for _ in range(MOST_ITERATIONS):
+        for _ in range(MOST_ITERATIONS if self._kind_with_covariances() == self.kind else MANY_ITERATIONS):
             if size <= enough:
                 break
             self.iterations += 1
@@ -114,6 +127,7 @@ class _Point:
             preconditioned = precondition(residual)
             size, before = float(np.vdot(residual, preconditioned)), size
             search = preconditioned + (size / before) * search
+        self.search = search if self.problem.loss.quadratic else None
         return found
 
     def advance(self, direction: _Direction) -> None:
@@ -128,7 +142,7 @@ class _Point:
                 self.coef, self.eta, self.value = coef, eta, value
                 self.gradient, self.curvatures = self._derivatives()
                 return
-            length /= 2.0
+            length, self.search = length / 2.0, None
 
     def _value(self, coef: Floats, eta: Floats) -> float:
         problem = self.problem
@@ -155,13 +169,37 @@ class _Point:
         product, changes = fold(_product if one else _product_by_classes, direction, loss, rows=rows, combine=add_each)
         return product + (self.penalty * direction.T).T, np.concatenate(changes)
 
-    def _preconditioner(self) -> Callable[[Floats], Floats]:
-        """Return the solver of M z = r: by rows where that costs few passes, or columns have needed many iterations."""
-        design = self.problem.design
-        worth = FEW_PASSES * self.eta.size >= ROWS_PER_COLUMN * design.shape[1] ** 2
-        creeping = (worth or self.iterations >= MANY_ITERATIONS) and design.shape[1] <= FACTORED_COLUMNS
-        self.by_rows = self.by_rows or creeping
-        return (by_rows if self.by_rows else by_columns)(design, self.curvatures, self.penalty)
+    def _preconditioner(self) -> Solve:
+        """Return the solver of M z = r: of a quadratic loss the last one, while it is the one to use."""
+        kind = self._kind_of_preconditioner()
+        if self.precondition is None or kind != self.kind or not self.problem.loss.quadratic:
+            self.kind, self.search = kind, None
+            self.precondition = self._make_preconditioner()
+        return self.precondition
+
+    def _kind_of_preconditioner(self) -> str:
+        """Return "rows" where they cost few passes; after many iterations by "columns", what there is room for."""
+        columns = self.problem.design.shape[1]
+        worth = columns <= FACTORED and FEW_PASSES * self.eta.size >= ROWS_PER_COLUMN * columns**2
+        if self.kind != "columns" or not (worth or self.iterations >= MANY_ITERATIONS):
+            return self.kind
+        return self._kind_with_covariances()
+
+    def _kind_with_covariances(self) -> str:
+        """Return the kind of matrix with covariances that there is room for; "columns" where there is none."""
+        (rows, columns), penalised = self.problem.design.shape, self.problem.penalty.quadratic > 0.0
+        if rows < columns and rows <= FACTORED and penalised and self.problem.design.random_rows:
+            return "products"
+        return "rows" if columns <= FACTORED else "columns"
+
+    def _make_preconditioner(self) -> Solve:
+        design, penalty = self.problem.design, self.penalty
+        if self.kind == "products":
+            penalty = invertible(penalty)
+            if self.products is None:
+                self.products = row_products(design, penalty)
+            return by_products(design, self.curvatures, penalty, self.products)
+        return (by_rows if self.kind == "rows" else by_columns)(design, self.curvatures, penalty)
 
 
 def _product(block: Block, curvatures: Floats, direction: Floats, _: Loss) -> tuple[Floats, list[Floats]]:

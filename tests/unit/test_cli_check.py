@@ -1,0 +1,291 @@
+"""`separatrix check` and `separatrix verify`: verdicts in words, proofs in files, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from separatrix.certificates import SeparabilityCertificate, certificate_from_dict
+from separatrix.cli import certificate_file
+from separatrix.cli.main import app
+from separatrix.reports import make_verdict, render_verdict
+from separatrix.tables import load_demo
+
+QUASI = "y,x,z\n0,0,1\n0,0,2\n1,0,1.5\n1,0,3\n1,1,2\n1,2,1\n"
+
+
+def run(*arguments: str) -> Any:
+    return CliRunner().invoke(app, list(arguments))
+
+
+def words(result: Any) -> str:
+    """Return what was printed with single spaces, however it was wrapped."""
+    return " ".join(result.stdout.split())
+
+
+def refusal(*arguments: str) -> str:
+    """Return the one line with which something is refused."""
+    result = run(*arguments)
+    assert result.exit_code == 2, result.output
+    assert result.stdout == ""
+    assert result.stderr.startswith("error: ")
+    assert result.stderr.count("\n") == 1
+    return str(result.stderr).removeprefix("error: ").rstrip("\n")
+
+
+@pytest.fixture
+def quasi(tmp_path: Path) -> str:
+    path = tmp_path / "quasi.csv"
+    path.write_text(QUASI, encoding="utf-8")
+    return str(path)
+
+
+@pytest.fixture
+def proof(tmp_path: Path) -> Path:
+    """The certificate of the breast cancer table, in a file."""
+    path = tmp_path / "proof.json"
+    assert run("check", "demo:breast-cancer", "--out", str(path)).exit_code == 0
+    return path
+
+
+# Verdicts
+
+
+def test_complete_separation_is_told_with_margin_proof_and_remedies() -> None:
+    result = run("check", "demo:breast-cancer")
+    assert result.exit_code == 0
+    text = words(result)
+    assert "benign in 357 rows, malignant in 212 rows; 30 columns and an intercept" in text
+    assert "Completely separated: a hyperplane has every row on its own side" in text
+    assert "the maximum likelihood estimate of a logistic regression does not exist" in text
+    assert "31 independent ones to run off along" in text
+    assert "mean_concavity, … and 23 more" in text
+    assert "a direction of 31 numbers" in text
+    assert "made, all hold" in text
+    assert 'on_separation="firth"' in text
+    assert "MaxMarginClassifier" in text
+    assert max(map(len, result.stdout.splitlines())) <= 100
+
+
+def test_quasi_complete_separation_names_what_runs_off_and_counts_rows(quasi: str) -> None:
+    text = words(run("check", quasi, "--target", "y"))
+    assert "Quasi-completely separated" in text
+    assert "These coefficients run off: x → +∞; the others stay finite. 2 rows can be separated, 4 cannot." in text
+    assert "→ +∞ 1 (grows without bound): x" in text
+    assert "finite 2 (has a limit): intercept, z" in text
+    assert "--drop x" in text
+    dropped = words(run("check", quasi, "--target", "y", "--drop", "x"))
+    assert "The classes overlap: no hyperplane separates them" in dropped
+
+
+def test_overlap_says_that_the_estimate_exists_and_whether_it_is_unique(tmp_path: Path) -> None:
+    assert "exists and is unique: the columns are independent." in words(run("check", "demo:five-points-overlap"))
+    path = tmp_path / "aliased.csv"
+    path.write_text("y,a,b\n0,0,0\n1,1,2\n0,2,4\n1,3,6\n", encoding="utf-8")
+    text = words(run("check", str(path), "--target", "y"))
+    assert "exists, but is not unique: the columns a, b depend on each other." in text
+    assert "dropping aliased columns until none is left" in text
+
+
+def test_without_an_intercept_the_question_is_another(tmp_path: Path) -> None:
+    path = tmp_path / "shifted.csv"
+    path.write_text("y,x\n0,1\n0,2\n1,3\n1,4\n", encoding="utf-8")
+    assert run("check", str(path), "--target", "y", "--json").stdout.count('"verdict": "separable"') >= 1
+    content = json.loads(run("check", str(path), "--target", "y", "--no-intercept", "--json").stdout)
+    assert (content["verdict"], content["intercept"]) == ("overlap", False)
+
+
+def test_several_classes_may_be_judged_in_three_ways() -> None:
+    softmax = json.loads(run("check", "demo:iris", "--json").stdout)
+    assert softmax["verdict"] == "quasi"
+    assert (softmax["questions"][0]["rows"], softmax["questions"][0]["left"]) == (150, 100)
+    rest = json.loads(run("check", "demo:iris", "--multiclass", "one_vs_rest", "--json").stdout)
+    assert [asked["verdict"] for asked in rest["questions"]] == ["separable", "overlap", "overlap"]
+    pairs = json.loads(run("check", "demo:iris", "--multiclass", "pairs", "--json").stdout)
+    assert {asked["title"]: (asked["verdict"], asked["rows"]) for asked in pairs["questions"]} == {
+        "versicolor against setosa": ("separable", 100),
+        "virginica against setosa": ("separable", 100),
+        "virginica against versicolor": ("overlap", 100),
+    }
+    assert "sepal_length" in pairs["questions"][0]["coefficients"]
+
+
+def test_json_has_the_checks_the_margin_and_a_certificate_that_verifies() -> None:
+    content = json.loads(run("check", "demo:students", "--json").stdout)
+    (asked,) = content["questions"]
+    X, y = load_demo("students")
+    certificate = certificate_from_dict(content["certificate"])
+    assert isinstance(certificate, SeparabilityCertificate)
+    products = np.where(y == "F", 1.0, -1.0) * (np.insert(X, 0, 1.0, axis=1) @ certificate.direction)
+    assert asked["margin"] == pytest.approx(products.min() / np.linalg.norm(certificate.direction))
+    assert asked["pinned"] == np.flatnonzero(np.isclose(products, products.min())).tolist()
+    assert asked["coefficients"]["attendance"] == "-inf"
+    assert asked["verified"]
+    assert all(check["holds"] for check in asked["checks"])
+    assert certificate.verify(X, y)
+
+
+def test_an_undecided_verdict_says_why_and_exits_with_1(monkeypatch: pytest.MonkeyPatch) -> None:
+    def undecided(X: Any, y: Any, **_: Any) -> SeparabilityCertificate:
+        names = tuple(f"x{j}" for j in range(X.shape[1] + 1))
+        return SeparabilityCertificate((-1, 1), names, True, len(y), 0, reason="floats could not tell")
+
+    monkeypatch.setattr("separatrix.fit.check_separability", undecided)
+    result = run("check", "demo:five-points")
+    assert result.exit_code == 1
+    assert "Undecided: floats could not tell." in result.stdout
+    assert "nothing, as there is nothing to check" in result.stdout
+    assert json.loads(run("check", "demo:five-points", "--json").stdout)["decided"] is False
+
+
+def test_a_proof_that_does_not_hold_is_owned_up_to() -> None:
+    X, y = load_demo("five-points-overlap")
+    wrong = SeparabilityCertificate((-1.0, 1.0), ("intercept", "x1", "x2"), True, 5, 0, weights=(1, 0, 0))  # type: ignore[arg-type]
+    verdict = make_verdict("points", "y", wrong, X, y)
+    assert not verdict.decided
+    assert "NO, which is a fault of separatrix: FAILS: direction: row" in render_verdict(verdict)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("demo:iris", "--multiclass", "paris"), "did you mean 'pairs'?"),
+        (("demo:iris", "--target", "colour"), "'colour'"),
+        (("missing.csv", "--target", "y"), "missing.csv"),
+        (("demo:iris", "--out", "no-such-folder/proof.json"), "--out no-such-folder/proof.json cannot be written"),
+    ],
+)
+def test_bad_input_is_refused_in_one_line(arguments: tuple[str, ...], words: str) -> None:
+    assert words in refusal("check", *arguments)
+
+
+# Files
+
+
+def test_a_certificate_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "proof.json"
+    path.write_text("old", encoding="utf-8")
+
+    def fail(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "fsync", fail)
+        assert "No space left on device" in refusal("check", "demo:students", "--out", str(path))
+    assert path.read_text(encoding="utf-8") == "old"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["proof.json"]
+    assert run("check", "demo:students", "--out", str(path)).exit_code == 0
+    assert json.loads(path.read_text(encoding="utf-8"))["verdict"] == "separable"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["proof.json"]
+    assert "is no file that could be replaced" in refusal("check", "demo:students", "--out", str(tmp_path))
+
+
+# Verification
+
+
+def test_a_certificate_holds_on_its_table_and_on_no_other(proof: Path) -> None:
+    result = run("verify", str(proof), "demo:breast-cancer")
+    assert result.exit_code == 0
+    assert "holds direction: above 0 on 569, below 0 on none, exactly" in words(result)
+    assert "Verified on diagnosis of demo:breast-cancer, 569 rows: 6 checks made, all hold." in words(result)
+    other = run("verify", str(proof), "demo:iris")
+    assert other.exit_code == 1
+    assert "FAILS data: 150 rows and 150 labels; the certificate is of 569" in words(other)
+    assert "REFUSED on species of demo:iris" in words(other)
+    dropped = json.loads(run("verify", str(proof), "demo:breast-cancer", "--drop", "mean_area", "--json").stdout)
+    assert dropped["holds"] is False
+    assert dropped["certificates"][0]["checks"][0]["holds"] is False
+
+
+def test_a_tampered_certificate_is_refused_with_the_row(proof: Path) -> None:
+    content = json.loads(proof.read_text(encoding="utf-8"))
+    content["content"]["direction"][3] = -1e6
+    proof.write_text(json.dumps(content), encoding="utf-8")
+    result = run("verify", str(proof), "demo:breast-cancer")
+    assert result.exit_code == 1
+    assert "is on the wrong side" in result.stdout
+
+
+def test_a_verdict_that_its_content_does_not_have_is_refused(proof: Path) -> None:
+    content = json.loads(proof.read_text(encoding="utf-8"))
+    proof.write_text(json.dumps({**content, "verdict": "overlap"}), encoding="utf-8")
+    result = run("verify", str(proof), "demo:breast-cancer")
+    assert result.exit_code == 1
+    assert "FAILS verdict: the file says 'overlap', what it contains says 'separable'" in words(result)
+
+
+@pytest.mark.parametrize("verb", ["fit", "check"])
+def test_what_fit_and_check_print_can_be_verified_and_knows_its_target(verb: str, quasi: str, tmp_path: Path) -> None:
+    path = tmp_path / "printed.json"
+    path.write_text(run(verb, quasi, "--target", "y", "--json").stdout, encoding="utf-8")
+    result = run("verify", str(path), quasi)
+    assert result.exit_code == 0, result.output
+    assert "Verified on y of" in result.stdout
+
+
+def test_a_fit_stopped_by_overlap_has_two_certificates(tmp_path: Path) -> None:
+    path = tmp_path / "fit.json"
+    printed = run("fit", "demo:five-points-overlap", "--on-overlap", "stop", "--json").stdout
+    path.write_text(printed, encoding="utf-8")
+    assert json.loads(printed)["summary"]["status"] == "infeasible"
+    content = json.loads(run("verify", str(path), "demo:five-points-overlap", "--json").stdout)
+    assert content["holds"]
+    assert [each["kind"] for each in content["certificates"]] == ["mistakes", "separability"]
+    assert content["certificates"][1]["verdict"] == "overlap"
+
+
+def test_a_certificate_without_a_proof_proves_nothing(tmp_path: Path) -> None:
+    names = ("intercept", "x1", "x2")
+    empty = SeparabilityCertificate((-1.0, 1.0), names, True, 5, 0, reason="floats could not tell")
+    path = tmp_path / "empty.json"
+    path.write_text(empty.to_json(), encoding="utf-8")
+    result = run("verify", str(path), "demo:five-points")
+    assert result.exit_code == 1
+    assert "unchecked verdict: there is nothing to check" in words(result)
+    assert "NOTHING PROVED" in result.stdout
+
+
+HOSTILE = {
+    "empty": (b"", "is no JSON, or was cut short"),
+    "cut short": (b'{"kind": "separability", "form', "is no JSON, or was cut short"),
+    "not text": (b"\xff\xfe\x00", "is no JSON, or was cut short"),
+    "a list": (b"[1, 2]", "holds a list; a certificate is a JSON object"),
+    "not a number": (b'{"kind": NaN}', "NaN is no JSON number"),
+    "too deep": (b'{"a":' * 100_000, "is no JSON, or was cut short"),
+    "no certificate": (b'{"result": {"coef": [1]}}', "has no certificate"),
+    "no object": (b'{"certificate": 5}', "a certificate is a JSON object; this is int"),
+    "unknown kind": (b'{"kind": "seperability", "format": 1}', "did you mean 'separability'?"),
+    "another format": (b'{"kind": "separability", "format": 2}', "this release reads 1"),
+    "no content": (b'{"kind": "separability", "format": 1}', "malformed certificate"),
+    "code": (b'{"kind": "__import__(\'os\')", "format": 1}', "unknown kind of certificate"),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_file_that_is_no_certificate_is_refused_in_one_line(name: str, tmp_path: Path) -> None:
+    content, complaint = HOSTILE[name]
+    path = tmp_path / "hostile.json"
+    path.write_bytes(content)
+    assert complaint in refusal("verify", str(path), "demo:students")
+
+
+@pytest.mark.parametrize("number", ["1e999999999", "1/0", "0x10", "1_000", "٣", [1], None, True])
+def test_a_number_that_is_none_is_refused_at_once(number: Any, proof: Path) -> None:
+    content = json.loads(proof.read_text(encoding="utf-8"))
+    content["content"]["direction"][0] = number
+    proof.write_text(json.dumps(content), encoding="utf-8")
+    assert "malformed certificate" in refusal("verify", str(proof), "demo:breast-cancer")
+
+
+def test_a_missing_or_enormous_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "No such file" in refusal("verify", str(tmp_path / "none.json"), "demo:students")
+    monkeypatch.setattr(certificate_file, "LARGEST_FILE", 2**20)
+    path = tmp_path / "large.json"
+    path.write_bytes(b" " * (2**20 + 1))
+    assert "has more than 1 MiB" in refusal("verify", str(path), "demo:students")
