@@ -9,11 +9,13 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import separatrix as sx
-from separatrix.certificates import standalone
+from separatrix.certificates import dense_relation, make_rays, standalone
+from separatrix.design import make_design
 from separatrix.errors import CertificateError
 
 COMMON = settings(max_examples=70, deadline=None)
@@ -187,3 +189,23 @@ def test_columns_that_only_floats_take_for_collinear(rows):
     assert mixed.verdict == plain.verdict
     assert mixed.n_left == plain.n_left
     assert mixed.verify(X, other)
+
+
+@pytest.mark.parametrize("unit", [1.0, 2.0**-7, 0.1])
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("stored", [np.asarray, scipy.sparse.csr_array])
+def test_relations_tried_together_are_tried_exactly(stored, classes, unit):
+    rng = np.random.default_rng(classes)
+    X = rng.integers(-3, 4, size=(60, 4)) * unit
+    X[:, 2] = X[:, 0]
+    X[17, 2] += 2.0**-40 * unit  # by so little that only an exact sum sees it
+    X[:, 3] = 2 * X[:, 0] + 3 * X[:, 1] if unit < 1.0 else X[:, 0] + X[:, 1] - 5
+    rays = make_rays(make_design(stored(X), intercept=True), rng.integers(0, classes, 60), classes)
+    vectors = ({1: 1, 3: -1}, {1: 2, 2: 3, 4: -1}, {1: 1, 2: 1, 0: -5, 4: -1}, {2: 1}, {1: Fraction(1, 3), 2: 1, 4: 1})
+    relations = [{column: Fraction(value) for column, value in vector.items()} for vector in vectors]
+    places = rays.places_of(np.arange(60) != 5)
+    for relation, found in zip(relations, rays.breaking(relations, places, 7), strict=True):
+        signs = rays.signs(dense_relation(relation, rays.width), places)
+        assert found.tolist() == places[np.flatnonzero(signs)][:7].tolist()
+        exact = [sum(Fraction(x) * relation.get(j, 0) for j, x in enumerate(ray)) for ray in rays.take(places).tolist()]
+        assert found.tolist() == [place for place, total in zip(places.tolist(), exact, strict=True) if total][:7]

@@ -45,6 +45,8 @@ def read(name: str, rows: int | None = None) -> Set:
     """Return a set, or as many rows of it, evenly spread and cut before they are encoded."""
     X, classes = READERS[name](rows)
     two = classes == SEVERAL_CLASSES[name] if name in SEVERAL_CLASSES else classes == np.unique(classes)[-1]
+    if sp.issparse(X):
+        X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
     return Set(X, classes, np.where(two, 1.0, -1.0))
 
 

@@ -20,7 +20,8 @@ from separatrix.fit import Status
 
 pytestmark = [needs_data, pytest.mark.filterwarnings("ignore::separatrix.errors.SeparatrixWarning")]
 ROWS = 120
-FEWER_ROWS = {"mnist": 60}  # of 784 columns, all of which have a multiplier in the certificate
+FEWER_ROWS = {"mnist": 50, "newsgroups": 50, "sms_spam": 80}  # of so many columns
+SPREAD = {"heart_scale", "adult", "higgs"}  # the sets whose every column has some inside the classes
 GAP = 1e-6
 MODELS: dict[str, Callable[[float], Any]] = {
     "maximum likelihood": lambda _: sx.LogisticRegression(tol=GAP),
@@ -76,18 +77,18 @@ def test_least_mean_squares_tells_how_far_it_came(name: str) -> None:
     fitted = sx.LMSClassifier(max_passes=10).fit(X, y)
     assert fitted.result_.status in {Status.MAX_PASSES, Status.CONVERGED}
     assert "above least squares" in fitted.result_.message
-    assert fitted.certificate_.verify(X, y).residuals is not None
+    assert fitted.certificate_.verify(X, y).holds
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_gaussian_classes_are_in_closed_form_or_a_column_is_named(name: str) -> None:
     X, _, y = rows_of(name)
     model = sx.GaussianGenerativeClassifier()
-    try:
-        model.fit(X, y)
-    except DataError as refusal:
-        assert "without any spread inside the classes: 'x" in str(refusal)
+    if name not in SPREAD:
+        with pytest.raises(DataError, match="without any spread inside the classes: 'x"):
+            model.fit(X, y)
         return
+    model.fit(X, y)
     assert model.result_.status is Status.OPTIMAL
     assert model.certificate_.verify(X, y).holds
 
@@ -132,7 +133,7 @@ PEERS: dict[str, tuple[str, float, Callable[[float], Any], list[Callable[[float]
         lambda s: sx.LinearRegression(strength=s, tol=GAP),
         [lambda _, name=name: Ridge(alpha=1.0, solver=name) for name in ("auto", "lsqr")],
     ),
-    "lasso": ("squared", 1.0, lambda s: sx.LinearRegression(strength=s, l1_ratio=1.0, tol=GAP), [lambda s: Lasso(s)]),
+    "lasso": ("squared", 1.0, lambda s: sx.LinearRegression(strength=s, l1_ratio=1.0, tol=GAP), [lambda s: Lasso(s, tol=1e-10)]),
 }
 
 

@@ -16,12 +16,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.certificates.error_free import EPSILON, WHOLE, binary_exponent, exact_sign_rows, scaled_floats
-from separatrix.design import Block, Design
+from separatrix.certificates.ray_products import nonzero_products, own_and_others, scores_and_sizes
+from separatrix.design import Design
 
 __all__ = ["BinaryRays", "Places", "Rays", "Relation", "SoftmaxRays", "make_rays"]
 
@@ -108,9 +110,9 @@ class Rays(ABC):
         """Return for each of some vectors (k, width) the first places where the float product is not 0; one pass."""
         kept = np.zeros(self.count, dtype=np.bool_)
         kept[places] = True
-        rows = kept.reshape(self.design.shape[0], -1), self.codes
+        rows: Any = (kept.reshape(self.design.shape[0], -1), self.codes)
         listed = self.design.fold(
-            _nonzero_products, vectors.reshape(len(vectors), -1, self.design.shape[1]), most, rows=rows
+            nonzero_products, vectors.reshape(len(vectors), -1, self.design.shape[1]), most, rows=rows
         )
         pairs = np.concatenate(listed)
         return [np.sort(pairs[pairs[:, 1] == k, 0])[:most] for k in range(len(vectors))]
@@ -172,7 +174,7 @@ class BinaryRays(Rays):
 
     def products(self, weights: Floats) -> tuple[Floats, Floats]:
         """Return z·w of every ray, and Σ|zⱼ wⱼ|."""
-        both = self.design.gather(_scores_and_sizes, weights)
+        both = self.design.gather(scores_and_sizes, weights)
         return self.row_signs * both[:, 0], both[:, 1]
 
     def from_scores(self, scores: Floats) -> Floats:
@@ -209,10 +211,10 @@ class SoftmaxRays(Rays):
     def products(self, weights: Floats) -> tuple[Floats, Floats]:
         """Return z·w of every ray, and Σ|zⱼ wⱼ|."""
         columns = np.vstack([np.zeros(self.design.shape[1]), weights.reshape(self.classes - 1, -1)]).T
-        scores, sizes = np.split(self.design.gather(_scores_and_sizes, columns), 2, axis=1)
-        own, others = (np.take_along_axis(scores, which, axis=1) for which in _own_and_others(self.codes, self.classes))
+        scores, sizes = np.split(self.design.gather(scores_and_sizes, columns), 2, axis=1)
+        own, others = (np.take_along_axis(scores, which, axis=1) for which in own_and_others(self.codes, self.classes))
         values = own - others
-        own, others = (np.take_along_axis(sizes, which, axis=1) for which in _own_and_others(self.codes, self.classes))
+        own, others = (np.take_along_axis(sizes, which, axis=1) for which in own_and_others(self.codes, self.classes))
         return values.reshape(-1), (own + others).reshape(-1)
 
     def from_scores(self, scores: Floats) -> Floats:
@@ -231,35 +233,3 @@ class SoftmaxRays(Rays):
 def make_rays(design: Design, codes: NDArray[np.intp], classes: int) -> Rays:
     """Return the rays of rows whose classes have these codes; of one or two classes, the last is positive."""
     return (BinaryRays if classes <= 2 else SoftmaxRays)(design, codes, classes)
-
-
-def _scores_and_sizes(block: Block, weights: Floats) -> Floats:
-    scores, sizes = block.matvec(weights), block.magnitudes(weights)
-    return np.column_stack([scores, sizes])
-
-
-def _own_and_others(codes: NDArray[np.intp], classes: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return each row's class, (m, 1), and all others in order, (m, K − 1)."""
-    slots, own = np.arange(classes - 1), codes[:, np.newaxis]
-    return own, slots + (slots >= own)
-
-
-def _nonzero_products(
-    block: Block, kept: NDArray[np.bool_], codes: NDArray[np.intp], vectors: Floats, most: int
-) -> list[Places]:
-    """Return pairs of a place and a vector whose product is not 0, for each vector at most as many as asked.
-
-    `vectors` is (k, 1 or K − 1, p); a ray of K classes has the product of its own class less that of the other.
-    """
-    k, groups, p = vectors.shape
-    scores = block.matvec(vectors.reshape(k * groups, p).T).reshape(-1, k, groups)
-    if groups > 1:
-        scores = np.concatenate([np.zeros_like(scores[:, :, :1]), scores], axis=2)
-        own, others = (which[:, np.newaxis] for which in _own_and_others(codes, groups + 1))
-        scores = np.take_along_axis(scores, own, axis=2) - np.take_along_axis(scores, others, axis=2)
-    broken = (scores != 0.0) & kept[:, np.newaxis, :]
-    if not broken.any():
-        return [np.zeros((0, 2), dtype=np.intp)]
-    rows, which, slots = np.nonzero(broken)
-    pairs = np.column_stack([(block.start + rows) * kept.shape[1] + slots, which])
-    return [pairs[which == number][:most] for number in np.unique(which).tolist()]

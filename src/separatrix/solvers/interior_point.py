@@ -11,14 +11,14 @@ corrector); eliminating all but w leaves
 one weighted Gram matrix a step (Ferris and Munson 2002). Affine invariant but for the penalty: units of columns and
 collinear rows, on which coordinate descent creeps, cost nothing. The multipliers are a dual point, so the gap is known.
 
-Cost: four passes a step, one of them of n·p² operations, and p³ for the solve; 15 to 45 steps, whatever the data.
+Cost: five passes a step, one of them of n·p² operations, and p³ for the solve; 15 to 45 steps, whatever the data.
 Not for many columns.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -54,15 +54,16 @@ class InteriorPoint:
     )
 
     def steps(self, problem: Problem, start: Floats | None = None) -> Iterator[Step]:
-        """Walk, four passes a step; facts: the gap as excess."""
+        """Walk, five passes a step, each at the best point so far; facts: the gap there as excess."""
         path = _Path(problem, problem.zero_coef() if start is None else np.array(start, dtype=np.float64))
-        least, stalled = np.inf, 0
+        best, stalled = path.step(), 0
         while True:
-            excess = path.excess
-            stalled, least = 0 if excess < least else stalled + 1, min(excess, least)
-            facts = {"objective": path.value, "excess": excess, "stalled": max(stalled - PATIENCE, 0)}
-            yield Step(path.coef, facts, -problem.y * np.minimum(path.q, 1.0))
+            yield replace(best, facts={**best.facts, "stalled": max(stalled - PATIENCE, 0)})
             path.advance()
+            if path.excess < best.facts["excess"]:
+                best, stalled = path.step(), 0
+            else:
+                stalled += 1
 
 
 class _Change(NamedTuple):
@@ -95,6 +96,10 @@ class _Path:
         self.rest = 1.0 - self.q  # kept beside q, so that its digits are not lost where q is near 1
         self.made = problem.dual_coef(-self.y * self.q)
 
+    def step(self) -> Step:
+        """Return the coefficients and multipliers as they are, with the objective and the gap."""
+        return Step(self.coef, {"objective": self.value, "excess": self.excess}, -self.y * np.minimum(self.q, 1.0))
+
     @property
     def slack(self) -> Floats:
         """How far each margin and its shortfall together are above 1."""
@@ -126,8 +131,8 @@ class _Path:
             return
         c = 1.0 / (self.slack / self.q + self.shortfall / self.rest)
         towards, centring = 1.0 - self.margins, 1.0 / self.q - 1.0 / self.rest
-        rows = (self.shares * c, self.y * towards, self.shares * self.y * self.q)
-        gram, pulled, self.made = self.problem.design.fold(_newton_sums, rows=rows, combine=add_each)
+        rows = (self.shares * c, self.y * towards)
+        gram, pulled = self.problem.design.fold(_newton_sums, rows=rows, combine=add_each)
         residual, solve = self.penalty * self.coef - self.made, semidefinite_solver(gram + np.diag(self.penalty))
         predicted = self._change(solve(pulled - residual), c, towards, -self.shortfall)
         target = self._target(predicted)
@@ -135,7 +140,7 @@ class _Path:
         towards = towards - predicted.q * predicted.slack / self.q - bent + target * centring
         right = self.problem.design.rmatvec(self.shares * c * self.y * towards) - residual
         short = bent - self.shortfall + target / self.rest
-        self._take(self._change(solve(right), c, towards, short), residual)
+        self._take(self._change(solve(right), c, towards, short))
 
     def _change(self, coef: Floats, c: Floats, towards: Floats, short: Floats) -> _Change:
         """Complete a change of the coefficients: the margins in a pass, q from them, the shortfalls from q."""
@@ -161,13 +166,13 @@ class _Path:
             _reach(self.rest, -change.q),
         )
 
-    def _take(self, change: _Change, residual: Floats) -> None:
+    def _take(self, change: _Change) -> None:
         length = BOUNDARY * self._longest(change)
         self.coef = self.coef + length * change.coef
         self.margins = self.margins + length * change.margins
         self.q, self.rest = self.q + length * change.q, self.rest - length * change.q
         self.shortfall = self.shortfall + length * change.shortfall
-        self.made = self.made + length * (self.penalty * change.coef + residual)
+        self.made = self.problem.dual_coef(-self.y * self.q)  # not from the change, which rounding parts from it
 
 
 def _reach(here: Floats, by: Floats) -> float:
@@ -176,5 +181,5 @@ def _reach(here: Floats, by: Floats) -> float:
     return float((-here[falling] / by[falling]).min(initial=np.inf))
 
 
-def _newton_sums(block: Block, weights: Floats, towards: Floats, slopes: Floats) -> tuple[Floats, ...]:
-    return block.gram(weights), block.rmatvec(weights * towards), block.rmatvec(slopes)
+def _newton_sums(block: Block, weights: Floats, towards: Floats) -> tuple[Floats, ...]:
+    return block.gram(weights), block.rmatvec(weights * towards)

@@ -27,10 +27,10 @@ from separatrix.solvers.newton import SMOOTH_ADVICE, Newton, shorten
 __all__ = ["LBFGS", "has_subsample"]
 
 Floats = NDArray[np.float64]
-ROWS_PER_COLUMN = 400
+ROWS_PER_COLUMN = 800
 FEWEST_ROWS = 2000
 SUBSAMPLE_STEPS = 12
-SUBSAMPLE_EXCESS = 1e-7  # relative: as near as a subsample's solution is worth knowing
+SUBSAMPLE_EXCESS = 1e-5  # relative: as near as a subsample's solution is worth knowing
 MEMORY = 10  # curvature pairs
 RIDGE = 1e-12  # relative to a unit diagonal, so that the factor exists
 

@@ -1,8 +1,8 @@
 """How rich a class of halfspaces is, and how many rows are enough to learn from it.
 
 The VC dimension is the largest number of points that can be labelled in all ways: d for halfspaces through the origin
-of R^d, d + 1 for all halfspaces. With Π(n) = Σ_{i ≤ v} C(n, i) ways at most to label n points (Sauer's lemma), m rows are
-enough for the weights with the fewest mistakes on them to be, with probability 1 − δ,
+of R^d, d + 1 for all halfspaces. With Π(n) = Σ_{i ≤ v} C(n, i) ways at most to label n points (Sauer's lemma), m rows
+are enough for the weights with the fewest mistakes on them to be, with probability 1 − δ,
 
     any data        within ε of the best:     4 Π(2m) exp(−ε² m / 32) ≤ δ          (Vapnik and Chervonenkis 1971)
     separable data  wrong on at most ε:       2 Π(2m) 2^(−ε m / 2) ≤ δ             (Blumer et al. 1989)
