@@ -21,7 +21,7 @@ from separatrix.fit import Status
 pytestmark = [needs_data, pytest.mark.filterwarnings("ignore::separatrix.errors.SeparatrixWarning")]
 ROWS = 120
 FEWER_ROWS = {"mnist": 50, "newsgroups": 50, "sms_spam": 80}  # of so many columns
-SPREAD = {"heart_scale", "adult", "higgs"}  # the sets whose every column has some inside the classes
+SPREAD = {"heart_scale", "adult", "higgs", "sms_spam"}  # the sets whose every column has some inside the classes
 GAP = 1e-6
 MODELS: dict[str, Callable[[float], Any]] = {
     "maximum likelihood": lambda _: sx.LogisticRegression(tol=GAP),
@@ -133,7 +133,12 @@ PEERS: dict[str, tuple[str, float, Callable[[float], Any], list[Callable[[float]
         lambda s: sx.LinearRegression(strength=s, tol=GAP),
         [lambda _, name=name: Ridge(alpha=1.0, solver=name) for name in ("auto", "lsqr")],
     ),
-    "lasso": ("squared", 1.0, lambda s: sx.LinearRegression(strength=s, l1_ratio=1.0, tol=GAP), [lambda s: Lasso(s, tol=1e-10)]),
+    "lasso": (
+        "squared",
+        1.0,
+        lambda s: sx.LinearRegression(strength=s, l1_ratio=1.0, tol=GAP),
+        [lambda s: Lasso(s, tol=1e-10)],
+    ),
 }
 
 

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from separatrix.design import Block
 
-__all__ = ["nonzero_products", "own_and_others", "scores_and_sizes"]
+__all__ = ["nonzero_products", "own_and_others", "scores_and_sizes", "whole_columns"]
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.intp]
@@ -44,3 +44,8 @@ def nonzero_products(
     rows, which, slots = np.nonzero(broken)
     pairs = np.column_stack([(block.start + rows) * kept.shape[1] + slots, which])
     return [pairs[which == number][:most] for number in np.unique(which).tolist()]
+
+
+def whole_columns(block: Block) -> Floats:
+    """Return bounds of a block's columns of whole numbers, infinity for others."""
+    return block.whole_columns()

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.certificates.error_free import EPSILON, WHOLE, binary_exponent, exact_sign_rows, scaled_floats
-from separatrix.certificates.ray_products import nonzero_products, own_and_others, scores_and_sizes
+from separatrix.certificates.ray_products import nonzero_products, own_and_others, scores_and_sizes, whole_columns
 from separatrix.design import Design
 
 __all__ = ["BinaryRays", "Places", "Rays", "Relation", "SoftmaxRays", "make_rays"]
@@ -131,27 +131,18 @@ class Rays(ABC):
 
     def _sums_are_whole(self, weights: Floats) -> bool:
         """Tell whether all products are whole numbers, so that float sums below 2^53 are exact."""
-        if not (weights == np.rint(weights)).all():
-            return False
-        return bool(np.resize(self._columns[0], self.width)[weights != 0.0].all())
+        return bool((weights == np.rint(weights)).all()) and np.isfinite(self._size_bound(weights))
 
     def _size_bound(self, weights: Floats) -> float:
-        """Return what Σ|zⱼ wⱼ| cannot exceed, of whole columns."""
-        return float(np.resize(self._columns[1], self.width) @ np.abs(weights))
+        """Return what Σ|zⱼ wⱼ| cannot exceed; infinity where a column is not of whole numbers."""
+        used = weights != 0.0
+        with np.errstate(over="ignore"):
+            return float(np.resize(self._whole_columns, self.width)[used] @ np.abs(weights[used]))
 
     @cached_property
-    def _columns(self) -> tuple[NDArray[np.bool_], Floats]:
-        """Which columns of the design hold whole numbers only, and their largest; a pass, made when first asked for."""
-        n, p = self.design.shape
-        whole, largest = np.ones(p, dtype=np.bool_), np.zeros(p)
-        step = max(1, CHUNK_ELEMENTS // p)
-        for first in range(0, n, step):
-            rows = self.design.take(np.arange(first, min(n, first + step)))
-            whole &= (rows == np.rint(rows)).all(axis=0)
-            largest = np.maximum(largest, np.abs(rows).max(axis=0))
-            if not whole[self.design.virtual :].any():
-                break
-        return whole, largest
+    def _whole_columns(self) -> Floats:
+        """Bounds of the design's columns that hold whole numbers only, else infinity; a pass, when first asked for."""
+        return np.asarray(self.design.fold(whole_columns, combine=np.maximum))
 
     def _decide(self, weights: Sequence[Fraction], places: Places, unsure: Places, signs: Signs) -> None:
         """Fill in the signs that floats left open."""

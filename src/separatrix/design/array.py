@@ -42,6 +42,11 @@ class DenseBlock(Block):
         """Return the largest |entry| stored."""
         return float(np.abs(self.values).max())
 
+    def stored_whole_columns(self) -> Floats:
+        """Return bounds of the stored columns that hold whole numbers only, else infinity."""
+        whole = (self.values == np.rint(self.values)).all(axis=0)
+        return np.where(whole, np.abs(self.values).max(axis=0), np.inf).astype(np.float64)
+
     def times(self, coef: Floats) -> Floats:
         """Return the stored columns times coef."""
         return np.asarray(self.values @ coef, dtype=np.float64)
@@ -78,6 +83,14 @@ class SparseBlock(Block):
     def largest_entry(self) -> float:
         """Return the largest |entry| stored."""
         return float(np.abs(self.matrix.data).max(initial=0.0))
+
+    def stored_whole_columns(self) -> Floats:
+        """Return bounds of the stored columns that hold whole numbers only, else infinity; one bound for all."""
+        entries = self.matrix.tocoo()
+        largest = self.largest_entry() if self.matrix.has_canonical_format else float(np.abs(entries.data).sum())
+        bounds = np.full(self.matrix.shape[1], largest)
+        bounds[entries.col[entries.data != np.rint(entries.data)]] = np.inf
+        return bounds
 
     def times(self, coef: Floats) -> Floats:
         """Return the stored columns times coef."""

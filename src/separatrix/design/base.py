@@ -72,9 +72,18 @@ class Block(ABC):
         """Return ‖row‖² of each row, virtual one included, (m,)."""
         return self.stored_squared_norms() + float(self.virtual)
 
+    def whole_columns(self) -> Floats:
+        """Return for each column a bound of its |entries| if all are whole numbers, else infinity: (p,)."""
+        stored = self.stored_whole_columns()
+        return np.concatenate([[1.0], stored]) if self.virtual else stored
+
     @abstractmethod
     def largest_entry(self) -> float:
         """Return the largest |entry| stored."""
+
+    @abstractmethod
+    def stored_whole_columns(self) -> Floats:
+        """Return bounds of the stored columns that hold whole numbers only, else infinity."""
 
     @abstractmethod
     def times(self, coef: Floats) -> Floats:

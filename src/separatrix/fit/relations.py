@@ -63,7 +63,7 @@ def find_relations(rows: Floats, white: Whitened) -> tuple[Relation, ...] | None
     """Return a relation for each dependent column, all exact on the rows; None where one does not hold exactly."""
     relations = []
     for near in near_relations(rows, white):
-        relation = near if _vanishes(rows, near) else _rational_relation(rows, white, next(reversed(near)))
+        relation = near if _vanishes(rows, near) else _rational_relation(rows, white, near)
         if relation is None:
             return None
         relations.append(relation)
@@ -99,16 +99,17 @@ def _simple_relation(white: Whitened, column: int, inner: Floats) -> Relation:
     return {j: simplest_near(c) for j, c in pairs} | {column: Fraction(-1)}
 
 
-def _rational_relation(rows: Floats, white: Whitened, column: int) -> Relation | None:
-    rank = len(white.columns)
-    if rank > RATIONAL_RANK:
+def _rational_relation(rows: Floats, white: Whitened, near: Relation) -> Relation | None:
+    """Return the relation of a column to the independent ones, or, if they are many, to those floats see in it."""
+    *seen, column = near
+    chosen = white.columns.tolist() if len(white.columns) <= RATIONAL_RANK else seen
+    if not 0 < len(chosen) <= RATIONAL_RANK:
         return None
-    chosen = scipy.linalg.qr(white.basis.T, mode="r", pivoting=True)[1][:rank]
-    matrix = [[Fraction(x) for x in rows[i, [*white.columns, column]].tolist()] for i in chosen]
-    solved = solve_rationals(matrix)
+    places = scipy.linalg.qr((rows[:, chosen] * white.scale[chosen]).T, mode="r", pivoting=True)[1][: len(chosen)]
+    solved = solve_rationals([[Fraction(x) for x in rows[i, [*chosen, column]].tolist()] for i in places])
     if solved is None:
         return None
-    relation = {int(j): c for j, c in zip(white.columns, solved, strict=True) if c} | {column: Fraction(-1)}
+    relation = {int(j): c for j, c in zip(chosen, solved, strict=True) if c} | {column: Fraction(-1)}
     return relation if _vanishes(rows, relation) else None
 
 
