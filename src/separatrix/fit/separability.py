@@ -1,6 +1,6 @@
 """Can the classes be separated? A verdict with its proof, from the data.
 
-`check_separability` finds the face (`fit.face_search`) and returns what proves it. Two classes are taken as they are;
+`check_separability` finds the face (`fit.faces`) and returns what proves it. Two classes are taken as they are;
 of more, `multiclass` says whether the scores are those of a softmax, of each class against the rest, or of each pair.
 """
 
@@ -25,8 +25,7 @@ from separatrix.certificates import (
 )
 from separatrix.design import Design, make_design
 from separatrix.errors import DataError, require_choice
-from separatrix.fit.divergence import find_divergence
-from separatrix.fit.face_search import Face, find_face
+from separatrix.fit.faces import Face, find_divergence, find_face
 
 __all__ = ["certify_face", "check_separability", "judge_rows"]
 

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from separatrix.certificates import Divergence, Places, Rays, Relation, SignProof, dense_relation
 from separatrix.design.threads import one_blas_thread
-from separatrix.fit.face_search import Face, strangers
-from separatrix.fit.relations import find_relations, solve_rationals, whiten
+from separatrix.fit.faces.relations import find_relations, solve_rationals, whiten
+from separatrix.fit.faces.search import Face, strangers
 
 __all__ = ["find_divergence"]
 

@@ -16,7 +16,7 @@ import scipy.linalg
 from numpy.typing import NDArray
 
 from separatrix.certificates import OverlapProof, Relation, overlap_holds
-from separatrix.fit.relations import Whitened, find_relations, solve_rationals, whiten
+from separatrix.fit.faces.relations import Whitened, find_relations, solve_rationals, whiten
 
 __all__ = ["exact_proof", "few_multipliers", "in_any_columns"]
 

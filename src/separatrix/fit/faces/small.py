@@ -27,10 +27,10 @@ from numpy.typing import NDArray
 from separatrix.certificates import OverlapProof, Relation, dense_relation, exact_sign_rows, overlap_holds
 from separatrix.design import make_design
 from separatrix.design.threads import one_blas_thread
-from separatrix.fit.few_multipliers import exact_proof, few_multipliers, in_any_columns
-from separatrix.fit.rational_face import rational_face
-from separatrix.fit.relations import Whitened, find_relations, whiten
-from separatrix.fit.straight_columns import original_weights, straightened
+from separatrix.fit.faces.few_multipliers import exact_proof, few_multipliers, in_any_columns
+from separatrix.fit.faces.rational import rational_face
+from separatrix.fit.faces.relations import Whitened, find_relations, whiten
+from separatrix.fit.faces.straight_columns import original_weights, straightened
 from separatrix.losses import Logistic
 from separatrix.numerics import sigmoid
 from separatrix.problem import Problem

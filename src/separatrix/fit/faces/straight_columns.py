@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.certificates import Relation
-from separatrix.fit.relations import Whitened, near_relations
+from separatrix.fit.faces.relations import Whitened, near_relations
 
 __all__ = ["original_weights", "straightened"]
 

@@ -1,6 +1,6 @@
 """The face of all rays, by the few that matter: solve some, look at all, take in those that object.
 
-A sample of rays is solved exactly (`small_face`). A vector found is tried on every ray still there: rays with a product
+A sample of rays is solved exactly (`small`). A vector found is tried on every ray still there: rays with a product
 below 0 join the sample, and without such the rays above 0 are separated and the search goes on with those at 0. A
 proof of overlap needs no other ray but for its relations between columns, which every ray must obey; those that do not
 join the sample. Signs are exact throughout, so whatever comes out is true.
@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.certificates import OverlapProof, Places, Rays, Relation
-from separatrix.fit.absent_columns import absent_columns_direction
-from separatrix.fit.small_face import small_face
-from separatrix.fit.wide_face import separator_by_fit
+from separatrix.fit.faces.absent_columns import absent_columns_direction
+from separatrix.fit.faces.small import small_face
+from separatrix.fit.faces.wide import separator_by_fit
 
 __all__ = ["Face", "find_face", "strangers"]
 
