@@ -31,6 +31,7 @@ MOST_RAYS = 100_000  # completely separated ones: beyond, their signs are not wo
 RAYS_A_COLUMN = 6
 FEWEST_RAYS = 400
 ROUNDS = 30
+RATIONAL_OPERATIONS = 5e5  # beyond which aliases that floats do not see are not worked out
 IN_CONE = 1e-6  # of the largest entry: nearer to the cone, a vector is tried as one of it
 NO_DISTANCE = 1e-12  # nearer, it cannot be told from one
 TOWARDS = (0.5, 0.1, 0.01, 1e-4)  # shares of the known direction mixed in
@@ -55,10 +56,11 @@ def _span(rays: Rays, places: Places, face: Face) -> tuple[tuple[int, ...], tupl
     sample = places[:: max(1, len(places) // count)]
     if face.proof is not None:
         sample = np.union1d(sample, np.asarray(face.proof.places, dtype=np.intp))
+    signs_wanted = face.proof is not None or rays.width <= MOST_ALL
     for _ in range(ROUNDS):
         taken = rays.take(sample)
         white = whiten(taken)
-        aliases = find_relations(taken, white)
+        aliases = find_relations(taken, white, RATIONAL_OPERATIONS if signs_wanted else 0.0)
         if aliases is None:
             return None
         against = strangers(rays, places, aliases)

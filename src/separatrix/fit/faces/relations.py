@@ -8,6 +8,7 @@ holds exactly although floats see one: the columns are independent by less than 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -59,26 +60,32 @@ def whiten(rows: Floats) -> Whitened:
     return Whitened(q @ (turn[:, :rank] * root), r[:rank, :rank] / root, used[order[:rank]], scale, width)
 
 
-def find_relations(rows: Floats, white: Whitened) -> tuple[Relation, ...] | None:
-    """Return a relation for each dependent column, all exact on the rows; None where one does not hold exactly."""
+def find_relations(rows: Floats, white: Whitened, budget: float = np.inf) -> tuple[Relation, ...] | None:
+    """Return a relation for each dependent column, all exact on the rows; None where one does not hold exactly.
+
+    None as well where those that floats do not see would take more rational operations than the budget has.
+    """
     relations = []
     for near in near_relations(rows, white):
-        relation = near if _vanishes(rows, near) else _rational_relation(rows, white, near)
+        relation: Relation | None = near
+        if not _vanishes(rows, near):
+            budget -= min(len(white.columns), RATIONAL_RANK) ** 3
+            relation = _rational_relation(rows, white, near) if budget >= 0.0 else None
         if relation is None:
             return None
         relations.append(relation)
     return tuple(relations)
 
 
-def near_relations(rows: Floats, white: Whitened) -> tuple[Relation, ...]:
-    """Return for each dependent column, last in its relation, the simplest one that floats see."""
+def near_relations(rows: Floats, white: Whitened) -> Iterator[Relation]:
+    """Yield for each dependent column, last in its relation, the simplest one that floats see."""
     dependent = np.setdiff1d(np.arange(white.width), white.columns)
     inner = np.zeros((len(white.columns), len(dependent)))
     if len(white.columns) and len(dependent):
         scaled = white.basis.T @ (rows[:, dependent] * white.scale[dependent]) / len(rows)
         inner = np.asarray(scipy.linalg.solve_triangular(white.triangle, scaled)).reshape(inner.shape)
         inner *= white.scale[white.columns, np.newaxis] / white.scale[dependent]
-    return tuple(_simple_relation(white, column, inner[:, k]) for k, column in enumerate(dependent.tolist()))
+    return (_simple_relation(white, column, inner[:, k]) for k, column in enumerate(dependent.tolist()))
 
 
 def simplest_near(value: float) -> Fraction:

@@ -25,7 +25,7 @@ def straightened(rays: Floats, white: Whitened) -> tuple[Floats, tuple[Relation,
     """Return rays with their dependent columns replaced by differences, and the relations that these are."""
     if len(rays) > MOST_ROWS:
         return None
-    relations = near_relations(rays, white)
+    relations = tuple(near_relations(rays, white))
     changed = rays.copy()
     for relation in relations:
         column = next(reversed(relation))
