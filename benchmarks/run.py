@@ -62,7 +62,7 @@ def main() -> None:
 
 
 def run_suite(name: str, only: str | None, quick: bool) -> None:
-    """Run a suite, or the one measurement of it asked for; write the results of a whole one."""
+    """Run a suite, or the one measurement of it asked for; write the results of a whole one as they come."""
     suite, whole, found = SUITES[name], only in {None, name}, []
     for title, run in suite.measurements.items():
         if not whole and title != only:
@@ -72,7 +72,13 @@ def run_suite(name: str, only: str | None, quick: bool) -> None:
         measurement.load = (before, os.getloadavg()[0])
         print(report.plain(measurement), flush=True)
         found.append(measurement)
-    if whole and not quick:
+        if whole and not quick:
+            _keep(name, suite, found)
+
+
+def _keep(name: str, suite: Suite, found: list[report.Measurement]) -> None:
+    """Write what was found so far, so that a run cut short leaves what it has."""
+    if found:
         about = f"Repeat with `python benchmarks/run.py --only {name}`; BLAS and OpenMP at {suite.about_threads}."
         report.write(RESULTS, name, about, found, suite.peers)
         if suite.drawn:

@@ -115,8 +115,10 @@ def certificate_from_dict(data: Mapping[str, Any]) -> Certificate:
 def _read(make: Callable[[Mapping[str, Any]], Certificate], content: Any) -> Certificate:
     try:
         return make(content)
-    except (KeyError, TypeError, ValueError, AttributeError) as problem:
-        raise CertificateError(f"malformed certificate: {problem!r}") from problem
+    except KeyError as problem:
+        raise CertificateError(f"malformed certificate: it has no {problem}") from problem
+    except (ArithmeticError, AttributeError, TypeError, ValueError) as problem:
+        raise CertificateError(f"malformed certificate: {problem}") from problem
 
 
 @register

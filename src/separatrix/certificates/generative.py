@@ -158,12 +158,10 @@ class GenerativeCertificate(Certificate):
     @classmethod
     def from_content(cls, content: Mapping[str, Any]) -> Self:
         """Make a certificate from its content."""
-        coef, intercept, priors = (
-            None if content[name] is None else np.asarray(content[name], dtype=np.float64)
-            for name in ("coef", "intercept", "priors")
-        )
-        assert coef is not None
-        assert intercept is not None
+        coef, intercept = (np.atleast_1d(np.asarray(content[name], dtype=np.float64)) for name in ("coef", "intercept"))
+        if coef.ndim != 2 or intercept.shape != (len(coef),) or not np.isfinite(coef).all():
+            raise ValueError("coef must be rows of finite numbers, and intercept a number each")
+        priors = None if content["priors"] is None else np.asarray(content["priors"], dtype=np.float64)
         return cls(tuple(content["classes"]), coef, intercept, priors)
 
 

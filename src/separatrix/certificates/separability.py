@@ -186,7 +186,7 @@ class SeparabilityCertificate(Certificate):
         return places[signs == 0], [Check("direction", True, f"above 0 on {above:,}, below 0 on none, exactly")]
 
     def _rays(self, X: Any, y: Any, sample_weight: Any) -> tuple[Rays, Places]:
-        design = make_design(X, intercept=self.fit_intercept)
+        design = make_design(self._in_order(X), intercept=self.fit_intercept)
         refuse_infinite(design)
         labels = np.asarray(y)
         if labels.shape != (design.shape[0],) or len(labels) != self.n_rows:
@@ -209,6 +209,17 @@ class SeparabilityCertificate(Certificate):
             )
         rays = make_rays(design, codes, len(self.classes))
         return rays, rays.places_of(kept)
+
+    def _in_order(self, X: Any) -> Any:
+        """Return a table with its columns, where they have names, in the order of the certificate's."""
+        if not hasattr(X, "columns"):
+            return X
+        wanted, given = list(self.names[int(self.fit_intercept) :]), [str(name) for name in X.columns]
+        if wanted == given or wanted == [f"x{j + 1}" for j in range(len(given))]:
+            return X
+        if sorted(wanted) != sorted(given):
+            raise DataError(f"X has the columns {given}; the certificate is of {wanted}")
+        return np.asarray(X)[:, [given.index(name) for name in wanted]]
 
     def content(self) -> dict[str, Any]:
         """Return all that the claim rests on, as JSON values."""
@@ -234,7 +245,7 @@ class SeparabilityCertificate(Certificate):
         divergence = content["divergence"]
         made = cls(
             classes=tuple(content["classes"]),
-            names=tuple(str(name) for name in content["names"]),
+            names=_names(content["names"]),
             fit_intercept=bool(content["fit_intercept"]),
             n_rows=int(content["n_rows"]),
             n_left=int(content["n_left"]),
@@ -249,6 +260,12 @@ class SeparabilityCertificate(Certificate):
             if content[name] != derived[name]:
                 raise ValueError(f"{name} is {content[name]!r}, but its proofs say {derived[name]!r}")
         return made
+
+
+def _names(given: Any) -> tuple[str, ...]:
+    if not isinstance(given, list) or not all(isinstance(name, str) for name in given):
+        raise TypeError(f"names must be a list of texts, not {given!r:.60}")
+    return tuple(given)
 
 
 def kept_rows(sample_weight: Any, n: int) -> NDArray[np.bool_]:

@@ -22,6 +22,7 @@ from separatrix.certificates.base import Certificate, Check, Verification, regis
 from separatrix.certificates.covers import cover_needs, packing_bound
 from separatrix.certificates.dyadic import exact_combination, exact_margins
 from separatrix.certificates.exact import rounding_bound
+from separatrix.certificates.overlap import from_number
 from separatrix.certificates.signs import signs_of
 from separatrix.design import Design, make_design, row_radius
 from separatrix.errors import DataError, counted
@@ -151,7 +152,7 @@ class ZeroOneCertificate(Certificate):
             wrong=np.asarray(content["wrong"], dtype=np.int64),
             lower=int(content["lower"]),
             subsystems=tuple(_system(entry["rows"], entry["multipliers"]) for entry in content["subsystems"]),
-            packing=tuple(map(Fraction, content["packing"])),
+            packing=tuple(map(from_number, content["packing"])),
             fit_intercept=bool(content["fit_intercept"]),
             labels=(negative, positive),
             n_rows=int(content["n_rows"]),
@@ -163,7 +164,7 @@ def _sets(count: int) -> str:
 
 
 def _system(rows: Sequence[int], multipliers: Sequence[str]) -> InfeasibleRows:
-    return InfeasibleRows(tuple(map(int, rows)), tuple(map(Fraction, multipliers)))
+    return InfeasibleRows(tuple(map(int, rows)), tuple(map(from_number, multipliers)))
 
 
 def _trouble(system: InfeasibleRows, design: Design, signs: Floats) -> str:

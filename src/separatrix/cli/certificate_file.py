@@ -20,10 +20,11 @@ PLACES = ("certificate", "overlap")  # where a result keeps its evidence
 
 @dataclass(frozen=True)
 class CertificateFile:
-    """What a file holds: certificates, each with the verdict stated beside it, and the target, if it says which."""
+    """What a file holds: certificates, each with the verdict stated beside it; the target, if it says; whether more."""
 
     certificates: tuple[tuple[Certificate, object], ...]
     target: str | None
+    more: bool
 
 
 def write_certificate(certificate: Certificate, path: str) -> None:
@@ -53,7 +54,7 @@ def read_certificates(path: str) -> CertificateFile:
         raise CertificateError(
             f"{path} has no certificate: give a file of `separatrix check --out` or `separatrix fit --json`"
         )
-    return CertificateFile(tuple(_certificate(path, each) for each in found), _target(data))
+    return CertificateFile(tuple(_certificate(path, each) for each in found), _target(data), "kind" not in data)
 
 
 def _has(holder: Any, place: str) -> bool:

@@ -37,6 +37,12 @@ class Answer(NamedTuple):
     summary: Summary
 
 
+class NamedColumns(np.ndarray[Any, np.dtype[np.float64]]):
+    """An array (n, p) whose columns have names, as a data frame's have."""
+
+    columns: tuple[str, ...]
+
+
 class Columns(NamedTuple):
     """A table as it was read: the features (n, p) by name, and the target (n,), classes or numbers."""
 
@@ -45,6 +51,12 @@ class Columns(NamedTuple):
     names: tuple[str, ...]
     X: NDArray[np.float64]
     y: NDArray[Any]
+
+    def named(self) -> NamedColumns:
+        """Return the features as an array that knows the names of its columns."""
+        array = self.X.view(NamedColumns)
+        array.columns = self.names
+        return array
 
 
 class Rows(NamedTuple):

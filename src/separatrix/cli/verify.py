@@ -48,12 +48,14 @@ def verify(
 
     file = read_certificates(certificate)
     columns = read_columns(Request(table, target or file.target, tuple(drop or ()), None, True))
-    rechecks = [_recheck(each, stated, columns.X, columns.y) for each, stated in file.certificates]
+    rechecks = [_recheck(each, stated, columns.named(), columns.y) for each, stated in file.certificates]
     data = f"{columns.target} of {columns.source}, {len(columns.y):,} rows"
     if as_json:
         typer.echo(json.dumps(rechecks_dict(rechecks, data), allow_nan=False))
     else:
         typer.echo(render_rechecks(rechecks, data), nl=False)
+        if file.more:
+            typer.echo("Only the certificate was checked, not what else the file says.")
     if not accepted(rechecks):
         raise typer.Exit(REFUSED)
 

@@ -22,6 +22,7 @@ __all__ = ["INTERCEPT", "column_names", "largest_entry", "make_design", "row_rad
 INTERCEPT = "intercept"
 # Beyond these, a square leaves the range of a float64 (about 1e±308).
 LARGEST, SMALLEST = 1e150, 1e-150
+EXACT_INTEGERS = 2.0**53  # up to which every whole number is a float
 
 
 def make_design(X: Any, *, intercept: bool, names: Sequence[str] | None = None) -> Design:
@@ -33,10 +34,18 @@ def make_design(X: Any, *, intercept: bool, names: Sequence[str] | None = None) 
     if p == 0:
         raise DataError(f"the data have {n} rows but no feature columns; give at least one")
     stored = column_names(p, names)
-    all_names = (INTERCEPT, *stored) if intercept else stored
+    all_names = (_free_name(stored), *stored) if intercept else stored
     if _is_sparse(values):
         return SparseDesign(values, all_names, intercept)
     return DenseDesign(values, all_names, intercept)
+
+
+def _free_name(names: Sequence[str]) -> str:
+    """Return the name of the virtual column, one that no other column has."""
+    name = INTERCEPT
+    while name in names:
+        name = f"({name})"
+    return name
 
 
 def column_names(p: int, names: Sequence[str] | None = None) -> tuple[str, ...]:
@@ -87,8 +96,8 @@ def _as_array(X: Any) -> NDArray[Any]:
 
 def _numbers(array: NDArray[Any], names: Sequence[str] | None) -> Floats:
     try:
-        return np.asarray(array, dtype=np.float64)
-    except (TypeError, ValueError):
+        numbers = np.asarray(array, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
         entries: Any = np.ndenumerate(array)
         at_fault = ((place, entry) for place, entry in entries if not _is_number(entry))
         (row, column), entry = next(at_fault, ((0, 0), array[0, 0]))
@@ -97,6 +106,21 @@ def _numbers(array: NDArray[Any], names: Sequence[str] | None) -> Floats:
             f"column {column_names(array.shape[1], names)[column]!r} has {seen!r} in row {row}, which is not a number;"
             " encode text columns as numbers first"
         ) from None
+    _refuse_rounded(array, numbers, names)
+    return numbers
+
+
+def _refuse_rounded(array: NDArray[Any], numbers: Floats, names: Sequence[str] | None) -> None:
+    """Refuse whole numbers that are not floats: two that differ would become one."""
+    if array.dtype.kind not in "iu" or array.dtype.itemsize < 8 or not array.size:
+        return
+    changed = np.argwhere((np.abs(numbers) > EXACT_INTEGERS) & (numbers.astype(object) != array.astype(object)))
+    if len(changed):
+        row, column = changed[0].tolist()
+        raise DataError(
+            f"column {column_names(array.shape[1], names)[column]!r} has {array[row, column]} in row {row}, which as a"
+            " float is another number; subtract a number from the whole column, or convert it to floats yourself"
+        )
 
 
 def _is_number(entry: object) -> bool:

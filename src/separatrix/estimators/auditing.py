@@ -108,6 +108,8 @@ def audit(model: Any, X: Any = None, y: Any = None, *, sample_weight: Any = None
     labels = np.asarray(y)
     peer = read_peer(model, labels, sample_weight)
     design = make_design(X, intercept=peer.fit_intercept)
+    if not np.isfinite(peer.coef).all():
+        raise DataError(f"the coefficients of {peer.name} are not all finite")
     if design.shape[1] != len(peer.coef):
         raise DataError(f"X has {design.shape[1]} columns, intercept included; the model has {len(peer.coef)}")
     values = [_values(problem, coef) for problem, coef in _problems(peer, design, labels)]
@@ -142,6 +144,10 @@ def _problems(peer: PeerModel, design: Design, labels: NDArray[Any]) -> list[tup
     penalty = make_penalty(peer.strength, peer.l1_ratio)
     if peer.classes is None:
         return [(Problem(design, labels.astype(np.float64), peer.loss, penalty, peer.weights), peer.coef[:, 0])]
+    strangers = ~np.isin(labels, peer.classes)
+    if strangers.any():
+        row = int(np.flatnonzero(strangers)[0])
+        raise DataError(f"row {row} has label {labels[row : row + 1].tolist()[0]!r}; the model was fitted to {peer.classes.tolist()}")
     codes = np.searchsorted(peer.classes, labels)
     if isinstance(peer.loss, Softmax):
         return [(Problem(design, codes, peer.loss, penalty, peer.weights), peer.coef)]

@@ -53,6 +53,8 @@ def read_peer(model: Any, y: NDArray[Any], sample_weight: Any = None) -> PeerMod
     """Return a fitted model of scikit-learn, or results of statsmodels, in our words."""
     name = type(model).__name__
     name = name if name in READERS else type(getattr(model, "model", None)).__name__
+    if type(model).__module__.startswith("separatrix."):
+        raise OptionError(f"{type(model).__name__} of separatrix brings its evidence along: see its certificate_")
     if name not in READERS:
         asked = type(model).__name__
         raise OptionError(

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.certificates import DualBound, dual_bound
+from separatrix.design import row_radius
 from separatrix.errors import require_choice, require_count, require_number
 from separatrix.fit.choose import Choice, suitable
 from separatrix.fit.run import Run, Watch, run
@@ -25,7 +26,7 @@ from separatrix.problem import Problem
 from separatrix.solvers import LBFGS, Coordinate, DualCoordinate, InteriorPoint, Newton, NewtonCG, Solver, Step
 from separatrix.solvers.lbfgs import has_subsample
 
-__all__ = ["SOLVERS", "ConvexFit", "ConvexOptions", "candidates", "fit_convex", "shift_intercept"]
+__all__ = ["SOLVERS", "ConvexFit", "ConvexOptions", "candidates", "fit_convex", "measured", "shift_intercept"]
 
 Floats = NDArray[np.float64]
 NEWTON_COEFFICIENTS = 1500  # up to which a Hessian can be factored a step
@@ -36,6 +37,7 @@ POLISH: dict[type[Solver], float] = {Newton: 1e-12, InteriorPoint: 1e-5}
 INTERIOR_WORK = 5e7  # products a Gram matrix, up to which interior points beat dual coordinate descent in any case
 CREEPING = 10.0  # mean ‖x‖² / (strength · n), beyond which dual coordinate descent needs too many passes
 PATIENCE = 500  # passes of a solver, while another that fits is left to try
+UNSEEN = 1e-11  # relative: a change of the objective that no one need measure
 LOOK_AGAIN = 0.1  # the excess must have fallen by this before the gap is computed once more
 
 
@@ -77,6 +79,7 @@ class ConvexFit:
     bound: DualBound
     reason: str
     walked: Problem
+    centre: Floats = field(default_factory=lambda: np.zeros(0))
 
     @property
     def dual(self) -> Floats | None:
@@ -118,14 +121,35 @@ def fit_convex(
     extra_rules: Sequence[Rule] = (),
 ) -> ConvexFit:
     """Minimise the objective until its relative gap is within the tolerance, or a limit is met."""
-    problem, centre = problem.centred()
+    given, (problem, centre) = problem, problem.centred()
     fit = _Fit(problem, options, tuple(extra_rules), watch)
     start = None if start is None else shift_intercept(start, centre, 1.0)
-    if options.solver is not None:
-        ended = fit.walk(Choice(options.solver, f"{type(options.solver).__name__} was asked for"), start)
-    else:
-        ended = fit.walk_with_any(candidates(problem), start)
-    return replace(ended, coef=shift_intercept(ended.coef, centre, -1.0))
+    try:
+        if options.solver is not None:
+            ended = fit.walk(Choice(options.solver, f"{type(options.solver).__name__} was asked for"), start)
+        else:
+            ended = fit.walk_with_any(candidates(problem), start)
+    except (ValueError, np.linalg.LinAlgError):
+        row_radius(given.design)  # refuses data that are not finite, or whose squares are not, with their place
+        raise
+    return replace(ended, coef=shift_intercept(ended.coef, centre, -1.0), centre=centre)
+
+
+def measured(fit: ConvexFit, options: ConvexOptions) -> ConvexFit:
+    """Return a fit whose objective is that of its coefficients as the user gets them.
+
+    Far from 0 an intercept has few digits left for its rows; where that may show, one pass tells how much it costs.
+    """
+    if not len(fit.centre):
+        return fit
+    largest = np.abs(fit.coef[1:]).reshape(len(fit.centre), -1).max(axis=1)
+    rounding = float(np.finfo(np.float64).eps) * float(np.abs(fit.centre) @ largest)
+    if rounding <= UNSEEN * max(abs(fit.bound.primal), fit.bound.scale):
+        return fit
+    primal = fit.walked.value(shift_intercept(fit.coef, fit.centre, 1.0))
+    bound = replace(fit.bound, primal=primal)
+    reached = fit.walk.status is not Status.OPTIMAL or bound.relative_gap <= options.tol
+    return replace(fit, bound=bound, walk=fit.walk if reached else replace(fit.walk, status=Status.STALLED))
 
 
 @dataclass

@@ -9,7 +9,7 @@ import numpy as np
 
 from separatrix.certificates import OptimalityCertificate
 from separatrix.errors import counted
-from separatrix.fit.convex import ConvexFit, ConvexOptions
+from separatrix.fit.convex import ConvexFit, ConvexOptions, measured
 from separatrix.fit.result import FitResult
 from separatrix.fit.stopping import Status
 from separatrix.fit.trace import Trace
@@ -27,6 +27,7 @@ def linear_result(
     provenance: Mapping[str, Any] | None = None,
 ) -> FitResult:
     """Return the result of a fit: coef (p,) and a number, or (K, p) and (K,) of a softmax."""
+    fit = measured(fit, options)
     design, virtual = problem.design, int(problem.design.virtual)
     coef = fit.coef
     intercept = coef[0] if virtual else np.zeros(coef.shape[1:])

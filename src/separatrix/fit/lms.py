@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from separatrix.certificates import OptimalityCertificate, dual_bound
 from separatrix.design import Block, Design, row_radius
 from separatrix.errors import OptionError, counted, require_choice, require_number
+from separatrix.fit.convex import shift_intercept
 from separatrix.fit.perceptron import PerceptronOptions
 from separatrix.fit.result import FitResult
 from separatrix.fit.run import Run, Watch, run
@@ -41,6 +42,7 @@ __all__ = ["LMSOptions", "RateLimits", "certify_least_squares", "fit_lms", "rate
 
 Floats = NDArray[np.float64]
 GRAM_COLUMNS = 1000  # up to which the eigenvalues of the Gram matrix are had in one pass
+FALSE_END = 1e-2  # relative: a gap that no walk that has converged leaves
 NO_EIGENVALUE = 1e-12  # relative to the largest: an eigenvalue that is 0 but for rounding
 
 
@@ -131,6 +133,8 @@ def fit_lms(
     walk = run(problem, _solver(options, rate, limits, rng), _rules(problem, options), start=start, watch=watch)
     coef = start if walk.status is Status.DIVERGED else walk.coef
     certificate = certify_least_squares(problem, coef, labels, options.tol)
+    if walk.status is Status.CONVERGED and certificate.relative_gap > max(FALSE_END, options.tol):
+        walk = replace(walk, status=Status.STALLED)  # rounding hid the slope: the columns are far from 0
     virtual = int(design.virtual)
     return FitResult(
         coef=coef[virtual:],
@@ -151,7 +155,9 @@ def certify_least_squares(
     problem: Problem, coef: Floats, labels: tuple[Any, ...] | None, tol: float
 ) -> OptimalityCertificate:
     """Return the certificate of a plain least-squares fit: its objective, and how far above the least it can be."""
-    return OptimalityCertificate.of(problem, coef, dual_bound(problem, coef), labels=labels, tolerance=tol)
+    near, centre = problem.centred()
+    bound = dual_bound(near, shift_intercept(coef, centre, 1.0))
+    return OptimalityCertificate.of(problem, coef, bound, labels=labels, tolerance=tol)
 
 
 def _solver(options: LMSOptions, rate: float, limits: RateLimits, rng: np.random.Generator) -> Solver:

@@ -75,7 +75,8 @@ def check_separability(
     Reference: Albert and Anderson, On the existence of maximum likelihood estimates in logistic regression (1984).
     """
     multiclass = require_choice("multiclass", multiclass, ("softmax", "one_vs_rest", "pairs"))
-    design = make_design(X, intercept=fit_intercept)
+    names = [str(name) for name in X.columns] if hasattr(X, "columns") else None
+    design = make_design(X, intercept=fit_intercept, names=names)
     labels = np.asarray(y)
     if labels.shape != (design.shape[0],):
         raise DataError(f"X has {design.shape[0]} rows and y has shape {labels.shape}; give one label a row")

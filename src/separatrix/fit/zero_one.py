@@ -68,8 +68,9 @@ def fit_zero_one(
 ) -> FitResult:
     """Search for the halfspace of fewest mistakes on rows of signs ±1."""
     row_radius(design)
-    problem = Problem(design, signs, ZeroOneLoss())
-    state = ZeroOneState(_start(design, signs))
+    near, scale = _equal_columns(design)
+    problem = Problem(near, signs, ZeroOneLoss())
+    state = ZeroOneState(_start(near, signs))
     rules = (
         AtMost("gap", 0, Status.OPTIMAL),
         AtLeast("stalled", 1, Status.STALLED),
@@ -78,6 +79,7 @@ def fit_zero_one(
     )
     solver = ZeroOne(min(PATIENCE, float(options.time_limit)))
     walk = run(problem, solver, rules, start=state, watch=watch)
+    state.coef = state.coef * scale
     certificate = _certify(design, signs, state, labels)
     status = walk.status
     if status is Status.OPTIMAL and certificate.lower < certificate.upper:
@@ -99,13 +101,25 @@ def fit_zero_one(
     )
 
 
+def _equal_columns(design: Design) -> tuple[Design, Floats]:
+    """Return the design with each column times a power of 2, so that units do not matter, and the factors."""
+    virtual = int(design.virtual)
+    values = design.take(np.arange(design.shape[0]))[:, virtual:]
+    factors = np.ldexp(1.0, -np.frexp(np.abs(values).max(axis=0))[1])
+    return make_design(values * factors, intercept=design.virtual), np.append(np.ones(virtual), factors)
+
+
 def _start(design: Design, signs: Floats) -> Floats:
-    """Return the weights of a logistic fit, which make few mistakes if not the fewest."""
+    """Return the weights of a logistic fit, or of the larger class for all rows: few mistakes if not the fewest."""
     if abs(float(signs.sum())) == len(signs):
         return np.zeros(design.shape[1])
     scale = max(float(design.squared_norms().mean()), 1.0)
     problem = Problem(design, signs, Logistic(), make_penalty(START_STRENGTH * scale, 0.0))
-    return fit_convex(problem, START).coef
+    fitted = fit_convex(problem, START).coef
+    constant = np.zeros(design.shape[1])
+    constant[: int(design.virtual)] = 1.0 if signs.sum() >= 0.0 else -1.0
+    wrong = [int(np.sum(signs * design.matvec(coef) <= 0.0)) for coef in (fitted, constant)]
+    return fitted if wrong[0] <= wrong[1] else constant
 
 
 def _certify(design: Design, signs: Floats, state: ZeroOneState, labels: tuple[Any, Any]) -> ZeroOneCertificate:

@@ -34,6 +34,8 @@ def path(path: Path, ax: Axes | None = None, *, output: int = 0) -> Axes:
     >>> axes.get_xlabel()
     'strength'
     """
+    if not isinstance(path, Path):
+        raise OptionError(f"{path!r} is no path; give what sx.path returned")
     axes = _axes(ax)
     weights = path.weights if path.weights.ndim == 2 else path.weights[:, :, output]
     names = path.names[int(path.virtual) :]
@@ -43,7 +45,8 @@ def path(path: Path, ax: Axes | None = None, *, output: int = 0) -> Axes:
         axes.plot(path.strengths, weights[:, column], color=COLOURS[place], label=names[column])
     _strength_axis(axes)
     axes.set_ylabel("coefficient")
-    axes.set_title(f"{path.active[-1]} of {weights.shape[1]} columns in use at the smallest strength")
+    used = np.count_nonzero(path.weights[-1].reshape(weights.shape[1], -1).any(axis=1))
+    axes.set_title(f"{used} of {weights.shape[1]} columns in use at the smallest strength")
     axes.legend(fontsize="small")
     return axes
 
