@@ -78,11 +78,10 @@ def run_suite(name: str, only: str | None, quick: bool) -> None:
 
 def _keep(name: str, suite: Suite, found: list[report.Measurement]) -> None:
     """Write what was found so far, so that a run cut short leaves what it has."""
-    if found:
-        about = f"Repeat with `python benchmarks/run.py --only {name}`; BLAS and OpenMP at {suite.about_threads}."
-        report.write(RESULTS, name, about, found, suite.peers)
-        if suite.drawn:
-            plot.draw(found, RESULTS / f"{name}.svg")
+    about = f"Repeat with `python benchmarks/run.py --only {name}`; BLAS and OpenMP at {suite.about_threads}."
+    report.write(RESULTS, name, about, found, suite.peers)
+    if suite.drawn:
+        plot.draw(found, RESULTS / f"{name}.svg")
 
 
 if __name__ == "__main__":

@@ -147,7 +147,8 @@ def _problems(peer: PeerModel, design: Design, labels: NDArray[Any]) -> list[tup
     strangers = ~np.isin(labels, peer.classes)
     if strangers.any():
         row = int(np.flatnonzero(strangers)[0])
-        raise DataError(f"row {row} has label {labels[row : row + 1].tolist()[0]!r}; the model was fitted to {peer.classes.tolist()}")
+        label = labels[row : row + 1].tolist()[0]
+        raise DataError(f"row {row} has label {label!r}; the model was fitted to {peer.classes.tolist()}")
     codes = np.searchsorted(peer.classes, labels)
     if isinstance(peer.loss, Softmax):
         return [(Problem(design, codes, peer.loss, penalty, peer.weights), peer.coef)]

@@ -125,10 +125,11 @@ def fit_convex(
     fit = _Fit(problem, options, tuple(extra_rules), watch)
     start = None if start is None else shift_intercept(start, centre, 1.0)
     try:
-        if options.solver is not None:
-            ended = fit.walk(Choice(options.solver, f"{type(options.solver).__name__} was asked for"), start)
-        else:
-            ended = fit.walk_with_any(candidates(problem), start)
+        with np.errstate(over="ignore", invalid="ignore"):
+            if options.solver is not None:
+                ended = fit.walk(Choice(options.solver, f"{type(options.solver).__name__} was asked for"), start)
+            else:
+                ended = fit.walk_with_any(candidates(problem), start)
     except (ValueError, np.linalg.LinAlgError):
         row_radius(given.design)  # refuses data that are not finite, or whose squares are not, with their place
         raise
