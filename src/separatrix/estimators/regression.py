@@ -60,7 +60,7 @@ class LinearRegression(Penalised, LinearRegressor):
         solver: str = "auto",
         fit_intercept: bool = True,
         tol: float = 1e-8,
-        max_passes: int = 1000,
+        max_passes: int = 10_000,
         warm_start: bool = False,
         cv: int = 5,
         cv_choice: StrengthChoice = "one_standard_error",

@@ -165,7 +165,8 @@ class _Fit:
     def walk_with_any(self, solvers: Sequence[Solver], start: Floats | None) -> ConvexFit:
         """Walk with the first solver that fits; where it stalls or creeps above the tolerance, with the next one."""
         choice, *others = suitable(self.problem, solvers)
-        ended = self.walk(choice, start, patience=PATIENCE if others else math.inf)
+        lasting = not others or self.problem.loss.quadratic  # conjugate gradients lose what they know if interrupted
+        ended = self.walk(choice, start, patience=math.inf if lasting else PATIENCE)
         for place, (solver, _) in enumerate(others, 1):
             if ended.walk.status.reached_goal or ended.walk.passes >= self.options.max_passes:
                 break
