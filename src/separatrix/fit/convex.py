@@ -99,11 +99,16 @@ def candidates(problem: Problem) -> Sequence[Solver]:
         smooth = (Newton(), *smooth)
     kinked: tuple[Solver, ...] = (DualCoordinate(),)
     if columns > FACTORED and problem.penalty.quadratic and not _creeps(problem):
-        return (*kinked, *smooth, Coordinate())
+        return (*kinked, *smooth, *_by_columns(problem))
     if columns <= FACTORED and not problem.loss.has_curvature:
         quick = rows * columns**2 <= INTERIOR_WORK or _creeps(problem)
         kinked = (InteriorPoint(), *kinked) if quick else (*kinked, InteriorPoint())
-    return (*smooth, *kinked, Coordinate())
+    return (*smooth, *kinked, *_by_columns(problem))
+
+
+def _by_columns(problem: Problem) -> tuple[Solver, ...]:
+    """Return coordinate descent where it is needed: of many columns without a kink the others do better."""
+    return (Coordinate(),) if not problem.penalty.smooth or problem.design.shape[1] <= FACTORED else ()
 
 
 def _creeps(problem: Problem) -> bool:
