@@ -29,8 +29,8 @@ from separatrix.certificates.dyadic import (
     rounded_up_root,
 )
 from separatrix.certificates.exact import rounding_bound
-from separatrix.certificates.signs import signs_of
-from separatrix.design import Design, make_design, row_radius
+from separatrix.certificates.signs import fitted_rows
+from separatrix.design import Design
 from separatrix.errors import DataError
 
 __all__ = ["MarginCertificate", "least_margin_below", "margin_bounds"]
@@ -102,13 +102,7 @@ class MarginCertificate(Certificate):
     def verify(self, X: Any, y: Any) -> Verification:
         """Re-check both bounds from the data, exactly."""
         try:
-            design = make_design(X, intercept=self.fit_intercept)
-            if design.shape != (self.n_rows, self.coef.size):
-                raise DataError(
-                    f"X has shape {design.shape}, intercept included; the fit had {self.n_rows, self.coef.size}"
-                )
-            signs = signs_of(y, self.labels, self.n_rows)
-            row_radius(design)
+            design, signs = fitted_rows(X, y, self.labels, (self.n_rows, self.coef.size), self.fit_intercept)
         except DataError as problem:
             return Verification((Check("data", False, str(problem)),))
         return Verification((self._check_lower(design, signs), self._check_upper(design, signs)))

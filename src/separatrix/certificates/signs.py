@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from separatrix.design import Design, make_design, row_radius
 from separatrix.errors import DataError
 
-__all__ = ["signs_of"]
+__all__ = ["fitted_rows", "signs_of"]
 
 
 def signs_of(y: Any, labels: tuple[Any, Any], rows: int, *, whose: str = "fit") -> NDArray[np.float64]:
@@ -25,3 +26,15 @@ def signs_of(y: Any, labels: tuple[Any, Any], rows: int, *, whose: str = "fit") 
             f"row {row} has label {values[row : row + 1].tolist()[0]!r}; the {whose} knew {negative!r} and {positive!r}"
         )
     return np.where(is_positive, 1.0, -1.0)
+
+
+def fitted_rows(
+    X: Any, y: Any, labels: tuple[Any, Any], shape: tuple[int, int], fit_intercept: bool
+) -> tuple[Design, NDArray[np.float64]]:
+    """Return data as a design and signs ±1; data of another shape than the fit's, or not finite, raise a DataError."""
+    design = make_design(X, intercept=fit_intercept)
+    if design.shape != shape:
+        raise DataError(f"X has shape {design.shape}, intercept included; the fit had {shape}")
+    signs = signs_of(y, labels, shape[0])
+    row_radius(design)
+    return design, signs

@@ -23,8 +23,8 @@ from separatrix.certificates.covers import cover_needs, packing_bound
 from separatrix.certificates.dyadic import exact_combination, exact_margins
 from separatrix.certificates.exact import rounding_bound
 from separatrix.certificates.overlap import from_number
-from separatrix.certificates.signs import signs_of
-from separatrix.design import Design, make_design, row_radius
+from separatrix.certificates.signs import fitted_rows
+from separatrix.design import Design
 from separatrix.errors import DataError, counted
 
 __all__ = ["InfeasibleRows", "ZeroOneCertificate", "exactly_wrong"]
@@ -88,13 +88,7 @@ class ZeroOneCertificate(Certificate):
     def verify(self, X: Any, y: Any) -> Verification:
         """Count the mistakes and re-check the lower bound from the data, exactly."""
         try:
-            design = make_design(X, intercept=self.fit_intercept)
-            if design.shape != (self.n_rows, self.coef.size):
-                raise DataError(
-                    f"X has shape {design.shape}, intercept included; the fit had {self.n_rows, self.coef.size}"
-                )
-            signs = signs_of(y, self.labels, self.n_rows)
-            row_radius(design)
+            design, signs = fitted_rows(X, y, self.labels, (self.n_rows, self.coef.size), self.fit_intercept)
         except DataError as problem:
             return Verification((Check("data", False, str(problem)),))
         systems = self._check_subsystems(design, signs)
