@@ -162,3 +162,10 @@ def test_a_missing_target_is_refused(values: list[object]) -> None:
         DataError, match="the target 'y' is missing in 2 of 3 rows, first in row 2; leave those rows out"
     ):
         target_column(table_of(y=values), "y")
+
+
+def test_a_file_of_control_bytes_is_refused(tmp_path):
+    path = tmp_path / "bin.csv"
+    path.write_bytes(b"\x00\x01\x02")
+    with pytest.raises(DataError, match="is this a table at all"):
+        read_table(str(path))

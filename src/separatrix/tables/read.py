@@ -70,6 +70,8 @@ def _query(connection: Any, reader: str, path: str) -> dict[str, NDArray[Any]]:
     types = {str(name): str(kind) for name, kind, *_ in described}
     casts = [f"CAST({_quoted(name)} AS {_cast(kind)}) AS {_quoted(name)}" for name, kind in types.items()]
     values = connection.execute(f"SELECT {', '.join(casts)} FROM {reader}", parameters).fetchnumpy()
+    if missing := [name for name in types if name not in values]:
+        raise DataError(f"column {missing[0]!r} has bytes in its name that no text has; is this a table at all?")
     return {name: _plain(values[name]) for name in types}
 
 
