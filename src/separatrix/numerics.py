@@ -20,6 +20,8 @@ from numpy.typing import NDArray
 from separatrix.jit import scalar
 
 __all__ = [
+    "column_lengths",
+    "compensated_dots",
     "entropy_complement",
     "entropy_term",
     "exact_dot",
@@ -121,6 +123,28 @@ def rounded_dot(a: Floats, b: Floats) -> float:
     """Return the dot product of two vectors as the float nearest to its exact value."""
     products, errors = two_product(a, b)
     return math.fsum([*products.tolist(), *errors.tolist()])
+
+
+def column_lengths(matrix: Floats) -> Floats:
+    """Return the length of each column, whatever the scale of its entries."""
+    exponents = np.frexp(np.abs(matrix).max(axis=0, initial=0.0))[1]
+    return np.asarray(np.ldexp(np.linalg.norm(np.ldexp(matrix, -exponents), axis=0), exponents))
+
+
+def compensated_dots(rows: Floats, high: Floats, low: Floats | float = 0.0) -> tuple[Floats, Floats]:
+    """Return each row's dot product with high + low, (p,), in twice the working precision: the sums and their rests."""
+    products, errors = two_product(rows, high)
+    return _compensated_sums(products.T, (errors + rows * low).T)
+
+
+def _compensated_sums(high: Floats, low: Floats) -> tuple[Floats, Floats]:
+    """Return the sums of high + low over the first axis in twice the working precision, by halves."""
+    while len(high) > 1:
+        half = len(high) // 2
+        total, error = two_sum(high[:half], high[half : 2 * half])
+        rest = low[:half] + low[half : 2 * half] + error
+        high, low = np.concatenate([total, high[2 * half :]]), np.concatenate([rest, low[2 * half :]])
+    return two_sum(high[0], low[0])
 
 
 def exact_sum(numbers: Iterable[float]) -> Fraction:

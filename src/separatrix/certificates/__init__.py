@@ -13,11 +13,12 @@ from separatrix.certificates.divergence import Divergence, SignProof
 from separatrix.certificates.error_free import exact_sign_rows
 from separatrix.certificates.exact import least_margin
 from separatrix.certificates.generative import GenerativeCertificate, class_moments, closed_form
+from separatrix.certificates.least_squares import Excess, LeastSquaresCertificate, excess_squares
 from separatrix.certificates.likelihood import LikelihoodCertificate
 from separatrix.certificates.margin import MarginCertificate, least_margin_below, margin_bounds
 from separatrix.certificates.mistakes import MistakesCertificate, ProofStep, update_limit
 from separatrix.certificates.optimality import DualBound, OptimalityCertificate, dual_bound
-from separatrix.certificates.overlap import OverlapProof, Relation, dense_relation, overlap_holds
+from separatrix.certificates.overlap import OverlapProof, Relation, dense_relation, overlap_holds, rank_modulo
 from separatrix.certificates.pairs import PairsCertificate
 from separatrix.certificates.rays import Places, Rays, make_rays
 from separatrix.certificates.separability import SeparabilityCertificate, kept_rows, refuse_infinite
@@ -29,9 +30,11 @@ __all__ = [
     "Check",
     "Divergence",
     "DualBound",
+    "Excess",
     "GenerativeCertificate",
     "InfeasibleRows",
     "JeffreysPoint",
+    "LeastSquaresCertificate",
     "LikelihoodCertificate",
     "MarginCertificate",
     "MistakesCertificate",
@@ -55,6 +58,7 @@ __all__ = [
     "dual_bound",
     "exact_sign_rows",
     "exactly_wrong",
+    "excess_squares",
     "jeffreys_point",
     "kept_rows",
     "least_margin",
@@ -63,6 +67,7 @@ __all__ = [
     "margin_bounds",
     "overlap_holds",
     "packing_bound",
+    "rank_modulo",
     "refuse_infinite",
     "update_limit",
 ]

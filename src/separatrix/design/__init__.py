@@ -3,6 +3,7 @@
 from separatrix.design.array import DenseDesign, SparseDesign
 from separatrix.design.base import Block, Design, Expansion, add_each, block_hessian
 from separatrix.design.build import INTERCEPT, column_names, largest_entry, make_design, row_radius
+from separatrix.design.moments import Moments, moments, residual_sums, triangle
 
 __all__ = [
     "INTERCEPT",
@@ -10,11 +11,15 @@ __all__ = [
     "DenseDesign",
     "Design",
     "Expansion",
+    "Moments",
     "SparseDesign",
     "add_each",
     "block_hessian",
     "column_names",
     "largest_entry",
     "make_design",
+    "moments",
+    "residual_sums",
     "row_radius",
+    "triangle",
 ]

@@ -59,8 +59,15 @@ class DenseBlock(Block):
         """Return the transposed stored columns times values."""
         return np.asarray(self.values.T @ values, dtype=np.float64)
 
-    def weighted_gram(self, weights: Floats) -> Floats:
+    def dense_stored(self) -> Floats:
+        """Return the rows as stored."""
+        return np.asarray(self.values, dtype=np.float64)
+
+    def weighted_gram(self, weights: Floats | None) -> Floats:
         """Return the weighted Gram matrix of the stored columns."""
+        if weights is None:
+            values = self.values.astype(np.float64, copy=False)
+            return np.asarray(values.T @ values)
         return np.asarray((self.values * weights[:, np.newaxis]).T @ self.values, dtype=np.float64)
 
     def stored_squared_norms(self) -> Floats:
@@ -104,8 +111,15 @@ class SparseBlock(Block):
         """Return the transposed stored columns times values."""
         return np.asarray(self.transposed @ values, dtype=np.float64)
 
-    def weighted_gram(self, weights: Floats) -> Floats:
+    def dense_stored(self) -> Floats:
+        """Return the rows as stored, as a dense array."""
+        return np.asarray(self.matrix.toarray(), dtype=np.float64)
+
+    def weighted_gram(self, weights: Floats | None) -> Floats:
         """Return the weighted Gram matrix of the stored columns."""
+        if weights is None:
+            matrix = self.matrix.astype(np.float64, copy=False)
+            return np.asarray((matrix.T @ matrix).toarray())
         scaled = self.matrix.multiply(weights[:, np.newaxis])
         return np.asarray((scaled.T @ self.matrix).toarray(), dtype=np.float64)
 

@@ -54,14 +54,20 @@ class Block(ABC):
             return np.concatenate([values.sum(axis=0)[np.newaxis], total])
         return total
 
-    def gram(self, weights: Floats) -> Floats:
-        """Return Xᵗ diag(weights) X, (p, p)."""
+    def gram(self, weights: Floats | None = None) -> Floats:
+        """Return Xᵗ diag(weights) X, (p, p); without weights it takes half the work."""
         inner = self.weighted_gram(weights)
         if not self.virtual:
             return inner
+        weights = np.ones(self.stop - self.start) if weights is None else weights
         border = self.transposed_times(weights)
         top = np.concatenate([[weights.sum()], border])
         return np.vstack([top, np.column_stack([border, inner])])
+
+    def dense(self) -> Floats:
+        """Return the rows as a dense array, virtual column included, (m, p)."""
+        stored = self.dense_stored()
+        return np.column_stack([np.ones(len(stored)), stored]) if self.virtual else stored
 
     def column_squares(self, weights: Floats) -> Floats:
         """Return the weighted sum of each column's squares: (p,) for weights (m,), (p, K) for (m, K)."""
@@ -98,7 +104,11 @@ class Block(ABC):
         """Return the transposed stored columns times values."""
 
     @abstractmethod
-    def weighted_gram(self, weights: Floats) -> Floats:
+    def dense_stored(self) -> Floats:
+        """Return the rows as stored, as a dense array."""
+
+    @abstractmethod
+    def weighted_gram(self, weights: Floats | None) -> Floats:
         """Return the weighted Gram matrix of the stored columns."""
 
     @abstractmethod

@@ -8,7 +8,8 @@ from separatrix.fit.existence import runaways
 from separatrix.fit.generative import fit_generative
 from separatrix.fit.halfspace import fit_halfspace
 from separatrix.fit.labels import Classes, binary_signs, find_classes
-from separatrix.fit.linear import linear_result
+from separatrix.fit.least_squares import LeastSquaresFit, can_solve_directly, fit_least_squares
+from separatrix.fit.linear import least_squares_result, linear_result
 from separatrix.fit.lms import LMSOptions, RateLimits, fit_lms, rate_limits
 from separatrix.fit.logistic import LogisticFit, fit_logistic, logistic_problem
 from separatrix.fit.margin_effect import MarginExperiment, margin_experiment, sample_with_margin
@@ -41,6 +42,7 @@ __all__ = [
     "CrossValidation",
     "FitResult",
     "LMSOptions",
+    "LeastSquaresFit",
     "LogisticFit",
     "MarginExperiment",
     "MarginOptions",
@@ -61,6 +63,7 @@ __all__ = [
     "assign_folds",
     "binary_signs",
     "binary_targets",
+    "can_solve_directly",
     "check_separability",
     "choose",
     "compare_learners",
@@ -70,6 +73,7 @@ __all__ = [
     "fit_convex",
     "fit_generative",
     "fit_halfspace",
+    "fit_least_squares",
     "fit_lms",
     "fit_logistic",
     "fit_max_margin",
@@ -78,6 +82,7 @@ __all__ = [
     "fit_zero_one",
     "join_paths",
     "join_results",
+    "least_squares_result",
     "linear_result",
     "logistic_problem",
     "margin_experiment",

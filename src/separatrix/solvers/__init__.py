@@ -11,7 +11,9 @@ from separatrix.solvers.lbfgs import LBFGS
 from separatrix.solvers.max_margin import MaxMargin
 from separatrix.solvers.newton import Newton
 from separatrix.solvers.newton_cg import NewtonCG
+from separatrix.solvers.normal_equations import Factor, cholesky, scaled_triangle
 from separatrix.solvers.perceptron import Perceptron, PerceptronState
+from separatrix.solvers.refined_qr import refined_fit
 from separatrix.solvers.stochastic import Stochastic
 from separatrix.solvers.updates import UpdateRecord
 from separatrix.solvers.zero_one import ZeroOne, ZeroOneState
@@ -38,6 +40,7 @@ __all__ = [
     "BatchPerceptron",
     "Coordinate",
     "DualCoordinate",
+    "Factor",
     "Gradient",
     "HalfspaceLP",
     "InteriorPoint",
@@ -54,5 +57,8 @@ __all__ = [
     "ZeroOne",
     "ZeroOneState",
     "check_needs",
+    "cholesky",
     "descend",
+    "refined_fit",
+    "scaled_triangle",
 ]

@@ -1,0 +1,203 @@
+"""Proof that coefficients solve a least squares problem, and whether they alone do.
+
+At the least sum of squares the residuals r stand at right angles to every column: g = XᵗSr = 0. Otherwise the sum is
+above its least value by exactly
+
+    gᵗ (XᵗSX)⁻¹ g = ‖R⁻ᵗg‖²            (R the triangle of the rows' QR factorisation)
+
+which is measured from the data, residuals in twice the working precision where there are few. The solution is the only
+one if some p rows are independent, which elimination modulo a prime proves: rank can only fall there. Columns that are
+aliased are shown to be made of others by their relations, to rounding.
+
+Cost: three passes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import scipy.linalg.lapack
+from numpy.typing import NDArray
+
+from separatrix.certificates.base import Certificate, Check, Verification, register
+from separatrix.certificates.overlap import rank_modulo
+from separatrix.design import Design, largest_entry, make_design, residual_sums, row_radius, triangle
+from separatrix.errors import DataError, counted
+from separatrix.numerics import column_lengths
+
+__all__ = ["Excess", "LeastSquaresCertificate", "excess_squares"]
+
+Floats = NDArray[np.float64]
+EPSILON = float(np.finfo(np.float64).eps)
+TOLERANCE = 1e-10  # of the sum of squares: an excess above its least value that no digit of a fit shows
+SLACK = 1e-9  # relative: what recomputing a sum of many rows may change
+RELATED = 1e-8  # of a column's length: what a relation may leave of it
+
+
+def excess_squares(design: Design, y: Floats, weights: Floats | None, coef: Floats, kept: NDArray[np.intp]) -> Excess:
+    """Return the weighted sum of squares of some coefficients, and how far above its least value it is."""
+    sums = residual_sums(design, y, weights, coef)
+    factor = triangle(design, y, weights)[: len(coef), :-1][:, kept]
+    root = np.asarray(np.linalg.qr(factor, mode="r")) if len(kept) < len(coef) else factor
+    lengths = column_lengths(root)
+    shares = np.asarray(scipy.linalg.lapack.dtrtrs(np.asarray(root / lengths), sums.cross[kept] / lengths, trans=1)[0])
+    rounding = (len(coef) * EPSILON) ** 2 * sums.magnitude
+    return Excess(sums.squares, max(float(shares @ shares) - rounding, 0.0), sums.squares + rounding)
+
+
+@dataclass(frozen=True)
+class Excess:
+    """A sum of squares, by how much more than rounding it is above the least one, and both sizes together."""
+
+    rss: float
+    above: float
+    scale: float
+
+    @property
+    def relative(self) -> float:
+        """The excess relative to the sum of squares and its rounding."""
+        return self.above / self.scale if self.scale > 0.0 else 0.0
+
+
+@register
+@dataclass(frozen=True)
+class LeastSquaresCertificate(Certificate):
+    """Coefficients, (p,) with the virtual column's first, whose sum of squares is the least to within a tolerance.
+
+    `aliased` columns are made of others by `relations` (column → share); `independent` are rows that prove that the
+    other columns are not, None where that was not looked for.
+    """
+
+    kind: ClassVar[str] = "least-squares"
+    fit_intercept: bool
+    coef: Floats
+    n_rows: int
+    rss: float
+    relative_excess: float
+    aliased: tuple[int, ...] = ()
+    relations: tuple[Mapping[int, float], ...] = ()
+    independent: tuple[int, ...] | None = None
+    weighted: bool = False
+
+    @property
+    def unique(self) -> bool | None:
+        """Whether no other coefficients do as well; None where only the condition of the columns says so."""
+        if self.aliased:
+            return False
+        return None if self.independent is None else True
+
+    @property
+    def verdict(self) -> str:
+        """'optimal' (within the tolerance) or 'stopped' (a larger excess)."""
+        return "optimal" if self.relative_excess <= TOLERANCE else "stopped"
+
+    @property
+    def claim(self) -> str:
+        """What is claimed, in words."""
+        least = f"the sum of squares {self.rss:.10g} is within {max(self.relative_excess, TOLERANCE):.2g} of the least"
+        if self.aliased:
+            return f"{least}; other coefficients do as well, as {counted(len(self.aliased), 'column')} depend on others"
+        return least if self.independent is None else f"{least}, and no other coefficients reach it"
+
+    def verify(self, X: Any, y: Any, sample_weight: Any = None) -> Verification:
+        """Measure the sum of squares and its excess from the data, and check what is said of the columns."""
+        try:
+            design, targets, weights = self._data(X, y, sample_weight)
+        except DataError as trouble:
+            return Verification((Check("data", False, str(trouble)),))
+        kept = np.setdiff1d(np.arange(len(self.coef)), self.aliased)
+        found = excess_squares(design, targets, weights, self.coef, kept)
+        same = math.isclose(found.rss, self.rss, rel_tol=SLACK, abs_tol=found.scale - found.rss)
+        limit = max(self.relative_excess, TOLERANCE)
+        checks = [
+            Check("sum of squares", same, f"measured {found.rss:.17g}, claimed {self.rss:.17g}"),
+            Check("least", found.relative <= limit, f"{found.relative:.2g} above the least value, {limit:.2g} allowed"),
+        ]
+        if self.independent is not None:
+            checks.append(self._independence(design, kept))
+        return Verification((*checks, *self._relation_checks(design, weights)))
+
+    def _independence(self, design: Design, kept: NDArray[np.intp]) -> Check:
+        """Check that the rows named are as many as the columns kept, and independent in them."""
+        rows = np.asarray(self.independent, dtype=np.int64)
+        if len(rows) != len(kept) or not ((rows >= 0) & (rows < design.shape[0])).all():
+            return Check("unique", False, f"{len(rows)} rows are named for {len(kept)} columns")
+        rank = rank_modulo(design.take(rows.tolist())[:, kept])
+        return Check("unique", rank == len(kept), f"{rank} of {len(kept)} rows are independent in the columns kept")
+
+    def _relation_checks(self, design: Design, weights: Floats | None) -> list[Check]:
+        """Check that each aliased column is what its relation makes it."""
+        checks = []
+        for column, relation in zip(self.aliased, self.relations, strict=False):
+            vector = np.zeros(design.shape[1])
+            vector[column] = 1.0
+            only = vector.copy()
+            vector[list(relation)] = [-share for share in relation.values()]
+            left, whole = design.matvec(vector), design.matvec(only)
+            mass = np.ones(len(left)) if weights is None else weights
+            off, size = math.sqrt(float(mass @ (left * left))), math.sqrt(float(mass @ (whole * whole)))
+            detail = f"column {column} less its parts has length {off:.3g} of {size:.3g}"
+            checks.append(Check("alias", off <= RELATED * size, detail))
+        return checks
+
+    def _data(self, X: Any, y: Any, sample_weight: Any) -> tuple[Design, Floats, Floats | None]:
+        design = make_design(X, intercept=self.fit_intercept)
+        if not math.isfinite(largest_entry(design)):
+            row_radius(design)
+        targets = np.asarray(y, dtype=np.float64)
+        if design.shape != (self.n_rows, len(self.coef)) or targets.shape != (self.n_rows,):
+            raise DataError(
+                f"X has shape {design.shape}, intercept included, and y {targets.shape}; the fit had"
+                f" {self.n_rows} rows of {len(self.coef)}"
+            )
+        if self.weighted != (sample_weight is not None):
+            raise DataError("the fit had row weights; give them" if self.weighted else "the fit had no row weights")
+        weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        if weights is not None and (weights.shape != (self.n_rows,) or not (weights >= 0.0).all()):
+            raise DataError(f"sample_weight must be {self.n_rows} numbers of at least 0")
+        return design, targets, weights
+
+    def content(self) -> dict[str, Any]:
+        """Return all that the claim rests on, as JSON values."""
+        return {
+            "fit_intercept": self.fit_intercept,
+            "coef": self.coef.tolist(),
+            "n_rows": self.n_rows,
+            "rss": self.rss,
+            "relative_excess": self.relative_excess,
+            "aliased": list(self.aliased),
+            "relations": [{str(column): share for column, share in part.items()} for part in self.relations],
+            "independent": None if self.independent is None else list(self.independent),
+            "weighted": self.weighted,
+        }
+
+    @classmethod
+    def from_content(cls, content: Mapping[str, Any]) -> Self:
+        """Make a certificate from its content."""
+        independent = content["independent"]
+        coef = np.asarray(content["coef"], dtype=np.float64)
+        return cls(
+            fit_intercept=bool(content["fit_intercept"]),
+            coef=coef,
+            n_rows=int(content["n_rows"]),
+            rss=float(content["rss"]),
+            relative_excess=float(content["relative_excess"]),
+            aliased=tuple(_place(column, len(coef)) for column in content["aliased"]),
+            relations=tuple(
+                {_place(column, len(coef)): float(share) for column, share in part.items()}
+                for part in content["relations"]
+            ),
+            independent=None if independent is None else tuple(int(row) for row in independent),
+            weighted=bool(content["weighted"]),
+        )
+
+
+def _place(column: Any, width: int) -> int:
+    place = int(column)
+    if not 0 <= place < width:
+        raise ValueError(f"there is no column {place} among {width}")
+    return place

@@ -1,0 +1,115 @@
+"""What least squares needs of the rows: sums of products, residuals, and the triangle of a QR factorisation.
+
+Each is one pass in blocks, so they hold for any storage. The triangle is that of all rows with their targets as last
+column: blocks are stacked and reduced to a triangle whenever they outgrow it several times, so that a pass costs some
+2np² operations where the sums of products cost np², and keeps the digits that squares lose.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from separatrix.design.base import Block, Design, add_each
+from separatrix.numerics import compensated_dots
+
+__all__ = ["Moments", "ResidualSums", "moments", "residual_sums", "triangle"]
+
+Floats = NDArray[np.float64]
+CAREFUL = 2**20  # entries of a design, up to which residuals are computed in twice the precision
+STACKED = 4  # times as many rows as columns, at which a stack is reduced to its triangle
+
+
+class Moments(NamedTuple):
+    """XᵗSX (p, p), XᵗSy (p,) and yᵗSy; S holds the weights."""
+
+    gram: Floats
+    cross: Floats
+    squares: float
+
+
+class ResidualSums(NamedTuple):
+    """XᵗSr (p,), Σ s r² and Σ s (Σ|x b| + |y|)², of which rounding makes its share; r = y − Xb.
+
+    Of many rows the last is taken from |x·b| instead, which is less.
+    """
+
+    cross: Floats
+    squares: float
+    magnitude: float
+
+
+def moments(design: Design, y: Floats, weights: Floats | None) -> Moments:
+    """Return the sums of products of all columns and the targets, in one pass."""
+    return Moments(*design.fold(_moments, rows=_rows(y, weights), combine=add_each))
+
+
+def residual_sums(design: Design, y: Floats, weights: Floats | None, coef: Floats) -> ResidualSums:
+    """Return the products of all columns with the residuals of some coefficients, in one pass.
+
+    A few rows' residuals and products are computed in twice the working precision.
+    """
+    task = _careful_sums if design.shape[0] * design.shape[1] <= CAREFUL else _residual_sums
+    return ResidualSums(*design.fold(task, coef, rows=_rows(y, weights), combine=add_each))
+
+
+def triangle(design: Design, y: Floats, weights: Floats | None) -> Floats:
+    """Return R of the QR factorisation of the rows, each with its target last, times the root of its weight."""
+    stack: _Stack = design.fold(_stacked, rows=_rows(y, weights))
+    return stack.reduced()
+
+
+def _rows(y: Floats, weights: Floats | None) -> tuple[Floats, ...]:
+    return (y,) if weights is None else (y, weights)
+
+
+def _moments(block: Block, y: Floats, *weights: Floats) -> tuple[Any, ...]:
+    weighted = weights[0] * y if weights else y
+    return block.gram(*weights), block.rmatvec(weighted), float(weighted @ y)
+
+
+def _residual_sums(block: Block, y: Floats, *arguments: Floats) -> tuple[Any, ...]:
+    *weights, coef = arguments
+    scores = block.matvec(coef)
+    residuals = y - scores
+    weighted = weights[0] * residuals if weights else residuals
+    return block.rmatvec(weighted), float(weighted @ residuals), _magnitude(scores, y, *weights)
+
+
+def _careful_sums(block: Block, y: Floats, *arguments: Floats) -> tuple[Any, ...]:
+    *weights, coef = arguments
+    rows = block.dense()
+    scores, rest = compensated_dots(rows, coef)
+    residuals = (y - scores) - rest
+    weighted = weights[0] * residuals if weights else residuals
+    high, low = compensated_dots(np.ascontiguousarray(rows.T), weighted)
+    return high + low, float(weighted @ residuals), _magnitude(block.magnitudes(coef), y, *weights)
+
+
+def _magnitude(scores: Floats, y: Floats, *weights: Floats) -> float:
+    size = np.abs(scores) + np.abs(y)
+    return float(size @ (weights[0] * size if weights else size))
+
+
+class _Stack:
+    """Rows waiting to be reduced to a triangle."""
+
+    def __init__(self, parts: list[Floats]) -> None:
+        self.parts = parts
+
+    def __add__(self, other: _Stack) -> _Stack:
+        joined = _Stack([*self.parts, *other.parts])
+        rows = sum(map(len, joined.parts))
+        return _Stack([joined.reduced()]) if rows > STACKED * joined.parts[0].shape[1] else joined
+
+    def reduced(self) -> Floats:
+        """Return the triangle of all parts, (k, p) with k = min(rows, p)."""
+        stacked = self.parts[0] if len(self.parts) == 1 else np.vstack(self.parts)
+        return np.asarray(np.linalg.qr(stacked, mode="r"))
+
+
+def _stacked(block: Block, y: Floats, *weights: Floats) -> _Stack:
+    rows = np.column_stack([block.dense(), y])
+    return _Stack([rows * np.sqrt(weights[0])[:, np.newaxis] if weights else rows])
