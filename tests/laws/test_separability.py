@@ -163,6 +163,23 @@ def test_a_flipped_number_is_refused_by_both_or_proves_the_same(data, seed):
     assert not held or harmless, path
 
 
+@pytest.mark.parametrize("multiclass", ["pairs", "one_vs_rest"])
+def test_the_second_verifier_knows_several_classes(multiclass):
+    X, y = sx.load_demo("iris")
+    certificate = sx.check_separability(X[::5], y[::5], multiclass=multiclass)
+    second_opinion(certificate, X[::5], y[::5])
+    with pytest.raises(ValueError, match="wrong side|label|claimed|cancel"):
+        second_opinion(certificate, X[::5], np.roll(y[::5], 11))
+
+
+@pytest.mark.parametrize("text", ["{}", "[1]", "7", '{"kind": ', '{"kind": "mistakes"}', ""])
+def test_the_second_verifier_says_what_it_cannot_check(text, tmp_path, capsys):
+    (tmp_path / "c.json").write_text(text, encoding="utf-8")
+    (tmp_path / "t.csv").write_text("x,y\n1,2\n", encoding="utf-8")
+    assert standalone.main([str(tmp_path / "c.json"), str(tmp_path / "t.csv"), "--target", "y"]) == 2
+    assert "cannot be checked here" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("gap", [0, 1, -1])
 @pytest.mark.parametrize("unit", [1.0, 1e-150, 1e150, 0.1, 1e4])
 def test_a_gap_of_one_unit_in_the_last_place(gap, unit):

@@ -109,7 +109,7 @@ def test_the_second_verifier_runs_alone_and_refuses(tmp_path):
     assert ends["honest"] == (0, "holds: quasi; 79 rays, 66 left\n")
     assert ends["flipped"][0] == 1
     assert "is on the wrong side" in ends["flipped"][1]
-    assert ends["other kind"] == (2, "cannot be checked here: kind 'mistakes', verdict 'quasi'\n")
+    assert ends["other kind"] == (2, "cannot be checked here: it is no certificate of separability\n")
     with open(standalone.__file__, encoding="utf-8") as file:
         text = file.read()
     assert len(text.splitlines()) < 200
