@@ -76,7 +76,8 @@ def test_m28_one_command_gives_one_page():
     for learner, error in (("perceptron", "sign(s) − y"), ("LMS", "s − y"), ("logistic", "σ(s) − (y + 1)/2")):
         assert any(line.split(maxsplit=1)[0] == learner and error in line for line in page.splitlines() if line.strip())
     table = json.loads(CliRunner().invoke(app, ["compare", "demo:five-points", "--no-intercept", "--json"]).stdout)
-    perceptron, lms, logistic = table["learners"]
+    learners = {each["learner"]: each for each in table["learners"]}
+    perceptron, lms, logistic = (learners[name] for name in ("perceptron", "LMS", "logistic"))
     assert perceptron["weights"] == {"x1": 5.0, "x2": 1.0}  # M3's run
     X, y = sx.load_demo("five-points")
     least_squares = np.linalg.lstsq(X, np.asarray(y, dtype=float), rcond=None)[0]
@@ -84,6 +85,25 @@ def test_m28_one_command_gives_one_page():
     assert logistic["status"] == "separated"
     assert lms["losses"]["squared"] == pytest.approx(np.mean((X @ least_squares - y) ** 2) / 2.0, rel=1e-12)
     assert lms["losses"]["squared"] == min(each["losses"]["squared"] for each in table["learners"])
+    assert list(learners) == ["perceptron", "LMS", "logistic", "SVM", "widest margin"]  # generative has an intercept
+    assert learners["widest margin"]["margin"] == pytest.approx(1.0)  # γ of the notes
+    assert learners["widest margin"]["verdict"] == "widest margin"
+    assert learners["SVM"]["minimises"] == "max(0, 1 − y·s) + ‖w‖²/2n"
+    assert all(each["margin"] <= 1.0 + 1e-9 for each in table["learners"])
+    assert all(each["seconds"] >= 0.0 and each["passes"] >= 1.0 for each in table["learners"])
+
+
+def test_m28_a_learner_that_cannot_separate_is_named_and_rows_are_kept_apart():
+    table = json.loads(CliRunner().invoke(app, ["compare", "demo:five-points-overlap", "--json"]).stdout)
+    assert table["refused"] == [
+        {"learner": "widest margin", "reason": "no halfspace separates the rows, which is proved"}
+    ]
+    assert (table["apart"], table["notes"]) == (0, ["no rows are kept apart of fewer than 20"])
+    iris = json.loads(CliRunner().invoke(app, ["compare", "demo:iris", "--positive", "setosa", "--json"]).stdout)
+    assert (iris["rows"], iris["apart"]) == (150, 30)
+    assert {each["learner"]: each["apart_mistakes"] for each in iris["learners"]}["generative"] == 0
+    page = CliRunner().invoke(app, ["compare", "demo:iris", "--positive", "setosa"]).stdout
+    assert max(map(len, page.splitlines())) <= 100
 
 
 def test_m28_of_more_than_two_classes_one_is_set_against_the_rest():

@@ -50,9 +50,9 @@ def test_m5_fewer_margin_more_updates_never_above_the_bound():
     assert means[0] < means[1] < means[2]
     assert (found.updates <= found.bounds[:, np.newaxis]).all()
     assert found.bounds == pytest.approx([6.25, 100.0, 2500.0])
-    axes = sx.plot.margin_effect(found)
-    assert axes.lines[0].get_ydata().tolist() == found.bounds[::-1].tolist()
-    matplotlib.pyplot.close(axes.figure)
+    display = sx.plot.margin_effect(found)
+    assert display.ax.lines[0].get_ydata().tolist() == found.bounds[::-1].tolist()
+    display.close()
 
 
 def test_m5_the_data_have_the_margin_and_radius_that_they_are_said_to_have():

@@ -1,0 +1,253 @@
+"""Models by formula, as "y ~ x1 + C(x2)": columns of a table become a design, the same one for new rows.
+
+The right side is read by formulaic, the only importer of which is here: numbers as they are, text and C(…) as dummies
+of levels, products, splines and so on; what it learns from the rows (levels, means) is kept and used again to predict.
+The constant is the model's intercept, and "0 +" leaves it out. A bare name on the left is taken as it is, so that it
+may hold labels. Refused with the value and the remedy: a missing column, a missing value, a level not seen at the fit.
+
+Cost: the design as a dense table of floats.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone, is_regressor
+
+from separatrix.certificates import Certificate
+from separatrix.errors import DataError, NeedsError, OptionError, counted, did_you_mean
+from separatrix.estimators.regression import LinearRegression
+from separatrix.inference import InferenceTable, WaldTest
+
+__all__ = ["FormulaModel", "from_formula"]
+
+LEVELS_SHOWN = 8
+
+
+class FormulaModel:
+    """A fitted model and the formula that makes its columns.
+
+    Attributes
+    ----------
+    formula, model : the formula as given, and the fitted estimator
+    target_, feature_names_ : the left side, and the columns made, as "C(x2)[T.b]"
+    terms_ : each term's columns, by which `sx.diagnose` and `sx.anova` put dummies together
+    certificate_ : the model's, of the columns that `matrix` makes
+    """
+
+    def __init__(self, formula: str, model: Any, spec: Any, target: str) -> None:
+        self.formula, self.model, self._spec, self.target_ = formula, model, spec, target
+        self.terms_ = {
+            str(term): tuple(spec.column_names[place] for place in places)
+            for term, places in spec.term_indices.items()
+            if str(term) != "1"
+        }
+        self.feature_names_ = tuple(name for names in self.terms_.values() for name in names)
+
+    def matrix(self, data: Any) -> Any:
+        """Return the columns of new rows as a table, for any method of `model`."""
+        frame = _frame(data)
+        _require_columns(frame, self._spec.required_variables)
+        _refuse_unseen(frame, self._spec)
+        return _without_constant(_materialise(self._spec, frame), self._spec)
+
+    def predict(self, data: Any, **options: Any) -> Any:
+        """Return the model's predictions for new rows; options are those of its own `predict`."""
+        return self.model.predict(self.matrix(data), **options)
+
+    def summary(self, *options: Any, **named: Any) -> Any:
+        """Return the model's table of inference; options are those of its own `summary`."""
+        table = self._inference("summary")(*options, **named)
+        return replace(table, target=self.target_) if isinstance(table, InferenceTable) else table
+
+    def wald_test(self, names: str | Sequence[str], *options: Any, **named: Any) -> WaldTest:
+        """Test that the coefficients of some terms or columns are all 0; options are those of the model's own."""
+        wanted = [names] if isinstance(names, str) else names
+        columns = [column for name in wanted for column in self.terms_.get(name, (name,))]
+        test: WaldTest = self._inference("wald_test")(columns, *options, **named)
+        return test
+
+    @property
+    def certificate_(self) -> Certificate:
+        """The evidence for the fit, which `verify(self.matrix(data), y)` re-checks."""
+        certificate: Certificate = self.model.certificate_
+        return certificate
+
+    def _inference(self, what: str) -> Any:
+        """Return a method of the model's inference."""
+        if not hasattr(self.model, what):
+            raise NeedsError(f"{self.model!r} has no {what}; fit LinearRegression or LogisticRegression")
+        return getattr(self.model, what)
+
+    def __repr__(self) -> str:
+        return f"FormulaModel({self.formula!r}, {self.model!r})"
+
+
+def from_formula(formula: str, data: Any, model: Any = None, *, sample_weight: Any = None) -> FormulaModel:
+    """Fit a model to a table by a formula.
+
+    Parameters
+    ----------
+    formula : "target ~ columns", as "y ~ x1 + C(x2)", "y ~ x1 * x2", "np.log(y) ~ x1 + {x1**2}", "y ~ 0 + x1"
+    data : a pandas or polars frame, or a mapping of names to columns
+    model : an estimator, not changed; LinearRegression() if None
+    sample_weight : (n,) weights of the rows
+
+    Examples
+    --------
+    >>> import separatrix as sx
+    >>> rows = {"y": [1.0, 2.0, 4.0, 3.0, 5.0, 8.0], "x": [0, 1, 2, 0, 1, 2], "kind": list("aaabbb")}
+    >>> line = sx.from_formula("y ~ x + C(kind)", rows)
+    >>> line.feature_names_, line.model.coef_.round(3).tolist()
+    (('x', 'C(kind)[T.b]'), [2.0, 3.0])
+    >>> line.predict({"x": [3], "kind": ["b"]}).round(3).tolist()
+    [9.333]
+
+    Reference: Wilkinson and Rogers, Symbolic description of factorial models for analysis of variance (1973).
+    """
+    left, right = _sides(formula)
+    frame = _frame(data)
+    _require_columns(frame, {*left.required_variables, *right.required_variables})
+    matrix = _materialise(right, frame)
+    spec = matrix.model_spec
+    target = _target(left, frame)
+    names = {str(term) for term in spec.term_indices}
+    if not names - {"1"}:
+        raise OptionError(f"formula={formula!r} has no column beside the constant; name at least one after the ~")
+    fitted = _with_constant(clone(LinearRegression() if model is None else model), "1" in names)
+    if is_regressor(fitted) and target.dtype.kind not in "biuf":
+        raise DataError(
+            f"the target {left} has {target[0]!r} in row 0, which is no number; give numbers or a classifier"
+        )
+    weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+    return FormulaModel(formula, fitted.fit(_without_constant(matrix, spec), target, **weights), spec, str(left))
+
+
+def _with_constant(model: Any, constant: bool) -> Any:
+    """Return a model told whether there is an intercept, if it can be told."""
+    if "fit_intercept" in model.get_params():
+        return model.set_params(fit_intercept=constant)
+    if not constant:
+        raise OptionError(f"{model!r} always has a constant; leave '0 +' out of the formula")
+    return model
+
+
+def _formulaic() -> Any:
+    try:
+        import formulaic  # noqa: PLC0415  # an extra, and half a second
+    except ModuleNotFoundError:
+        raise NeedsError("formulas need formulaic; install it with: pip install 'separatrix[formula]'") from None
+    return formulaic
+
+
+def _sides(formula: str) -> tuple[Any, Any]:
+    """Return the target's side of a formula and the columns'."""
+    formulaic = _formulaic()
+    try:
+        parsed = formulaic.Formula(formula)
+    except (formulaic.errors.FormulaicError, SyntaxError) as refusal:
+        raise OptionError(f"formula={formula!r} cannot be read: {_plain(refusal)}; write it as 'y ~ x1 + x2'") from None
+    left = getattr(parsed, "lhs", None)
+    if left is None or len(left) != 1:
+        found = "no target" if not left else f"{len(left)} targets"
+        raise OptionError(f"formula={formula!r} has {found}; write it as 'y ~ x1 + x2', with one name before the ~")
+    return left, parsed.rhs
+
+
+def _frame(data: Any) -> Any:
+    """Return a table as a pandas frame with rows numbered from 0."""
+    _formulaic()
+    import pandas as pd  # noqa: PLC0415  # formulaic brings it
+
+    if isinstance(data, pd.DataFrame):
+        return data.reset_index(drop=True)
+    if hasattr(data, "get_columns"):
+        return pd.DataFrame({column.name: column.to_numpy() for column in data.get_columns()})
+    if not isinstance(data, Mapping):
+        raise DataError(
+            f"data is a {type(data).__name__}; give a pandas or polars frame, or a mapping of names to columns"
+        )
+    lengths = {name: len(column) for name, column in data.items()}
+    if len(set(lengths.values())) > 1:
+        raise DataError(f"the columns of data differ in length: {lengths}; give as many values in each")
+    return pd.DataFrame(dict(data))
+
+
+def _require_columns(frame: Any, names: Any) -> None:
+    """Refuse a table that lacks a column, or a value in one."""
+    for name in sorted(map(str, names)):
+        if name not in frame.columns:
+            raise DataError(f"data has no column {name!r}{did_you_mean(name, map(str, frame.columns))}")
+        missing = np.flatnonzero(frame[name].isna().to_numpy())
+        if missing.size:
+            raise DataError(
+                f"column {name!r} has {counted(missing.size, 'missing value')}, first in row {missing[0]};"
+                " drop such rows, or fill in a value"
+            )
+
+
+def _refuse_unseen(frame: Any, spec: Any) -> None:
+    """Refuse a level that the fit did not see, of columns taken as levels."""
+    for expression, (_, state) in spec.encoder_state.items():
+        known = state.get("categories")
+        name = re.fullmatch(r"(?:C\()?`?([^`,()]+?)`?(?:,.*)?\)?", str(expression))
+        if known is None or name is None or name[1] not in frame.columns:
+            continue
+        column = frame[name[1]]
+        unseen = np.flatnonzero(~column.isin(list(known)).to_numpy())
+        if unseen.size:
+            (value,) = column.iloc[unseen[:1]].tolist()
+            levels = ", ".join(map(repr, list(known)[:LEVELS_SHOWN])) + (", …" if len(known) > LEVELS_SHOWN else "")
+            raise DataError(
+                f"column {name[1]!r} has {value!r} in row {unseen[0]}, which was not there at the fit;"
+                f" known are {levels}: fit again with such rows, or leave them out"
+            )
+
+
+def _materialise(source: Any, frame: Any) -> Any:
+    """Return the columns that a formula, or what it became at the fit, makes of a table; all finite numbers."""
+    errors = _formulaic().errors
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", errors.DataMismatchWarning)
+            warnings.filterwarnings("ignore", category=RuntimeWarning)  # the logarithm of 0 is refused below
+            matrix = source.get_model_matrix(frame, na_action="ignore", output="pandas")
+    except (errors.FormulaicError, errors.FormulaicWarning, ValueError, TypeError) as refusal:
+        raise DataError(f"the formula cannot be applied to these rows: {_plain(refusal)}") from None
+    bad = np.argwhere(~np.isfinite(matrix.to_numpy(dtype=np.float64)))
+    if len(bad):
+        row, column = bad[0].tolist()
+        raise DataError(
+            f"{matrix.columns[column]!r} is {matrix.iloc[row, column]} in row {row}; drop such rows, or change the"
+            " formula so that it is a finite number there"
+        )
+    return matrix
+
+
+def _target(left: Any, frame: Any) -> NDArray[Any]:
+    """Return the target: a column as it is, or what an expression makes of one."""
+    (factor,) = left[0].factors
+    if factor.expr in frame.columns:
+        return np.asarray(frame[factor.expr])
+    made = _without_constant(_materialise(left, frame), None)
+    if made.shape[1] != 1:
+        raise OptionError(f"the target {factor.expr} makes {made.shape[1]} columns; give one that makes 1")
+    return np.asarray(made.iloc[:, 0], dtype=np.float64)
+
+
+def _without_constant(matrix: Any, spec: Any) -> Any:
+    """Return a plain table of floats without the constant column."""
+    places = {} if spec is None else {str(term): indices for term, indices in spec.term_indices.items()}
+    kept = [place for place in range(matrix.shape[1]) if place not in places.get("1", ())]
+    return matrix.iloc[:, kept].astype(np.float64)
+
+
+def _plain(refusal: BaseException) -> str:
+    """Return the first line of a message without the colours of a terminal."""
+    return re.sub(r"\x1b\[[0-9;]*m|[⧛⧚]", "", str(refusal)).strip().splitlines()[0].rstrip(".")

@@ -1,0 +1,196 @@
+"""What may be inferred from a fitted linear regression: its table, tests, and intervals of its predictions.
+
+The rows stay with a fitted model, not copied, so that robust covariances can read them again; saving or copying the
+model leaves them behind, and with them all that needs them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple, get_args, overload
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from separatrix.errors import DataError, OptionError, require_choice
+from separatrix.estimators.regressor import LinearRegressor
+from separatrix.estimators.strength import WeightKind
+from separatrix.fit import CrossValidation, LeastSquaresFit
+from separatrix.inference import eligibility
+from separatrix.inference.linear.covariance import Covariance, choose_covariance
+from separatrix.inference.linear.facts import LinearFacts, linear_facts
+from separatrix.inference.linear.frame import Frame, make_frame
+from separatrix.inference.linear.intervals import IntervalKind, LinearPredictor, PredictionInterval, prediction_interval
+from separatrix.inference.linear.table import (
+    CoefficientCovariance,
+    classical_covariance,
+    find_covariance,
+    require_level,
+    table_of,
+)
+from separatrix.inference.outline import ModelOutline
+from separatrix.inference.refused_table import refused_table
+from separatrix.inference.table import InferenceTable
+from separatrix.inference.wald import WaldTest, linear_wald_test
+from separatrix.problem import Problem
+
+__all__ = ["LinearInference"]
+
+Floats = NDArray[np.float64]
+
+
+class _Carried(NamedTuple):
+    """What a saved model keeps of its rows."""
+
+    facts: LinearFacts
+    frame: Frame
+
+
+class LinearInference(LinearRegressor):
+    """A linear regression that tells what may be inferred from it."""
+
+    least_squares_: LeastSquaresFit | None
+    strength_: float
+    cv_: CrossValidation | None
+    solver: str
+    weight_kind: WeightKind
+    _problem: Problem | None
+    _carried: _Carried | None = None
+
+    def summary(
+        self, covariance: str = "classical", groups: Any = None, lag: int | None = None, level: float = 0.95
+    ) -> InferenceTable:
+        """Return every coefficient with its standard error, t, p-value and interval, and measures of the fit.
+
+        Numbers that may not be given are absent, with the reason and what to do. Prints as text, shows as a table in a
+        notebook; `to_dict`, `to_json`.
+
+        Parameters
+        ----------
+        covariance : "classical"; "HC0" … "HC4" where errors differ in variance; "clustered" (or "clustered_HC0",
+            without the correction for few groups) where they are related within groups; "newey_west" in a series
+        groups : (n,) a label for each row, for "clustered"
+        lag : over how many rows errors are related, for "newey_west"
+        level : of the intervals
+
+        Examples
+        --------
+        >>> import separatrix as sx
+        >>> model = sx.LinearRegression().fit([[1], [2], [-1], [3], [4]], [2, 4, 0, 4, 6])
+        >>> term = model.summary().term("x1")
+        >>> round(term.standard_error, 4), round(term.p_value, 4)
+        (0.1351, 0.0033)
+        """
+        check_is_fitted(self)
+        fit, objection = self._eligible_fit()
+        if fit is None:
+            names, rows = self.result_.provenance["names"], self.result_.facts["rows"]
+            coef = np.concatenate([[self.intercept_], self.coef_]) if len(names) > len(self.coef_) else self.coef_
+            require_choice("covariance", covariance, get_args(Covariance))
+            return refused_table("linear", names, [(None, coef)], rows, objection, require_level(level))
+        facts = self._facts(fit)
+        return table_of(facts, fit, self._covariance(fit, facts, covariance, groups, lag), level)
+
+    def wald_test(
+        self, names: Sequence[str], covariance: str = "classical", groups: Any = None, lag: int | None = None
+    ) -> WaldTest:
+        """Test that the coefficients named are all 0, as χ² and as F, by a covariance as in `summary`."""
+        fit = self._require_fit()
+        facts = self._facts(fit)
+        return linear_wald_test(facts, fit, self._covariance(fit, facts, covariance, groups, lag), names)
+
+    def outline(self) -> ModelOutline:
+        """Return what tests of nested models and the analysis of variance need of this one."""
+        check_is_fitted(self)
+        fit, objection = self._eligible_fit()
+        if fit is None:
+            return ModelOutline("linear", tuple(self.result_.provenance["names"]), 0, np.nan, objection=objection)
+        facts = self._facts(fit)
+        objection = facts.objection(fit)
+        height = np.nan if objection else facts.log_likelihood(fit)
+        return ModelOutline("linear", facts.names, fit.rank, height, self._problem, objection, fit, facts)
+
+    @overload
+    def predict(self, X: Any, interval: None = None, level: float = 0.95, weights: Any = None) -> Floats: ...
+
+    @overload
+    def predict(
+        self, X: Any, interval: IntervalKind, level: float = 0.95, weights: Any = None
+    ) -> PredictionInterval: ...
+
+    def predict(
+        self, X: Any, interval: IntervalKind | None = None, level: float = 0.95, weights: Any = None
+    ) -> Floats | PredictionInterval:
+        """Return the score w·x + b of each row, (n,), or its interval.
+
+        Parameters
+        ----------
+        interval : None, "confidence" (of the mean at x) or "prediction" (of a new observation there); then `mean`,
+            `standard_error` of the mean, `lower` and `upper` are returned
+        level : of the interval
+        weights : of new observations, whose variance is σ² / weight; 1 if None
+        """
+        if interval is None:
+            return super().predict(X)
+        kind: IntervalKind = require_choice("interval", interval, get_args(IntervalKind))
+        fit = self._require_fit()
+        design = self._new_design(X)
+        facts, frame = self._to_carry(fit)
+        checked = None if weights is None else _positive(weights, design.shape[0])
+        return prediction_interval(design, LinearPredictor(fit, facts, frame), kind, require_level(level), checked)
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(super().__getstate__())
+        if state.get("_problem") is not None:
+            fit = self.least_squares_
+            state |= {"_problem": None, "_carried": None if fit is None else self._to_carry(fit)}
+        return state
+
+    def _eligible_fit(self) -> tuple[LeastSquaresFit | None, str]:
+        """Return the least squares fit, or None and why nothing may be inferred."""
+        if self.cv_ is not None:
+            return None, eligibility.chosen_by_cross_validation(self.strength_)
+        if self.least_squares_ is None:
+            penalised = self.strength_ > 0.0
+            return None, eligibility.penalised(self.strength_) if penalised else eligibility.not_factored(self.solver)
+        return self.least_squares_, ""
+
+    def _require_fit(self) -> LeastSquaresFit:
+        check_is_fitted(self)
+        fit, objection = self._eligible_fit()
+        if fit is None:
+            raise OptionError(objection)
+        return fit
+
+    def _facts(self, fit: LeastSquaresFit) -> LinearFacts:
+        if self._problem is not None:
+            return linear_facts(self._problem, fit, self.weight_kind)
+        return self._to_carry(fit).facts
+
+    def _to_carry(self, fit: LeastSquaresFit) -> _Carried:
+        """Return what intervals need of the rows; a pass or two while they are here."""
+        if self._problem is not None:
+            return _Carried(linear_facts(self._problem, fit, self.weight_kind), make_frame(self._problem, fit))
+        if self._carried is None:
+            raise DataError(eligibility.no_rows_kept("inference"))
+        return self._carried
+
+    def _covariance(
+        self, fit: LeastSquaresFit, facts: LinearFacts, covariance: str, groups: Any, lag: int | None
+    ) -> CoefficientCovariance:
+        if self._problem is not None:
+            choice = choose_covariance(covariance, self._problem, groups, lag)
+            return find_covariance(self._problem, fit, facts, choice)
+        if covariance == "classical" and groups is None and lag is None:
+            return classical_covariance(fit, facts)
+        raise DataError(f'{eligibility.no_rows_kept(f"covariance={covariance!r}")}, or use covariance="classical"')
+
+
+def _positive(weights: Any, n: int) -> Floats:
+    numbers = np.asarray(weights, dtype=np.float64)
+    if numbers.ndim == 0:
+        numbers = np.full(n, float(numbers))
+    if numbers.shape != (n,) or not (numbers > 0.0).all():
+        raise DataError(f"weights of new observations must be {n} numbers above 0, or one; got shape {numbers.shape}")
+    return numbers

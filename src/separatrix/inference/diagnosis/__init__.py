@@ -1,0 +1,1 @@
+"""The assumptions behind a regression, looked at one by one; influence of rows; simple regression."""

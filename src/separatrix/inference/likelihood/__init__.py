@@ -1,0 +1,1 @@
+"""Inference from a likelihood: its summit, covariances, profiles, bias reduction, and the tables of both."""

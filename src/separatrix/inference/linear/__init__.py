@@ -1,0 +1,1 @@
+"""Inference from least squares: covariances of the coefficients, the table, intervals, analysis of variance."""

@@ -1,0 +1,224 @@
+"""Models by formula: the columns made, the same for new rows, and what is refused."""
+
+from __future__ import annotations
+
+import pickle
+import sys
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import separatrix as sx
+from separatrix.errors import DataError, NeedsError, OptionError
+
+
+def make_rows(n=60):
+    rng = np.random.default_rng(0)
+    x, kind = rng.normal(size=n), rng.choice(["a", "b", "c"], size=n)
+    y = 1.0 + 2.0 * x + 3.0 * (kind == "b") - (kind == "c") + 0.1 * rng.normal(size=n)
+    return {"y": y, "x": x, "kind": kind, "good": np.where(x + rng.normal(size=n) > 0.0, "yes", "no")}
+
+
+ROWS = make_rows()
+FRAMES = {"mapping": dict, "pandas": pd.DataFrame, "polars": pl.DataFrame}
+
+
+def by_hand(rows):
+    kind = np.asarray(rows["kind"])
+    return np.column_stack([rows["x"], kind == "b", kind == "c"]).astype(float)
+
+
+@pytest.mark.parametrize("frame", FRAMES.values(), ids=FRAMES)
+def test_a_formula_makes_the_columns_that_one_would_make_by_hand(frame):
+    fitted = sx.from_formula("y ~ x + C(kind)", frame(ROWS), model=sx.LinearRegression())
+    plain = sx.LinearRegression().fit(by_hand(ROWS), ROWS["y"])
+    assert fitted.feature_names_ == ("x", "C(kind)[T.b]", "C(kind)[T.c]")
+    assert fitted.model.coef_ == pytest.approx(plain.coef_, rel=1e-12)
+    assert fitted.model.intercept_ == pytest.approx(plain.intercept_, rel=1e-12)
+    assert fitted.model.feature_names_in_.tolist() == list(fitted.feature_names_)
+    fresh = {"x": [0.5, -1.0], "kind": ["c", "b"]}
+    assert fitted.predict(frame(fresh)) == pytest.approx(plain.predict(by_hand(fresh)), rel=1e-12)
+
+
+def test_a_level_that_is_absent_from_new_rows_keeps_its_column():
+    fitted = sx.from_formula("y ~ x + kind", ROWS)
+    assert fitted.matrix({"x": [0.0], "kind": ["b"]}).to_numpy().tolist() == [[0.0, 1.0, 0.0]]
+
+
+def test_what_was_learned_from_the_rows_is_used_again():
+    fitted = sx.from_formula("y ~ center(x) + kind", ROWS)
+    mean = np.mean(ROWS["x"])
+    assert fitted.matrix({"x": [mean + 1.0], "kind": ["a"]}).to_numpy() == pytest.approx(np.array([[1.0, 0.0, 0.0]]))
+
+
+def test_without_a_constant_the_model_has_none():
+    fitted = sx.from_formula("y ~ 0 + x + kind", ROWS)
+    assert fitted.model.intercept_ == 0.0
+    assert not fitted.model.fit_intercept
+    assert fitted.feature_names_ == ("x", "kind[a]", "kind[b]", "kind[c]")
+    assert fitted.model.coef_[1] == pytest.approx(sx.from_formula("y ~ x + kind", ROWS).model.intercept_, rel=1e-10)
+
+
+def test_products_and_expressions():
+    fitted = sx.from_formula("np.exp(y) ~ x * kind + {x**2}", ROWS)
+    assert fitted.terms_["x:kind"] == ("x:kind[T.b]", "x:kind[T.c]")
+    target = np.exp(ROWS["y"])
+    X = by_hand(ROWS)
+    plain = sx.LinearRegression().fit(np.column_stack([X, X[:, 0] ** 2, X[:, :1] * X[:, 1:]]), target)
+    assert fitted.model.predict(fitted.matrix(ROWS)) == pytest.approx(
+        plain.predict(np.column_stack([X, X[:, 0] ** 2, X[:, :1] * X[:, 1:]])), rel=1e-9
+    )
+
+
+def test_the_model_given_is_not_changed_and_its_options_hold():
+    model = sx.LinearRegression(strength=0.5)
+    fitted = sx.from_formula("y ~ 0 + x", ROWS, model=model)
+    assert model.fit_intercept
+    assert not hasattr(model, "coef_")
+    assert fitted.model.strength_ == 0.5
+
+
+def test_weights_are_handed_on():
+    weights = np.random.default_rng(1).uniform(size=60)
+    fitted = sx.from_formula("y ~ x", ROWS, sample_weight=weights)
+    plain = sx.LinearRegression().fit(np.reshape(ROWS["x"], (-1, 1)), ROWS["y"], sample_weight=weights)
+    assert fitted.model.coef_ == pytest.approx(plain.coef_, rel=1e-12)
+
+
+@pytest.mark.parametrize("frame", FRAMES.values(), ids=FRAMES)
+def test_labels_as_target_of_a_classifier(frame):
+    fitted = sx.from_formula("good ~ x + kind", frame(ROWS), model=sx.LogisticRegression())
+    plain = sx.LogisticRegression().fit(by_hand(ROWS), ROWS["good"])
+    assert fitted.model.classes_.tolist() == ["no", "yes"]
+    assert fitted.model.coef_ == pytest.approx(plain.coef_, rel=1e-6)
+    assert set(fitted.predict(frame(ROWS))) == {"no", "yes"}
+    assert fitted.model.predict_proba(fitted.matrix(ROWS)).sum(axis=1) == pytest.approx(np.ones(60))
+
+
+def test_the_summary_names_the_columns():
+    table = sx.from_formula("y ~ x + C(kind)", ROWS).summary(covariance="HC3")
+    assert [term.name for term in table.terms] == ["intercept", "x", "C(kind)[T.b]", "C(kind)[T.c]"]
+    assert str(table).startswith("Linear regression of y: 60 rows")
+    assert sx.from_formula("np.exp(y) ~ x", ROWS).summary().target == "np.exp(y)"
+    with pytest.raises(NeedsError, match="has no summary"):
+        sx.from_formula("good ~ x", ROWS, model=sx.GaussianGenerativeClassifier()).summary()
+    with pytest.raises(OptionError, match="always has a constant; leave '0 \\+' out"):
+        sx.from_formula("good ~ 0 + x", ROWS, model=sx.GaussianGenerativeClassifier())
+
+
+def test_diagnose_puts_dummies_together():
+    diagnosis = sx.diagnose(sx.from_formula("y ~ x + C(kind)", ROWS))
+    assert [(term.term, len(term.columns)) for term in diagnosis.inflation] == [("x", 1), ("C(kind)", 2)]
+
+
+def test_predictions_take_the_models_options():
+    fitted = sx.from_formula("y ~ x + C(kind)", ROWS)
+    found = fitted.predict({"x": [0.0], "kind": ["a"]}, interval="confidence", level=0.9)
+    plain = fitted.model.predict(fitted.matrix({"x": [0.0], "kind": ["a"]}), interval="confidence", level=0.9)
+    assert found.lower == pytest.approx(plain.lower)
+    assert found.lower < fitted.model.intercept_ < found.upper
+
+
+def test_a_saved_model_predicts_the_same():
+    fitted = sx.from_formula("y ~ x + C(kind)", ROWS)
+    assert pickle.loads(pickle.dumps(fitted)).predict(ROWS).tolist() == fitted.predict(ROWS).tolist()
+    assert repr(fitted) == "FormulaModel('y ~ x + C(kind)', LinearRegression())"
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        (
+            {"kind": ["a", "d"]},
+            "column 'kind' has 'd' in row 1, which was not there at the fit; known are 'a', 'b', 'c': fit again",
+        ),
+        ({"kind": ["a", None]}, "column 'kind' has 1 missing value, first in row 1; drop such rows, or fill in"),
+        ({"x": [np.nan, np.nan]}, "column 'x' has 2 missing values, first in row 0"),
+        ({"x": [1.0, np.inf]}, "'x' is inf in row 1; drop such rows"),
+    ],
+)
+@pytest.mark.parametrize("formula", ["y ~ x + C(kind)", "y ~ x * kind", "y ~ x + C(kind, contr.sum)"])
+def test_new_rows_that_do_not_fit_are_refused(changed, words, formula):
+    fitted = sx.from_formula(formula, ROWS)
+    with pytest.raises(DataError) as refusal:
+        fitted.predict({"x": [1.0, 2.0], "kind": ["a", "b"], **changed})
+    assert words in str(refusal.value)
+
+
+def test_a_level_made_by_an_expression_is_refused_too():
+    fitted = sx.from_formula("y ~ C(np.round(x))", ROWS)
+    with pytest.raises(DataError, match=r"cannot be applied to these rows: .*categories outside"):
+        fitted.predict({"x": [50.0]})
+
+
+def test_a_missing_column_is_named():
+    fitted = sx.from_formula("y ~ x + kind", ROWS)
+    with pytest.raises(DataError, match="data has no column 'kind'; did you mean 'kinds'"):
+        fitted.predict({"x": [1.0], "kinds": ["a"]})
+    with pytest.raises(DataError, match="data has no column 'kin'; did you mean 'kind'"):
+        sx.from_formula("y ~ x + kin", ROWS)
+
+
+@pytest.mark.parametrize(
+    ("formula", "error", "words"),
+    [
+        ("y ~ x +", OptionError, "formula='y ~ x +' cannot be read"),
+        ("~ x", OptionError, "has no target; write it as 'y ~ x1 + x2'"),
+        ("y + x ~ kind", OptionError, "has 2 targets"),
+        ("y ~ 1", OptionError, "has no column beside the constant"),
+        ("y ~ np.log(x)", DataError, "'np.log(x)' is nan in row"),
+        ("kind ~ x", DataError, "the target kind has 'c' in row 0, which is no number; give numbers or a classifier"),
+        ("C(kind) ~ x", OptionError, "the target C(kind) makes"),
+        ("y ~ nonsense(x)", DataError, "data has no column 'nonsense'"),
+        ("y ~ np.nonsense(x)", DataError, "the formula cannot be applied to these rows"),
+    ],
+)
+def test_bad_formulas_are_refused(formula, error, words):
+    with pytest.raises(error) as refusal:
+        sx.from_formula(formula, {**ROWS, "kind": ["c", *ROWS["kind"][1:]]})
+    assert words in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        ([[1.0, 2.0]], "data is a list; give a pandas or polars frame, or a mapping of names to columns"),
+        ({"y": [1.0, 2.0], "x": [1.0]}, "the columns of data differ in length"),
+        ({"y": [1.0, np.nan], "x": [1.0, 2.0]}, "column 'y' has 1 missing value, first in row 1"),
+    ],
+)
+def test_bad_tables_are_refused(data, words):
+    with pytest.raises(DataError, match=words):
+        sx.from_formula("y ~ x", data)
+
+
+def test_without_formulaic_the_remedy_is_told(monkeypatch):
+    monkeypatch.setitem(sys.modules, "formulaic", None)
+    with pytest.raises(NeedsError, match=r"pip install 'separatrix\[formula\]'"):
+        sx.from_formula("y ~ x", ROWS)
+
+
+def test_terms_are_tested_and_analysed_as_a_whole():
+    rng = np.random.default_rng(1)
+    rows = {"y": rng.normal(size=30), "x": rng.normal(size=30), "kind": list("abc") * 10}
+    large, small = sx.from_formula("y ~ x + kind", rows), sx.from_formula("y ~ x", rows)
+    whole = sx.anova(large).row("kind")
+    test = sx.nested_test(small, large, kind="wald")
+    assert (whole.degrees_of_freedom, test.degrees_of_freedom) == (2, 2)
+    assert whole.f == pytest.approx(test.statistic, rel=1e-10)
+    assert large.wald_test("kind").f == pytest.approx(test.statistic, rel=1e-10)
+    assert large.summary("HC3").covariance == "HC3"
+    assert large.certificate_.verify(large.matrix(rows), rows["y"])
+
+
+def test_a_new_number_among_levels_is_named_plainly():
+    model = sx.from_formula("y ~ C(k)", {"y": [1.0, 2.0, 3.0, 5.0], "k": [0, 1, 0, 1]})
+    with pytest.raises(DataError, match="column 'k' has 7 in row 1, which was not there"):
+        model.predict({"k": [0, 7]})
+
+
+def test_what_python_cannot_read_is_refused_in_words():
+    with pytest.raises(OptionError, match="cannot be read: invalid syntax"):
+        sx.from_formula("y ~ f('a').b('c d')", {"y": [1.0], "a": [1.0]})

@@ -1,0 +1,368 @@
+"""What LogisticRegression says of a population: false significance withheld, reasons and remedies, refusals."""
+
+from __future__ import annotations
+
+import json
+import math
+import pickle
+import warnings
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+import statsmodels.api as sm
+
+import separatrix as sx
+from separatrix.errors import DataError, OptionError, SeparationError, SeparationWarning
+from separatrix.inference.likelihood.table import likelihood_table
+from separatrix.inference.linear.covariance import CovarianceChoice
+
+# 300 people, 18 of them exposed, every one of these a case; of the others every third.
+EXPOSED = np.repeat([1.0, 0.0], [18, 282])[:, np.newaxis]
+CASE = np.concatenate([np.ones(18, dtype=int), np.arange(282) % 3 == 0]).astype(int)
+X = np.array([[0.0, 2.0], [1.0, 0.0], [2.0, 1.0], [3.0, 5.0], [4.0, 2.0], [5.0, 4.0], [6.0, 1.0], [7.0, 3.0]])
+OVERLAP = np.array([0, 0, 1, 0, 1, 1, 0, 1])
+SEPARATED = np.array([0, 0, 0, 0, 1, 1, 1, 1])
+THREE = np.array([0, 1, 2, 0, 1, 2, 1, 0])
+
+
+def fitted(X: Any, y: Any, sample_weight: Any = None, **options: Any) -> sx.LogisticRegression:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SeparationWarning)
+        return sx.LogisticRegression(**options).fit(X, y, sample_weight=sample_weight)
+
+
+# The five facts: F1 to F3
+
+
+@pytest.mark.parametrize("covariance", ["classical", "HC0", "HC1"])
+def test_false_significance_is_withheld(covariance: str) -> None:
+    with pytest.warns(SeparationWarning, match=r"running off: x1 to \+∞"):
+        model = sx.LogisticRegression().fit(EXPOSED, CASE)
+    found = model.summary(covariance)
+    exposed, constant = found.term("x1"), found.term("intercept")
+    assert (exposed.estimate, exposed.standard_error, exposed.statistic, exposed.p_value) == (None,) * 4
+    assert exposed.absent == (
+        "the likelihood has no maximum: the coefficient of 'x1' runs to +∞; use on_separation=\"firth\", whose"
+        " intervals are of the profile likelihood, or a penalty"
+    )
+    assert constant.estimate == pytest.approx(math.log(94 / 188), rel=1e-12)
+    assert constant.standard_error == pytest.approx(
+        math.sqrt(1 / 94 + 1 / 188), rel=2e-2 if covariance == "HC1" else 1e-9
+    )
+
+
+def test_a_peer_gives_that_row_a_p_value_of_nothing() -> None:
+    peer = sm.GLM(CASE, sm.add_constant(EXPOSED), family=sm.families.Binomial()).fit(cov_type="HC1")
+    assert peer.converged
+    assert peer.pvalues[1] < 1e-16 < peer.bse[1] < 0.5
+
+
+def test_what_the_profile_says_of_that_row() -> None:
+    """At a coefficient of 0 exposed and others share one probability: the likelihood ratio has a closed form."""
+    model = fitted(EXPOSED, CASE)
+    constant, exposed = model.profile_intervals()
+    others, all_of_them = 94 * math.log(94 / 282) + 188 * math.log(188 / 282), 112 * math.log(112 / 300)
+    ratio = 2.0 * (others - all_of_them - 188 * math.log(188 / 300))
+    assert exposed.statistic == pytest.approx(ratio, rel=1e-9)
+    assert (exposed.estimate, exposed.upper) == (math.inf, math.inf)
+    rest = sm.GLM(CASE, np.ones(300), family=sm.families.Binomial(), offset=exposed.lower * EXPOSED[:, 0]).fit(
+        tol=1e-13
+    )
+    assert 2.0 * (others - rest.llf) == pytest.approx(3.841458820694124, rel=1e-8)
+    assert constant.lower < math.log(0.5) < constant.upper
+
+
+def test_the_bias_reduced_table_has_all_its_numbers() -> None:
+    found = fitted(EXPOSED, CASE, on_separation="firth").summary()
+    exposed = found.term("x1")
+    assert found.model == "firth"
+    assert exposed.estimate == pytest.approx(math.log(18.5 / 0.5) - math.log(94.5 / 188.5), rel=1e-8)
+    assert exposed.ratio == pytest.approx(math.exp(exposed.estimate), rel=1e-12)
+    assert exposed.lower is not None
+    assert 0.0 < exposed.lower < exposed.estimate
+    narrow = fitted(EXPOSED, CASE, on_separation="firth").summary(level=0.5).term("x1")
+    assert exposed.lower < narrow.lower < narrow.upper < exposed.upper  # type: ignore[operator]
+    assert narrow.p_value == pytest.approx(exposed.p_value, rel=1e-6)
+
+
+def test_separated_classes_have_no_p_values() -> None:
+    found = fitted(X, SEPARATED).summary()
+    assert all(term.p_value is None and "no maximum" in term.absent for term in found.terms)
+    assert found.measure("log-likelihood").value == 0.0
+    assert found.measure("deviance").detail == "its supremum, which no coefficients attain"
+    assert found.measure("likelihood ratio").p_value is None
+    assert "profile_intervals()" in " ".join(found.notes)
+    text = str(found)
+    assert "[1]" in text and "runs to +∞" in text  # noqa: PT018
+
+
+@pytest.mark.parametrize(("scale", "shift"), [(1.0, 0.0), (1e4, 0.0), (1.0, 1e5), (1e-6, 3.0)])
+def test_the_verdict_on_each_row_is_the_same_in_any_units(scale: float, shift: float) -> None:
+    columns = np.column_stack([scale * EXPOSED[:, 0] + shift, np.arange(300) % 7])
+    found = fitted(columns, CASE).summary()
+    assert "runs to +∞" in found.term("x1").absent
+    assert found.term("x2").p_value == pytest.approx(fitted(columns - [shift, 0.0], CASE).summary().term("x2").p_value)
+
+
+def test_classes_that_overlap_by_little_have_p_values() -> None:
+    x = np.array([0.0, 1.0, 2.0, 3.0 + 1e-10, 3.0, 4.0, 5.0, 6.0])[:, np.newaxis]
+    model = sx.LogisticRegression().fit(x, SEPARATED)
+    assert model.existence_[0].verdict == "overlap"
+    term = model.summary().term("x1")
+    assert term.estimate is not None
+    assert term.estimate > 5.0
+    assert term.p_value is not None
+
+
+# Reasons
+
+
+@pytest.mark.parametrize(
+    ("options", "weights", "words"),
+    [
+        ({}, np.arange(1.0, 9.0), 'the rows count by precision weights (weight_kind="precision")'),
+        ({"class_weight": "balanced"}, np.arange(1.0, 9.0), "the rows count by class weights"),
+        ({"class_weight": {0: 1.0, 1: 2.0}, "weight_kind": "frequency"}, None, "the rows count by class weights"),
+    ],
+)
+def test_weights_that_are_no_counts(options: dict[str, Any], weights: Any, words: str) -> None:
+    model = fitted(X, OVERLAP, weights, **options)
+    found, robust = model.summary(), model.summary("HC0")
+    assert all(term.absent.startswith(words) and term.p_value is None for term in found.terms)
+    assert all(measure.value is None and measure.absent for measure in robust.measures)
+    remedy = (
+        "use no class_weight, or" if "class_weight" in options else 'use weight_kind="frequency" if they are counts, or'
+    )
+    assert all(remedy in term.absent for term in found.terms)
+    rows = np.column_stack([np.ones(8), X])
+    w = np.arange(1.0, 9.0) if weights is not None else np.where(OVERLAP == 1, 2.0, 1.0)
+    if options.get("class_weight") == "balanced":
+        w = w * np.where(OVERLAP == 1, 18.0 / w[OVERLAP == 1].sum(), 18.0 / w[OVERLAP == 0].sum())
+    probability = model.predict_proba(X)[:, 1]
+    bread = np.linalg.inv((rows.T * (w * probability * (1.0 - probability))) @ rows)
+    meat = (rows.T * (w * (OVERLAP - probability)) ** 2) @ rows
+    errors = np.sqrt(np.diag(bread @ meat @ bread))
+    assert [term.standard_error for term in robust.terms] == pytest.approx(errors, rel=1e-7)
+    assert [term.estimate for term in found.terms] == [term.estimate for term in robust.terms]
+
+
+def test_weights_of_1_are_as_none() -> None:
+    found = fitted(X, OVERLAP, np.ones(8)).summary()
+    assert found.to_dict() == {**fitted(X, OVERLAP).summary().to_dict(), "conventions": found.to_dict()["conventions"]}
+
+
+@pytest.mark.parametrize("y", [OVERLAP, THREE])
+def test_penalised_fits_show_their_coefficients_only(y: np.ndarray) -> None:
+    model = sx.LogisticRegression(strength=0.1).fit(X, y)
+    found = model.summary()
+    assert all("has a penalty (strength=0.1)" in term.absent and term.p_value is None for term in found.terms)
+    shown = [term.estimate for term in found.terms if term.name == "x1"]
+    assert shown == pytest.approx(model.coef_[:, 0])
+    with pytest.raises(OptionError, match=r"a profile of the likelihood cannot be given: the fit has a penalty"):
+        model.profile_intervals()
+    with pytest.raises(DataError, match="has a penalty"):
+        sx.nested_test(model, model, kind="likelihood_ratio")
+
+
+def test_a_strength_chosen_by_cross_validation_is_told() -> None:
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(60, 2))
+    model = sx.LogisticRegression(strength="cv").fit(rows, rows[:, 0] + rng.normal(size=60) > 0.0)
+    assert "was chosen by cross-validation" in model.summary().terms[0].absent
+
+
+def test_few_rows_are_told() -> None:
+    assert fitted(X, OVERLAP).summary().notes == (
+        "1.3 rows of the rarest class for each free coefficient are few for the normal distribution; see"
+        " profile_intervals()",
+    )
+    assert fitted(np.tile(X, (8, 1)), np.tile(OVERLAP, 8)).summary().notes == ()
+
+
+def test_the_table_is_at_the_maximum_also_where_the_fit_stopped_short() -> None:
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(4000, 3))
+    y = rows[:, 0] + 2.0 * rng.logistic(size=4000) > 0.0
+    rough, exact = (sx.LogisticRegression(tol=tol, solver="lbfgs").fit(rows, y).summary() for tol in (1e-3, 1e-12))
+    assert [term.estimate for term in rough.terms] == pytest.approx([term.estimate for term in exact.terms], rel=1e-6)
+    assert [term.standard_error for term in rough.terms] == pytest.approx(
+        [term.standard_error for term in exact.terms], rel=1e-7
+    )
+    assert exact.notes == ()
+    assert "standard errors from the maximum; this table is at the maximum" in rough.notes[0]
+
+
+def test_bias_reduced_fits_of_weights_that_are_no_counts() -> None:
+    found = fitted(X, SEPARATED, np.arange(1.0, 9.0), on_separation="firth").summary()
+    assert all(term.estimate is not None and term.p_value is None for term in found.terms)
+    assert found.terms[0].absent.endswith('use weight_kind="frequency" if they are counts')
+
+
+def test_nothing_is_told_where_nothing_is_decided() -> None:
+    fit = fitted(X, OVERLAP)._model.fits[0]
+    unknown = replace(fit, existence=replace(fit.existence, reason="floats could not tell"))
+    found = likelihood_table(unknown, CovarianceChoice("classical"), 0.95)
+    assert all(term.estimate is None and "could not be shown" in term.absent for term in found.terms)
+    assert all(measure.value is None for measure in found.measures)
+
+
+def test_columns_so_nearly_dependent_that_floats_cannot_tell() -> None:
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=40)
+    rows = np.column_stack([x, x * (1.0 + 1e-15 * rng.integers(-3, 4, 40))])
+    found = sx.LogisticRegression().fit(rows, rng.random(40) < 0.5).summary()
+    for term in found.terms[1:]:
+        assert (term.p_value, term.estimate, term.ratio) == (None, None, None)
+        assert term.absent.startswith("the columns are so nearly dependent that floats cannot tell their coefficients")
+
+
+def test_columns_that_depend_but_for_rounding_leave_the_others_their_intervals() -> None:
+    rng = np.random.default_rng(0)
+    x, z = rng.normal(size=(2, 60))
+    y = z + rng.logistic(size=60) > 0.0
+    lean, fat = fitted(np.column_stack([z, x]), y), fitted(np.column_stack([z, x, 3.0 - x]), y)
+    here, there = lean.profile_intervals()[1], fat.profile_intervals()[1]
+    assert [there.lower, there.upper, there.p_value] == pytest.approx([here.lower, here.upper, here.p_value], rel=1e-6)
+    assert all(math.isnan(interval.lower) for interval in fat.profile_intervals()[2:])
+    with pytest.raises(DataError, match="nearly dependent"):
+        fat.wald_test(["x2"])
+    assert fat.wald_test(["x1"]).chi2 == pytest.approx(lean.wald_test(["x1"]).chi2, rel=1e-6)
+    with pytest.raises(DataError, match="nearly dependent"):
+        fat.predict_proba(np.zeros((1, 3)), interval="confidence")
+
+
+def test_a_copied_model_says_that_its_rows_are_gone() -> None:
+    model = fitted(X, OVERLAP)
+    copy = pickle.loads(pickle.dumps(model))
+    assert copy.predict_proba(X) == pytest.approx(model.predict_proba(X))
+    with pytest.raises(DataError, match=r"the table needs the rows .* does not carry them; fit again$"):
+        copy.summary()
+
+
+# Options
+
+
+def test_covariances_of_least_squares_are_refused() -> None:
+    model = fitted(X, OVERLAP)
+    with pytest.raises(OptionError, match=r"covariance='HC3' is for least squares; of a likelihood, use one of"):
+        model.summary("HC3")
+    with pytest.raises(OptionError, match="needs groups"):
+        model.summary("clustered")
+    with pytest.raises(DataError, match=r"groups have shape \(3,\), but one label for each of the 8 rows is needed"):
+        model.summary("clustered", groups=[1, 2, 3])
+    with pytest.raises(OptionError, match="level"):
+        model.summary(level=1.5)
+    with pytest.raises(OptionError, match="is not for bias-reduced fits"):
+        fitted(X, SEPARATED, on_separation="firth").summary("HC0")
+
+
+def test_groups_are_of_all_rows_given_also_those_that_do_not_count() -> None:
+    rng = np.random.default_rng(5)
+    rows, y, groups = rng.normal(size=(60, 2)), rng.integers(0, 2, 60), rng.integers(0, 6, 60)
+    counts = rng.integers(0, 2, 60)
+    model = fitted(rows, y, counts, weight_kind="frequency")
+    kept = counts > 0
+    alone = fitted(rows[kept], y[kept]).summary("clustered", groups=groups[kept])
+    errors = [term.standard_error for term in model.summary("clustered", groups=groups).terms]
+    assert errors == pytest.approx([term.standard_error for term in alone.terms], rel=1e-9)
+
+
+def test_without_an_intercept_the_null_model_has_equal_shares() -> None:
+    found = fitted(X, OVERLAP, fit_intercept=False).summary()
+    assert found.measure("null log-likelihood").value == pytest.approx(-8.0 * math.log(2.0))
+    assert "equal shares" in found.measure("null deviance").detail
+    assert found.measure("likelihood ratio").detail.startswith("χ² of 2")
+
+
+def test_json_has_no_number_that_is_not_finite() -> None:
+    for y in (OVERLAP, SEPARATED):
+        content = json.loads(fitted(X, y).summary().to_json())
+        assert content["model"] == "logistic"
+        assert len(content["terms"]) == 3
+
+
+# Several classes
+
+
+def test_each_against_the_rest_has_the_tables_of_its_fits() -> None:
+    found = fitted(X, THREE, multiclass="one_vs_rest").summary()
+    for label in range(3):
+        alone = fitted(X, label == THREE).summary()
+        for name in ("intercept", "x1", "x2"):
+            assert found.term(name, output=label).p_value == pytest.approx(alone.term(name).p_value, rel=1e-7)
+        assert found.measure(f"{label}: AIC").value == pytest.approx(alone.measure("AIC").value, rel=1e-9)
+    assert "no joint likelihood" in found.conventions[0]
+
+
+def test_a_softmax_without_a_maximum_offers_what_there_is() -> None:
+    found = fitted(X, np.array([0, 0, 0, 1, 1, 1, 2, 2])).summary()
+    assert all(term.absent.endswith("; use a penalty (strength above 0)") for term in found.terms)
+    assert found.measure("AIC").absent.endswith("only a supremum; use a penalty (strength above 0)")
+
+
+def test_a_softmax_is_against_its_reference_or_the_first_class() -> None:
+    assert "each class against 0" in fitted(X, THREE).summary().conventions[-1]
+    assert "each class against 2" in fitted(X, THREE, reference=2).summary().conventions[-1]
+    with pytest.raises(OptionError, match="profile-likelihood intervals are of two classes, and here are 3"):
+        fitted(X, THREE).profile_intervals()
+
+
+# Tests of several coefficients
+
+
+def test_nested_models() -> None:
+    small, large = fitted(X[:, :1], OVERLAP), fitted(X, OVERLAP)
+    fall = large.summary().measure("log-likelihood").value - small.summary().measure("log-likelihood").value
+    test = sx.nested_test(small, large, kind="likelihood_ratio")
+    assert test.statistic == pytest.approx(2.0 * fall, rel=1e-9)
+    assert test.p_value == pytest.approx(large.profile_intervals()[2].p_value, rel=1e-7)
+    wald = large.wald_test(["x2"])
+    assert wald.chi2 == pytest.approx(large.summary().term("x2").statistic ** 2, rel=1e-9)
+    assert sx.nested_test(small, large, kind="wald").statistic == pytest.approx(wald.chi2)
+
+
+def test_a_softmax_tests_a_column_of_all_classes() -> None:
+    test = fitted(X, THREE).wald_test(["x1"])
+    assert test.degrees_of_freedom == 2
+    assert test.names == ("1: x1", "2: x1")
+
+
+@pytest.mark.parametrize(
+    ("options", "y", "words"),
+    [
+        ({}, SEPARATED, "the likelihood has no maximum, only a supremum"),
+        ({"on_separation": "firth"}, SEPARATED, "the fit is bias-reduced"),
+        ({"multiclass": "one_vs_rest"}, THREE, "have no likelihood in common"),
+    ],
+)
+def test_models_that_cannot_be_tested(options: dict[str, Any], y: np.ndarray, words: str) -> None:
+    model = fitted(X, y, **options)
+    with pytest.raises(DataError, match=words):
+        model.wald_test(["x1"])
+    with pytest.raises(DataError, match=words):
+        sx.nested_test(fitted(X[:, :1], y, **options), model, kind="likelihood_ratio")
+
+
+# Intervals of probabilities
+
+
+def test_probabilities_of_separated_classes_have_no_interval() -> None:
+    with pytest.raises(SeparationError, match="a probability has no interval here, as the classes are completely sep"):
+        fitted(X, SEPARATED).predict_proba(X, interval="confidence")
+    with pytest.raises(OptionError, match="interval='prediction' is not one of 'confidence'"):
+        fitted(X, OVERLAP).predict_proba(X, interval="prediction")  # type: ignore[call-overload]
+    with pytest.raises(OptionError, match="two classes, and here are 3"):
+        fitted(X, THREE).predict_proba(X, interval="confidence")
+    with pytest.raises(OptionError, match="the rows count by"):
+        fitted(X, OVERLAP, np.arange(1.0, 9.0)).predict_proba(X, interval="confidence")
+
+
+def test_rows_that_break_a_relation_between_columns_have_no_interval() -> None:
+    twice = np.column_stack([X, X[:, 0] + X[:, 1]])
+    model = fitted(twice, OVERLAP)
+    lean = fitted(X, OVERLAP).predict_proba(X, interval="confidence")
+    assert model.predict_proba(twice, interval="confidence").upper == pytest.approx(lean.upper, rel=1e-8)
+    with pytest.raises(DataError, match=r"row 1 has 'x1', 'x2', 'x3' in a relation that no row of the fit had"):
+        model.predict_proba(twice[:2] + np.array([[0.0, 0.0, 0.0], [0.0, 0.0, 1.0]]), interval="confidence")
