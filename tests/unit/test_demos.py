@@ -57,7 +57,7 @@ def test_the_small_demos_are_those_of_the_notes() -> None:
     X, y = load_demo("students")
     assert X.tolist() == [[1, 1, -1, -1], [1, 1, 1, 1], [-1, -1, -1, 1], [1, -1, -1, 1]]
     assert y.tolist() == ["A", "F", "F", "A"]
-    assert demo_table("students").column("name").tolist() == ["Jane", "Steve", "Mary", "Peter"]
+    assert demo_table("students").column("name").values.tolist() == ["Jane", "Steve", "Mary", "Peter"]
     X, y = load_demo("five-points")
     assert X.T.tolist() == [[1, 1, -1, -1, -2], [4, -2, -3, 2, 0]]
     assert y.tolist() == [1, 1, -1, -1, -1]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import numpy as np
 import pytest
 
 from separatrix.errors import DataError
-from separatrix.tables import Table, feature_columns, read_table, target_column
+from separatrix.tables import Column, Table, category_column, feature_columns, read_table, target_column
 
 ROWS = "SELECT * FROM (VALUES (1, 0.5, true, 'a'), (2, NULL, false, NULL)) AS t(whole, half, yes, word)"
 WRITERS = {"csv": "HEADER", "tsv": "FORMAT csv, DELIMITER '\t', HEADER", "parquet": "FORMAT parquet"}
@@ -36,15 +37,17 @@ def test_each_kind_of_file_gives_the_same_columns(tmp_path: Path, kind: str) -> 
     assert table.names == ("whole", "half", "yes", "word")
     assert table.n_rows == 2
     assert table.source == str(path)
-    assert [table.column(name).dtype for name in table.names] == [np.float64, np.float64, np.bool_, np.object_]
-    np.testing.assert_array_equal(table.column("half"), [0.5, np.nan])
-    assert table.column("yes").tolist() == [True, False]
-    assert table.column("word").tolist() == ["a", None]
+    assert [column.kind for column in table.columns] == ["number", "number", "boolean", "category"]
+    assert [column.missing for column in table.columns] == [0, 1, 0, 1]
+    np.testing.assert_array_equal(table.column("half").values, [0.5, np.nan])
+    assert table.column("yes").values.tolist() == [1.0, 0.0]
+    assert table.column("yes").levels == ("false", "true")
+    assert table.column("word").words().tolist() == ["a", None]
 
 
 def test_a_missing_truth_value_is_a_missing_number(tmp_path: Path) -> None:
     table = read_table(write(tmp_path, "t.jsonl", '{"a": true, "y": 1}\n{"a": null, "y": 2}\n'))
-    np.testing.assert_array_equal(table.column("a"), [1.0, np.nan])
+    np.testing.assert_array_equal(table.column("a").values, [1.0, np.nan])
 
 
 def test_the_end_of_the_name_may_be_in_capitals(tmp_path: Path) -> None:
@@ -57,12 +60,22 @@ def test_signs_in_the_path_and_in_names_are_taken_literally(tmp_path: Path) -> N
     assert read_table(source).names == ('say "x"', "b b", "y")
 
 
-def test_a_late_text_makes_a_column_text(tmp_path: Path) -> None:
+def test_a_late_word_among_numbers_is_a_gap_that_is_said(tmp_path: Path) -> None:
     lines = "".join(f"{k},{k % 2}\n" for k in range(30_000))
     table = read_table(write(tmp_path, "long.csv", f"a,y\n{lines}oops,1\n"))
     assert table.n_rows == 30_001
-    with pytest.raises(DataError, match="'a' \\('oops' in row 30001\\)"):
+    assert (table.column("a").kind, table.column("a").invalid, table.column("a").first_invalid) == ("number", 1, "oops")
+    assert table.column("a").values[:-1].tolist() == list(range(30_000))
+    assert table.notes == ("column 'a': numbers; 1 of 30,001 values not so, and read as missing: 'oops'",)
+    with pytest.raises(DataError, match="1 of 30001 values is missing \\('oops' is no number\\), first in row 30001"):
         feature_columns(table, "y")
+
+
+def test_a_late_word_among_few_numbers_is_a_level(tmp_path: Path) -> None:
+    lines = "".join(f"{k % 9},{k % 2}\n" for k in range(30_000))
+    column = read_table(write(tmp_path, "long.csv", f"a,y\n{lines}K,1\n")).column("a")
+    assert (column.kind, column.levels) == ("category", ("0", "1", "2", "3", "4", "5", "6", "7", "8", "K"))
+    assert column.reason == "10 levels of text; no numbers, for 'K' is none"
 
 
 @pytest.mark.parametrize(
@@ -70,10 +83,10 @@ def test_a_late_text_makes_a_column_text(tmp_path: Path) -> None:
     [
         ("t.csv", "", "is empty; give a file with a header and rows"),
         ("t.csv", "a,b,y\n", "has no rows, only the columns 'a', 'b', 'y'; give at least two rows"),
-        ("t.csv", b"a,y\n1,caf\xe9\n2,x\n", "is not utf-8 encoded; save it as UTF-8 text"),
         ("t.parquet", b"PAR1" + bytes(40), "cannot be read: Invalid Input Error: No magic bytes"),
         ("t.json", '[{"a": 1,', "cannot be read: Invalid Input Error: Malformed JSON"),
-        ("t.xlsx", "a", "does not end in one of .csv, .tsv, .parquet, .json, .jsonl; rename or convert the file"),
+        ("t.xlsx", "a", "does not end in one of .csv, .tsv, .parquet, .json, .jsonl, .libsvm; rename or convert the"),
+        ("t.xlsx", b"PK\x03\x04", "is a zip archive, as Excel writes them, and no table; save the table as csv"),
     ],
 )
 def test_an_unusable_file_is_refused_with_a_remedy(
@@ -98,13 +111,18 @@ def test_a_missing_file_and_a_folder_are_refused(tmp_path: Path) -> None:
         "there is no file 'nowhere.csv'; check the path, or try one of the demos: demo:students"
     )
     (tmp_path / "folder.csv").mkdir()
-    assert refusal(str(tmp_path / "folder.csv")).endswith("is a folder; give one file in it")
+    assert "is a folder without a file that ends in one of .csv, .tsv" in refusal(str(tmp_path / "folder.csv"))
+    assert refusal(str(tmp_path / "*.tsv")).startswith("no file matches")
 
 
-def table_of(**columns: list[object]) -> Table:
-    typed = {name: np.asarray(values, dtype=object) for name, values in columns.items()}
-    numbers = {name: c.astype(float) for name, c in typed.items() if all(isinstance(v, float) for v in c)}
-    return Table({**typed, **numbers}, "t.csv")
+def table_of(**columns: list[Any]) -> Table:
+    return Table(tuple(column_of(name, values) for name, values in columns.items()), "t.csv")
+
+
+def column_of(name: str, values: list[Any]) -> Column:
+    if all(isinstance(value, float) for value in values):
+        return Column(name, "number", np.asarray(values))
+    return category_column(name, values)
 
 
 def test_an_unknown_column_is_answered_with_the_nearest() -> None:
@@ -117,8 +135,8 @@ def test_an_unknown_column_is_answered_with_the_nearest() -> None:
 
 
 def test_features_are_all_columns_but_the_target() -> None:
-    flags = Table({"a": np.array([1.0, 2.0]), "b": np.array([True, False]), "y": np.array([0.0, 1.0])}, "t")
-    X, names = feature_columns(flags, "y")
+    flag = Column("b", "boolean", np.array([1.0, 0.0]), ("no", "yes"))
+    X, names = feature_columns(Table((column_of("a", [1.0, 2.0]), flag, column_of("y", [0.0, 1.0])), "t"), "y")
     assert names == ("a", "b")
     assert X.dtype == np.float64
     assert X.tolist() == [[1.0, 1.0], [2.0, 0.0]]
@@ -152,8 +170,27 @@ def test_whole_numbers_make_whole_labels() -> None:
     table = table_of(whole=[1.0, -1.0], half=[0.5, 1.0], word=["a", "b"], huge=[1e300, 1.0], endless=[np.inf, 1.0])
     assert target_column(table, "whole").tolist() == [1, -1]
     assert target_column(table, "whole").dtype == np.int64
-    for name in ("half", "word", "huge", "endless"):
-        assert target_column(table, name) is table.column(name)
+    for name in ("half", "huge", "endless"):
+        assert target_column(table, name) is table.column(name).values
+    assert target_column(table, "word").tolist() == ["a", "b"]
+
+
+def test_truth_values_are_bool_and_other_booleans_keep_their_words() -> None:
+    truth = Column("t", "boolean", np.array([1.0, 0.0]), ("FALSE", "TRUE"))
+    words = Column("w", "boolean", np.array([1.0, 0.0]), ("no", "yes"))
+    table = Table((truth, words), "t.csv")
+    assert target_column(table, "t").tolist() == [True, False]
+    assert target_column(table, "t").dtype == np.bool_
+    assert target_column(table, "w").tolist() == ["yes", "no"]
+
+
+def test_a_table_has_columns_of_one_length_and_names_of_their_own() -> None:
+    with pytest.raises(DataError, match="t has columns of different length: 'a' 1, 'b' 2"):
+        Table((column_of("a", [1.0]), column_of("b", [1.0, 2.0])), "t")
+    with pytest.raises(DataError, match="t has two columns of one name: 'a', 'a'"):
+        Table((column_of("a", [1.0]), column_of("a", [2.0])), "t")
+    with pytest.raises(DataError, match="column 'a' holds a number, which has no words"):
+        column_of("a", [1.0]).words()
 
 
 @pytest.mark.parametrize("values", [[1.0, np.nan, np.nan], ["a", None, None]])
@@ -164,8 +201,6 @@ def test_a_missing_target_is_refused(values: list[object]) -> None:
         target_column(table_of(y=values), "y")
 
 
-def test_a_file_of_control_bytes_is_refused(tmp_path):
-    path = tmp_path / "bin.csv"
-    path.write_bytes(b"\x00\x01\x02")
-    with pytest.raises(DataError, match="is this a table at all"):
-        read_table(str(path))
+def test_a_file_of_control_bytes_is_refused(tmp_path: Path) -> None:
+    for content in (b"\x00\x01\x02", b"a,b\n1,2\n1,\x00\n", bytes(range(256)) * 40):
+        assert refusal(write(tmp_path, "bin.csv", content)).endswith("is this a table at all?")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.errors import DataError, did_you_mean
-from separatrix.tables.table import Table
+from separatrix.tables.table import Column, Table, category_column
+from separatrix.tables.target import target_column
 
-__all__ = ["DEMOS", "DEMO_PREFIX", "Demo", "demo_table", "load_demo"]
+__all__ = ["DEMOS", "DEMO_PREFIX", "Demo", "demo_path", "demo_table", "load_demo"]
 
 DEMO_PREFIX = "demo:"
 DATA = Path(__file__).with_name("data")
@@ -92,23 +93,30 @@ def load_demo(name: str) -> tuple[NDArray[np.float64], NDArray[Any]]:
     ((4, 4), ['A', 'F', 'F', 'A'])
     """
     table = demo_table(name)
-    X = np.column_stack([table.column(feature) for feature in DEMOS[name].features])
+    X = np.column_stack([table.column(feature).values for feature in DEMOS[name].features])
     y = table.column(DEMOS[name].target)
-    return X, y.astype(str) if y.dtype.kind == "O" else y
+    return X, y.values if y.kind == "number" else target_column(table, y.name).astype(str)
+
+
+def demo_path(name: str) -> Path:
+    """Return where a demo's csv file is."""
+    if name not in DEMOS:
+        raise DataError(f"there is no demo {name!r}{did_you_mean(name, DEMOS)}")
+    return DATA / f"{name}.csv"
 
 
 def demo_table(name: str) -> Table:
     """Return a demo as a table that knows its target."""
-    if name not in DEMOS:
-        raise DataError(f"there is no demo {name!r}{did_you_mean(name, DEMOS)}")
-    with (DATA / f"{name}.csv").open(encoding="utf-8", newline="") as file:
+    with demo_path(name).open(encoding="utf-8", newline="") as file:
         header, *rows = csv.reader(file)
-    columns = {title: _typed(cells) for title, cells in zip(header, zip(*rows, strict=True), strict=True)}
-    return Table(columns, DEMO_PREFIX + name, DEMOS[name].target, DEMOS[name].row_names)
+    columns = tuple(_typed(title, cells) for title, cells in zip(header, zip(*rows, strict=True), strict=True))
+    row_names = DEMOS[name].row_names
+    named = tuple(replace(c, kind="id", values=c.words(), levels=()) if c.name == row_names else c for c in columns)
+    return Table(named, DEMO_PREFIX + name, DEMOS[name].target, row_names)
 
 
-def _typed(cells: Sequence[str]) -> NDArray[Any]:
+def _typed(name: str, cells: Sequence[str]) -> Column:
     try:
-        return np.asarray([float(cell) for cell in cells])
+        return Column(name, "number", np.asarray([float(cell) for cell in cells]), reason="numbers")
     except ValueError:
-        return np.asarray(cells, dtype=object)
+        return category_column(name, cells, f"{len(set(cells))} levels of text")

@@ -1,111 +1,155 @@
-"""From a path or `demo:NAME` to a table; files are read by DuckDB, whole, into memory.
+"""From a path, a folder, a glob, standard input or `demo:NAME` to a table.
 
-Numbers become float64 (so integers beyond 2^53 are rounded), truth values bool, all else text. The kind of file is told
-by the end of its name. Refuses, with the remedy, a file that is missing, empty, damaged, of unknown kind or rowless.
+Everything that is decided on the way (encoding, separator, header, kinds) is said in the table's notes and its
+columns' reasons. Refuses, with the remedy, what is missing, empty, damaged, of unknown kind, rowless, or not a table.
 """
 
 from __future__ import annotations
 
-import re
+import gzip
+import zlib
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
+from separatrix.errors import DataError, OptionError
+from separatrix.tables.column_type import Asked, ColumnType
+from separatrix.tables.demos import DEMO_PREFIX, DEMOS, demo_path, demo_table
+from separatrix.tables.files import File, find_files
+from separatrix.tables.raw import Raw
+from separatrix.tables.source import DuckSource, MemorySource, TableSource
+from separatrix.tables.sql import Connection, connect
+from separatrix.tables.table import ColumnKind, Table
 
-from separatrix.errors import DataError
-from separatrix.tables.demos import DEMO_PREFIX, demo_table
-from separatrix.tables.table import Table
-
-__all__ = ["read_table"]
-
-# The whole file is looked at before the types of a csv's columns are settled: a late text is no surprise then.
-READERS = {
-    ".csv": "read_csv($path, sample_size = -1)",
-    ".tsv": "read_csv($path, sample_size = -1, delim = '\t')",
-    ".parquet": "read_parquet($path)",
-    ".json": "read_json($path)",
-    ".jsonl": "read_json($path, format = 'newline_delimited')",
-}
-NUMBER_TYPE = re.compile(r"U?(TINY|SMALL|BIG|HUGE)INT|U?INTEGER|FLOAT|DOUBLE|DECIMAL\(.*\)|BIGNUM")
-GLOB_SIGN = re.compile(r"[*?\[]")
+__all__ = ["open_table", "read_table"]
 
 
-def read_table(source: str) -> Table:
-    """Return the table at a path (csv, tsv, parquet, json, jsonl), or the demo of `demo:NAME`."""
-    if source.startswith(DEMO_PREFIX):
-        return demo_table(source.removeprefix(DEMO_PREFIX))
-    path = Path(source)
-    reader = READERS.get(path.suffix.lower())
-    if not path.exists():
-        raise DataError(f"there is no file {source!r}; check the path, or try one of the demos: {DEMO_PREFIX}students")
-    if path.is_dir():
-        raise DataError(f"{source!r} is a folder; give one file in it")
-    if reader is None:
-        raise DataError(f"{source!r} does not end in one of {', '.join(READERS)}; rename or convert the file")
-    return _read_file(source, path, reader)
+def read_table(
+    source: str,
+    *,
+    where: str | None = None,
+    sql: str | None = None,
+    missing_words: Sequence[str] = (),
+    kinds: Mapping[str, ColumnKind] | None = None,
+    levels: Mapping[str, tuple[str, ...]] | None = None,
+    formats: Mapping[str, str] | None = None,
+) -> Table:
+    """Return the table of a source in memory; see `open_table` for what it may be and for the options."""
+    options: dict[str, Any] = {"where": where, "sql": sql, "missing_words": missing_words}
+    with open_table(source, **options, kinds=kinds, levels=levels, formats=formats) as opened:
+        return opened.read()
 
 
-def _read_file(source: str, path: Path, reader: str) -> Table:
-    import duckdb  # noqa: PLC0415  # loading takes 0.3 s, which a demo need not wait for
+def open_table(  # noqa: PLR0913  # a border: each is an option of the command line or of a saved model
+    source: str,
+    *,
+    where: str | None = None,
+    sql: str | None = None,
+    missing_words: Sequence[str] = (),
+    kinds: Mapping[str, ColumnKind] | None = None,
+    levels: Mapping[str, tuple[str, ...]] | None = None,
+    formats: Mapping[str, str] | None = None,
+    memory: int | None = None,
+) -> TableSource:
+    """Open a csv, tsv, Parquet, JSON or JSON lines file, a folder or glob of one kind, `-`, or `demo:NAME`.
 
+    `where` is a predicate and `sql` a query in SQL, on the table `t`, read-only. `missing_words` stand for a gap
+    beside the usual ones. `kinds`, `levels` and `formats` settle what a column is: a cell that is not of it becomes
+    missing and is counted; levels come first in their order, words beyond them after. `memory` is the limit in bytes
+    beyond which the table lies on disk.
+    """
+    if where is not None and sql is not None:
+        raise OptionError("where and sql are given; give one of them: sql can have a WHERE of its own")
+    asked = Asked(kinds or {}, levels or {}, formats or {}, tuple(missing_words))
+    if not source.startswith(DEMO_PREFIX):
+        return _opened(source, where, sql, asked, memory)
+    if where is None and sql is None and asked == Asked():
+        return MemorySource(demo_table(source.removeprefix(DEMO_PREFIX)))
+    return _opened(source, where, sql, asked, memory)
+
+
+def _opened(source: str, where: str | None, sql: str | None, asked: Asked, memory: int | None) -> TableSource:
+    scratch = TemporaryDirectory(prefix="separatrix-")
+    connection: Connection | None = None
     try:
-        if path.stat().st_size == 0:
-            raise DataError(f"{source!r} is empty; give a file with a header and rows")
-        with duckdb.connect() as connection:
-            columns = _query(connection, reader, _literal(path))
-    except (duckdb.Error, OSError) as problem:
-        raise DataError(f"{source!r} cannot be read: {_first_words(problem)}; {_remedy(path)}") from problem
-    table = Table(columns, source)
-    if table.n_rows == 0:
-        found = ", ".join(map(repr, table.names))
+        files = _files(source, Path(scratch.name))
+        connection = connect(memory)
+        raw = _loaded_whole(connection, files, Path(scratch.name), asked)
+        schema = _kinds(connection, raw, asked, source)
+        if where is not None or sql is not None:
+            raw = _asked_for(connection, raw, schema, where, sql, asked.words)
+            schema = _kinds(connection, raw, asked if where is None else _settled(asked, schema), source)
+        rows = int(connection.execute(f"SELECT count(*) FROM {raw.table}").fetchone()[0])
+    except BaseException:
+        if connection is not None:
+            connection.close()
+        scratch.cleanup()
+        raise
+    demo = DEMOS.get(source.removeprefix(DEMO_PREFIX)) if source.startswith(DEMO_PREFIX) else None
+    target, row_names = (demo.target, demo.row_names) if demo and sql is None else (None, None)
+    notes = (*raw.notes, *_invalid_notes(schema))
+    return DuckSource(source, schema, rows, notes, connection, raw, scratch, target, row_names)
+
+
+def _files(source: str, scratch: Path) -> tuple[File, ...]:
+    if source.startswith(DEMO_PREFIX):
+        return (File(demo_path(source.removeprefix(DEMO_PREFIX)), source, "text"),)
+    return find_files(source, scratch)
+
+
+def _loaded_whole(connection: Connection, files: Sequence[File], scratch: Path, asked: Asked) -> Raw:
+    try:
+        return _loaded(connection, files, scratch, asked)
+    except (EOFError, zlib.error, gzip.BadGzipFile) as problem:
+        names = ", ".join(repr(file.name) for file in files if file.compression == "gzip")
+        raise DataError(f"{names}: no whole gzip file: {problem}; compress it again") from problem
+
+
+def _loaded(connection: Connection, files: Sequence[File], scratch: Path, asked: Asked) -> Raw:
+    from separatrix.tables.load_text import load_text  # noqa: PLC0415  # a demo need not wait for these
+    from separatrix.tables.load_typed import load_typed  # noqa: PLC0415
+    from separatrix.tables.text_file import prepare_text  # noqa: PLC0415
+
+    if files[0].kind == "libsvm":
+        raise DataError(f"{files[0].name!r} is a sparse file, and no table of columns; read it with read_libsvm")
+    if files[0].kind != "text":
+        return load_typed(connection, files, asked.words)
+    texts = [prepare_text(connection, file, scratch) for file in files]
+    return load_text(connection, texts, scratch, asked.words, asked.missing)
+
+
+def _kinds(connection: Connection, raw: Raw, asked: Asked, source: str) -> tuple[ColumnType, ...]:
+    from separatrix.tables.kinds import find_kinds  # noqa: PLC0415
+
+    if not connection.execute(f"SELECT count(*) FROM {raw.table}").fetchone()[0]:
+        found = ", ".join(map(repr, raw.names))
         raise DataError(f"{source!r} has no rows, only the columns {found}; give at least two rows")
-    return table
+    return find_kinds(connection, raw, asked)
 
 
-def _query(connection: Any, reader: str, path: str) -> dict[str, NDArray[Any]]:
-    """Return the columns of a file, cast inside the query to one of three types."""
-    parameters = {"path": path}
-    described = connection.execute(f"DESCRIBE SELECT * FROM {reader}", parameters).fetchall()
-    types = {str(name): str(kind) for name, kind, *_ in described}
-    casts = [f"CAST({_quoted(name)} AS {_cast(kind)}) AS {_quoted(name)}" for name, kind in types.items()]
-    values = connection.execute(f"SELECT {', '.join(casts)} FROM {reader}", parameters).fetchnumpy()
-    if missing := [name for name in types if name not in values]:
-        raise DataError(f"column {missing[0]!r} has bytes in its name that no text has; is this a table at all?")
-    return {name: _plain(values[name]) for name in types}
+def _asked_for(
+    connection: Connection,
+    raw: Raw,
+    schema: tuple[ColumnType, ...],
+    where: str | None,
+    sql: str | None,
+    words: Collection[str],
+) -> Raw:
+    from separatrix.tables.user_sql import choose_rows, run_query  # noqa: PLC0415
+
+    if sql is not None:
+        return run_query(connection, raw, schema, sql, words)
+    return choose_rows(connection, raw, schema, str(where), words)
 
 
-def _cast(kind: str) -> str:
-    if kind == "BOOLEAN":
-        return "BOOLEAN"
-    return "DOUBLE" if NUMBER_TYPE.fullmatch(kind) else "VARCHAR"
+def _settled(asked: Asked, schema: Sequence[ColumnType]) -> Asked:
+    """Return what is asked, and that the kinds which all rows have shown stay, whatever the chosen ones look like."""
+    kinds = {column.name: column.kind for column in schema}
+    words = {column.name: column.levels for column in schema if column.kind == "boolean"}
+    return replace(asked, kinds={**kinds, **asked.kinds}, levels={**words, **asked.levels})
 
 
-def _plain(values: NDArray[Any]) -> NDArray[Any]:
-    """Return a column without a mask: NaN for a missing number or truth value, None for a missing text."""
-    if not isinstance(values, np.ma.MaskedArray) or not values.mask.any():
-        return np.asarray(values)
-    missing: Any = None if values.dtype.kind == "O" else np.nan
-    return np.where(values.mask, missing, values.data)
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
-
-
-def _literal(path: Path) -> str:
-    """Return a path that matches one file only, whatever signs its name has."""
-    return GLOB_SIGN.sub(lambda sign: f"[{sign[0]}]", str(path))
-
-
-def _first_words(problem: Exception) -> str:
-    """Return the first line of a message that says something, without the sentence's end."""
-    lines = [line.strip() for line in str(problem).splitlines() if line.strip()]
-    said = next((line for line in lines if "utf-8" in line.lower()), lines[0] if lines else type(problem).__name__)
-    return said.rstrip(".;: ")
-
-
-def _remedy(path: Path) -> str:
-    if path.suffix.lower() in {".csv", ".tsv"}:
-        return "save it as UTF-8 text with one header line and as many fields in each row"
-    return "it may be cut off or of another kind; write it again"
+def _invalid_notes(schema: Sequence[ColumnType]) -> list[str]:
+    return [f"column {column.name!r}: {column.reason}" for column in schema if column.invalid]

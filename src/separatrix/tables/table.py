@@ -1,50 +1,129 @@
-"""A table: named columns of equal length, and where they came from."""
+"""A table in memory: typed columns of equal length, and where they came from.
+
+A number, a boolean and a date are float64 (NaN where missing), so a whole number beyond 2^53 is rounded; a category
+is int32 codes into its levels (−1 where missing): 8 or 4 bytes a cell. Only text and ids are Python objects.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Literal, get_args
 
+import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.errors import DataError, did_you_mean
 
-__all__ = ["Table"]
+__all__ = ["KINDS", "Column", "ColumnKind", "Table", "category_column"]
+
+ColumnKind = Literal["number", "boolean", "category", "date", "text", "id"]
+KINDS: tuple[ColumnKind, ...] = get_args(ColumnKind)
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column (n,) of a table.
+
+    `values`: float64 with NaN where missing (number; boolean as 0 and 1; date as days since 1970-01-01, times as a
+    fraction), int32 codes into `levels` with −1 where missing (category), or objects, str or None (text, id).
+    `levels`: of a category its words, sorted; of a boolean the two words as they stand in the data, of 0 and of 1.
+    `reason` says why the column is of its kind; `invalid` counts the cells that were not of a kind that was asked for
+    and so became missing, and `first_invalid` is the first of them, as it was written. `format` is how numbers or dates
+    are written (`1.234,5`, `%d/%m/%Y`), to be given to the next reading of such a table.
+    """
+
+    name: str
+    kind: ColumnKind
+    values: NDArray[Any]
+    levels: tuple[str, ...] = ()
+    reason: str = ""
+    invalid: int = 0
+    first_invalid: str | None = None
+    format: str = ""
+
+    @property
+    def is_missing(self) -> NDArray[np.bool_]:
+        """Where the column has no value, (n,)."""
+        if self.kind == "category":
+            return np.asarray(self.values < 0)
+        if self.kind in {"text", "id"}:
+            return np.fromiter((value is None for value in self.values), np.bool_, len(self.values))
+        return np.asarray(np.isnan(self.values))
+
+    @property
+    def missing(self) -> int:
+        """The number of missing values."""
+        return int(np.count_nonzero(self.is_missing))
+
+    def words(self) -> NDArray[np.object_]:
+        """Return the cells of a category or boolean as words, of text or an id as they are, None where missing."""
+        if self.kind in {"text", "id"}:
+            return self.values
+        if self.kind not in {"category", "boolean"}:
+            raise DataError(f"column {self.name!r} holds a {self.kind}, which has no words; read its values")
+        places = np.where(self.is_missing, len(self.levels), self.values).astype(np.intp)
+        return np.asarray([*self.levels, None], dtype=object)[places]
 
 
 @dataclass(frozen=True)
 class Table:
-    """Columns by name, each (n,): numbers as float64 (NaN where missing), truth values as bool, text as objects.
+    """Columns of equal length, each with a name of its own; `notes` says what was decided in the reading.
 
     A table that knows what it is for (a demo does) has a `target`, and in `row_names` the column that only names rows.
     """
 
-    columns: Mapping[str, NDArray[Any]]
+    columns: tuple[Column, ...]
     source: str
     target: str | None = None
     row_names: str | None = None
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if len(self._by_name) < len(self.columns):
+            raise DataError(f"{self.source} has two columns of one name: {', '.join(map(repr, self.names))}")
+        if len({len(column.values) for column in self.columns}) > 1:
+            lengths = ", ".join(f"{column.name!r} {len(column.values)}" for column in self.columns)
+            raise DataError(f"{self.source} has columns of different length: {lengths}")
+
+    @cached_property
+    def _by_name(self) -> dict[str, Column]:
+        return {column.name: column for column in self.columns}
 
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the columns, in order."""
-        return tuple(self.columns)
+        return tuple(column.name for column in self.columns)
 
     @property
     def n_rows(self) -> int:
         """The number of rows."""
-        return next((len(column) for column in self.columns.values()), 0)
+        return len(self.columns[0].values) if self.columns else 0
 
-    def column(self, name: str) -> NDArray[Any]:
+    def column(self, name: str) -> Column:
         """Return a column; an unknown name raises a DataError with the nearest one."""
-        if name not in self.columns:
+        if name not in self._by_name:
             raise DataError(f"{self.source} has no column {name!r}{did_you_mean(name, self.names)}")
-        return self.columns[name]
+        return self._by_name[name]
+
+    def select(self, rows: NDArray[Any]) -> Table:
+        """Return the table of some rows, given as a mask (n,) or by their places."""
+        cut = (replace(column, values=column.values[rows]) for column in self.columns)
+        return replace(self, columns=tuple(cut))
 
     def without(self, names: Iterable[str]) -> Table:
         """Return the table without some columns, each of which must be there."""
         dropped = set(names)
         for name in dropped:
             self.column(name)
-        kept = {name: column for name, column in self.columns.items() if name not in dropped}
-        return Table(kept, self.source, self.target, self.row_names)
+        return replace(self, columns=tuple(column for column in self.columns if column.name not in dropped))
+
+
+def category_column(name: str, words: Iterable[str | None], reason: str = "") -> Column:
+    """Return words as a category, its levels sorted by code point; None is missing."""
+    cells = list(words)
+    levels = sorted({word for word in cells if word is not None})
+    places: dict[str | None, int] = {None: -1, **{level: place for place, level in enumerate(levels)}}
+    codes = np.fromiter((places[word] for word in cells), np.int32, len(cells))
+    return Column(name, "category", codes, tuple(levels), reason)

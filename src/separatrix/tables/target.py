@@ -12,22 +12,29 @@ from separatrix.tables.table import Table
 
 __all__ = ["target_column"]
 
+TRUTH_VALUES = ("false", "true")
 LARGEST_WHOLE = 2.0**53  # beyond it, not every whole number is a float64
 
 
 def target_column(table: Table, name: str) -> NDArray[Any]:
-    """Return a column (n,) as the target, whole numbers as integers; missing values raise a DataError."""
-    values = table.column(name)
-    missing = np.asarray([value is None for value in values]) if values.dtype.kind == "O" else np.isnan(values)
-    if missing.any():
-        count, first = int(missing.sum()), int(np.flatnonzero(missing)[0]) + 1
+    """Return a column (n,) as the target; missing values raise a DataError.
+
+    Whole numbers become integers, true and false truth values; categories and other booleans (yes, no) are their words.
+    """
+    column = table.column(name)
+    if column.missing:
+        first = int(np.flatnonzero(column.is_missing)[0]) + 1
         raise DataError(
-            f"the target {name!r} is missing in {count} of {len(values)} rows, first in row {first};"
+            f"the target {name!r} is missing in {column.missing} of {table.n_rows} rows, first in row {first};"
             " leave those rows out, or fill it in"
         )
-    return values.astype(np.int64) if _is_whole(values) else values
+    if tuple(word.lower() for word in column.levels) == TRUTH_VALUES:
+        return column.values.astype(np.bool_)
+    if column.kind in {"number", "date"}:
+        return column.values.astype(np.int64) if _is_whole(column.values) else column.values
+    return column.words()
 
 
 def _is_whole(values: NDArray[Any]) -> bool:
     """Tell whether all are whole numbers, so that a class is called 1, not 1.0."""
-    return values.dtype.kind == "f" and bool(np.all((np.abs(values) < LARGEST_WHOLE) & (values == np.rint(values))))
+    return bool(np.all((np.abs(values) < LARGEST_WHOLE) & (values == np.rint(values))))

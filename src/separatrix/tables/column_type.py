@@ -1,0 +1,89 @@
+"""What is asked of a column's reading, and what was found: its kind, why, and the SQL expressions that read it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from separatrix.errors import require_choice
+from separatrix.tables.numbers import PLAIN
+from separatrix.tables.raw import Raw
+from separatrix.tables.sql import Connection
+from separatrix.tables.table import KINDS, ColumnKind
+
+__all__ = ["Asked", "Cells", "ColumnType"]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the caller has settled: kinds, levels and formats by name of column, and further words for a gap."""
+
+    kinds: Mapping[str, ColumnKind] = field(default_factory=dict)
+    levels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    formats: Mapping[str, str] = field(default_factory=dict)
+    missing: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name, kind in self.kinds.items():
+            require_choice(f"kinds[{name!r}]", kind, KINDS)
+
+    @property
+    def words(self) -> frozenset[str]:
+        """The columns that must not be read as plain numbers."""
+        words = {name for name, kind in self.kinds.items() if kind != "number"}
+        return frozenset(words | {name for name, form in self.formats.items() if form not in {"", PLAIN.name}})
+
+
+@dataclass(frozen=True)
+class ColumnType:
+    """A column's kind, why it is of it, and how it is read.
+
+    `format`: how its numbers or dates are written (`1.234,5`, `%d/%m/%Y`), which may be given to another reading.
+    `values` is the SQL expression of its values as a Column has them, `shown` of its cells as `sql` sees them.
+    """
+
+    name: str
+    kind: ColumnKind
+    levels: tuple[str, ...]
+    reason: str
+    format: str
+    values: str
+    shown: str
+    invalid: int = 0
+    first_invalid: str | None = None
+
+
+@dataclass(frozen=True)
+class Cells:
+    """A column of a raw table, and all that its judges may ask."""
+
+    connection: Connection
+    raw: Raw
+    place: int
+    asked: Asked
+    rows: int
+
+    @property
+    def name(self) -> str:
+        """The column's name."""
+        return self.raw.names[self.place]
+
+    @property
+    def cell(self) -> str:
+        """The column, as SQL calls it."""
+        return self.raw.cells[self.place]
+
+    @property
+    def type(self) -> str:
+        """The type of DuckDB that it is kept in."""
+        return self.raw.types[self.place]
+
+    @property
+    def kind(self) -> ColumnKind | None:
+        """The kind asked for."""
+        return self.asked.kinds.get(self.name)
+
+    @property
+    def format(self) -> str | None:
+        """The format asked for."""
+        return self.asked.formats.get(self.name)

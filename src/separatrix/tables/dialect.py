@@ -1,0 +1,201 @@
+"""How a text file writes its table: what separates fields, which lines come before it, and whether it has a header.
+
+Found on a sample of its records, as the csv module reads them. The separator is the sign that cuts the most records
+into equally many fields, and the most fields into numbers, dates and gaps. A record before the first of full width is
+no part of the table. The first full record is the header unless it holds a number, or words that come again in their
+column. Cost: a pass over the sample for each separator tried. Fails where nothing is repeated: then the file is one
+column.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+from separatrix.tables.dates import date_candidates
+from separatrix.tables.missing import is_missing_word
+from separatrix.tables.numbers import is_number, is_plain_number, number_format, proves_decimal_comma
+
+__all__ = ["Dialect", "find_dialect", "records_of"]
+
+SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
+RARE_SEPARATORS = {" ": "blanks", ":": "colons", "^": "carets", "~": "tildes", "\x01": "control-A", "\x1f": "control-_"}
+NO_SEPARATOR = "\x1e"  # a sign that no table has in a cell: the file is one column
+LONGEST_PREAMBLE = 25  # records before a table
+JUDGED = 100  # records whose cells are looked at
+FULL_SHARE = 0.5  # of the records must have the same width for a separator to be believed
+RARE_TYPED, RARE_GAIN = 0.4, 0.25  # cells that must be typed for a rare separator, and how many more than whole lines
+TIME = re.compile(r"\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?")
+YEAR = re.compile(r"(1[89]|20|21)\d\d")
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """What it takes to read a text as a table: `skip` records, then rows of as many fields as there are `names`."""
+
+    separator: str
+    escape: str
+    skip: int
+    names: tuple[str, ...]  # as in the header; empty where it has none
+    has_header: bool
+    decimal_comma: bool
+    rows: tuple[tuple[str, ...], ...]  # of the sample
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Cut:
+    """The records of a sample, cut at one separator."""
+
+    separator: str
+    escape: str
+    records: list[list[str]]
+
+    @cached_property
+    def filled(self) -> list[list[str]]:
+        return [record for record in self.records if not _is_blank(record)]
+
+    @cached_property
+    def width(self) -> int:
+        widths = Counter(map(len, self.filled))
+        return max(widths, key=lambda width: (widths[width], width), default=0)
+
+    @cached_property
+    def score(self) -> float:
+        """The share of records of full width, and of their cells that are a number, a date or a gap."""
+        filled, width = self.filled, self.width
+        full = [record for record in filled if len(record) == width]
+        if width < 2 or len(full) < FULL_SHARE * len(filled):
+            return 0.0
+        typed = [_is_typed(cell) for record in full[:JUDGED] for cell in record]
+        return len(full) / len(filled) + sum(typed) / len(typed)
+
+
+def find_dialect(sample: str, *, whole: bool) -> Dialect:
+    """Return the dialect of the text that begins with a sample, or is it, whole."""
+    escapes = ("\\", '"') if '\\"' in sample else ('"',)
+    cuts = [_cut(sample, sign, escape, whole) for escape in escapes for sign in SEPARATORS]
+    best = max(cuts, key=lambda cut: cut.score)
+    if not best.score:
+        one = _cut(sample, NO_SEPARATOR, '"', whole)
+        rare = max((_cut(sample, sign, '"', whole) for sign in RARE_SEPARATORS), key=lambda cut: cut.score)
+        typed = sum(_is_typed(" ".join(record)) for record in one.filled[:JUDGED]) / max(len(one.filled[:JUDGED]), 1)
+        best = rare if rare.score >= 1.0 + max(typed + RARE_GAIN, RARE_TYPED) else one
+    return _described(best)
+
+
+def records_of(text: str, separator: str, escape: str) -> list[list[str]]:
+    """Return the records of a text, blank lines as empty ones, up to a field longer than the csv module allows."""
+    escaped = None if escape == '"' else escape
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, escapechar=escaped)
+    records = []
+    with suppress(csv.Error):  # a quote that is never closed
+        for record in reader:
+            records.append(record)  # noqa: PERF402  # what was read before the fault is kept
+    return records
+
+
+def _cut(sample: str, separator: str, escape: str, whole: bool) -> _Cut:
+    records = records_of(sample, separator, escape)
+    return _Cut(separator, escape, records if whole or len(records) < 2 else records[:-1])
+
+
+def _described(cut: _Cut) -> Dialect:
+    width = max(cut.width, 1)
+    least = width - 1 if width > 2 else width  # a header may be one name short
+    start = next((k for k, record in enumerate(cut.records) if len(record) >= least and not _is_blank(record)), 0)
+    if start > LONGEST_PREAMBLE or width == 1:
+        start = next((k for k, record in enumerate(cut.records) if not _is_blank(record)), 0)
+    filled = [record for record in cut.records[start:] if not _is_blank(record)]
+    header, body = (filled[0], filled[1:]) if filled else ([], [])
+    full = [record for record in body if len(record) == width]
+    names = _fitted(header, full, width)
+    has_header = names is not None and _is_header(names, full)
+    rows = full if has_header else [record for record in filled if len(record) == width]
+    columns = list(zip(*rows, strict=True))
+    return Dialect(
+        cut.separator,
+        cut.escape,
+        start + has_header,
+        tuple(names) if names is not None and has_header else ("",) * width,
+        has_header,
+        _uses_decimal_comma(columns),
+        tuple(map(tuple, rows)),
+        tuple(_notes(cut, start, has_header, header, width)),
+    )
+
+
+def _fitted(header: list[str], rows: list[list[str]], width: int) -> list[str] | None:
+    """Return as many names as fields: a header one short has no name for the row names, or for an empty last field."""
+    if len(header) == width:
+        return header
+    if len(header) == width + 1 and not header[-1].strip():
+        return header[:-1]
+    if len(header) != width - 1 or not rows:
+        return None
+    return [*header, ""] if all(not row[-1].strip() for row in rows) else ["", *header]
+
+
+def _is_header(names: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
+    """Tell whether a record names columns: no number in it, unless they count, and no word of its column."""
+    told = [name for name in names if name.strip()]
+    if not told:
+        return False
+    numbers = [name for name in told if _is_value(name)]
+    if numbers:
+        return _counts_columns(numbers)
+    again = sum(any(row[k] == name for row in rows) for k, name in enumerate(names) if name.strip())
+    return 2 * again < len(told)
+
+
+def _counts_columns(numbers: list[str]) -> bool:
+    """Tell whether numbers in a first record are 0, 1, 2, … or years in a row: names after all."""
+    if len(numbers) < 3 or not all(number.strip().isdigit() for number in numbers):
+        return False
+    whole = [int(number) for number in numbers]
+    in_a_row = all(after == before + 1 for before, after in pairwise(whole))
+    return in_a_row and (whole[0] == 0 or all(YEAR.fullmatch(number.strip()) for number in numbers))
+
+
+def _uses_decimal_comma(columns: Sequence[Sequence[str]]) -> bool:
+    """Tell whether some column proves decimal commas, and none decimal points."""
+    told = [[cell.strip() for cell in column[:JUDGED] if not is_missing_word(cell)] for column in columns]
+    if not any(map(proves_decimal_comma, told)):
+        return False
+    return not any(
+        cells and all(map(is_plain_number, cells)) and number_format(cells, decimal_comma=True)[0].decimal == "."
+        for cells in told
+    )
+
+
+def _notes(cut: _Cut, start: int, has_header: bool, header: list[str], width: int) -> list[str]:
+    known = SEPARATORS | RARE_SEPARATORS
+    notes = [f"fields are separated by {known[cut.separator]}"] if cut.separator not in {",", NO_SEPARATOR} else []
+    before = [record for record in cut.records[:start] if not _is_blank(record)]
+    if before:
+        shown = cut.separator.join(before[0])[:40]
+        notes.append(f"{len(before)} line{'s' * (len(before) > 1)} before the table left out: {shown!r}")
+    if not has_header:
+        notes.append(f"the file has no header; columns are called column_1 to column_{width}")
+    elif len(header) == width - 1:
+        notes.append("the header has one name fewer than the rows have fields")
+    return notes + (["a backslash stands before a quote within quotes"] if cut.escape == "\\" else [])
+
+
+def _is_blank(record: Sequence[str]) -> bool:
+    return not record or (len(record) == 1 and not record[0].strip())
+
+
+def _is_value(cell: str) -> bool:
+    return is_number(cell) or bool(date_candidates([cell]))
+
+
+def _is_typed(cell: str) -> bool:
+    return is_missing_word(cell) or _is_value(cell) or TIME.fullmatch(cell) is not None

@@ -1,0 +1,150 @@
+"""From what was asked for (a path, a folder, a glob, standard input) to files: their kind, and how they are compressed.
+
+The kind is told by the end of the name, the compression by the first bytes. A path that exists is taken literally,
+whatever signs it has. Of a folder, all files of a known kind are read, in the order of their names.
+"""
+
+from __future__ import annotations
+
+import glob
+import shutil
+import sys
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from separatrix.errors import DataError
+
+__all__ = ["STANDARD_INPUT", "File", "FileKind", "find_files"]
+
+FileKind = Literal["text", "parquet", "json", "libsvm"]
+Compression = Literal["none", "gzip", "zstd"]
+
+STANDARD_INPUT = "-"
+SHOWN_ENDS = (".csv", ".tsv", ".parquet", ".json", ".jsonl", ".libsvm")
+ENDS: dict[str, FileKind] = {
+    **dict.fromkeys((".csv", ".tsv", ".tab", ".psv", ".txt", ".dat", ".data"), "text"),
+    **dict.fromkeys((".parquet", ".pq"), "parquet"),
+    **dict.fromkeys((".json", ".jsonl", ".ndjson"), "json"),
+    **dict.fromkeys((".libsvm", ".svmlight", ".svm"), "libsvm"),
+}
+COMPRESSED_ENDS = (".gz", ".gzip", ".zst", ".zstd")
+MAGIC: tuple[tuple[bytes, Compression], ...] = ((b"\x1f\x8b", "gzip"), (b"\x28\xb5\x2f\xfd", "zstd"))
+ARCHIVES = {b"PK\x03\x04": "a zip archive, as Excel writes them", b"\xd0\xcf\x11\xe0": "an old Excel or Office file"}
+BOMB_RATIO, BOMB_SIZE = 200, 1 << 30  # a file that grows so many-fold, to so many bytes, is refused
+BOMB_SAMPLE = 1 << 16  # compressed bytes whose growth is measured
+
+
+@dataclass(frozen=True)
+class File:
+    """A file to read: where it is, what it is called in messages, and what is in it."""
+
+    path: Path
+    name: str
+    kind: FileKind
+    compression: Compression = "none"
+
+
+def find_files(source: str, scratch: Path) -> tuple[File, ...]:
+    """Return the files that a source names; standard input is first written to a scratch folder."""
+    if source == STANDARD_INPUT:
+        return (_standard_input(scratch),)
+    path = Path(source)
+    if path.is_file():
+        return (_file(path, source),)
+    if path.is_dir():
+        inside = sorted(entry for entry in path.iterdir() if _kind(entry) is not None and not _is_hidden(entry))
+        if not inside:
+            raise DataError(f"{source!r} is a folder without a file that ends in one of {', '.join(SHOWN_ENDS)}")
+        return _of_one_kind(inside, source)
+    found = sorted(Path(match) for match in glob.glob(source, recursive=True) if Path(match).is_file())
+    if not found:
+        known = "no file matches" if glob.has_magic(source) else "there is no file"
+        raise DataError(f"{known} {source!r}; check the path, or try one of the demos: demo:students")
+    return _of_one_kind(found, source)
+
+
+def _of_one_kind(paths: list[Path], source: str) -> tuple[File, ...]:
+    files = tuple(_file(path, str(path)) for path in paths)
+    for file in files:
+        if file.kind != files[0].kind:
+            raise DataError(
+                f"{source!r} has files of different kinds: {files[0].name!r} and {file.name!r}; name those of one kind"
+            )
+    return files
+
+
+def _file(path: Path, name: str) -> File:
+    kind = _kind(path)
+    try:
+        with path.open("rb") as opened:
+            start = opened.read(BOMB_SAMPLE)
+            size = path.stat().st_size
+    except OSError as problem:
+        raise DataError(f"{name!r} cannot be read: {problem.strerror}; check that it may be read") from problem
+    if what := ARCHIVES.get(start[:4]):
+        raise DataError(f"{name!r} is {what}, and no table; save the table as csv")
+    if kind is None:
+        raise DataError(f"{name!r} does not end in one of {', '.join(SHOWN_ENDS)}; rename or convert the file")
+    if not start:
+        raise DataError(f"{name!r} is empty; give a file with a header and rows")
+    compression = _compression(start)
+    if compression == "gzip":
+        _refuse_bomb(name, start, size)
+    return File(path, name, kind, compression)
+
+
+def _kind(path: Path) -> FileKind | None:
+    ends = [end.lower() for end in path.suffixes]
+    while ends and ends[-1] in COMPRESSED_ENDS:
+        ends.pop()
+    return ENDS.get(ends[-1]) if ends else None
+
+
+def _compression(start: bytes) -> Compression:
+    return next((name for magic, name in MAGIC if start.startswith(magic)), "none")
+
+
+def _refuse_bomb(name: str, start: bytes, size: int) -> None:
+    """Raise a DataError for a file of some kilobytes that says gigabytes: its first bytes show the ratio."""
+    try:
+        ratio = _growth(start)
+    except zlib.error as problem:
+        raise DataError(f"{name!r} is no whole gzip file: {problem}; compress it again") from problem
+    if ratio > BOMB_RATIO and ratio * size > BOMB_SIZE:
+        raise DataError(
+            f"{name!r} grows {ratio:,.0f}-fold when unpacked, to some {ratio * size / 2**30:,.0f} GB;"
+            " unpack it yourself if that is meant"
+        )
+
+
+def _growth(start: bytes) -> float:
+    """Return how many bytes come out for each that goes in, at the start of a gzip file of one or more members."""
+    grown, rest = 0, start
+    while rest and grown < 2 * BOMB_RATIO * BOMB_SAMPLE:
+        member = zlib.decompressobj(wbits=31)
+        grown += len(member.decompress(rest, 2 * BOMB_RATIO * BOMB_SAMPLE))
+        rest = member.unconsumed_tail or member.unused_data
+        if not member.eof:
+            break
+    return grown / max(len(start) - len(rest), 1)
+
+
+def _is_hidden(path: Path) -> bool:
+    return path.name.startswith((".", "_")) or not path.is_file()
+
+
+def _standard_input(scratch: Path) -> File:
+    """Return standard input as a file; what it is, its first bytes tell."""
+    path = scratch / "standard_input"
+    with path.open("wb") as target:
+        shutil.copyfileobj(sys.stdin.buffer, target)
+    with path.open("rb") as written:
+        start = written.read(64)
+    if not start:
+        raise DataError("standard input is empty; pipe a table into it")
+    kind: FileKind = (
+        "parquet" if start.startswith(b"PAR1") else "json" if start.lstrip()[:1] in {b"{", b"["} else "text"
+    )
+    return File(path, "standard input", kind, _compression(start))

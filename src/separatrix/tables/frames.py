@@ -1,0 +1,108 @@
+"""Frames of pandas, polars or Arrow to a table, through narwhals: the same kinds, by the same rules, as from a file."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from separatrix.errors import DataError
+from separatrix.tables.column_type import Asked
+from separatrix.tables.raw import Raw, unique_names
+from separatrix.tables.source import DuckSource
+from separatrix.tables.sql import connect
+from separatrix.tables.table import ColumnKind, Table
+
+__all__ = ["from_frame"]
+
+FRAME = "frame"
+
+
+def from_frame(
+    frame: object,
+    *,
+    source: str = "the frame",
+    kinds: Mapping[str, ColumnKind] | None = None,
+    levels: Mapping[str, tuple[str, ...]] | None = None,
+    formats: Mapping[str, str] | None = None,
+) -> Table:
+    """Return a frame of pandas, polars or Arrow as a table; kinds, levels and formats are as in `open_table`.
+
+    >>> import pandas
+    >>> table = from_frame(pandas.DataFrame({"size": [1, 2, 4], "grade": ["A", "B", "A"]}))
+    >>> [(column.name, column.kind) for column in table.columns]
+    [('size', 'number'), ('grade', 'category')]
+    """
+    from separatrix.tables.kinds import find_kinds  # noqa: PLC0415  # loaded when needed, as all that is on DuckDB
+
+    asked = Asked(kinds or {}, levels or {}, formats or {})
+    arrays, notes = _arrays(frame, asked.words)
+    rows = len(next(iter(arrays.values()), ()))
+    if not rows:
+        raise DataError(
+            f"{source} has no rows, only the columns {', '.join(map(repr, arrays))}; give at least two rows"
+        )
+    with connect() as connection:
+        connection.execute(f"SET pandas_analyze_sample = {rows}")
+        connection.register(FRAME, {f"q{k}": array for k, array in enumerate(arrays.values())})
+        types = [_type(array) for array in arrays.values()]
+        casts = ", ".join(f"CAST(q{k} AS {kind}) AS c{k}" for k, kind in enumerate(types))
+        raw = Raw(tuple(arrays), tuple(types), notes)
+        connection.execute(f"CREATE TABLE {raw.table} AS SELECT {casts} FROM {FRAME}")
+        schema = find_kinds(connection, raw, asked)
+        said = [f"column {column.name!r}: {column.reason}" for column in schema if column.invalid]
+        return DuckSource(source, schema, rows, (*notes, *said), connection, raw).read()
+
+
+def _arrays(frame: object, words: Collection[str]) -> tuple[dict[str, NDArray[Any]], tuple[str, ...]]:
+    """Return the columns of a frame as arrays: float64, bool, datetime64 or objects, None where missing."""
+    import narwhals as nw  # noqa: PLC0415  # one door, and only if a frame is given
+
+    try:
+        known: Any = nw.from_native(frame, eager_only=True)
+        names, notes = unique_names(map(str, known.columns))
+    except (TypeError, ValueError, nw.exceptions.NarwhalsError) as problem:
+        said = str(problem).strip().splitlines()[0] if str(problem).strip() else type(problem).__name__
+        raise DataError(
+            f"{type(frame).__name__} is no frame that can be read ({said}); give one of pandas, polars or Arrow,"
+            " with a name of its own for each column"
+        ) from problem
+    pairs = zip(names, known.columns, strict=True)
+    return {name: _array(known[old], as_words=name in words) for name, old in pairs}, notes
+
+
+def _array(series: Any, *, as_words: bool) -> NDArray[Any]:
+    import narwhals as nw  # noqa: PLC0415
+
+    kind = series.dtype
+    if kind.is_numeric() and not (as_words and kind.is_integer()):
+        return np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
+    if kind == nw.Boolean and not series.is_null().any():
+        return np.asarray(series.to_numpy(), dtype=np.bool_)
+    if kind in (nw.Date, nw.Datetime):
+        plain = series.cast(nw.Datetime("us")) if kind == nw.Date else _in_utc(series)
+        return np.asarray(plain.to_numpy()).astype("datetime64[us]")
+    cells = [
+        None if missing else cell for cell, missing in zip(series.to_list(), series.is_null().to_list(), strict=True)
+    ]
+    if kind == nw.Boolean:
+        return np.asarray([None if cell is None else str(cell).lower() for cell in cells], dtype=object)
+    return np.asarray([None if cell is None or _is_nan(cell) else str(cell) for cell in cells], dtype=object)
+
+
+def _is_nan(cell: object) -> bool:
+    return isinstance(cell, float) and math.isnan(cell)
+
+
+def _in_utc(series: Any) -> Any:
+    """Return timestamps without a time zone, those that have one as UTC."""
+    if series.dtype.time_zone is None:
+        return series
+    return series.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
+
+
+def _type(array: NDArray[Any]) -> str:
+    return {"f": "DOUBLE", "b": "BOOLEAN", "M": "TIMESTAMP"}.get(array.dtype.kind, "VARCHAR")

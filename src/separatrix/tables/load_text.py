@@ -1,0 +1,209 @@
+"""Text files into a raw table, parsed once by DuckDB, in parallel.
+
+A column whose sample holds plain numbers only is parsed as DOUBLE straight away. Should a word come after all, one
+more pass finds every column that has such, and these are read as text. Where a row has too few or too many fields,
+the file is read again in Python up to there, to name the line.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Collection, Sequence
+from pathlib import Path
+
+from separatrix.errors import DataError, counted
+from separatrix.tables.missing import MISSING_ANYWHERE
+from separatrix.tables.numbers import has_codes, is_plain_number
+from separatrix.tables.raw import RAW, Raw, unique_names, without_empty_rows
+from separatrix.tables.sql import Connection, first_words, literal, path_literal, word_list
+from separatrix.tables.text_file import TextFile, prepare_text_anew, text_lines, trailing_separators
+
+__all__ = ["load_text"]
+
+BUFFER = 4 << 20  # bytes that DuckDB parses at a time: less memory than it would take, and no slower
+COMMON_GAPS = ("", "NA")
+SHOWN = 60  # characters of a line at fault
+
+
+def load_text(
+    connection: Connection, texts: Sequence[TextFile], scratch: Path, words: Collection[str], missing: Sequence[str]
+) -> Raw:
+    """Return the raw table of text files; columns named in `words` stay as written, `missing` adds words for a gap."""
+    files, gaps = list(texts), (*MISSING_ANYWHERE, *missing)
+    names, notes = _common_names(files)
+    types = ["VARCHAR" if name in words else _type(files, k, gaps) for k, name in enumerate(names)]
+    met = _gaps_met(files, gaps)
+    _fill_with_care(connection, files, types, tuple(dict.fromkeys((*COMMON_GAPS, *missing, *met))), scratch)
+    _refuse_trailing_fields(connection, files)
+    comma = any(text.dialect.decimal_comma for text in files)
+    said = tuple(dict.fromkeys(note for text in files for note in text.notes))
+    missed = ", ".join(repr(word) for word in met if word)
+    told = (f"read as missing: {missed}",) if missed else ()
+    raw = Raw(names, tuple(types), (*said, *notes, *told), decimal_comma=comma)
+    return without_empty_rows(connection, raw, [not name.strip() for name in files[0].dialect.names])
+
+
+def _gaps_met(texts: Sequence[TextFile], gaps: Sequence[str]) -> tuple[str, ...]:
+    """Return the words for a gap in the sample, which DuckDB is to look for; each costs time in every cell.
+
+    The others are found later, in columns of words.
+    """
+    met = {cell for text in texts for row in text.dialect.rows for cell in row}
+    return tuple(word for word in gaps if word in met)
+
+
+def _common_names(texts: Sequence[TextFile]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the names of the columns; files whose headers differ raise a DataError that names the first difference."""
+    first = texts[0].dialect.names
+    for text in texts[1:]:
+        if text.dialect.names == first:
+            continue
+        lacking = [name for name in first if name not in text.dialect.names]
+        more = [name for name in text.dialect.names if name not in first]
+        told = f"lacks {lacking[0]!r}" if lacking else f"has also {more[0]!r}" if more else "has them in another order"
+        raise DataError(
+            f"{text.file.name!r} has not the columns of {texts[0].file.name!r}: it {told};"
+            " read files of one header together"
+        )
+    return unique_names(first)
+
+
+def _type(texts: Sequence[TextFile], k: int, gaps: Sequence[str]) -> str:
+    """Return the type to parse a column as: DOUBLE if its sample holds numbers, plain ones only, and no codes."""
+    cells = [row[k] for text in texts for row in text.dialect.rows]
+    told = [cell for cell in cells if cell not in gaps]
+    comma = any(text.dialect.decimal_comma for text in texts)
+    if not told or not all(map(is_plain_number, told)) or has_codes(told):
+        return "VARCHAR"
+    return "VARCHAR" if comma and any("." in cell for cell in told) else "DOUBLE"
+
+
+def _fill_with_care(
+    connection: Connection, files: list[TextFile], types: list[str], gaps: Sequence[str], scratch: Path
+) -> None:
+    """Fill the raw table; where a file is other than its sample, change `files` or `types` and try again."""
+    import duckdb  # noqa: PLC0415
+
+    late_words = False
+    while True:
+        place = 0
+        try:
+            if late_words:
+                types[:] = _types_of_all(connection, files, types, gaps)
+            for place, text in enumerate(files):
+                _fill(connection, text, types, gaps, anew=place == 0)
+        except duckdb.ConversionException as problem:
+            if late_words:
+                raise _refusal(files[place], problem) from problem
+            late_words = True
+        except duckdb.Error as problem:
+            place = _file_at_fault(files, problem, place)
+            if not _may_be_rewritten(files[place], problem):
+                raise _refusal(files[place], problem) from problem
+            files[place] = prepare_text_anew(files[place], scratch)
+        else:
+            return
+
+
+def _file_at_fault(files: Sequence[TextFile], problem: Exception, place: int) -> int:
+    """Return the place of the file that DuckDB names in a message, else of the one that was read."""
+    told = str(problem)
+    return next((k for k, text in enumerate(files) if f"file = {text.path}\n" in told), place)
+
+
+def _fill(connection: Connection, text: TextFile, types: Sequence[str], gaps: Sequence[str], *, anew: bool) -> None:
+    if anew:
+        connection.execute(f"DROP TABLE IF EXISTS {RAW}")
+    into = f"CREATE TABLE {RAW} AS" if anew else f"INSERT INTO {RAW}"
+    connection.execute(f"{into} SELECT * FROM {_reader(text, types, gaps)}")
+
+
+def _reader(text: TextFile, types: Sequence[str], gaps: Sequence[str]) -> str:
+    """Return the call that reads a text file; everything is told, nothing left to be guessed."""
+    dialect = text.dialect
+    columns = ", ".join(f"'c{k}': '{kind}'" for k, kind in enumerate(types))
+    gaps = [word for word in gaps if dialect.separator not in word and '"' not in word]
+    return (
+        f"read_csv({path_literal(text.path)}, auto_detect = false, strict_mode = true,"
+        f" delim = {literal(dialect.separator)}, quote = '\"', escape = {literal(dialect.escape)},"
+        f" header = false, skip = {dialect.skip}, compression = '{text.compression}', nullstr = [{word_list(gaps)}],"
+        f" columns = {{{columns}}}, buffer_size = {BUFFER})"
+    )
+
+
+def _types_of_all(
+    connection: Connection, files: Sequence[TextFile], types: Sequence[str], gaps: Sequence[str]
+) -> list[str]:
+    """Return the types with VARCHAR for every column that has a cell, in any file, which is no number."""
+    numbers = [k for k, kind in enumerate(types) if kind == "DOUBLE"]
+    found = ", ".join(f"bool_or(c{k} IS NOT NULL AND TRY_CAST(c{k} AS DOUBLE) IS NULL)" for k in numbers)
+    late: set[int] = set()
+    for text in files:
+        row = connection.execute(f"SELECT {found} FROM {_reader(text, ['VARCHAR'] * len(types), gaps)}").fetchone()
+        late |= {k for k, has_words in zip(numbers, row, strict=True) if has_words}
+    return ["VARCHAR" if k in late else kind for k, kind in enumerate(types)]
+
+
+def _may_be_rewritten(text: TextFile, problem: Exception) -> bool:
+    """Tell whether a file may be read after all, once it is rewritten: another encoding, or line ends of two kinds."""
+    told = str(problem)
+    as_found = text.path == text.file.path and text.file.compression != "zstd"
+    return as_found and ("not utf-8 encoded" in told or "state machine reached an invalid state" in told)
+
+
+def _refusal(text: TextFile, problem: Exception) -> DataError:
+    """Return the error for a text that DuckDB cannot read, with the line at fault where there is one."""
+    if (ragged := _first_ragged(text)) is not None:
+        return _ragged(text, *ragged)
+    name, told = text.file.name, str(problem)
+    if "unterminated quote" in told:
+        return DataError(f"{name!r}: {_place(told)} has a quote that is not closed; close it, or write it twice")
+    if "Maximum line size" in told or "max_line_size" in told:
+        return DataError(
+            f"{name!r}: {_place(told)} is longer than 2 MB; is a quote not closed, or is this a table at all?"
+        )
+    return DataError(f"{name!r} cannot be read: {first_words(problem)}; save it as UTF-8 text with one header line")
+
+
+def _refuse_trailing_fields(connection: Connection, files: Sequence[TextFile]) -> None:
+    """Raise a DataError for a row with one field too many that is empty, which DuckDB lets pass.
+
+    There is one only if more lines end in a separator than rows have an empty last field.
+    """
+    last = f"c{len(files[0].dialect.names) - 1}"
+    empty = connection.execute(f"SELECT count(*) FILTER ({last} IS NULL) FROM {RAW}").fetchone()[0]
+    if sum(map(trailing_separators, files)) <= empty:
+        return
+    for text in files:
+        if (ragged := _first_ragged(text)) is not None:
+            raise _ragged(text, *ragged)
+
+
+def _place(told: str) -> str:
+    number = told.split("CSV Error on Line: ", 1)[-1].split("\n", 1)[0]
+    return f"line {number} or one after it" if number.isdigit() else "a line"
+
+
+def _ragged(text: TextFile, line: int, fields: int, shown: str) -> DataError:
+    model = "header has" if text.dialect.has_header else "others have"
+    return DataError(
+        f"{text.file.name!r}: line {line} has {counted(fields, 'field')} where the {model} {len(text.dialect.names)}:"
+        f" {shown!r}; give every row as many fields, and put quotes around a field that holds the separator"
+    )
+
+
+def _first_ragged(text: TextFile) -> tuple[int, int, str] | None:
+    """Return line, number of fields and start of the first row whose number of fields is not that of the others."""
+    dialect, width = text.dialect, len(text.dialect.names)
+    escape = None if dialect.escape == '"' else dialect.escape
+    with text_lines(text) as lines:
+        reader = csv.reader(lines, delimiter=dialect.separator, escapechar=escape)
+        before = 0
+        try:
+            for place, record in enumerate(reader):
+                if place >= dialect.skip and record and len(record) != width:
+                    return before + 1, len(record), dialect.separator.join(record)[:SHOWN]
+                before = reader.line_num
+        except (csv.Error, UnicodeDecodeError):
+            return None
+    return None
