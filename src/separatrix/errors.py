@@ -10,6 +10,7 @@ __all__ = [
     "CertificateError",
     "ConvergenceWarning",
     "DataError",
+    "ModelFileError",
     "NeedsError",
     "OptionError",
     "OverlapError",
@@ -57,6 +58,10 @@ class OverlapError(SeparatrixError, ValueError):
 
 class CertificateError(SeparatrixError, ValueError):
     """A certificate is malformed, so that there is nothing to verify."""
+
+
+class ModelFileError(SeparatrixError, ValueError):
+    """A model file is cut short, altered, of a later format, or no model file at all."""
 
 
 class SeparatrixWarning(UserWarning):

@@ -1,78 +1,172 @@
-"""Perceptron, LMS and logistic regression on the same two classes: one shape of update, three errors.
+"""The linear classifiers of two classes side by side: what each corrects, what it minimises, and how it does.
 
     w ← w − rate · error · x        perceptron  sign(s) − y        LMS  s − y        logistic  σ(s) − (y + 1)/2
 
 with the score s = w·x (+ b) and the label y = ±1. Each is fitted to its end: the perceptron by its rule, LMS at its
-limit, which is least squares on the labels, logistic regression at its maximum, where it has one. Every loss is then
-measured at every one's weights. Cost: three fits and three passes.
+limit, which is least squares on the labels, logistic regression at its maximum, where it has one, the support vector
+machine at strength 1/n, the widest margin where there is one, the generative classifier in closed form. Every loss is
+then measured at every one's weights. Cost: six fits and six passes, twice with rows kept apart.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from separatrix import losses
-from separatrix.design import Design
-from separatrix.fit.convex import ConvexOptions, fit_convex
-from separatrix.fit.linear import linear_result
-from separatrix.fit.logistic import fit_logistic, logistic_problem
-from separatrix.fit.perceptron import PerceptronOptions, fit_perceptron
-from separatrix.fit.result import FitResult
+from separatrix.errors import OverlapError, SeparatrixError
+from separatrix.fit import (
+    ConvexOptions,
+    FitResult,
+    MarginOptions,
+    PerceptronOptions,
+    Watch,
+    fit_convex,
+    fit_logistic,
+    fit_max_margin,
+    fit_perceptron,
+    linear_result,
+    logistic_problem,
+)
 from separatrix.losses import Squared
+from separatrix.model.learn import LEARNERS, LearnOptions, TrainingRows
+from separatrix.model.learn.base import one_row_each
 from separatrix.problem import Problem
 from separatrix.rule import predicted_signs
 
-__all__ = ["Compared", "compare_learners"]
+__all__ = ["Compared", "Refused", "compare_learners"]
 
 Floats = NDArray[np.float64]
-Labels = tuple[Any, Any]
-MEASURED = ("perceptron", "squared", "logistic")
+MOST_PASSES = 1000  # of the perceptron, which may never end
+MEASURED = ("perceptron", "hinge", "squared", "logistic")
+
+
+class Weighed(NamedTuple):
+    """A fit, and its weights (p,) and intercept in the units of the rows."""
+
+    result: FitResult
+    coef: Floats
+    intercept: float
+
+    def scores(self, rows: TrainingRows) -> Floats:
+        """Return the score of each row, (n,)."""
+        return np.asarray(rows.X @ self.coef + self.intercept)
 
 
 @dataclass(frozen=True)
 class Compared:
-    """A learner: the error of its update, its fit, the rows it has wrong, and the mean of each loss at its weights."""
+    """A learner: its update, what it minimises, its fit, the rows it has wrong, its margin, and the losses there.
+
+    `margin` is the distance of the nearest row from the boundary, None where a row is on the wrong side. `apart` is how
+    many rows kept apart a fit of the others has wrong.
+    """
 
     learner: str
     error: str
-    result: FitResult
+    minimises: str
+    fit: Weighed
     mistakes: int
+    margin: float | None
     losses: Mapping[str, float]
+    apart: int | None = None
 
 
-def compare_learners(design: Design, signs: Floats, labels: Labels, *, max_passes: int = 10_000) -> list[Compared]:
-    """Fit the three learners to signs ±1 that stand for labels (negative, positive), and measure each."""
-    fits: dict[str, tuple[str, Callable[[], FitResult]]] = {
-        "perceptron": ("sign(s) − y", lambda: _perceptron(design, signs, labels, max_passes)),
-        "LMS": ("s − y", lambda: _least_squares(design, signs, labels)),
-        "logistic": ("σ(s) − (y + 1)/2", lambda: _logistic(design, signs, labels)),
-    }
-    return [_measure(name, error, fit(), design, signs) for name, (error, fit) in fits.items()]
+class Refused(NamedTuple):
+    """A learner that could not be fitted, and why."""
+
+    learner: str
+    reason: str
 
 
-def _perceptron(design: Design, signs: Floats, labels: Labels, max_passes: int) -> FitResult:
-    options = PerceptronOptions(keep="best", max_passes=max_passes)
-    return fit_perceptron(design, signs, options, labels=labels).result
+class _Entry(NamedTuple):
+    learner: str
+    error: str
+    minimises: str
+    fit: Callable[[TrainingRows], Weighed]
 
 
-def _least_squares(design: Design, signs: Floats, labels: Labels) -> FitResult:
-    problem, options = Problem(design, signs, Squared()), ConvexOptions()
-    return linear_result(problem, fit_convex(problem, options), options, labels=labels)
+def compare_learners(
+    rows: TrainingRows,
+    *,
+    intercept: bool = True,
+    split: tuple[TrainingRows, TrainingRows] | None = None,
+    max_passes: int = MOST_PASSES,
+    watch: Watch | None = None,
+) -> tuple[list[Compared], list[Refused]]:
+    """Fit each learner to rows of two classes, and measure it; `split` is (rows to fit, rows kept apart)."""
+    compared, refused = [], []
+    for entry in _entries(intercept, max_passes, watch):
+        try:
+            fit = entry.fit(rows)
+            apart = None if split is None else _wrong(entry.fit(split[0]), split[1])
+        except OverlapError:
+            refused.append(Refused(entry.learner, "no halfspace separates the rows, which is proved"))
+        except SeparatrixError as problem:
+            refused.append(Refused(entry.learner, str(problem)))
+        else:
+            compared.append(_measured(entry, fit, rows, apart))
+    return compared, refused
 
 
-def _logistic(design: Design, signs: Floats, labels: Labels) -> FitResult:
-    return fit_logistic(logistic_problem(design, signs, labels), ConvexOptions(), labels=labels).result
+def _entries(intercept: bool, max_passes: int, watch: Watch | None) -> Iterator[_Entry]:
+    options = LearnOptions(intercept=intercept)
+
+    def perceptron(rows: TrainingRows) -> Weighed:
+        asked = PerceptronOptions(keep="best", max_passes=max_passes)
+        fitted = fit_perceptron(rows.design(intercept), rows.targets(), asked, labels=_labels(rows), watch=watch)
+        return _weighed(fitted.result)
+
+    def least_squares(rows: TrainingRows) -> Weighed:
+        problem, asked = Problem(rows.design(intercept), rows.targets(), Squared()), ConvexOptions()
+        fitted = fit_convex(problem, asked, watch=watch)
+        return _weighed(linear_result(problem, fitted, asked, labels=_labels(rows)))
+
+    def logistic(rows: TrainingRows) -> Weighed:
+        problem = logistic_problem(rows.design(intercept), rows.targets(), rows.labels)
+        return _weighed(fit_logistic(problem, ConvexOptions(), labels=rows.labels, watch=watch).result)
+
+    def widest(rows: TrainingRows) -> Weighed:
+        design = rows.design(intercept)
+        return _weighed(fit_max_margin(design, rows.targets(), MarginOptions(), labels=_labels(rows), watch=watch))
+
+    def learned(name: str) -> Callable[[TrainingRows], Weighed]:
+        def fit(rows: TrainingRows) -> Weighed:
+            found = LEARNERS[name].learn(rows, options, watch)
+            return Weighed(found.result, found.coef[0], float(found.intercept[0]))
+
+        return fit
+
+    yield _Entry("perceptron", "sign(s) − y", "max(0, −y·s)", perceptron)
+    yield _Entry("LMS", "s − y", "(s − y)²/2", least_squares)
+    yield _Entry("logistic", "σ(s) − (y + 1)/2", "ln(1 + e^(−y·s))", logistic)
+    yield _Entry("SVM", "−y where y·s < 1", "max(0, 1 − y·s) + ‖w‖²/2n", learned("svm"))
+    yield _Entry("widest margin", "none: all rows at once", "‖w‖ with every y·s ≥ 1", widest)
+    if intercept:
+        yield _Entry("generative", "none: closed form", "−ln p(x, y), Gaussian", learned("generative"))
 
 
-def _measure(learner: str, error: str, result: FitResult, design: Design, signs: Floats) -> Compared:
-    weights = np.concatenate([[float(result.intercept)], result.coef]) if design.virtual else result.coef
-    scores = design.matvec(weights)
+def _labels(rows: TrainingRows) -> tuple[object, object]:
+    negative, positive = rows.labels
+    return negative, positive
+
+
+def _weighed(result: FitResult) -> Weighed:
+    coef, intercept = one_row_each(result.coef, result.intercept)
+    return Weighed(result, coef[0], float(intercept[0]))
+
+
+def _wrong(fit: Weighed, rows: TrainingRows) -> int:
+    return int(np.sum(predicted_signs(fit.scores(rows), "positive") != rows.targets()))
+
+
+def _measured(entry: _Entry, fit: Weighed, rows: TrainingRows, apart: int | None) -> Compared:
+    scores, signs, length = fit.scores(rows), rows.targets(), float(np.linalg.norm(fit.coef))
     known = {loss.name: loss for loss in losses.ALL}
     means = {name: float(np.mean(known[name].value(scores, signs))) for name in MEASURED}
-    mistakes = int(np.sum(predicted_signs(scores, "positive") != signs))
-    return Compared(learner, error, result, mistakes, means)
+    least = float((signs * scores).min())
+    margin = least / length if least > 0.0 and length > 0.0 else None
+    return Compared(entry.learner, entry.error, entry.minimises, fit, _wrong(fit, rows), margin, means, apart)

@@ -1,0 +1,162 @@
+"""Columns read as another kind than they were read by: what can be understood is kept, the rest is counted and missing.
+
+A table at prediction time may have been typed without the model at hand: numbers read as words because one cell was a
+word, words that look like numbers. Each function returns the values, where they are missing, and a report.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from separatrix.design.encode.base import Cells, ColumnReport
+from separatrix.tables.table import Column
+
+__all__ = [
+    "MORE_TRUTHS",
+    "iso_date",
+    "read_dates",
+    "read_gaps",
+    "read_levels",
+    "read_numbers",
+    "read_texts",
+    "read_truths",
+    "written",
+]
+
+Floats = NDArray[np.float64]
+EPOCH = datetime(1970, 1, 1)
+SECONDS_A_DAY = 86400.0
+MORE_TRUTHS = {"false": 0.0, "0": 0.0, "true": 1.0, "1": 1.0}  # beside the two words of the training table
+LARGEST_WHOLE = 2.0**53  # up to which whole numbers are written without a fraction
+
+
+def read_numbers(column: Column) -> Cells:
+    """Return finite numbers; words that spell one are taken as such, infinity is not."""
+    if column.kind in {"number", "boolean"}:
+        return _measured(column, column.values)
+    return _by_word(column, _number)
+
+
+def read_dates(column: Column) -> Cells:
+    """Return days since 1970-01-01; words are taken as ISO dates, numbers are no dates."""
+    if column.kind == "date":
+        return _measured(column, column.values)
+    return _by_word(column, _days)
+
+
+def read_truths(column: Column, levels: Sequence[str]) -> Cells:
+    """Return 0 and 1 by two words, or by true, false, 1 and 0."""
+    if column.kind == "boolean" and (not column.levels or tuple(column.levels) == tuple(levels)):
+        return _measured(column, column.values)
+    truths: Mapping[str, float] = {**MORE_TRUTHS, **{level: float(place) for place, level in enumerate(levels)}}
+    return _by_word(column, lambda word: truths.get(word, np.nan))
+
+
+def read_levels(column: Column, places: Mapping[str, int], other: int) -> Cells:
+    """Return the place of each cell's word, `other` for words that have none (these are counted), −1 where missing."""
+    codes, words = _coded(column)
+    table = np.asarray([*(places.get(word, other) for word in words), -1], dtype=np.int64)
+    values = table[codes]
+    counts = np.bincount(codes[codes >= 0], minlength=len(words)).tolist()
+    new = {word: n for word, n in zip(words, counts, strict=True) if n and word not in places}
+    missing = codes < 0
+    report = _report(column, int(np.count_nonzero(missing)), new_levels=new)
+    return Cells(values, missing, report)
+
+
+def read_gaps(column: Column) -> Cells:
+    """Return a column of which only the gaps matter."""
+    missing = column.is_missing
+    return Cells(column.values, missing, _report(column, int(np.count_nonzero(missing))))
+
+
+def read_texts(column: Column) -> Cells:
+    """Return texts, None where missing."""
+    if column.kind in {"text", "id"}:
+        values = column.values
+    else:
+        codes, words = _coded(column)
+        values = np.asarray([*words, None], dtype=object)[codes]
+    missing = np.fromiter((value is None for value in values), np.bool_, len(values))
+    return Cells(values, missing, _report(column, int(np.count_nonzero(missing))))
+
+
+def written(number: float) -> str:
+    """Return a number as a table would have it: whole ones without a fraction."""
+    whole = number == np.rint(number) and abs(number) < LARGEST_WHOLE
+    return str(int(number)) if whole else repr(float(number))
+
+
+def _measured(column: Column, values: Floats) -> Cells:
+    """Return numbers as they are; infinite ones count as wrong."""
+    missing = ~np.isfinite(values)
+    gaps, infinite = int(np.count_nonzero(missing)), np.isinf(values) if missing.any() else missing
+    if not infinite.any():
+        return Cells(values, missing, _report(column, gaps))
+    first = written(float(values[np.flatnonzero(infinite)[0]])) if column.kind == "number" else "infinity"
+    unfit = int(np.count_nonzero(infinite))
+    report = _report(column, gaps - unfit, unfit=unfit, first_wrong=first)
+    return Cells(np.where(infinite, np.nan, values), missing, report)
+
+
+def _by_word(column: Column, meaning: Callable[[str], float]) -> Cells:
+    """Return what each cell's word means, NaN where missing or, counted as wrong, where it means nothing."""
+    codes, words = _coded(column)
+    meanings = np.asarray([*map(meaning, words), np.nan], dtype=np.float64)
+    values = meanings[codes]
+    wrong = np.isnan(values) & (codes >= 0)
+    first = words[int(codes[np.flatnonzero(wrong)[0]])] if wrong.any() else None
+    gaps = int(np.count_nonzero(codes < 0))
+    return Cells(values, np.isnan(values), _report(column, gaps, unfit=int(np.count_nonzero(wrong)), first_wrong=first))
+
+
+def _coded(column: Column) -> tuple[NDArray[np.intp], list[str]]:
+    """Return a column as codes into its words, −1 where missing."""
+    if column.kind == "category" or (column.kind == "boolean" and column.levels):
+        codes = np.where(column.is_missing, -1, column.values).astype(np.intp)
+        return codes, list(column.levels)
+    if column.kind in {"number", "boolean", "date"}:
+        seen, codes = np.unique(column.values, return_inverse=True)
+        spell = iso_date if column.kind == "date" else written
+        return np.where(np.isnan(column.values), -1, codes), ["" if np.isnan(x) else spell(float(x)) for x in seen]
+    places: dict[str, int] = {}
+    listed = [-1 if word is None else places.setdefault(word, len(places)) for word in column.values]
+    return np.asarray(listed, dtype=np.intp), list(places)
+
+
+def iso_date(days: float) -> str:
+    """Return days since 1970-01-01 as a date, or as a date and time."""
+    try:
+        moment = EPOCH + timedelta(days=days)
+    except OverflowError:
+        return written(days)
+    return moment.date().isoformat() if days == np.floor(days) else moment.isoformat(sep=" ")
+
+
+def _number(word: str) -> float:
+    try:
+        number = float(word)
+    except ValueError:
+        return np.nan
+    return number if np.isfinite(number) else np.nan
+
+
+def _days(word: str) -> float:
+    try:
+        moment = datetime.fromisoformat(word.strip())
+    except ValueError:
+        return np.nan
+    plain = moment if moment.tzinfo is None else moment.astimezone(UTC).replace(tzinfo=None)
+    return (plain - EPOCH).total_seconds() / SECONDS_A_DAY
+
+
+def _report(column: Column, gaps: int, **odd: Any) -> ColumnReport:
+    """Return a report; cells that the reader of the table could not take are among the gaps."""
+    first = column.first_invalid if column.invalid else odd.pop("first_wrong", None)
+    odd.pop("first_wrong", None)
+    return ColumnReport(column.name, len(column.values), gaps, column.invalid, first_wrong=first, **odd)

@@ -1,0 +1,195 @@
+"""A model as an ONNX graph, in float32; needs the extra `onnx`.
+
+One input a column, (N, 1): numbers, truth values (0 and 1) and dates (days since 1970-01-01) as float32 with NaN where
+missing, categories as strings with "" where missing. Outputs: `prediction` (N,), `probabilities` (N, K) where the
+model has them, `scores` (N, K) or (N, 1). A number's mean is taken off before it is multiplied, so that float32 keeps
+as many digits as it can. Texts have no graph, and are refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import singledispatchmethod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from separatrix.errors import OptionError
+from separatrix.model.export.terms import LevelTerm, NumberTerm, Term, TextTerm, terms_of
+from separatrix.model.record import Model, label_array
+
+__all__ = ["to_onnx"]
+
+OPSETS = {"": 17, "ai.onnx.ml": 3}
+IR_VERSION = 8
+
+
+def to_onnx(model: Model) -> bytes:
+    """Return the graph as the bytes of an .onnx file; an OptionError says what is missing for it."""
+    try:
+        import onnx  # noqa: PLC0415  # an extra, and slow to load
+    except ImportError:
+        raise OptionError("ONNX needs a library that is not here; install it: pip install 'separatrix[onnx]'") from None
+    graph = _Graph(onnx, model)
+    return bytes(graph.finish().SerializeToString())
+
+
+class _Graph:
+    """A graph in the making: nodes, constants and inputs, each value with a name of its own."""
+
+    def __init__(self, onnx: Any, model: Model) -> None:
+        self.onnx, self.model = onnx, model
+        self.nodes: list[Any] = []
+        self.constants: list[Any] = []
+        self.inputs: list[Any] = []
+        self.count = 0
+        self.taken = set(model.encoding.input_names)
+        self.offset = model.intercept.copy()
+
+    def finish(self) -> Any:
+        """Return the whole, checked."""
+        scores = self.scores()
+        outputs = [self.output("scores", scores, self.onnx.TensorProto.FLOAT, ["N", len(self.model.coef)])]
+        if self.model.classes is None:
+            flat = self.node("Squeeze", [scores, self.constant(np.asarray([1]))])
+            outputs.insert(0, self.output("prediction", flat, self.onnx.TensorProto.FLOAT, ["N"]))
+        else:
+            outputs = [*self.classify(scores), *outputs]
+        helper = self.onnx.helper
+        graph = helper.make_graph(self.nodes, "separatrix", self.inputs, outputs, self.constants)
+        opsets = [helper.make_opsetid(domain, version) for domain, version in OPSETS.items()]
+        whole = helper.make_model(graph, opset_imports=opsets, ir_version=IR_VERSION, producer_name="separatrix")
+        helper.set_model_props(whole, {"target": self.model.target, "estimator": self.model.estimator})
+        self.onnx.checker.check_model(whole)
+        return whole
+
+    def scores(self) -> str:
+        """Return the name of the scores (N, K)."""
+        parts = [part for term in terms_of(self.model) for part in self.add(term)]
+        if not parts:
+            raise OptionError("every coefficient is 0, so the graph would have no input; there is nothing to export")
+        total = parts[0] if len(parts) == 1 else self.node("Sum", parts)
+        return self.node("Add", [total, self.constant(self.offset.astype(np.float32))])
+
+    @singledispatchmethod
+    def add(self, term: Term) -> Sequence[str]:
+        """Add a term that is only about being missing, and return the names of its parts (N, K)."""
+        cell = self.input(term.name, self.onnx.TensorProto.STRING)
+        weights = [np.zeros(len(self.offset)), self.gap(term)]
+        return [self.lookup(cell, [""], [1], 0, np.vstack(weights))]
+
+    @add.register
+    def _(self, term: NumberTerm) -> Sequence[str]:
+        cell = self.input(term.name, self.onnx.TensorProto.FLOAT)
+        centre, weight = np.float32(term.centre), np.asarray(term.weight)
+        near = self.node("Sub", [cell, self.constant(np.asarray([[centre]]))])
+        base = (float(centre) - term.origin) * weight
+        self.offset += base
+        gaps = self.node("Or", [self.node("IsNaN", [cell]), self.node("IsInf", [cell])])
+        none = np.float32(np.nan if term.gap is None else 0.0)
+        filled = self.node("Where", [gaps, self.constant(np.asarray([[none]])), near])
+        part = self.node("MatMul", [filled, self.row(weight)])
+        shift = self.gap(term) - base
+        if term.gap is None or not shift.any():
+            return [part]
+        marks = self.node("Cast", [gaps], to=self.onnx.TensorProto.FLOAT)
+        return [part, self.node("MatMul", [marks, self.row(shift)])]
+
+    @add.register
+    def _(self, term: LevelTerm) -> Sequence[str]:
+        cell = self.input(term.name, self.onnx.TensorProto.STRING)
+        levels = dict(term.levels)
+        rows = [np.asarray(weights) for weights in levels.values()] + [np.asarray(term.other)]
+        words = list(levels)
+        if "" not in levels:
+            words, rows = [*words, ""], [*rows, self.gap(term)]
+        places = [*range(len(levels)), len(levels) + 1][: len(words)]
+        return [self.lookup(cell, words, places, len(levels), np.vstack(rows))]
+
+    @add.register
+    def _(self, term: TextTerm) -> Sequence[str]:
+        raise OptionError(
+            f"column {term.name!r} is text, and its words have no ONNX graph; export to python, or fit without it"
+        )
+
+    def lookup(self, cell: str, words: list[str], places: list[int], other: int, rows: NDArray[np.float64]) -> str:
+        """Return the name of the rows of a table that words stand for."""
+        place = self.node(
+            "LabelEncoder", [cell], domain="ai.onnx.ml", keys_strings=words, values_int64s=places, default_int64=other
+        )
+        found = self.node("Gather", [self.constant(rows.astype(np.float32)), place], axis=0)
+        return self.node("Squeeze", [found, self.constant(np.asarray([1]))])
+
+    def classify(self, scores: str) -> list[Any]:
+        """Return the outputs of a classifier: its labels, and its probabilities where it has them."""
+        rule, labels = self.model.rule, label_array(self.model.classes or ())
+        if len(self.model.coef) > 1:
+            place = self.node("ArgMax", [scores], axis=1, keepdims=0)
+        else:
+            boundary = self.constant(np.asarray([[rule.boundary]], dtype=np.float32))
+            above = self.node("GreaterOrEqual" if rule.tie == "positive" else "Greater", [scores, boundary])
+            flat = self.node("Squeeze", [above, self.constant(np.asarray([1]))])
+            place = self.node("Cast", [flat], to=self.onnx.TensorProto.INT64)
+        tensor = self.onnx.helper.np_dtype_to_tensor_dtype(labels.dtype)
+        words = (
+            np.asarray([str(label) for label in labels.tolist()], dtype=object) if labels.dtype == object else labels
+        )
+        label = self.node("Gather", [self.constant(words), place], axis=0)
+        outputs = [self.output("prediction", label, tensor, ["N"])]
+        chances = self.probabilities(scores)
+        if chances is not None:
+            shape = ["N", len(labels)]
+            outputs.append(self.output("probabilities", chances, self.onnx.TensorProto.FLOAT, shape))
+        return outputs
+
+    def probabilities(self, scores: str) -> str | None:
+        """Return the name of the probabilities (N, K), None where there are none."""
+        link = self.model.rule.link
+        if link == "none":
+            return None
+        if link == "softmax":
+            return self.node("Softmax", [scores], axis=1)
+        if link == "sigmoid":
+            both = [self.node("Sigmoid", [self.node("Neg", [scores])]), self.node("Sigmoid", [scores])]
+            return self.node("Concat", both, axis=1)
+        each = self.node("Sigmoid", [scores])
+        return self.node("Div", [each, self.node("ReduceSum", [each, self.constant(np.asarray([1]))], keepdims=1)])
+
+    def gap(self, term: Term) -> NDArray[np.float64]:
+        """Return what a missing cell adds; NaN where it has no score."""
+        return np.full(len(self.offset), np.nan) if term.gap is None else np.asarray(term.gap)
+
+    def row(self, weights: NDArray[np.float64]) -> str:
+        """Return the name of weights as a row (1, K)."""
+        return self.constant(weights[np.newaxis].astype(np.float32))
+
+    def node(self, operator: str, inputs: Sequence[str], *, domain: str = "", **options: Any) -> str:
+        """Add a node, and return the name of its output."""
+        name = self.fresh()
+        self.nodes.append(self.onnx.helper.make_node(operator, list(inputs), [name], domain=domain, **options))
+        return name
+
+    def constant(self, values: NDArray[Any]) -> str:
+        """Add a constant, and return its name."""
+        name = self.fresh()
+        self.constants.append(self.onnx.numpy_helper.from_array(values, name))
+        return name
+
+    def input(self, name: str, kind: int) -> str:
+        """Add an input (N, 1), and return its name."""
+        self.inputs.append(self.onnx.helper.make_tensor_value_info(name, kind, ["N", 1]))
+        return name
+
+    def output(self, name: str, value: str, kind: int, shape: list[Any]) -> Any:
+        """Give a value the name of an output."""
+        while name in self.taken:
+            name = f"{name}_"
+        self.nodes.append(self.onnx.helper.make_node("Identity", [value], [name]))
+        return self.onnx.helper.make_tensor_value_info(name, kind, shape)
+
+    def fresh(self) -> str:
+        """Return a name that nothing has."""
+        self.count += 1
+        name = f"value_{self.count}"
+        return name if name not in self.taken else self.fresh()

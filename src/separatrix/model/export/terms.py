@@ -1,0 +1,143 @@
+"""A model as a sum of terms, one a column, which every export writes down in its own language.
+
+    score_k = intercept_k + Σ over columns of (what its cell adds to score k)
+
+A term holds what a cell adds: `weight` times its number, or the weights of its level; `gap` is what a missing cell
+adds, None where a row with a missing cell has no score. Weights are tuples of K numbers, one a score.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import singledispatch
+
+import numpy as np
+from numpy.typing import NDArray
+
+from separatrix.design.encode import (
+    BooleanEncoding,
+    CategoryEncoding,
+    ColumnEncoding,
+    DateEncoding,
+    FilledEncoding,
+    PresenceEncoding,
+    TextEncoding,
+)
+from separatrix.model.record import Model
+
+__all__ = ["DateTerm", "LevelTerm", "NumberTerm", "Term", "TextTerm", "TruthTerm", "Weights", "terms_of"]
+
+Floats = NDArray[np.float64]
+Weights = tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Term:
+    """What a column adds to the scores; of this class itself, only whether it is missing matters."""
+
+    name: str
+    gap: Weights | None
+
+
+@dataclass(frozen=True)
+class NumberTerm(Term):
+    """`weight` · (number − origin); `centre` is a number near which the cells are."""
+
+    weight: Weights
+    centre: float
+    origin: int = 0
+
+
+@dataclass(frozen=True)
+class TruthTerm(NumberTerm):
+    """`weight` for the second of two words, nothing for the first."""
+
+    words: tuple[str, str] = ("", "")
+
+
+@dataclass(frozen=True)
+class DateTerm(NumberTerm):
+    """`weight` · (days since 1970-01-01 − origin)."""
+
+
+@dataclass(frozen=True)
+class LevelTerm(Term):
+    """The weights of each level, and `other` of a level that is not among them."""
+
+    levels: tuple[tuple[str, Weights], ...]
+    other: Weights
+
+
+@dataclass(frozen=True)
+class TextTerm(Term):
+    """The weights (q, K) of the words of an encoding."""
+
+    encoding: TextEncoding
+    weights: tuple[Weights, ...]
+
+
+def terms_of(model: Model) -> tuple[Term, ...]:
+    """Return the terms of a model; columns that add nothing are left out, if a missing cell adds nothing either."""
+    fills = model.encoding.missing == "impute"
+    parts = zip(model.encoding.columns, model.encoding.places, strict=True)
+    return tuple(_term(column, model.coef[:, place], fills) for column, place in parts if _counts(model, place))
+
+
+def _counts(model: Model, place: slice) -> bool:
+    return model.encoding.missing != "impute" or bool(model.coef[:, place].any())
+
+
+@singledispatch
+def _term(column: ColumnEncoding, coef: Floats, fills: bool) -> Term:
+    """Return the term of a column whose features have coefficients (K, its features)."""
+    raise NotImplementedError(f"no term for {column.kind}")
+
+
+@_term.register
+def _(column: FilledEncoding, coef: Floats, fills: bool) -> Term:
+    return NumberTerm(column.name, _gap(column, coef, fills), _tuple(coef[:, 0]), column.fill)
+
+
+@_term.register
+def _(column: BooleanEncoding, coef: Floats, fills: bool) -> Term:
+    return TruthTerm(column.name, _gap(column, coef, fills), _tuple(coef[:, 0]), column.fill, words=column.words)
+
+
+@_term.register
+def _(column: DateEncoding, coef: Floats, fills: bool) -> Term:
+    gap, centre = _gap(column, coef, fills), column.fill + column.origin
+    return DateTerm(column.name, gap, _tuple(coef[:, 0]), centre, column.origin)
+
+
+@_term.register
+def _(column: PresenceEncoding, coef: Floats, fills: bool) -> Term:
+    return Term(column.name, _tuple(coef[:, 0]) if fills else None)
+
+
+@_term.register
+def _(column: CategoryEncoding, coef: Floats, fills: bool) -> Term:
+    levels = tuple((word, _at(coef, place)) for word, place in sorted(column.places.items()))
+    gap = _at(coef, column.missing_place) if fills else None
+    return LevelTerm(column.name, gap, levels, _at(coef, column.other_place))
+
+
+@_term.register
+def _(column: TextEncoding, coef: Floats, fills: bool) -> Term:
+    q = len(column.seen)
+    gap = _at(coef, q if column.indicator else -1) if fills else None
+    return TextTerm(column.name, gap, column, tuple(map(_tuple, coef[:, :q].T)))
+
+
+def _gap(column: FilledEncoding, coef: Floats, fills: bool) -> Weights | None:
+    if not fills:
+        return None
+    return _tuple(column.fill * coef[:, 0] + (coef[:, 1] if column.indicator else 0.0))
+
+
+def _at(coef: Floats, place: int) -> Weights:
+    """Return the coefficients of a feature, zeros for none."""
+    return _tuple(coef[:, place] if place >= 0 else np.zeros(len(coef)))
+
+
+def _tuple(numbers: Floats) -> Weights:
+    return tuple(numbers.tolist())

@@ -1,0 +1,215 @@
+"""Model files: one JSON object, format 1, written whole or not at all, read with nothing taken on trust.
+
+Floats are written with as many digits as tell them apart, so they come back bit for bit. Reading runs no code of the
+file's: it is parsed within limits of size, depth and number, every value is checked against what the format says, and
+what does not fit raises a ModelFileError that names the place. `docs/model-format.md` describes the format, and
+`schema.json` beside this file is its JSON Schema.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from separatrix.design.encode import Encoding
+from separatrix.errors import ModelFileError
+from separatrix.files import write_whole
+from separatrix.model.intervals import Covariance
+from separatrix.model.predictions import Label
+from separatrix.model.record import TASKS, Model, Task
+from separatrix.model.rule import LINKS, TIES, Link, Rule, Side
+from separatrix.records import Record, parse_json
+from separatrix.tables.table import KINDS
+
+__all__ = ["FORMAT", "LARGEST_FILE", "load_model", "model_from_dict", "model_to_dict", "save_model"]
+
+FORMAT = 1
+LARGEST_FILE = 256 * 2**20  # bytes
+# From a format to the next: how what it said is said there. Old files are read by way of all that follow.
+MIGRATIONS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
+ENCODING = ("omitted", "missing", "sparse", "notes")  # beside the columns, which stand at the top
+
+
+def save_model(model: Model, path: str | Path) -> None:
+    """Write a model to a file in one step; an OptionError says why it cannot be written."""
+    parts = (f"{json.dumps(key)}: {json.dumps(value, allow_nan=False)}" for key, value in model_to_dict(model).items())
+    write_whole(path, "{\n" + ",\n".join(parts) + "\n}\n")
+
+
+def load_model(path: str | Path) -> Model:
+    """Return the model in a file; a ModelFileError says what is wrong with it, and where."""
+    try:
+        with Path(path).open("rb") as file:
+            content = file.read(LARGEST_FILE + 1)
+    except (OSError, ValueError) as problem:
+        raise ModelFileError(f"{path} cannot be read: {getattr(problem, 'strerror', None) or problem}") from None
+    if len(content) > LARGEST_FILE:
+        raise ModelFileError(f"{path} has more than {LARGEST_FILE // 2**20} MiB, which no model needs")
+    try:
+        return model_from_dict(parse_json(content))
+    except ModelFileError as problem:
+        raise ModelFileError(f"{path}: {problem}; is it a model that `separatrix fit --out` wrote?") from None
+
+
+def model_to_dict(model: Model) -> dict[str, Any]:
+    """Return a model as JSON values; in free-form parts a number that JSON lacks becomes the word inf, -inf or nan."""
+    encoding = model.encoding.to_dict()
+    covariance = None
+    if model.covariance is not None:
+        covariance = {**vars(model.covariance), "matrix": model.covariance.matrix.tolist()}
+    return {
+        "format": FORMAT,
+        "estimator": model.estimator,
+        "options": _plain(model.options),
+        "task": model.task,
+        "target": model.target,
+        "classes": None if model.classes is None else list(model.classes),
+        "rule": vars(model.rule),
+        "features": list(model.encoding.feature_names),
+        "coef": model.coef.tolist(),
+        "intercept": model.intercept.tolist(),
+        "columns": encoding["columns"],
+        "encoding": {key: encoding[key] for key in ENCODING},
+        "data": _plain(model.data),
+        "status": model.status,
+        "message": model.message,
+        "covariance": covariance,
+        "no_covariance": model.no_covariance,
+        "certificate": None if model.certificate is None else _plain(model.certificate),
+        "summary": _plain(model.summary),
+    }
+
+
+def model_from_dict(data: Any) -> Model:
+    """Make a model from what `model_to_dict` returned; anything else raises a ModelFileError that names the place."""
+    record = Record(_migrated(Record(data, "")), "")
+    task: Task = _one_of(record, "task", TASKS)
+    classes = _classes(record) if record.has("classes") else None
+    if (classes is None) != (task == "regression"):
+        record.refuse("classes", record.value("classes"), f"what a {task} has")
+    encoding = _encoding(record)
+    scores, p = 1 if classes is None or len(classes) == 2 else len(classes), len(encoding.feature_names)
+    coef = record.matrix("coef", p)
+    if len(coef) != scores:
+        raise ModelFileError(f"coef has {len(coef)} rows of numbers, where the classes ask for {scores}")
+    return Model(
+        estimator=record.text("estimator"),
+        task=task,
+        target=record.text("target"),
+        classes=classes,
+        coef=coef,
+        intercept=record.numbers("intercept", scores),
+        rule=_rule(record.record("rule"), classes),
+        encoding=encoding,
+        options=record.record("options").values,
+        data=_data(record.record("data")),
+        certificate=_certificate(record.record("certificate")) if record.has("certificate") else None,
+        summary=record.record("summary").values,
+        status=record.text("status"),
+        message=record.text("message"),
+        covariance=_covariance(record.record("covariance"), p) if record.has("covariance") else None,
+        no_covariance=record.text("no_covariance"),
+    )
+
+
+def _migrated(record: Record) -> Mapping[str, Any]:
+    """Return what a file says in the format of this release."""
+    version = record.value("format")
+    if isinstance(version, bool) or not isinstance(version, int) or version < 1:
+        record.refuse("format", version, "the number of a format")
+    if version > FORMAT:
+        raise ModelFileError(
+            f"its format is {version}, and this release reads formats up to {FORMAT}; install a newer separatrix"
+        )
+    values = dict(record.values)
+    for old in range(version, FORMAT):
+        values = MIGRATIONS[old](values)
+    return values
+
+
+def _encoding(record: Record) -> Encoding:
+    encoding = Encoding.from_records(record, record.record("encoding"))
+    if record.texts("features") != encoding.feature_names:
+        raise ModelFileError("features are not those of the columns' encoding; the file was altered")
+    return encoding
+
+
+def _classes(record: Record) -> tuple[Label, ...]:
+    labels = record.items("classes")
+    for place, label in enumerate(labels):
+        if not isinstance(label, str | int | float) or (isinstance(label, float) and not math.isfinite(label)):
+            record.refuse(f"classes[{place}]", label, "text, a number or a truth value")
+    if len(labels) < 2 or len(set(labels)) < len(labels):
+        raise ModelFileError(
+            f"classes are {len(set(labels))} different labels of {len(labels)}; at least two should be"
+        )
+    return tuple(labels)
+
+
+def _rule(record: Record, classes: tuple[Label, ...] | None) -> Rule:
+    link: Link = _one_of(record, "link", LINKS)
+    tie: Side = _one_of(record, "tie", TIES)
+    threshold = record.number("threshold")
+    if not 0.0 < threshold < 1.0:
+        record.refuse("threshold", threshold, "a number between 0 and 1")
+    many = classes is not None and len(classes) > 2
+    fits = link == "none" or (classes is not None and many == (link != "sigmoid"))
+    if not fits:
+        record.refuse("link", link, "a link for so many classes")
+    return Rule(link, tie, threshold)
+
+
+def _covariance(record: Record, p: int) -> Covariance:
+    matrix = record.matrix("matrix", p + 1)
+    if matrix.shape != (p + 1, p + 1) or (np.diag(matrix) < 0.0).any():
+        raise ModelFileError(f"{record.at('matrix')} is no covariance of {p + 1} coefficients")
+    freedom, variance = (
+        record.number(key) if record.has(key) else None for key in ("degrees_of_freedom", "residual_variance")
+    )
+    for key, number in (("degrees_of_freedom", freedom), ("residual_variance", variance)):
+        if number is not None and number < 0.0:
+            record.refuse(key, number, "a number not below 0")
+    return Covariance(matrix, freedom, variance)
+
+
+def _data(record: Record) -> Mapping[str, Any]:
+    if record.has("columns"):
+        for column in record.records("columns"):
+            column.text("name")
+            column.text("kind", KINDS)
+            if column.has("format"):
+                column.text("format")
+    return record.values
+
+
+def _certificate(record: Record) -> Mapping[str, Any]:
+    """Return a certificate that looks like one; `Model.evidence` reads it, and its `verify` judges it."""
+    for key in ("kind", "verdict", "claim"):
+        record.text(key)
+    record.whole("format", least=1)
+    record.record("content")
+    return record.values
+
+
+def _one_of(record: Record, key: str, choices: Any) -> Any:
+    return record.text(key, choices)
+
+
+def _plain(value: Any) -> Any:
+    """Return a value as JSON has it: mappings, lists, texts, finite numbers, truth values and null."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(each) for key, each in value.items()}
+    if isinstance(value, np.ndarray | np.generic):
+        return _plain(value.tolist())
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_plain(each) for each in value]
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else repr(value)
+    return str(value)

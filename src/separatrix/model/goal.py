@@ -1,0 +1,127 @@
+"""What a table's target asks for: classes or numbers, told by its kind and its values, and said."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from separatrix.errors import DataError, OptionError, counted, did_you_mean
+from separatrix.fit import Classes
+from separatrix.model.record import Task
+from separatrix.tables import Column, target_column
+from separatrix.tables.table import Table
+
+__all__ = ["Goal", "find_goal", "known_target", "place_of_label"]
+
+FEW_NUMBERS = 10  # different whole numbers, up to which they may be names of classes
+MANY_CLASSES = 1000
+TRUE_WORDS, FALSE_WORDS = {"true", "t", "yes", "y", "1"}, {"false", "f", "no", "n", "0"}
+
+
+@dataclass(frozen=True, eq=False)
+class Goal:
+    """The task, the target's values (n,), its classes (None: numbers), and why it was taken so.
+
+    Of two classes the positive one is in the place `positive`.
+    """
+
+    task: Task
+    y: NDArray[Any]
+    classes: Classes | None
+    reason: str
+    positive: int = 1
+
+
+def known_target(table: Table, asked: str | None) -> str:
+    """Return the target asked for, or the one that the table knows."""
+    target = asked or table.target
+    if target is None:
+        columns = ", ".join(map(repr, table.names))
+        raise DataError(f"say which column to predict with --target; {table.source} has {columns}")
+    table.column(target)
+    return target
+
+
+def find_goal(table: Table, target: str, task: Task | None = None, positive: str | None = None) -> Goal:
+    """Return what the target of a table without gaps there asks for; `task` where it was said, or the model says it."""
+    column = table.column(target)
+    chosen, reason = (task, f"{target!r} is taken as {_WORDS[task]}, as the model asks") if task else _task(column)
+    if chosen == "regression":
+        return Goal("regression", _numbers(column), None, reason)
+    classes = _classes(table, column)
+    if len(classes.values) < 2:
+        seen = f"only one class, {classes.plain[0]!r}" if len(classes.values) else "no rows"
+        raise DataError(f"the target {target!r} has {seen}; a classifier needs rows of at least two classes")
+    if len(classes.values) > MANY_CLASSES:
+        raise DataError(
+            f"the target {target!r} has {len(classes.values):,} different values, too many for classes; is it a number,"
+            " or a name? Choose another --target"
+        )
+    return Goal("classification", classes.values[classes.codes], classes, reason, _place(classes, positive))
+
+
+_WORDS: dict[Task, str] = {"classification": "classes", "regression": "a number"}
+
+
+def _task(column: Column) -> tuple[Task, str]:
+    """Return the task that a target's values suggest, with the reason."""
+    if column.kind not in {"number", "date"}:
+        count = len(column.levels)
+        return "classification", f"{column.name!r} has {counted(count, 'level')}, so it is taken as classes"
+    different = np.unique(column.values)
+    whole = bool((different == np.rint(different)).all())
+    if len(different) == 2 or (whole and len(different) <= FEW_NUMBERS):
+        many = f"only {len(different)} different values"
+        return "classification", f"{column.name!r} has {many}, so they are taken as classes"
+    return "regression", f"{column.name!r} has {len(different):,} different numbers, so it is taken as a number"
+
+
+def _numbers(column: Column) -> NDArray[np.float64]:
+    if column.kind not in {"number", "date"}:
+        shown = column.levels[0] if column.levels else "text"
+        raise DataError(f"the target {column.name!r} holds {column.kind} ({shown!r}); a regression needs numbers")
+    return np.asarray(column.values, dtype=np.float64)
+
+
+def _classes(table: Table, column: Column) -> Classes:
+    """Return the classes of a target; of a category by its codes, without looking at a word twice."""
+    if column.kind == "category":
+        used, codes = np.unique(column.values, return_inverse=True)
+        return Classes(np.asarray(column.levels)[used], codes)
+    labels = target_column(table, column.name)
+    values, codes = np.unique(labels.astype(str) if labels.dtype.kind == "O" else labels, return_inverse=True)
+    return Classes(values, codes)
+
+
+def place_of_label(text: str, classes: Classes) -> int:
+    """Return the place of the class that a text names: `1` names the number 1, `true` the truth value."""
+    for place, label in enumerate(classes.plain):
+        if _is_named(label, text):
+            return place
+    raise OptionError(f"--positive {text!r} is no class of the target{did_you_mean(text, map(str, classes.plain))}")
+
+
+def _place(classes: Classes, positive: str | None) -> int:
+    """Return the place of the positive class among two."""
+    if positive is None:
+        return 1
+    if len(classes.values) > 2:
+        raise OptionError(
+            f"--positive {positive!r} chooses between two classes, but the target has {len(classes.values)}; leave it"
+            " out"
+        )
+    return place_of_label(positive, classes)
+
+
+def _is_named(label: Any, text: str) -> bool:
+    if isinstance(label, bool):
+        return text.lower() in (TRUE_WORDS if label else FALSE_WORDS)
+    if isinstance(label, str):
+        return text == label
+    try:
+        return bool(float(text) == label)
+    except ValueError:
+        return False

@@ -1,0 +1,124 @@
+"""The learner seam: rows that were encoded, in; a predictor with its evidence and its inference, out."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from separatrix.design import Design, make_design
+from separatrix.fit import Classes, ConvexOptions, FitResult, Watch
+from separatrix.inference.table import InferenceTable
+from separatrix.model.intervals import Covariance
+from separatrix.model.record import Task
+from separatrix.model.rule import Rule
+
+if TYPE_CHECKING:
+    from separatrix.fit import PerceptronOptions
+
+__all__ = ["LearnOptions", "Learned", "Learner", "Strength", "TrainingRows", "one_row_each", "with_intercept"]
+
+Floats = NDArray[np.float64]
+Strength = float | Literal["auto", "cv"]
+
+
+@dataclass(frozen=True)
+class LearnOptions:
+    """What a user may ask of a learner; each takes what concerns it.
+
+    `strength` of the penalty: a number, "cv" (chosen by cross-validation) or "auto" (none where that has an answer).
+    `perceptron` None stands for its defaults, with the best weights kept.
+    """
+
+    strength: Strength = "auto"
+    l1_ratio: float = 0.0
+    intercept: bool = True
+    folds: int = 5
+    seed: int = 0
+    convex: ConvexOptions = field(default_factory=ConvexOptions)
+    perceptron: PerceptronOptions | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingRows:
+    """A matrix (n, p), dense or CSR, the names of its columns, and the target: classes, or numbers y.
+
+    `quantities` marks the columns that have a unit, which a penalty must not depend on. Of two classes the positive one
+    is in the place `positive`.
+    """
+
+    X: Any
+    names: tuple[str, ...]
+    quantities: NDArray[np.bool_]
+    y: NDArray[Any]
+    classes: Classes | None = None
+    positive: int = 1
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return int(self.X.shape[0]), int(self.X.shape[1])
+
+    @cached_property
+    def labels(self) -> tuple[Any, ...]:
+        """The classes in the order of the scores, of two the positive one last."""
+        assert self.classes is not None  # of numbers nobody asks
+        plain = self.classes.plain
+        return tuple(plain[::-1] if len(plain) == 2 and self.positive == 0 else plain)
+
+    def design(self, intercept: bool) -> Design:
+        """Return the rows as a design."""
+        return make_design(self.X, intercept=intercept, names=list(self.names))
+
+    def targets(self) -> NDArray[Any]:
+        """Return the target as a loss takes it: numbers, signs ±1 of two classes, or the places of more."""
+        if self.classes is None:
+            return np.asarray(self.y, dtype=np.float64)
+        return self.classes.signs(self.positive) if len(self.labels) == 2 else self.classes.codes
+
+
+@dataclass(frozen=True, eq=False)
+class Learned:
+    """A predictor: coef (K, p) and intercept (K,) in the units of the rows, and what is known of it.
+
+    `table` is its inference. Without a `covariance` of the coefficients, `no_covariance` says why. `scales` are what
+    columns were divided by before the fit, which the certificate is about; None: nothing.
+    """
+
+    result: FitResult
+    coef: Floats
+    intercept: Floats
+    rule: Rule
+    options: Mapping[str, Any]
+    table: InferenceTable | None = None
+    covariance: Covariance | None = None
+    no_covariance: str = ""
+    scales: Floats | None = None
+    sentences: tuple[str, ...] = ()
+
+
+class Learner(ABC):
+    """A way to learn a linear predictor."""
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    tasks: ClassVar[tuple[Task, ...]] = ("classification",)
+
+    @abstractmethod
+    def learn(self, rows: TrainingRows, options: LearnOptions, watch: Watch | None = None) -> Learned:
+        """Fit the rows."""
+
+
+def one_row_each(coef: Floats, intercept: Any) -> tuple[Floats, Floats]:
+    """Return coefficients (K, p) and intercepts (K,), K = 1 of a single score."""
+    return np.atleast_2d(coef), np.atleast_1d(np.asarray(intercept, dtype=np.float64))
+
+
+def with_intercept(matrix: Floats) -> Floats:
+    """Return a covariance with a row and a column of 0 for an intercept that is always 0."""
+    return np.pad(matrix, ((1, 0), (1, 0)))

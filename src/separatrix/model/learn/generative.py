@@ -1,0 +1,37 @@
+"""Gaussian classes of shared variances, of a table: the generative twin of logistic regression."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from separatrix.errors import OptionError
+from separatrix.fit import Watch, fit_generative
+from separatrix.model.learn.base import Learned, Learner, LearnOptions, TrainingRows, one_row_each
+from separatrix.model.rule import Rule
+
+__all__ = ["Generative"]
+
+
+class Generative(Learner):
+    """Weights in closed form, from the means and variances of the classes."""
+
+    name: ClassVar[str] = "generative"
+    title: ClassVar[str] = "Gaussian generative classifier"
+
+    def learn(self, rows: TrainingRows, options: LearnOptions, watch: Watch | None = None) -> Learned:  # noqa: ARG002
+        """Fit the rows; the intercept is always there."""
+        assert rows.classes is not None  # a classifier's rows
+        if not options.intercept:
+            raise OptionError("a generative classifier always has an intercept, which its priors and means decide")
+        result = fit_generative(rows.design(intercept=True), rows.classes)
+        coef, intercept = one_row_each(result.coef, result.intercept)
+        if len(rows.labels) == 2 and rows.positive == 0:
+            coef, intercept = -coef, -intercept
+        return Learned(
+            result,
+            coef,
+            intercept,
+            Rule("softmax" if len(rows.labels) > 2 else "sigmoid"),
+            {},
+            no_covariance="no errors are told of a generative classifier's weights",
+        )

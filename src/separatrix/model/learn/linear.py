@@ -1,0 +1,88 @@
+"""Linear regression of a table: least squares with inference, or a penalty where asked for or needed."""
+
+from __future__ import annotations
+
+import time
+from typing import ClassVar
+
+import numpy as np
+
+from separatrix.fit import (
+    Watch,
+    can_solve_directly,
+    fit_convex,
+    fit_least_squares,
+    least_squares_result,
+    linear_result,
+)
+from separatrix.inference.linear.facts import linear_facts
+from separatrix.inference.linear.table import classical_covariance, linear_table
+from separatrix.inference.refused_table import refused_table
+from separatrix.losses import Squared
+from separatrix.model.intervals import Covariance
+from separatrix.model.learn.base import Learned, Learner, LearnOptions, TrainingRows, one_row_each, with_intercept
+from separatrix.model.learn.penalty import choose_strength, divided, is_plain, penalised, refusal
+from separatrix.model.record import Task
+from separatrix.model.rule import Rule
+from separatrix.problem import Problem
+
+__all__ = ["Linear"]
+
+
+class Linear(Learner):
+    """Least squares, ridge, lasso and elastic net."""
+
+    name: ClassVar[str] = "linear"
+    title: ClassVar[str] = "Linear regression"
+    tasks: ClassVar[tuple[Task, ...]] = ("regression",)
+
+    def learn(self, rows: TrainingRows, options: LearnOptions, watch: Watch | None = None) -> Learned:
+        """Fit the rows: at strength "auto" by least squares if there are more rows than columns."""
+        n, p = rows.shape
+        design = rows.design(options.intercept)
+        if not is_plain(options):
+            return _penalised(rows, options, watch, "")
+        if options.strength == "auto" and (n <= p + 1 or not can_solve_directly(design)):
+            return _penalised(rows, options, watch, f"{n:,} rows cannot tell {p:,} columns apart")
+        began = time.perf_counter()
+        problem = Problem(design, rows.targets(), Squared())
+        fit = fit_least_squares(problem)
+        result = least_squares_result(problem, fit, time.perf_counter() - began)
+        facts = linear_facts(problem, fit, "precision")
+        found = classical_covariance(fit, facts)
+        whole = found.matrix if options.intercept else with_intercept(found.matrix)
+        unclear = found.objection or ("" if fit.estimable.all() else "some coefficients cannot be told from the data")
+        variance = fit.rss / found.degrees_of_freedom if found.degrees_of_freedom > 0.0 else None
+        return Learned(
+            result,
+            *one_row_each(result.coef, result.intercept),
+            Rule(),
+            {"strength": 0.0, "l1_ratio": 0.0, "intercept": options.intercept},
+            linear_table(problem, fit),
+            None if unclear else Covariance(whole, found.degrees_of_freedom, variance),
+            unclear,
+            sentences=("no penalty: least squares, to the last digit",),
+        )
+
+
+def _penalised(rows: TrainingRows, options: LearnOptions, watch: Watch | None, reason: str) -> Learned:
+    scaled, scales = penalised(rows, options.intercept)
+    problem = Problem(scaled.design(options.intercept), rows.targets(), Squared())
+    (problem,), strength, words = choose_strength([problem], options, None)
+    result = linear_result(problem, fit_convex(problem, options.convex, watch=watch), options.convex)
+    coef, intercept = one_row_each(result.coef / scales, result.intercept)
+    why = refusal(options, strength, reason)
+    whole = np.concatenate([intercept, coef[0]]) if options.intercept else coef[0]
+    kept = f"a penalty is used: {reason}" if reason else "a penalty is used, as asked for"
+    return Learned(
+        result,
+        coef,
+        intercept,
+        Rule(),
+        {"strength": strength, "l1_ratio": options.l1_ratio, "intercept": options.intercept},
+        refused_table("linear", problem.design.names, [(None, whole)], float(rows.shape[0]), why),
+        None,
+        why,
+        None if (scales == 1.0).all() else scales,
+        (kept, words, *divided(scales)),
+    )

@@ -1,0 +1,47 @@
+"""Least mean squares of a table (Widrow and Hoff): of classes, on targets ±1; its limit is least squares."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from separatrix.fit import LMSOptions, Watch, binary_targets, fit_lms, join_results
+from separatrix.model.learn.base import Learned, Learner, LearnOptions, TrainingRows, one_row_each
+from separatrix.model.learn.penalty import divided, penalised
+from separatrix.model.record import Task
+from separatrix.model.rule import Rule
+
+__all__ = ["LMS"]
+
+OPTIONS = LMSOptions(max_passes=1000)  # its steps tend to least squares, which `linear` finds at once
+
+
+class LMS(Learner):
+    """The batch rule, in columns divided by their spreads, so that one rate suits all."""
+
+    name: ClassVar[str] = "lms"
+    title: ClassVar[str] = "Least mean squares"
+    tasks: ClassVar[tuple[Task, ...]] = ("classification", "regression")
+
+    def learn(self, rows: TrainingRows, options: LearnOptions, watch: Watch | None = None) -> Learned:
+        """Fit the rows."""
+        scaled, scales = penalised(rows, options.intercept)
+        design = scaled.design(options.intercept)
+        if rows.classes is None:
+            result = fit_lms(design, rows.targets(), OPTIONS, watch=watch)
+        else:
+            fits = [
+                fit_lms(design, signs, OPTIONS, labels=labels, watch=watch)
+                for signs, labels in binary_targets(rows.classes, rows.positive)
+            ]
+            result = join_results(fits, rows.classes.plain)
+        coef, intercept = one_row_each(result.coef, result.intercept)
+        return Learned(
+            result,
+            coef / scales,
+            intercept,
+            Rule(),
+            {"intercept": options.intercept},
+            no_covariance="the steps of LMS come with no errors; use linear or logistic for those",
+            scales=None if (scales == 1.0).all() else scales,
+            sentences=divided(scales),
+        )

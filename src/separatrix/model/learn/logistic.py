@@ -1,0 +1,146 @@
+"""Logistic regression of a table: without a penalty where a maximum exists, and then with inference; else with one."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from separatrix.errors import counted
+from separatrix.fit import LogisticFit, Watch, fit_logistic, judge_rows, logistic_problem, runaways
+from separatrix.inference.refused_table import refused_table
+from separatrix.model.intervals import Covariance
+from separatrix.model.learn.base import Learned, Learner, LearnOptions, TrainingRows, one_row_each, with_intercept
+from separatrix.model.learn.penalty import choose_strength, divided, is_plain, penalised, refusal
+from separatrix.model.rule import Rule
+from separatrix.problem import Problem
+
+__all__ = ["Logistic"]
+
+Floats = NDArray[np.float64]
+ROWS_A_COEFFICIENT = 10  # fewer, and maximum likelihood is known to be unreliable
+MOST_COEFFICIENTS = 1500  # beyond which no covariance is made unless asked for by strength 0
+
+
+class Logistic(Learner):
+    """Logistic regression, of several classes by a softmax."""
+
+    name: ClassVar[str] = "logistic"
+    title: ClassVar[str] = "Logistic regression"
+
+    def learn(self, rows: TrainingRows, options: LearnOptions, watch: Watch | None = None) -> Learned:
+        """Fit the rows: at strength "auto" by maximum likelihood if it exists, else with a penalty, and say why."""
+        if not is_plain(options):
+            return _penalised(rows, options, watch, "")
+        reason = _too_few(rows) if options.strength == "auto" else ""
+        if reason:
+            return _penalised(rows, options, watch, reason)
+        problem = logistic_problem(rows.design(options.intercept), rows.targets(), rows.labels)
+        if options.strength == "auto" and (reason := _no_maximum(rows, problem)):
+            return _penalised(rows, options, watch, reason)
+        return _plain(rows, problem, fit_logistic(problem, options.convex, labels=rows.labels, watch=watch), options)
+
+
+def _too_few(rows: TrainingRows) -> str:
+    n, p = rows.shape
+    coefficients = (p + 1) * max(1, len(rows.labels) - 1)
+    if coefficients > MOST_COEFFICIENTS:
+        return f"{coefficients:,} coefficients are too many to tell one by one"
+    if n < ROWS_A_COEFFICIENT * coefficients:
+        return f"{counted(n, 'row')} are few for {counted(coefficients, 'coefficient')}"
+    return ""
+
+
+def _no_maximum(rows: TrainingRows, problem: Problem) -> str:
+    """Return why maximum likelihood has no answer, nothing where it has one: cheaper than to look for it in vain."""
+    codes = problem.y if len(rows.labels) > 2 else (problem.y > 0.0).astype(np.intp)
+    found = judge_rows(problem.design, codes, rows.labels, np.ones(len(codes), dtype=np.bool_))
+    if found.verdict == "overlap":
+        return ""
+    if found.verdict == "undecided":
+        return "it is not known whether the likelihood has a maximum"
+    kind = "completely" if found.verdict == "separable" else "quasi-completely"
+    return f"the classes are {kind} separated, so that the likelihood has no maximum{runaways(found)}"
+
+
+def _plain(rows: TrainingRows, problem: Problem, fit: LogisticFit, options: LearnOptions) -> Learned:
+    result, several = fit.result, len(rows.labels) > 2
+    coef, intercept = one_row_each(result.coef, result.intercept)
+    if several:
+        coef, intercept = coef - coef.mean(axis=0), intercept - intercept.mean()
+    sentences = ("no penalty: the likelihood has a maximum, proved, and no other coefficients reach it",)
+    if fit.existence is None or fit.existence.verdict != "overlap":
+        sentences = ("no penalty, as asked for",)
+    table, covariance, why = _inference(rows, problem, fit, coef, intercept)
+    return Learned(
+        result,
+        coef,
+        intercept,
+        Rule("softmax" if several else "sigmoid"),
+        {"strength": 0.0, "l1_ratio": 0.0, "intercept": options.intercept},
+        table,
+        covariance,
+        why,
+        sentences=sentences,
+    )
+
+
+def _inference(
+    rows: TrainingRows, problem: Problem, fit: LogisticFit, coef: Floats, intercept: Floats
+) -> tuple[Any, Covariance | None, str]:
+    """Return the table, the covariance of two classes' coefficients, or why there is none."""
+    from separatrix.inference.likelihood.fit import LikelihoodFit  # noqa: PLC0415  # a penalised fit goes without
+    from separatrix.inference.likelihood.model import LogisticModel, RowsGiven  # noqa: PLC0415
+    from separatrix.inference.linear.covariance import CovarianceChoice  # noqa: PLC0415
+
+    if fit.existence is None:
+        return None, None, "the fit was stopped before it was known whether a maximum exists"
+    whole = np.column_stack([intercept, coef]) if problem.design.virtual else coef
+    flat = (whole[1:] - whole[0]).ravel() if len(rows.labels) > 2 else whole[0]
+    likelihood = LikelihoodFit(problem, fit.existence, flat, rows.labels)
+    model = LogisticModel((likelihood,), rows.labels, RowsGiven(rows.shape[0], None))
+    table = model.table("classical", None, 0.95)
+    if len(rows.labels) > 2:
+        return table, None, "intervals of probabilities are of two classes"
+    errors = likelihood.errors(CovarianceChoice("classical"))
+    summit, m = likelihood.summit, len(flat)
+    if fit.existence.verdict != "overlap" or errors.covariance is None or summit is None:
+        return table, None, errors.absent or "the likelihood has no maximum"
+    if not summit.sees_all or len(summit.kept) < m:
+        return table, None, "some coefficients cannot be told from the data"
+    turn = np.vstack([summit.row({place: 1}) for place in range(m)])
+    matrix = turn @ errors.covariance @ turn.T
+    return table, Covariance(matrix if problem.design.virtual else with_intercept(matrix)), ""
+
+
+def _penalised(rows: TrainingRows, options: LearnOptions, watch: Watch | None, reason: str) -> Learned:
+    scaled, scales = penalised(rows, options.intercept)
+    assert rows.classes is not None  # a classifier's rows
+    problem = logistic_problem(scaled.design(options.intercept), rows.targets(), rows.labels)
+    (problem,), strength, words = choose_strength([problem], options, rows.classes.codes)
+    result = fit_logistic(problem, options.convex, labels=rows.labels, watch=watch).result
+    coef, intercept = one_row_each(result.coef / scales, result.intercept)
+    why = refusal(options, strength, reason)
+    outputs = [None] if len(coef) == 1 else list(rows.labels)
+    whole = np.column_stack([intercept, coef]) if options.intercept else coef
+    table = refused_table(
+        "logistic" if len(rows.labels) == 2 else "softmax",
+        problem.design.names,
+        list(zip(outputs, whole, strict=True)),
+        float(rows.shape[0]),
+        why,
+    )
+    kept = f"a penalty is used: {reason}" if reason else "a penalty is used, as asked for"
+    return Learned(
+        result,
+        coef,
+        intercept,
+        Rule("softmax" if len(rows.labels) > 2 else "sigmoid"),
+        {"strength": strength, "l1_ratio": options.l1_ratio, "intercept": options.intercept},
+        table,
+        None,
+        why,
+        None if (scales == 1.0).all() else scales,
+        (kept, words, *divided(scales)),
+    )

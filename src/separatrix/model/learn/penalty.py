@@ -1,0 +1,99 @@
+"""Penalised fits of a table: columns that have a unit divided by their spread first, so that no unit counts more.
+
+Coefficients are returned in the units of the rows; the certificate is about the columns as they were divided. The
+strength, where none is asked for, is 1/n: as much as the prior knowledge of one row of the n.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from separatrix.design import Block, Design, add_each
+from separatrix.errors import counted
+from separatrix.inference import eligibility
+from separatrix.model.learn.base import LearnOptions, TrainingRows
+from separatrix.penalties import make_penalty
+from separatrix.problem import Problem
+
+__all__ = ["choose_strength", "divided", "is_plain", "penalised", "refusal", "spreads"]
+
+Floats = NDArray[np.float64]
+STRENGTHS = 30  # tried where cross-validation chooses
+
+
+def spreads(design: Design, quantities: NDArray[np.bool_]) -> Floats:
+    """Return the standard deviation of each stored column that is a quantity, 1 for others, in one pass."""
+    sums, squares = design.fold(_sums, combine=add_each)
+    n = design.shape[0]
+    variances = np.maximum(squares / n - (sums / n) ** 2, 0.0)[int(design.virtual) :]
+    deviations = np.sqrt(variances)
+    return np.where(quantities & (deviations > 0.0), deviations, 1.0)
+
+
+def _sums(block: Block) -> tuple[Floats, Floats]:
+    ones = np.ones(block.stop - block.start)
+    return block.rmatvec(ones), block.column_squares(ones)
+
+
+def penalised(rows: TrainingRows, intercept: bool) -> tuple[TrainingRows, Floats]:
+    """Return the rows with their quantities divided by their spreads, and these; the matrix given stays as it is."""
+    scales = spreads(rows.design(intercept), rows.quantities)
+    if (scales == 1.0).all():
+        return rows, scales
+    if hasattr(rows.X, "indices"):
+        X: Any = rows.X.copy()
+        X.data /= scales[X.indices]
+    else:
+        X = rows.X / scales
+    return replace(rows, X=X), scales
+
+
+def choose_strength(problems: Sequence[Problem], options: LearnOptions, codes: Any) -> tuple[list[Problem], float, str]:
+    """Return the problems with their penalty, its strength, and a sentence about where that came from."""
+    n = problems[0].design.shape[0]
+    if options.strength == "cv":
+        from separatrix.fit import assign_folds, cross_validate  # noqa: PLC0415  # few fits need it
+
+        folds = assign_folds(n, options.folds, options.seed, codes)
+        found = cross_validate(problems, options.l1_ratio, folds, strengths=STRENGTHS, options=options.convex)
+        strength = found.strength
+        words = (
+            f"the strength {strength:.3g} was chosen by cross-validation in {options.folds} folds: the largest as good"
+            " as the best, to a standard error"
+        )
+    elif options.strength == "auto":
+        strength, words = 1.0 / n, f"the strength is 1/n = {1.0 / n:.3g}, as no other was asked for"
+    else:
+        strength, words = float(options.strength), f"the strength {options.strength:g} was asked for"
+    penalty = make_penalty(strength, options.l1_ratio)
+    return [replace(problem, penalty=penalty) for problem in problems], strength, words
+
+
+def is_plain(options: LearnOptions) -> bool:
+    """Tell whether no penalty is asked for, or none if that has an answer."""
+    return options.strength == "auto" or (not isinstance(options.strength, str) and math.isclose(options.strength, 0.0))
+
+
+def refusal(options: LearnOptions, strength: float, reason: str) -> str:
+    """Return why nothing may be inferred from a fit that has a penalty, with the reason for one that was not asked."""
+    if reason:
+        needed = reason.partition(";")[0]
+        return (
+            f"a penalty (strength={strength:.3g}) draws the coefficients towards 0 by an unknown amount, so nothing"
+            f" tells their errors; it is needed, as {needed}"
+        )
+    if options.strength == "cv":
+        return eligibility.chosen_by_cross_validation(strength)
+    return eligibility.penalised(strength)
+
+
+def divided(scales: Floats) -> tuple[str, ...]:
+    """Return a sentence about the columns that were divided, if any."""
+    count = int((scales != 1.0).sum())
+    return (f"for the penalty {counted(count, 'column')} with a unit were divided by the spread",) if count else ()

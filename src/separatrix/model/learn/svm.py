@@ -1,0 +1,47 @@
+"""A linear support vector machine of a table; of several classes each against the rest."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import ClassVar
+
+from separatrix.fit import Watch, binary_targets, fit_svm, join_results
+from separatrix.losses import Hinge
+from separatrix.model.learn.base import Learned, Learner, LearnOptions, TrainingRows, one_row_each
+from separatrix.model.learn.penalty import choose_strength, divided, penalised
+from separatrix.model.rule import Rule
+from separatrix.problem import Problem
+
+__all__ = ["SVM"]
+
+
+class SVM(Learner):
+    """The soft margin, by the hinge loss and a squared penalty."""
+
+    name: ClassVar[str] = "svm"
+    title: ClassVar[str] = "Support vector machine"
+
+    def learn(self, rows: TrainingRows, options: LearnOptions, watch: Watch | None = None) -> Learned:
+        """Fit the rows."""
+        assert rows.classes is not None  # a classifier's rows
+        scaled, scales = penalised(rows, options.intercept)
+        design, targets = scaled.design(options.intercept), binary_targets(rows.classes, rows.positive)
+        problems = [Problem(design, signs, Hinge()) for signs, _ in targets]
+        asked = replace(options, l1_ratio=0.0)
+        problems, strength, words = choose_strength(problems, asked, rows.classes.codes)
+        fits = [
+            fit_svm(problem, options.convex, labels=target.labels, watch=watch)
+            for problem, target in zip(problems, targets, strict=True)
+        ]
+        result = join_results(fits, rows.classes.plain)
+        coef, intercept = one_row_each(result.coef, result.intercept)
+        return Learned(
+            result,
+            coef / scales,
+            intercept,
+            Rule(),
+            {"strength": strength, "loss": "hinge", "intercept": options.intercept},
+            no_covariance="a support vector machine has no likelihood, so nothing is inferred from it",
+            scales=None if (scales == 1.0).all() else scales,
+            sentences=(words, *divided(scales)),
+        )

@@ -1,0 +1,167 @@
+"""A fitted linear predictor with all that it takes to use it, check it and tell where it came from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from separatrix.design.encode import Encoding
+from separatrix.errors import CertificateError, DataError, did_you_mean
+from separatrix.model.intervals import Covariance, Intervals, score_intervals
+from separatrix.model.predictions import Label, Predictions
+from separatrix.model.rule import Rule
+from separatrix.tables.table import ColumnKind, Table
+
+if TYPE_CHECKING:
+    from separatrix.certificates import Certificate
+
+__all__ = ["TASKS", "Model", "Task", "label_array"]
+
+Floats = NDArray[np.float64]
+Task = Literal["classification", "regression"]
+TASKS: tuple[Task, ...] = ("classification", "regression")
+LEVEL = 0.95  # of intervals
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """A linear predictor of a table's column: score = coef·features + intercept, and a rule from score to answer.
+
+    `coef` (K, p) and `intercept` (K,), one row for two classes or for numbers; p features of the `encoding`. `classes`
+    in the order of the scores, of two the positive one last; None for numbers. `certificate` is what its `to_dict`
+    gave. Without a `covariance`, `no_covariance` says why there are no intervals.
+    """
+
+    estimator: str
+    task: Task
+    target: str
+    classes: tuple[Label, ...] | None
+    coef: Floats
+    intercept: Floats
+    rule: Rule
+    encoding: Encoding
+    options: Mapping[str, Any] = field(default_factory=dict)
+    data: Mapping[str, Any] = field(default_factory=dict)
+    certificate: Mapping[str, Any] | None = None
+    summary: Mapping[str, Any] = field(default_factory=dict)
+    status: str = ""
+    message: str = ""
+    covariance: Covariance | None = None
+    no_covariance: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "coef", np.atleast_2d(np.asarray(self.coef, dtype=np.float64)))
+        object.__setattr__(self, "intercept", np.atleast_1d(np.asarray(self.intercept, dtype=np.float64)))
+        scores = 1 if self.classes is None or len(self.classes) == 2 else len(self.classes)
+        shape = scores, len(self.encoding.feature_names)
+        if self.coef.shape != shape or self.intercept.shape != (scores,):
+            raise DataError(
+                f"coef has shape {self.coef.shape} and intercept {self.intercept.shape}; the encoding and the classes"
+                f" ask for {shape} and {(scores,)}"
+            )
+        if not (np.isfinite(self.coef).all() and np.isfinite(self.intercept).all()):
+            raise DataError("a coefficient is not finite; a model needs numbers that can be multiplied with")
+
+    @property
+    def kinds(self) -> dict[str, ColumnKind]:
+        """The kind that each column used is to be read as, for `tables.open_table`."""
+        said = {column["name"]: column["kind"] for column in self.data.get("columns", ())}
+        own = {column.name: said.get(column.name, column.kind) for column in self.encoding.columns}
+        return {name: "category" if kind == "presence" else kind for name, kind in own.items()}
+
+    @property
+    def levels(self) -> dict[str, tuple[str, ...]]:
+        """The words that categories and truth values are to be read with, for `tables.open_table`."""
+        return {each.name: each.levels for each in self.encoding.columns if each.levels}
+
+    @property
+    def formats(self) -> dict[str, str]:
+        """How numbers and dates are written, for `tables.open_table`, where the training table had a way of its own."""
+        used = set(self.encoding.input_names)
+        columns = self.data.get("columns", ())
+        return {each["name"]: each["format"] for each in columns if each.get("format") and each["name"] in used}
+
+    def evidence(self) -> Certificate:
+        """Return the certificate, which `verify(X, y)` re-checks; a CertificateError if it is malformed or absent."""
+        from separatrix.certificates import certificate_from_dict  # noqa: PLC0415  # only a check needs it
+
+        if self.certificate is None:
+            raise CertificateError("this model has no certificate; fit it again to have one")
+        try:
+            return certificate_from_dict(self.certificate)
+        except (ArithmeticError, LookupError, RecursionError) as problem:
+            raise CertificateError(f"malformed certificate: {problem!r}") from None
+
+    def predict(
+        self, table: Table, *, allow_absent: bool = False, intervals: bool = True, level: float = LEVEL
+    ) -> Predictions:
+        """Return what the model says of each row of a table.
+
+        A column that has weight but is not in the table raises a DataError, unless `allow_absent`: then it counts as
+        missing in every row. What was missing, new or of the wrong type is counted in `reports`.
+        """
+        if not allow_absent:
+            self._refuse_absent(table)
+        encoded = self.encoding.apply(table)
+        with np.errstate(over="ignore", invalid="ignore"):
+            scores = np.asarray(encoded.X @ self.coef.T) + self.intercept
+            probabilities = self.rule.probabilities(scores) if self.classes else None
+            distance = self.rule.distances(scores, self.coef) if self.classes else None
+            ends = self._intervals(encoded.X, scores[:, 0], level) if intervals else None
+        parts: list[Any] = [self._labels(scores), _flat(scores), probabilities, distance, ends]
+        left_out = int(np.count_nonzero(~encoded.kept))
+        labels, scores, probabilities, distance, ends = (
+            [_spread(part, encoded.kept) for part in parts] if left_out else parts
+        )
+        return Predictions(self.classes, labels, scores, probabilities, distance, ends, encoded.reports, left_out)
+
+    def _refuse_absent(self, table: Table) -> None:
+        present = set(table.names)
+        parts = zip(self.encoding.columns, self.encoding.places, strict=True)
+        absent = [each.name for each, place in parts if each.name not in present and self.coef[:, place].any()]
+        if absent:
+            names = ", ".join(map(repr, absent[:5])) + (f" and {len(absent) - 5} more" if len(absent) > 5 else "")
+            raise DataError(
+                f"{table.source} has no column {names}, which the model gives weight to; rename or add it, or allow"
+                f" absent columns, which then count as missing in every row{did_you_mean(absent[0], table.names)}"
+            )
+
+    def _intervals(self, X: Any, scores: Floats, level: float) -> Intervals | None:
+        if self.covariance is None or len(self.coef) > 1:
+            return None
+        return score_intervals(self.covariance, X, scores, level, link=self.rule.link if self.classes else "none")
+
+    def _labels(self, scores: Floats) -> NDArray[Any]:
+        if self.classes is None:
+            return scores[:, 0]
+        return label_array(self.classes)[self.rule.classes(scores)]
+
+
+def label_array(labels: tuple[Label, ...]) -> NDArray[Any]:
+    """Return labels as an array of their common type: whole numbers, numbers, truth values, or else objects."""
+    types = {type(label) for label in labels}
+    if types == {int} and all(abs(label) < 2**62 for label in labels if isinstance(label, int)):
+        return np.asarray(labels, dtype=np.int64)
+    if types == {bool}:
+        return np.asarray(labels, dtype=np.bool_)
+    return np.asarray(labels, dtype=np.float64 if types == {float} else object)
+
+
+def _flat(scores: Floats) -> Floats:
+    return scores[:, 0] if scores.shape[1] == 1 else scores
+
+
+def _spread(part: Any, kept: NDArray[np.bool_]) -> Any:
+    """Return what is known of the rows kept in the places of all rows, None or NaN elsewhere."""
+    if part is None or isinstance(part, float):
+        return part
+    if isinstance(part, Intervals):
+        return Intervals(*(_spread(end, kept) for end in part))
+    numbers = part.dtype.kind == "f"
+    spread = np.full((len(kept), *part.shape[1:]), np.nan if numbers else None, dtype=np.float64 if numbers else object)
+    spread[kept] = part
+    return spread

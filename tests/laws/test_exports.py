@@ -1,0 +1,168 @@
+"""The law of exports: SQL in DuckDB and in SQLite, and the Python function, say what `predict` says."""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import replace
+from typing import Any
+
+import duckdb
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from made_models import LABELS, made_model, mixed_table, rows_of
+
+from separatrix.errors import DataError
+from separatrix.model import Model
+from separatrix.model.export import to_python, to_sql
+from separatrix.tables.sql import identifier
+from separatrix.tables.table import Column, Table, category_column
+
+TYPES = {"number": "DOUBLE", "boolean": "VARCHAR", "category": "VARCHAR", "date": "VARCHAR", "text": "VARCHAR"}
+CLOSE = 1e-12  # relative to the sum of what a score is made of
+NASTY = st.text(st.sampled_from(list("aB \"'`;,.%_\\-(){}[]\n\t\r𝒳ß√0")), min_size=1, max_size=6)
+ROW = "the row"
+DUCKDB = duckdb.connect(config={"threads": 1})
+
+
+def loaded(engine: str, table: Table) -> Any:
+    """Return a database that holds a table as `data`, with the number of each row."""
+    database: Any = DUCKDB.cursor() if engine == "duckdb" else sqlite3.connect(":memory:")
+    database.execute('DROP TABLE IF EXISTS "data"')
+    columns = [f"{identifier(ROW)} BIGINT", *(f"{identifier(c.name)} {TYPES[c.kind]}" for c in table.columns)]
+    database.execute(f'CREATE TABLE "data" ({", ".join(columns)})')
+    rows = [(place, *row.values()) for place, row in enumerate(rows_of(table))]
+    marks = ", ".join("?" * len(columns))
+    every = ", ".join([f"({marks})"] * len(rows))
+    database.execute(f'INSERT INTO "data" VALUES {every}', [cell for row in rows for cell in row])
+    return database
+
+
+def answers(engine: str, model: Model, table: Table) -> dict[str, list[Any]]:
+    database = loaded(engine, table)
+    try:
+        cursor = database.execute(to_sql(model, keep=[ROW]))
+        names = [each[0] for each in cursor.description]
+        rows = sorted(cursor.fetchall())
+    finally:
+        database.close()
+    return dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
+
+
+def sizes(model: Model, table: Table) -> np.ndarray[Any, Any]:
+    """Return of each row how large the numbers are that its scores are made of, at least 1."""
+    X = np.abs(np.asarray(model.encoding.apply(table).X @ np.eye(model.coef.shape[1])))
+    return 1.0 + (X @ np.abs(model.coef).T + np.abs(model.intercept)).max(axis=1)
+
+
+def equal(found: dict[str, list[Any]], model: Model, table: Table) -> None:
+    """Compare columns by name with those of `predict`: numbers closely, labels where they are not on the boundary."""
+    said, size = model.predict(table), sizes(model, table)
+    wanted = said.columns()
+    distance = wanted.pop("distance", np.full(table.n_rows, np.inf))
+    assert list(found) == list(wanted)
+    for name, values in wanted.items():
+        if name == "prediction" and model.classes is not None:
+            clear = np.isnan(distance) | (distance > 1e-9)
+            assert [v for v, c in zip(found[name], clear, strict=True) if c] == values[clear].tolist()
+        else:
+            np.testing.assert_array_less(np.abs(np.asarray(found[name], dtype=float) - values), CLOSE * size)
+
+
+def python_function(model: Model) -> Any:
+    scope: dict[str, Any] = {}
+    exec(compile(to_python(model), "export.py", "exec"), scope)
+    return scope["predict"]
+
+
+def by_python(model: Model, table: Table) -> dict[str, list[Any]]:
+    found = list(map(python_function(model), rows_of(table)))
+    columns: dict[str, list[Any]] = {"prediction": [each["prediction"] for each in found]}
+    labels = model.classes or ()
+    if model.rule.link != "none":
+        columns |= {f"probability_{label}": [each["probabilities"][label] for each in found] for label in labels}
+    if len(model.coef) == 1:
+        return columns | ({"score": [each["scores"][0] for each in found]} if labels else {})
+    return columns | {f"score_{label}": [each["scores"][k] for each in found] for k, label in enumerate(labels)}
+
+
+@pytest.mark.parametrize("link", LABELS)
+@pytest.mark.parametrize("engine", ["duckdb", "sqlite"])
+def test_sql_equals_predict(engine: str, link: str) -> None:
+    table = mixed_table(3)
+    model = made_model(table, link)
+    found = answers(engine, model, table)
+    assert found.pop(ROW) == list(range(table.n_rows))
+    equal(found, model, table)
+
+
+@pytest.mark.parametrize("link", LABELS)
+def test_python_equals_predict(link: str) -> None:
+    table = mixed_table(4, text=True)
+    model = made_model(table, link, text=["message"])
+    equal(by_python(model, table), model, table)
+
+
+@pytest.mark.parametrize("engine", ["duckdb", "sqlite"])
+def test_new_levels_and_gaps_count_as_predict_counts_them(engine: str) -> None:
+    model = made_model(mixed_table(5, gaps=False))
+    later = mixed_table(6)
+    fresh = category_column("cut", ["Fair", "new", None, 'it\'s "Ideal"; --'] * 15)
+    later = Table(tuple(fresh if each.name == "cut" else each for each in later.columns), "later")
+    found = answers(engine, model, later)
+    del found[ROW]
+    equal(found, model, later)
+    equal(by_python(model, later), model, later)
+
+
+@pytest.mark.parametrize("engine", ["duckdb", "sqlite"])
+def test_rows_that_predict_leaves_out_are_null(engine: str) -> None:
+    table = mixed_table(7)
+    model = made_model(table, "softmax", missing="drop")
+    said = model.predict(table)
+    found = answers(engine, model, table)
+    assert 0 < said.left_out < table.n_rows
+    assert [label is None for label in found["prediction"]] == [label is None for label in said.labels]
+    assert [p is None for p in found["probability_setosa"]] == [label is None for label in said.labels]
+    predict = python_function(model)
+    assert [predict(row)["prediction"] is None for row in rows_of(table)] == [label is None for label in said.labels]
+
+
+@st.composite
+def nasty_tables(draw: st.DrawFn) -> Table:
+    names = draw(st.lists(NASTY, min_size=4, max_size=4, unique_by=str.casefold))
+    levels = draw(st.lists(NASTY, min_size=2, max_size=4, unique=True))
+    numbers = st.one_of(st.just(np.nan), st.floats(-1e6, 1e6, allow_subnormal=False))
+    words = st.one_of(st.none(), st.sampled_from(levels))
+    truths = st.sampled_from([np.nan, 0.0, 1.0])
+    rows = st.lists(st.tuples(numbers, words, truths, st.integers(0, 40_000)), min_size=2, max_size=8)
+    number, word, truth, days = zip(*draw(rows), strict=True)
+    columns = (
+        Column(names[0], "number", np.asarray(number)),
+        category_column(names[1], word),
+        Column(names[2], "boolean", np.asarray(truth), (levels[0], levels[1])),
+        Column(names[3], "date", np.asarray(days, dtype=float)),
+        Column("y", "number", np.zeros(len(days))),
+    )
+    return Table(columns, "drawn")
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    table=nasty_tables(),
+    seed=st.integers(0, 99),
+    link=st.sampled_from(list(LABELS)),
+    labels=st.lists(NASTY, min_size=3, max_size=3, unique_by=str.casefold),
+)
+def test_names_and_levels_are_data_never_code(table: Table, seed: int, link: str, labels: list[str]) -> None:
+    try:
+        model = made_model(table, link, seed=seed)
+    except DataError:  # all columns are constant
+        assume(False)
+    model = replace(model, classes=None if model.classes is None else tuple(labels[: len(model.classes)]))
+    for engine in ("duckdb", "sqlite"):
+        found = answers(engine, model, table)
+        del found[ROW]
+        equal(found, model, table)
+    equal(by_python(model, table), model, table)

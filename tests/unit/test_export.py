@@ -1,0 +1,240 @@
+"""Exports beyond the law that they equal `predict`: refusals, depth, dialect, ONNX in its own runtime."""
+
+from __future__ import annotations
+
+import ast
+import datetime
+import sqlite3
+import sys
+from dataclasses import replace
+from typing import Any
+
+import duckdb
+import numpy as np
+import onnxruntime
+import pytest
+from made_models import LABELS, made_model, mixed_table, rows_of
+
+from separatrix.design.encode import plan_encoding
+from separatrix.errors import DataError, OptionError
+from separatrix.model import Model, Rule
+from separatrix.model.export import to_onnx, to_python, to_sql
+from separatrix.tables.table import Column, Table, category_column
+
+# SQL
+
+
+def test_texts_have_no_sql_and_no_graph() -> None:
+    model = made_model(mixed_table(1, text=True), text=["message"])
+    with pytest.raises(OptionError, match="column 'message' is text, and its words have no SQL; export to python"):
+        to_sql(model)
+    with pytest.raises(OptionError, match="column 'message' is text, and its words have no ONNX graph"):
+        to_onnx(model)
+
+
+def test_a_column_without_weight_is_not_asked_for() -> None:
+    table = mixed_table(1, text=True)
+    model = made_model(table, text=["message"])
+    coef = model.coef.copy()
+    coef[:, model.encoding.places[0]] = 0.0
+    lean = replace(model, coef=coef)
+    assert "message" not in to_sql(lean)
+    assert "message" not in to_python(lean)
+
+
+def test_nul_characters_are_refused() -> None:
+    table = Table((category_column("a", ["x\0", "z", "z"]), Column("y", "number", np.zeros(3))), "made")
+    with pytest.raises(DataError, match="has a NUL character, which SQL cannot write"):
+        to_sql(made_model(table))
+
+
+def test_an_absent_column_is_an_error_also_in_sqlite() -> None:
+    model = made_model(mixed_table(1))
+    database = sqlite3.connect(":memory:")
+    database.execute('CREATE TABLE "data" ("cut" TEXT)')
+    with pytest.raises(sqlite3.OperationalError, match="no such column"):
+        database.execute(to_sql(model))
+    database.close()
+
+
+def test_names_of_results_cannot_be_kept() -> None:
+    with pytest.raises(OptionError, match="keep has 'score', which is the name of a result"):
+        to_sql(made_model(mixed_table(1)), keep=["score"])
+
+
+def test_without_probabilities_no_function_is_needed() -> None:
+    model = made_model(mixed_table(1))
+    assert "EXP(" in to_sql(model)
+    assert "EXP(" not in to_sql(model, probabilities=False)
+    assert "probability" not in to_sql(model, probabilities=False)
+
+
+def wide(p: int, classes: tuple[Any, ...], link: Any) -> tuple[Model, Table]:
+    rng = np.random.default_rng(0)
+    columns = [Column(f"x{j}", "number", rng.normal(size=6)) for j in range(p)]
+    table = Table((*columns, Column("y", "number", np.zeros(6))), "wide")
+    encoding = plan_encoding(table, "y")
+    scores = 1 if len(classes) == 2 else len(classes)
+    coef, intercept = rng.normal(size=(scores, p)), rng.normal(size=scores)
+    return Model("made", "classification", "y", classes, coef, intercept, Rule(link), encoding), table
+
+
+@pytest.mark.parametrize(("p", "classes", "link"), [(1100, (0, 1), "sigmoid"), (60, tuple("abcdefghij"), "softmax")])
+@pytest.mark.parametrize("engine", ["duckdb", "sqlite"])
+def test_wide_models_stay_within_the_depth_of_expressions(p: int, classes: Any, link: str, engine: str) -> None:
+    model, table = wide(p, classes, link)
+    said = model.predict(table)
+    database: Any = duckdb.connect() if engine == "duckdb" else sqlite3.connect(":memory:")
+    names = ", ".join(f'"x{j}" DOUBLE' for j in range(p))
+    database.execute(f'CREATE TABLE "data" ("nr" BIGINT, {names})')
+    for nr, row in enumerate(rows_of(table)):
+        cells = ", ".join(repr(row[f"x{j}"]) for j in range(p))
+        database.execute(f'INSERT INTO "data" VALUES ({nr}, {cells})')
+    rows = sorted(database.execute(to_sql(model, keep=["nr"])).fetchall())
+    database.close()
+    assert [row[1] for row in rows] == said.labels.tolist()
+    assert said.probabilities is not None
+    np.testing.assert_allclose([row[2] for row in rows], said.probabilities[:, 0], rtol=1e-10, atol=1e-13)
+
+
+@pytest.mark.parametrize("classes", [(False, True), (0.5, 1e-3), ("it's", "")])
+@pytest.mark.parametrize("engine", ["duckdb", "sqlite"])
+def test_labels_of_every_type_come_back(classes: tuple[Any, ...], engine: str) -> None:
+    table = Table((Column("x", "number", np.asarray([-1.0, 1.0])), Column("y", "number", np.zeros(2))), "made")
+    model = Model("made", "classification", "y", classes, [1], [0], Rule("sigmoid"), plan_encoding(table, "y"))
+    database: Any = duckdb.connect() if engine == "duckdb" else sqlite3.connect(":memory:")
+    database.execute('CREATE TABLE "data" AS SELECT -1.0 AS x UNION ALL SELECT 1.0')
+    found = database.execute(to_sql(model, keep=["x"], probabilities=False)).fetchall()
+    database.close()
+    assert [label for _, label, _ in sorted(found)] == list(classes) == model.predict(table).labels.tolist()
+    scope: dict[str, Any] = {}
+    exec(to_python(model), scope)
+    assert [scope["predict"]({"x": x})["prediction"] for x in (-1, 1)] == list(classes)
+
+
+def test_typed_columns_of_a_database_work() -> None:
+    """Truth values, dates, timestamps, decimals and whole numbers as DuckDB types, not as text."""
+    truth = Column("b", "boolean", np.asarray([0.0, 1.0, np.nan, 1.0]), ("no", "yes"))
+    date = Column("d", "date", np.asarray([0.0, 11016.0, 19782.0, np.nan]))
+    time = Column("t", "date", np.asarray([0.25, 11016.5, 19782.0, 3.0]))
+    number = Column("n", "number", np.asarray([1.25, -3.0, np.nan, 7.5]))
+    table = Table((truth, date, time, number, Column("y", "number", np.zeros(4))), "typed")
+    model = made_model(table, "number")
+    database = duckdb.connect()
+    database.execute('CREATE TABLE "data" (b BOOLEAN, d DATE, t TIMESTAMP, n DECIMAL(9, 3))')
+    database.execute(
+        "INSERT INTO \"data\" VALUES (false, '1970-01-01', '1970-01-01 06:00:00', 1.25),"
+        " (true, '2000-02-29', '2000-02-29 12:00:00', -3), (NULL, '2024-02-29', '2024-02-29', NULL),"
+        " (true, NULL, '1970-01-04', 7.5)"
+    )
+    found = [row[0] for row in database.execute(to_sql(model)).fetchall()]
+    database.close()
+    np.testing.assert_allclose(found, model.predict(table).labels, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("engine", ["duckdb", "sqlite"])
+def test_every_day_of_the_calendar_is_counted_right(engine: str) -> None:
+    first = datetime.date(1895, 1, 1).toordinal() - datetime.date(1970, 1, 1).toordinal()
+    days = np.arange(first, first + 240 * 366, 13, dtype=float)
+    table = Table((Column("d", "date", days), Column("y", "number", np.zeros(len(days)))), "days")
+    model = replace(made_model(table, "number"), coef=np.ones((1, 1)), intercept=np.zeros(1))
+    database: Any = duckdb.connect() if engine == "duckdb" else sqlite3.connect(":memory:")
+    database.execute('CREATE TABLE "data" ("d" VARCHAR)')
+    cells = ", ".join(f"('{row['d']}')" for row in rows_of(table))
+    database.execute(f'INSERT INTO "data" VALUES {cells}')
+    found = sorted(row[0] for row in database.execute(to_sql(model)).fetchall())
+    database.close()
+    assert found == (days - first).tolist()
+
+
+# Python
+
+
+def test_python_source_is_ascii_and_imports_only_the_standard_library() -> None:
+    source = to_python(made_model(mixed_table(1, text=True), "softmax", text=["message"]))
+    assert source.isascii()
+    imported = {
+        alias.name for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Import) for alias in node.names
+    }
+    assert imported == {"datetime", "math", "re", "zlib"}
+    assert imported <= set(sys.stdlib_module_names)
+
+
+def test_python_takes_cells_of_many_types() -> None:
+    table = mixed_table(2)
+    scope: dict[str, Any] = {}
+    exec(to_python(made_model(table)), scope)
+    row = {'age; "years"': "31.5", "bought": True, "cut": "Good", "since": datetime.date(2020, 1, 2), "plain": 1}
+    same = {'age; "years"': 31.5, "bought": "yes", "cut": "Good", "since": "2020-01-02", "plain": 1.0}
+    assert scope["predict"](row) == scope["predict"](same)
+    gaps = scope["predict"](dict.fromkeys(row))
+    assert gaps == scope["predict"]({**dict.fromkeys(row, float("nan")), "since": "never", "plain": float("inf")})
+    with pytest.raises(KeyError, match="plain"):
+        scope["predict"]({key: row[key] for key in row if key != "plain"})
+
+
+# ONNX
+
+
+def ran(model: Model, table: Table) -> dict[str, Any]:
+    session = onnxruntime.InferenceSession(to_onnx(model), providers=["CPUExecutionProvider"])
+    feeds = {}
+    for each in session.get_inputs():
+        column = table.column(each.name)
+        if each.type == "tensor(string)":
+            cells = np.asarray(["" if word is None else word for word in column.words()], dtype=object)
+        else:
+            cells = column.values.astype(np.float32)
+        feeds[each.name] = cells[:, np.newaxis]
+    names = [each.name for each in session.get_outputs()]
+    return dict(zip(names, session.run(names, feeds), strict=True))
+
+
+@pytest.mark.parametrize("link", LABELS)
+def test_onnx_equals_predict_to_single_precision(link: str) -> None:
+    table = mixed_table(3)
+    model = made_model(table, link)
+    found, said = ran(model, table), model.predict(table)
+    size = 1.0 + np.abs(said.scores).max()
+    np.testing.assert_allclose(found["scores"].reshape(said.scores.shape), said.scores, rtol=0, atol=2e-5 * size)
+    if model.classes is None:
+        np.testing.assert_allclose(found["prediction"], said.labels, rtol=0, atol=2e-5 * size)
+        return
+    assert said.distance is not None
+    clear = said.distance > 1e-3
+    assert found["prediction"][clear].tolist() == said.labels[clear].tolist()
+    assert clear.sum() > 50
+    assert ("probabilities" in found) == (said.probabilities is not None)
+    if said.probabilities is not None:
+        np.testing.assert_allclose(found["probabilities"], said.probabilities, atol=2e-5 * size)
+
+
+def test_onnx_counts_new_levels_and_gaps_as_predict_does() -> None:
+    model = made_model(mixed_table(5, gaps=False), "softmax")
+    later = mixed_table(6)
+    fresh = category_column("cut", ["Fair", "new", None, "Good"] * 15)
+    later = Table(tuple(fresh if each.name == "cut" else each for each in later.columns), "later")
+    np.testing.assert_allclose(ran(model, later)["scores"], model.predict(later).scores, atol=1e-4)
+
+
+def test_onnx_has_no_score_for_rows_that_are_left_out() -> None:
+    table = mixed_table(7)
+    model = made_model(table, missing="drop")
+    scores = ran(model, table)["scores"][:, 0]
+    assert np.isnan(scores).tolist() == np.isnan(model.predict(table).scores).tolist()
+
+
+def test_onnx_names_of_columns_and_results_may_be_equal() -> None:
+    columns = (
+        Column("scores", "number", np.arange(4.0)),
+        Column("value_1", "number", np.asarray([1.0, 0.0, 2.0, 5.0])),
+    )
+    table = Table((*columns, Column("y", "number", np.zeros(4))), "made")
+    model = made_model(table)
+    np.testing.assert_allclose(ran(model, table)["scores_"][:, 0], model.predict(table).scores, atol=1e-5)
+
+
+def test_without_the_library_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "onnx", None)
+    with pytest.raises(OptionError, match=r"pip install 'separatrix\[onnx\]'"):
+        to_onnx(made_model(mixed_table(1)))
