@@ -92,6 +92,37 @@ def test_no_set_is_undecided(name):
     assert certificate.verify(X, y)
 
 
+def test_seven_land_covers_are_separated_in_part():
+    X, classes, _ = read("covtype")
+    certificate = sx.check_separability(X, classes)
+    assert (certificate.verdict, certificate.n_left, certificate.divergence_dim) == ("quasi", 58_567, 138)
+    assert certificate.verify(X, classes)
+
+
+def test_one_article_posted_to_two_groups_is_all_that_twenty_groups_leave():
+    X, classes, _ = read("newsgroups")
+    kept = np.union1d(np.arange(0, len(classes), 6), [4122, 4713])
+    certificate = sx.check_separability(X[kept], classes[kept])
+    assert (certificate.verdict, certificate.n_left, certificate.n_overlap) == ("quasi", 2, 2)
+    assert kept[certificate.left_rows(X[kept], classes[kept])].tolist() == [4122, 4713]
+    assert certificate.verify(X[kept], classes[kept])
+
+
+def test_ten_digits_of_some_thousand_rows_are_separated():
+    X, classes, _ = read("mnist", 3000)
+    certificate = sx.check_separability(X, classes)
+    assert certificate.verdict == "separable"
+    assert certificate.verify(X, classes)
+
+
+def test_four_and_nine_of_a_third_of_the_rows_are_separated():
+    X, classes, _ = read("mnist", 20_000)
+    kept = (classes == 4) | (classes == 9)
+    certificate = sx.check_separability(X[kept], classes[kept])
+    assert certificate.verdict == "separable"
+    assert certificate.verify(X[kept], classes[kept])
+
+
 def test_the_second_verifier_runs_alone_and_refuses(tmp_path):
     _, X, y, _ = table("separation", "endometrial")
     certificate = sx.check_separability(X, y).to_dict()

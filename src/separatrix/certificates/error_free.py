@@ -29,7 +29,7 @@ WHOLE = 2.0**52  # sums of whole numbers of less are exact
 
 def exact_sign_rows(rows: Floats, weights: Sequence[Fraction]) -> Signs:
     """Return the sign of each row's exact product with the weights."""
-    support = [j for j, weight in enumerate(weights) if weight]
+    support = [j for j in np.flatnonzero(rows.any(axis=0)).tolist() if weights[j]]
     kept, used = rows[:, support], [weights[j] for j in support]
     signs = np.zeros(len(rows), dtype=np.int8)
     if not support:
@@ -62,6 +62,10 @@ def scaled_floats(weights: Sequence[Fraction]) -> tuple[Floats | None, bool]:
 
     None where they range too widely.
     """
+    if all(weight.denominator == 1 for weight in weights):
+        whole = [weight.numerator for weight in weights]
+        if 0 < max(map(abs, whole), default=0) < WHOLE // 2:
+            return np.array(whole, dtype=np.float64), True
     exponents = [binary_exponent(weight) for weight in weights if weight]
     if not exponents or max(exponents) - min(exponents) > 2 * SAFE_EXPONENT:
         return None, False

@@ -25,7 +25,16 @@ from numpy.typing import NDArray
 from separatrix.certificates.base import Check
 from separatrix.certificates.rays import Places, Rays, Relation
 
-__all__ = ["OverlapProof", "Relation", "dense_relation", "from_number", "overlap_holds", "rank_modulo", "to_number"]
+__all__ = [
+    "OverlapProof",
+    "Relation",
+    "dense_relation",
+    "exact_residual",
+    "from_number",
+    "overlap_holds",
+    "rank_modulo",
+    "to_number",
+]
 
 Floats = NDArray[np.float64]
 EPSILON = float(np.finfo(np.float64).eps)
@@ -117,7 +126,7 @@ class OverlapProof:
         if not rho:
             return Check("multipliers", True, "every row that is left is 0 in all columns")
         values = taken[:, list(self.columns)]
-        residual = _exact_residual(values, self.multipliers)
+        residual = exact_residual(values, self.multipliers)
         if not any(residual):
             independent = rank_modulo(values[:rho]) == rho
             detail = "they cancel exactly" if independent else "they cancel, but their basis is not independent"
@@ -165,8 +174,8 @@ def _rounded_hold(basis: Floats, residual: list[Fraction], multipliers: tuple[Fr
         return False, math.inf
     rho = len(basis)
     defect = np.abs(np.eye(rho) - scaled @ inverse)
-    rounding = (rho + 4) * EPSILON * (np.abs(scaled) @ np.abs(inverse)) + TINY
-    q = float((defect + rounding).sum(axis=0).max()) * SAFETY
+    rounding = (rho + 4) * EPSILON * (np.abs(scaled).sum(axis=0) @ np.abs(inverse)) + rho * TINY
+    q = float((defect.sum(axis=0) + rounding).max()) * SAFETY
     norm = float(np.abs(inverse).sum(axis=0).max()) * SAFETY
     if not (q < 0.5 and norm < LARGEST_NORM):
         return False, math.inf
@@ -203,17 +212,19 @@ def _modulo(rows: Floats, prime: int) -> NDArray[np.int64]:
     return np.asarray(whole % prime * factors % prime)
 
 
-def _exact_residual(values: Floats, multipliers: tuple[Fraction, ...]) -> list[Fraction]:
+def exact_residual(values: Floats, multipliers: tuple[Fraction, ...]) -> list[Fraction]:
     """Return Σ λ z exactly, a number a column."""
     shared = math.lcm(*(multiplier.denominator for multiplier in multipliers))
     whole = [int(multiplier * shared) for multiplier in multipliers]
-    return [_exact_combination(column, whole) / shared for column in values.T.tolist()]
+    return [_exact_combination(column, whole) / shared for column in values.T]
 
 
-def _exact_combination(column: list[float], whole: list[int]) -> Fraction:
-    ratios = [x.as_integer_ratio() for x in column]
-    shared = max(denominator for _, denominator in ratios)  # powers of 2: the largest is a multiple of all
-    return Fraction(sum(top * (shared // bottom) * w for (top, bottom), w in zip(ratios, whole, strict=True)), shared)
+def _exact_combination(column: Floats, whole: list[int]) -> Fraction:
+    used = np.flatnonzero(column)
+    ratios = [x.as_integer_ratio() for x in column[used].tolist()]
+    shared = max((denominator for _, denominator in ratios), default=1)  # powers of 2: the largest is a multiple of all
+    pairs = zip(ratios, used.tolist(), strict=True)
+    return Fraction(sum(top * (shared // bottom) * whole[i] for (top, bottom), i in pairs), shared)
 
 
 def dense_relation(relation: Relation, width: int) -> list[Fraction]:

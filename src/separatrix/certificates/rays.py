@@ -66,6 +66,14 @@ class Rays(ABC):
     def places_of(self, kept: NDArray[np.bool_]) -> Places:
         """Return the places of the rays of the rows where `kept` holds."""
 
+    @abstractmethod
+    def other_class(self, places: Places) -> NDArray[np.intp]:
+        """Return the class that each ray sets its row's own class against, 0 where there is but one class."""
+
+    @abstractmethod
+    def place_against(self, rows: Places, others: NDArray[np.intp]) -> Places:
+        """Return the places of the rays that set rows' classes against other ones."""
+
     @staticmethod
     def from_exact(weights: Sequence[Fraction]) -> Floats:
         """Return a vector rounded to floats, the largest entry between ½ and 2."""
@@ -180,6 +188,14 @@ class BinaryRays(Rays):
         """Return the rows that are kept."""
         return np.flatnonzero(kept)
 
+    def other_class(self, places: Places) -> NDArray[np.intp]:
+        """Return the other of two classes."""
+        return np.asarray(self.row_signs[places] < 0.0, dtype=np.intp)
+
+    def place_against(self, rows: Places, others: NDArray[np.intp]) -> Places:  # noqa: ARG002  # there is but one other
+        """Return the rows."""
+        return rows
+
 
 class SoftmaxRays(Rays):
     """One ray for each row and each class but its own, in the scores of every class but the first, class by class."""
@@ -219,6 +235,10 @@ class SoftmaxRays(Rays):
     def places_of(self, kept: NDArray[np.bool_]) -> Places:
         """Return the places of all rays of the rows that are kept."""
         return np.flatnonzero(np.repeat(kept, self.classes - 1))
+
+    def place_against(self, rows: Places, others: NDArray[np.intp]) -> Places:
+        """Return the places of the rays that set rows' classes against other ones."""
+        return np.asarray(rows * (self.classes - 1) + others - (others > self.codes[rows]))
 
 
 def make_rays(design: Design, codes: NDArray[np.intp], classes: int) -> Rays:

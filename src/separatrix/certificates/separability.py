@@ -7,6 +7,7 @@ can be separated, and that no others can:
     separable  no ray is left: every row can be on its own side. A likelihood has no maximum.
     overlap    every ray is left: whatever is ≥ 0 on all is 0 on all. A likelihood attains its maximum.
     quasi      some are left: a likelihood has no maximum, but runs off along w.
+               Of very many columns, *clashes* (`certificates.clashes`) may show it of only some of the rays left.
     undecided  floats could not tell; `reason` says why.
 
 `verify` re-checks it from the data: the exact signs of all products, and the proof of overlap.
@@ -23,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.certificates.base import Certificate, Check, Verification, register
+from separatrix.certificates.clashes import Clash
 from separatrix.certificates.divergence import Divergence
 from separatrix.certificates.overlap import OverlapProof, from_number, to_number
 from separatrix.certificates.rays import Places, Rays, make_rays
@@ -47,7 +49,8 @@ class SeparabilityCertificate(Certificate):
 
     `classes` are the labels, the last of two being the positive one; `weights`, the direction, has the intercept first
     and, for more than two classes, the scores of every class but the first, class by class. `n_left` counts the rays
-    that are left: rows, or with K classes pairs of a row and another class.
+    that are left: rows, or with K classes pairs of a row and another class. `clashes`, in place of a proof, show that
+    some of these cannot be separated; whether all cannot is known if they are as many.
     """
 
     kind: ClassVar[str] = "separability"
@@ -61,6 +64,7 @@ class SeparabilityCertificate(Certificate):
     divergence: Divergence | None = None
     weighted: bool = False
     reason: str | None = None
+    clashes: tuple[Clash, ...] = ()
 
     @property
     def verdict(self) -> str:
@@ -68,7 +72,7 @@ class SeparabilityCertificate(Certificate):
         if self.reason is not None:
             return "undecided"
         if self.proof is None:
-            return "separable"
+            return "quasi" if self.clashes else "separable"
         return "overlap" if self.weights is None else "quasi"
 
     @property
@@ -85,7 +89,15 @@ class SeparabilityCertificate(Certificate):
         if self.verdict == "separable":
             return f"{words}: every row is on its own side; the likelihood has no maximum"
         left = counted(self.n_left, "row" if len(self.classes) <= 2 else "row-and-class pair")
-        return f"{words}: all but {left}, which overlap; the likelihood has no maximum"
+        which = "which overlap" if self.n_overlap == self.n_left else f"of which at least {self.n_overlap:,} overlap"
+        return f"{words}: all but {left}, {which}; the likelihood has no maximum"
+
+    @property
+    def n_overlap(self) -> int:
+        """How many of the rays left are shown to be separated by no direction: all, but where there are clashes."""
+        if self.reason is not None:
+            return 0
+        return sum(len(clash.proof.places) for clash in self.clashes) if self.clashes else self.n_left
 
     @property
     def direction(self) -> NDArray[np.float64] | None:
@@ -142,7 +154,9 @@ class SeparabilityCertificate(Certificate):
             return Verification(tuple(checks))
         same = len(left) == self.n_left
         checks.append(Check("left", same, f"{len(left):,} are left, claimed {self.n_left:,}"))
-        if self.proof is None:
+        if self.clashes:
+            checks += self._clash_checks(rays, left)
+        elif self.proof is None:
             none = not len(left)
             place = "none is left" if none else f"row {int(rays.rows_of(left[:1])[0])} is not separated"
             checks.append(Check("separable", none, place))
@@ -153,8 +167,21 @@ class SeparabilityCertificate(Certificate):
             checks += self.divergence.checks(rays, places, relations)
         return Verification(tuple(checks))
 
+    def _clash_checks(self, rays: Rays, left: Places) -> list[Check]:
+        """Check each clash, that no ray is in two, and that nothing is claimed that needs a proof of all rays left."""
+        checks = [check for clash in self.clashes for check in clash.checks(rays, left)]
+        if not all(check.holds for check in checks):
+            return checks
+        places = np.concatenate([clash.places(rays) for clash in self.clashes])
+        bare = self.weights is not None and self.proof is None and self.divergence is None
+        fits = bare and len(np.unique(places)) == len(places)
+        return [*checks, Check("clashes", fits, f"{len(places):,} of those left cannot be separated")]
+
     def left_rows(self, X: Any, y: Any, sample_weight: Any = None) -> NDArray[np.intp]:
-        """Return the rows (0-based) that no direction separates; with K classes, those with such a pair."""
+        """Return the rows (0-based) that no direction separates; with K classes, those with such a pair.
+
+        Where clashes are fewer than `n_left`, some of these rows might be separated by another direction.
+        """
         rays, places = self._rays(X, y, sample_weight)
         left, checks = self._follow(rays, places)
         if left is None:
@@ -236,6 +263,7 @@ class SeparabilityCertificate(Certificate):
             "divergence_dim": self.divergence_dim,
             "weighted": self.weighted,
             "reason": self.reason,
+            **({"clashes": [clash.content() for clash in self.clashes]} if self.clashes else {}),
         }
 
     @classmethod
@@ -254,6 +282,7 @@ class SeparabilityCertificate(Certificate):
             divergence=None if divergence is None else Divergence.from_content(divergence),
             weighted=bool(content["weighted"]),
             reason=None if reason is None else str(reason),
+            clashes=tuple(Clash.from_content(clash) for clash in content.get("clashes", ())),
         )
         derived = made.content()
         for name in ("coefficient_status", "divergence_dim"):

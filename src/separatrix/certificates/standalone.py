@@ -151,8 +151,8 @@ def check(certificate: dict[str, Any], rows: list[Vector], labels: list[str], co
         pairs = [(part, set(map(_key, part["content"]["classes"]))) for part in content["parts"]]
         kept = [[c and _key(x) in own for x, c in zip(labels, counts, strict=True)] for _, own in pairs]
         return "\n".join(check(part, rows, labels, k) for (part, _), k in zip(pairs, kept, strict=True))
-    if kind != "separability" or certificate["verdict"] == "undecided":
-        raise NotImplementedError(f"a part is {kind}, {certificate['verdict']}")
+    if kind != "separability" or certificate["verdict"] == "undecided" or "clashes" in content:
+        raise NotImplementedError(f"a part is {kind}, {certificate['verdict']}{', clashes' * ('clashes' in content)}")
     _require(len(rows) == content["n_rows"] and (content["weighted"] or all(counts)), f"{len(rows)} rows do not fit")
     rays, proof, direction = _make_rays(rows, labels, counts, content), content["proof"], content["direction"]
     width, left = len(next(iter(rays.values()))), set(rays)

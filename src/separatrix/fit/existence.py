@@ -4,7 +4,8 @@ A fit's total loss below log 2 has every row right: its coefficients are themsel
 separated. Otherwise the face of the rows is searched (`fit.separability`), near the boundary of the fit.
 
 Of quasi-separated classes some coefficients run off and others stay. The ones that stay tend to their maximum over the
-rows that are left, which overlap: these are fitted by themselves.
+rows that are left, which overlap: these are fitted by themselves. Of several classes a row may be left with some only:
+the fit is then gone on with from so far along the direction that what it separates counts for nothing.
 
 Cost: a few passes, and a fit of the rows left.
 """
@@ -19,15 +20,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.certificates import SeparabilityCertificate, make_rays
-from separatrix.fit.convex import ConvexFit, ConvexOptions, fit_convex
+from separatrix.fit.convex import ConvexFit, ConvexOptions, candidates, fit_convex
 from separatrix.fit.separability import certify_face, judge_rows
 from separatrix.fit.stopping import Status
 from separatrix.problem import Problem
+from separatrix.solvers import Newton
 
 __all__ = ["coefficient_limits", "judge_existence", "runaways"]
 
 Floats = NDArray[np.float64]
 INFINITE = {"+inf": math.inf, "-inf": -math.inf}
+FAR = 45.0  # log-odds beyond which a class has no share in a sum of floats
+WIDEST = 1e7  # times the nearest, how far rows may stand from what separates them for the nearest to be got that far
 NAMED = 5  # columns that a message lists
 
 
@@ -58,14 +62,36 @@ def runaways(existence: SeparabilityCertificate) -> str:
 def coefficient_limits(
     problem: Problem, existence: SeparabilityCertificate, options: ConvexOptions
 ) -> dict[str, float]:
-    """Return what each coefficient of two classes tends to: a number, ±inf, or nan where the data do not tell."""
-    statuses, names = existence.coefficient_status, problem.design.names
-    finite = _finite_limits(problem, existence, options) if "finite" in statuses.values() else np.zeros(len(names))
-    places = {name: place for place, name in enumerate(names)}
+    """Return what each coefficient tends to: a number, ±inf, or nan where the data do not tell.
+
+    Of several classes they are those of each class less the first's.
+    """
+    statuses, several = existence.coefficient_status, problem.loss.target == "classes"
+    limits = _limits_of_several if several else _finite_limits
+    finite = limits(problem, existence, options) if "finite" in statuses.values() else np.zeros(len(statuses))
     return {
-        name: float(finite[places[name]]) if status == "finite" else INFINITE.get(status, math.nan)
-        for name, status in statuses.items()
+        name: float(number) if status == "finite" else INFINITE.get(status, math.nan)
+        for (name, status), number in zip(statuses.items(), finite, strict=True)
     }
+
+
+def _limits_of_several(problem: Problem, existence: SeparabilityCertificate, options: ConvexOptions) -> Floats:
+    """Return the coefficients of each class less the first's, far along the direction; nan where floats do not reach."""
+    weights, start = existence.weights, problem.zero_coef()
+    unknown = np.full(start[:, 1:].size, np.nan)
+    if not any(isinstance(solver, Newton) for solver in candidates(problem)):
+        return unknown
+    if weights is not None:
+        largest = max(map(abs, weights))
+        start[:, 1:] = np.asarray([float(weight / largest) for weight in weights]).reshape(-1, len(start)).T
+        scores = problem.design.matvec(start)
+        ahead = np.take_along_axis(scores, problem.y[:, np.newaxis], axis=1) - scores
+        apart = ahead[ahead > np.abs(scores).max() / WIDEST]
+        if not len(apart):
+            return unknown
+        start *= FAR / float(apart.min())
+    coef = fit_convex(problem, options._replace(solver=Newton()), start=start).coef
+    return (coef[:, 1:] - coef[:, :1]).T.ravel()
 
 
 def _finite_limits(problem: Problem, existence: SeparabilityCertificate, options: ConvexOptions) -> Floats:

@@ -21,6 +21,7 @@ __all__ = ["absent_columns_direction"]
 
 Floats = NDArray[np.float64]
 ROUNDS = 20
+DROPPING_ROWS, DROPPING_ENTRIES = 1000, 10_000_000  # looked at a round, at most
 
 
 def absent_columns_direction(rays: Rays, places: Places) -> tuple[list[Fraction], NDArray[np.int8]] | None:
@@ -42,7 +43,7 @@ def absent_columns_direction(rays: Rays, places: Places) -> tuple[list[Fraction]
         against = rays.rows_of(places[signs < 0])
         if not len(against):
             return (weights, signs) if signs.any() else None
-        _drop(rays, scores, np.unique(against)[:1000])
+        _drop(rays, scores, np.unique(against)[: max(1, min(DROPPING_ROWS, DROPPING_ENTRIES // len(scores)))])
     return None
 
 

@@ -39,7 +39,7 @@ TOWARDS = (0.5, 0.1, 0.01, 1e-4)  # shares of the known direction mixed in
 
 def find_divergence(rays: Rays, places: Places, face: Face) -> Divergence | None:
     """Return what of a face without maximum runs off where; None where it is not worked out."""
-    if face.direction is None or face.reason is not None or rays.width > MOST_COLUMNS:
+    if face.direction is None or face.reason is not None or face.clashes or rays.width > MOST_COLUMNS:
         return None
     with one_blas_thread():
         span = _span(rays, places, face)

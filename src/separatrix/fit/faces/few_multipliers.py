@@ -4,12 +4,16 @@ With λ > 0 on all rays and Σ λ z = 0: a basis B of the rays is chosen (pivoti
 small), and what it leaves, −Σ_B λ z, lies in the cone of the rays and so is a nonnegative combination of at most ρ of
 them (Carathéodory; a nonnegative least-squares fit finds it). The multipliers of B are then solved for again, so that
 the sum is as near to 0 as floats come. Where that is not near enough, they are solved for in rationals.
+
+Where no combination reaches it, the rays do not overlap: d, what is missing to the nearest one, has z·d ≥ 0 on all
+rays, 0 on those of the combination, and above 0 on some of B (Farkas).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg
@@ -18,38 +22,61 @@ from numpy.typing import NDArray
 from separatrix.certificates import OverlapProof, Relation, overlap_holds
 from separatrix.fit.faces.relations import Whitened, find_relations, solve_rationals, whiten
 
-__all__ = ["exact_proof", "few_multipliers", "in_any_columns"]
+__all__ = ["Cancelling", "exact_proof", "few_multipliers", "in_any_columns"]
 
 Floats = NDArray[np.float64]
 CANDIDATES = 6  # rays for each column among which the combination is looked for first
 LEAST = 1e-4  # of the largest: a smaller multiplier is raised to it, for those of a basis are free but for rounding
 RATIONAL_RANK = 40  # up to which multipliers are solved for in rationals
 REFINEMENTS = 2
+MISSED = 1e-7  # of the largest entry of what is to be reached: farther from it, rays cannot reach it
 
 
-def few_multipliers(
-    rays: Floats, white: Whitened, multipliers: Floats, relations: tuple[Relation, ...]
-) -> OverlapProof | None:
-    """Return a proof of overlap on few of some rays; None where floats and small rationals find none."""
+class Cancelling(NamedTuple):
+    """A proof that rays cancel, or a direction, in whitened columns, that floats take for ≥ 0 on all of them.
+
+    `held` tells which rays hold the direction back: it is 0 on them.
+    """
+
+    proof: OverlapProof | None = None
+    direction: Floats | None = None
+    held: NDArray[np.bool_] | None = None
+
+
+class _Combination(NamedTuple):
+    """Rays outside the basis and their amounts; what they miss, if they do; and the rays, of all, that have amounts."""
+
+    others: NDArray[np.intp]
+    amounts: Floats
+    missing: Floats | None
+    held: NDArray[np.bool_]
+
+
+def few_multipliers(rays: Floats, white: Whitened, multipliers: Floats, relations: tuple[Relation, ...]) -> Cancelling:
+    """Return a proof of overlap on few of some rays, or the direction that forbids it; neither where floats fail."""
     columns = tuple(white.columns.tolist())
     if not columns:
-        return OverlapProof((), (), (), relations)
+        return Cancelling(OverlapProof((), (), (), relations))
     multipliers = np.maximum(multipliers, LEAST * multipliers.max())
     basis = _basis(white, multipliers)
-    for others, amounts in _combinations(white, multipliers, basis):
-        inner = rays[:, white.columns] * white.scale[white.columns]
+    inner = rays[:, white.columns] * white.scale[white.columns]
+    last = Cancelling()
+    for others, amounts, missing, held in _combinations(white, multipliers, basis):
+        if missing is not None:
+            last = Cancelling(direction=missing, held=held)
+            continue
         solved = _basis_multipliers(inner[basis], inner[others], amounts)
         places = tuple(np.concatenate([basis, others]).tolist())
         if (solved > 0.0).all():
             exact = tuple(Fraction(x) for x in [*solved.tolist(), *amounts.tolist()])
             proof = OverlapProof(places, exact, columns, relations)
             if overlap_holds(proof, rays):
-                return proof
+                return Cancelling(proof)
         if len(columns) <= RATIONAL_RANK:
             rational = _rational_multipliers(rays, proof_places=places, columns=columns, amounts=amounts)
             if rational is not None:
-                return OverlapProof(places, rational, columns, relations)
-    return None
+                return Cancelling(OverlapProof(places, rational, columns, relations))
+    return last
 
 
 def exact_proof(rays: Floats, multipliers: list[Fraction]) -> OverlapProof | None:
@@ -79,26 +106,31 @@ def _basis(white: Whitened, multipliers: Floats) -> NDArray[np.intp]:
     return np.asarray(scipy.linalg.qr(weighted.T, mode="r", pivoting=True)[1][: white.basis.shape[1]])
 
 
-def _combinations(
-    white: Whitened, multipliers: Floats, basis: NDArray[np.intp]
-) -> Iterator[tuple[NDArray[np.intp], Floats]]:
-    """Yield rays and amounts above 0 that balance the basis with its multipliers, among few candidates, then all."""
+def _combinations(white: Whitened, multipliers: Floats, basis: NDArray[np.intp]) -> Iterator[_Combination]:
+    """Yield combinations of rays that balance the basis: of few candidates outside it, then of all rays.
+
+    An amount of a ray of the basis only raises its multiplier, so it is not among the others.
+    """
     from scipy.optimize import nnls  # noqa: PLC0415  # loading takes 0.3 s
 
     target = -multipliers[basis] @ white.basis[basis]
-    rest = np.setdiff1d(np.arange(len(multipliers)), basis)
-    by_size = rest[np.argsort(-multipliers[rest], kind="stable")]
-    for count in sorted({min(CANDIDATES * len(basis), len(rest)), len(rest)}):
-        candidates = by_size[:count]
-        if not count:
-            return
+    by_size = np.argsort(-multipliers, kind="stable")
+    outside = by_size[~np.isin(by_size, basis)]
+    for candidates in (outside[: CANDIDATES * len(basis)], by_size):
+        if not len(candidates):
+            continue
         scale = multipliers[candidates]
         try:
             amounts, _ = nnls((white.basis[candidates] * scale[:, np.newaxis]).T, target)
         except RuntimeError:
             continue
-        used = amounts > 1e-9 * amounts.max(initial=0.0)
-        yield candidates[used], (amounts * scale)[used]
+        amounts *= scale
+        missing = amounts @ white.basis[candidates] - target
+        used = (amounts > 1e-9 * amounts.max(initial=0.0)) & ~np.isin(candidates, basis)
+        reached = np.abs(missing).max() <= MISSED * np.abs(target).max()
+        held = np.zeros(len(multipliers), dtype=np.bool_)
+        held[candidates[amounts > 0.0]] = True
+        yield _Combination(candidates[used], amounts[used], None if reached else missing, held)
 
 
 def _basis_multipliers(basis: Floats, others: Floats, amounts: Floats) -> Floats:

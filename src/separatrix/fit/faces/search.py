@@ -3,7 +3,8 @@
 A sample of rays is solved exactly (`small`). A vector found is tried on every ray still there: rays with a product
 below 0 join the sample, and without such the rays above 0 are separated and the search goes on with those at 0. A
 proof of overlap needs no other ray but for its relations between columns, which every ray must obey; those that do not
-join the sample. Signs are exact throughout, so whatever comes out is true.
+join the sample. Signs are exact throughout, so whatever comes out is true. Too many columns to solve a sample are left
+to `wide`, which may find no more than that some rays can be separated and others cannot.
 
 Cost: a pass a round, some ten rounds; a small problem each.
 """
@@ -13,14 +14,15 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.certificates import OverlapProof, Places, Rays, Relation
+from separatrix.certificates import Clash, OverlapProof, Places, Rays, Relation
 from separatrix.fit.faces.absent_columns import absent_columns_direction
 from separatrix.fit.faces.small import small_face
-from separatrix.fit.faces.wide import separator_by_fit
+from separatrix.fit.faces.wide import WideFace, clash_of_two, fitted_face, wide_face
 
 __all__ = ["Face", "find_face", "strangers"]
 
@@ -31,6 +33,7 @@ FEWEST_RAYS = 400
 ADDED_A_COLUMN = 2
 FEWEST_ADDED = 60
 DENSE_ENTRIES = 20_000_000  # of a sample of rays, beyond which it is not solved
+TOO_WIDE = "{:,} columns are too many to decide it where neither all rows nor none can be separated"
 LARGER = 16  # by how much a factor that is too small is raised
 
 
@@ -38,22 +41,34 @@ LARGER = 16  # by how much a factor that is too small is raised
 class Face:
     """A vector ≥ 0 on all rays, None if it would be 0 on all; the places it is 0 on; the proof that these overlap.
 
-    `reason` says why there is no proof although rays are left: the face is then not known.
+    `clashes` show of some of these, of all if they are as many, that no vector separates them. `reason` says why there
+    is neither a proof nor a clash although rays are left: the face is then not known.
     """
 
     direction: tuple[Fraction, ...] | None
     left: Places
     proof: OverlapProof | None = None
     reason: str | None = None
+    clashes: tuple[Clash, ...] = ()
 
 
 def find_face(rays: Rays, places: Places, hint: Floats | None = None) -> Face:
     """Return the face of the rays in some places; `hint` is a vector, as a fit's last, near which to look."""
+    wide = wide_face(rays, places) if _too_wide(rays, places) else None
+    if wide is not None and wide.direction is not None:
+        return _of_wide(rays, wide)
     stages: list[_Stage] = []
     left = places
     while (found := absent_columns_direction(rays, left)) is not None:
         stages.append(_Stage(found[0], left[found[1] > 0]))
         left = left[found[1] == 0]
+    if wide is not None and _too_wide(rays, left):
+        clash = clash_of_two(rays, left, wide.ahead) if stages else None
+        if clash is not None:
+            return Face(_combined(rays, places, stages), left, clashes=(clash,))
+        wide = fitted_face(rays, places, wide)
+        if wide.direction is not None:
+            return _of_wide(rays, wide)
     found_proof: OverlapProof | None = None
     reason: str | None = None
     sample = _first_sample(rays, left, hint)
@@ -74,15 +89,29 @@ class _Stage:
     separated: Places
 
 
+def _too_wide(rays: Rays, places: Places) -> bool:
+    """Tell whether a first sample of some rays would have too many entries to be solved."""
+    count = _sample_size(rays)
+    return (len(places) if len(places) <= 2 * count else count) * rays.width > DENSE_ENTRIES
+
+
+def _of_wide(rays: Rays, wide: WideFace) -> Face:
+    """Return the face of a direction that separates all rays but those of equal rows."""
+    assert wide.direction is not None
+    return Face(tuple(wide.direction), wide.equal.places(rays), clashes=wide.equal.clashes)
+
+
 def _search(rays: Rays, left: Places, sample: Places) -> tuple[_Stage | None, OverlapProof | None, Places, str | None]:
     """Return a vector that separates some of the rays left, or the proof that they overlap; and the last sample."""
-    if len(sample) * rays.width > DENSE_ENTRIES:
-        return _wide_search(rays, left, sample)
+    if len(sample) * rays.width > 2 * DENSE_ENTRIES:
+        return None, None, sample, TOO_WIDE.format(rays.width)
     for _ in range(ROUNDS):
-        face = small_face(rays.take(sample))
+        face = small_face(rays.take(sample), partial(strangers, rays, left))
         if face is None:
             break
-        if face.weights is not None:
+        if face.strangers is not None:
+            sample = np.union1d(sample, face.strangers)
+        elif face.weights is not None:
             signs = rays.signs(face.weights, left)
             against = left[signs < 0]
             if not len(against):
@@ -95,17 +124,6 @@ def _search(rays: Rays, left: Places, sample: Places) -> tuple[_Stage | None, Ov
                 return None, _in_places(face.proof, sample), sample, None
             sample = np.union1d(sample, against)
     reason = f"{len(sample):,} rows lie so that floats cannot tell, and are too many for rationals"
-    return None, None, sample, reason
-
-
-def _wide_search(
-    rays: Rays, left: Places, sample: Places
-) -> tuple[_Stage | None, OverlapProof | None, Places, str | None]:
-    """Return a separator of all rays left, where the columns are too many for anything but a fit."""
-    weights = separator_by_fit(rays, left)
-    if any(weights) and (rays.signs(weights, left) > 0).all():
-        return _Stage(weights, left), None, sample, None
-    reason = f"{rays.width:,} columns are too many to decide it unless a fit separates every row, and it did not"
     return None, None, sample, reason
 
 
@@ -149,7 +167,7 @@ def _plain(rays: Rays, places: Places, weights: list[Fraction]) -> tuple[Fractio
 
 def _first_sample(rays: Rays, places: Places, hint: Floats | None, before: Places | None = None) -> Places:
     """Return rays to begin with: some evenly spread, those near the hint's boundary, and those that served before."""
-    count = max(FEWEST_RAYS, RAYS_A_COLUMN * rays.width)
+    count = _sample_size(rays)
     if len(places) <= 2 * count:
         return places
     chosen = [places[:: -(-len(places) // count)]]
@@ -160,6 +178,10 @@ def _first_sample(rays: Rays, places: Places, hint: Floats | None, before: Place
         nearest = np.argpartition(products / np.where(sizes > 0.0, sizes, 1.0), count // 2)[: count // 2]
         chosen.append(places[nearest])
     return np.unique(np.concatenate(chosen))
+
+
+def _sample_size(rays: Rays) -> int:
+    return max(FEWEST_RAYS, RAYS_A_COLUMN * rays.width)
 
 
 def _joined(rays: Rays, sample: Places, against: Places, weights: list[Fraction]) -> Places:

@@ -14,7 +14,7 @@ rationals where floats fail.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -24,7 +24,7 @@ import scipy.linalg
 import scipy.sparse
 from numpy.typing import NDArray
 
-from separatrix.certificates import OverlapProof, Relation, dense_relation, exact_sign_rows, overlap_holds
+from separatrix.certificates import OverlapProof, Places, Relation, dense_relation, exact_sign_rows, overlap_holds
 from separatrix.design import make_design
 from separatrix.design.threads import one_blas_thread
 from separatrix.fit.faces.few_multipliers import exact_proof, few_multipliers, in_any_columns
@@ -55,24 +55,34 @@ RATIONAL_WORK = 60  # rays, up to which the rational simplex is tried
 
 @dataclass(frozen=True)
 class SmallFace:
-    """A vector that is ≥ 0 on all rays and not always 0; or a proof that they overlap, its places among them."""
+    """A vector that is ≥ 0 on all rays and not always 0; or a proof that they overlap, its places among them.
+
+    Or `strangers`, rays elsewhere that break the relations which such a proof would need.
+    """
 
     weights: list[Fraction] | None = None
     proof: OverlapProof | None = None
+    strangers: Places | None = None
 
 
-def small_face(rays: Floats) -> SmallFace | None:
-    """Return the face of some rays, exact on them; None where neither floats nor a small rational program tell."""
+Breaking = Callable[[tuple[Relation, ...]], Places]
+
+
+def small_face(rays: Floats, breaking: Breaking | None = None) -> SmallFace | None:
+    """Return the face of some rays, exact on them; None where neither floats nor a small rational program tell.
+
+    `breaking` returns the rays elsewhere that break relations; it is asked before multipliers are looked for.
+    """
     with one_blas_thread():
-        for candidate in _float_candidates(rays, whiten(rays)):
+        for candidate in _float_candidates(rays, whiten(rays), breaking):
             if candidate is not None:
                 return candidate
         return _exact_face(rays)
 
 
-def _float_candidates(rays: Floats, white: Whitened) -> Iterator[SmallFace | None]:
+def _float_candidates(rays: Floats, white: Whitened, breaking: Breaking | None) -> Iterator[SmallFace | None]:
     if not len(white.columns):
-        yield _overlap(rays, white, np.ones(len(rays)))
+        yield _overlap(rays, white, np.ones(len(rays)), breaking)
         return
     walk = _newton(white)
     if walk.separates is not None:
@@ -80,10 +90,10 @@ def _float_candidates(rays: Floats, white: Whitened) -> Iterator[SmallFace | Non
     if walk.drift is not None:
         yield _direction(rays, white, walk.drift)
     if walk.multipliers is not None:
-        yield _overlap(rays, white, walk.multipliers)
+        yield _overlap(rays, white, walk.multipliers, breaking)
         yield _run_off(rays, walk.multipliers)
     yield _with_straight_columns(rays, white)
-    yield _by_program(rays, white)
+    yield _by_program(rays, white, breaking)
 
 
 @dataclass(frozen=True)
@@ -190,12 +200,17 @@ def _never_below(rays: Floats, weights: list[Fraction]) -> bool:
     return bool((signs >= 0).all() and (signs > 0).any())
 
 
-def _overlap(rays: Floats, white: Whitened, multipliers: Floats) -> SmallFace | None:
+def _overlap(rays: Floats, white: Whitened, multipliers: Floats, breaking: Breaking | None = None) -> SmallFace | None:
     relations = find_relations(rays, white)
     if relations is None:
         return None
-    proof = few_multipliers(rays, white, multipliers, relations)
-    return None if proof is None else SmallFace(proof=proof)
+    if breaking is not None and len(strangers := breaking(relations)):
+        return SmallFace(strangers=strangers)
+    found = few_multipliers(rays, white, multipliers, relations)
+    if found.direction is not None and found.held is not None:
+        exact = _exact_direction(rays, found.held, white.to_weights(found.direction))
+        return None if exact is None else SmallFace(weights=exact)
+    return None if found.proof is None else SmallFace(proof=found.proof)
 
 
 def _with_straight_columns(rays: Floats, white: Whitened) -> SmallFace | None:
@@ -212,7 +227,7 @@ def _with_straight_columns(rays: Floats, white: Whitened) -> SmallFace | None:
     return SmallFace(proof=proof) if proof is not None and overlap_holds(proof, rays) else None
 
 
-def _by_program(rays: Floats, white: Whitened) -> SmallFace | None:
+def _by_program(rays: Floats, white: Whitened, breaking: Breaking | None) -> SmallFace | None:
     from scipy.optimize import linprog  # noqa: PLC0415  # loading takes 0.3 s, which few data need
 
     m, rank = white.basis.shape
@@ -227,7 +242,7 @@ def _by_program(rays: Floats, white: Whitened) -> SmallFace | None:
     point = np.asarray(solved.x)
     inner, reached = point[:rank], point[rank:]
     if reached.max() < 0.5:
-        return _overlap(rays, white, -np.asarray(solved.ineqlin.marginals))
+        return _overlap(rays, white, -np.asarray(solved.ineqlin.marginals), breaking)
     if reached.min() > 0.5:
         return _separator(rays, white.to_weights(inner))
     found = _exact_direction(rays, reached < 0.5, white.to_weights(inner))
