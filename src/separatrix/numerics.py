@@ -36,12 +36,15 @@ __all__ = [
     "softmax",
     "softplus",
     "solve_semidefinite",
+    "squared_distances",
     "two_product",
     "two_sum",
 ]
 
 Floats = NDArray[np.float64]
 RANK_TOLERANCE = 1e-12  # relative to the largest, of eigenvalues in columns of equal scale, to count as 0
+CANCELLED = 1e-3  # of ‖a‖² + ‖b‖²: a squared distance below is taken from the differences themselves
+DIFFERENCES_AT_ONCE = 2**20  # numbers
 _SPLITTER = float(2**27 + 1)  # Veltkamp: cuts a 53-bit float into two of 26 bits
 
 
@@ -139,6 +142,8 @@ def compensated_dots(rows: Floats, high: Floats, low: Floats | float = 0.0) -> t
 
 def _compensated_sums(high: Floats, low: Floats) -> tuple[Floats, Floats]:
     """Return the sums of high + low over the first axis in twice the working precision, by halves."""
+    if not len(high):
+        return np.zeros(high.shape[1:]), np.zeros(high.shape[1:])
     while len(high) > 1:
         half = len(high) // 2
         total, error = two_sum(high[:half], high[half : 2 * half])
@@ -194,3 +199,24 @@ def _split(x: Any) -> tuple[Any, Any]:
     scaled = _SPLITTER * x
     high = scaled - (scaled - x)
     return high, x - high
+
+
+def squared_distances(A: Any, B: Any) -> Floats:
+    """Return ‖a − b‖² of each row a of A (n, p) and b of B (m, p), dense or sparse, as (n, m).
+
+    ‖a‖² + ‖b‖² − 2 a·b, a matrix product; where that cancels, from the differences, so that 12 digits stay and equal
+    rows are at 0.
+    """
+    norms = [np.asarray((X * X if isinstance(X, np.ndarray) else X.multiply(X)).sum(axis=1)).ravel() for X in (A, B)]
+    sizes = np.add.outer(*norms)
+    products = A @ B.T
+    distances = np.asarray(sizes - 2.0 * (products if isinstance(products, np.ndarray) else products.toarray()))
+    near, there = np.nonzero(distances <= CANCELLED * sizes)
+    step = max(1, DIFFERENCES_AT_ONCE // max(1, A.shape[1]))
+    for first in range(0, len(near), step):
+        pairs = near[first : first + step], there[first : first + step]
+        differences: Any = A[pairs[0]] - B[pairs[1]]
+        if not isinstance(differences, np.ndarray):
+            differences = differences.toarray()
+        distances[pairs] = np.einsum("ij,ij->i", differences, differences)
+    return distances

@@ -8,15 +8,21 @@ from separatrix.certificates.base import (
     certificate_from_dict,
 )
 from separatrix.certificates.bias_reduction import BiasReductionCertificate, JeffreysPoint, jeffreys_point
+from separatrix.certificates.clashes import Clash
 from separatrix.certificates.covers import cover_needs, packing_bound
 from separatrix.certificates.divergence import Divergence, SignProof
 from separatrix.certificates.error_free import exact_sign_rows
 from separatrix.certificates.exact import least_margin
 from separatrix.certificates.generative import GenerativeCertificate, class_moments, closed_form
+from separatrix.certificates.kernel import KernelCertificate
+from separatrix.certificates.kernel_mistakes import KernelMistakesCertificate
+from separatrix.certificates.kernel_optimality import KernelOptimalityCertificate
 from separatrix.certificates.least_squares import Excess, LeastSquaresCertificate, excess_squares
 from separatrix.certificates.likelihood import LikelihoodCertificate
+from separatrix.certificates.mapped import MappedCertificate, mapped_rows
 from separatrix.certificates.margin import MarginCertificate, least_margin_below, margin_bounds
 from separatrix.certificates.mistakes import MistakesCertificate, ProofStep, update_limit
+from separatrix.certificates.one_vs_one import OneVsOneCertificate
 from separatrix.certificates.optimality import DualBound, OptimalityCertificate, dual_bound
 from separatrix.certificates.overlap import OverlapProof, Relation, dense_relation, overlap_holds, rank_modulo
 from separatrix.certificates.pairs import PairsCertificate
@@ -28,16 +34,22 @@ __all__ = [
     "BiasReductionCertificate",
     "Certificate",
     "Check",
+    "Clash",
     "Divergence",
     "DualBound",
     "Excess",
     "GenerativeCertificate",
     "InfeasibleRows",
     "JeffreysPoint",
+    "KernelCertificate",
+    "KernelMistakesCertificate",
+    "KernelOptimalityCertificate",
     "LeastSquaresCertificate",
     "LikelihoodCertificate",
+    "MappedCertificate",
     "MarginCertificate",
     "MistakesCertificate",
+    "OneVsOneCertificate",
     "OneVsRestCertificate",
     "OptimalityCertificate",
     "OverlapProof",
@@ -64,6 +76,7 @@ __all__ = [
     "least_margin",
     "least_margin_below",
     "make_rays",
+    "mapped_rows",
     "margin_bounds",
     "overlap_holds",
     "packing_bound",

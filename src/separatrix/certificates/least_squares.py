@@ -41,6 +41,8 @@ RELATED = 1e-8  # of a column's length: what a relation may leave of it
 def excess_squares(design: Design, y: Floats, weights: Floats | None, coef: Floats, kept: NDArray[np.intp]) -> Excess:
     """Return the weighted sum of squares of some coefficients, and how far above its least value it is."""
     sums = residual_sums(design, y, weights, coef)
+    if not len(kept):
+        return Excess(sums.squares, 0.0, sums.squares)
     factor = triangle(design, y, weights)[: len(coef), :-1][:, kept]
     root = np.asarray(np.linalg.qr(factor, mode="r")) if len(kept) < len(coef) else factor
     lengths = column_lengths(root)
@@ -100,7 +102,9 @@ class LeastSquaresCertificate(Certificate):
         """What is claimed, in words."""
         least = f"the sum of squares {self.rss:.10g} is within {max(self.relative_excess, TOLERANCE):.2g} of the least"
         if self.aliased:
-            return f"{least}; other coefficients do as well, as {counted(len(self.aliased), 'column')} depend on others"
+            depend = "depends" if len(self.aliased) == 1 else "depend"
+            columns = counted(len(self.aliased), "column")
+            return f"{least}; other coefficients do as well, as {columns} {depend} on others"
         return least if self.independent is None else f"{least}, and no other coefficients reach it"
 
     def verify(self, X: Any, y: Any, sample_weight: Any = None) -> Verification:
@@ -130,9 +134,15 @@ class LeastSquaresCertificate(Certificate):
         return Check("unique", rank == len(kept), f"{rank} of {len(kept)} rows are independent in the columns kept")
 
     def _relation_checks(self, design: Design, weights: Floats | None) -> list[Check]:
-        """Check that each aliased column is what its relation makes it."""
+        """Check that each aliased column is what its relation makes it; without relations, that the rank is so low."""
+        if self.aliased and not self.relations:
+            return [self._rank_check(design, weights)]
+        kept = set(range(len(self.coef))).difference(self.aliased)
+        whole_list = len(self.relations) == len(set(self.aliased)) == len(self.aliased)
+        if not (whole_list and kept.issuperset(part for relation in self.relations for part in relation)):
+            return [Check("alias", False, "the relations do not write each aliased column by columns that are not")]
         checks = []
-        for column, relation in zip(self.aliased, self.relations, strict=False):
+        for column, relation in zip(self.aliased, self.relations, strict=True):
             vector = np.zeros(design.shape[1])
             vector[column] = 1.0
             only = vector.copy()
@@ -144,11 +154,19 @@ class LeastSquaresCertificate(Certificate):
             checks.append(Check("alias", off <= RELATED * size, detail))
         return checks
 
+    def _rank_check(self, design: Design, weights: Floats | None) -> Check:
+        """Check that the columns, each scaled to length 1, span no more directions than there are columns kept."""
+        root = triangle(design, np.zeros(design.shape[0]), weights)[: len(self.coef), :-1]
+        lengths = np.linalg.norm(root, axis=0)
+        rank = int(np.linalg.matrix_rank(root / np.where(lengths > 0.0, lengths, 1.0), tol=RELATED))
+        allowed = len(self.coef) - len(self.aliased)
+        return Check("alias", rank <= allowed, f"{len(self.coef)} columns have rank {rank}, at most {allowed} claimed")
+
     def _data(self, X: Any, y: Any, sample_weight: Any) -> tuple[Design, Floats, Floats | None]:
         design = make_design(X, intercept=self.fit_intercept)
         if not math.isfinite(largest_entry(design)):
             row_radius(design)
-        targets = np.asarray(y, dtype=np.float64)
+        targets = _numbers("y", y)
         if design.shape != (self.n_rows, len(self.coef)) or targets.shape != (self.n_rows,):
             raise DataError(
                 f"X has shape {design.shape}, intercept included, and y {targets.shape}; the fit had"
@@ -156,8 +174,8 @@ class LeastSquaresCertificate(Certificate):
             )
         if self.weighted != (sample_weight is not None):
             raise DataError("the fit had row weights; give them" if self.weighted else "the fit had no row weights")
-        weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-        if weights is not None and (weights.shape != (self.n_rows,) or not (weights >= 0.0).all()):
+        weights = None if sample_weight is None else _numbers("sample_weight", sample_weight)
+        if weights is not None and (weights.shape != (self.n_rows,) or (weights < 0.0).any()):
             raise DataError(f"sample_weight must be {self.n_rows} numbers of at least 0")
         return design, targets, weights
 
@@ -180,6 +198,8 @@ class LeastSquaresCertificate(Certificate):
         """Make a certificate from its content."""
         independent = content["independent"]
         coef = np.asarray(content["coef"], dtype=np.float64)
+        if coef.ndim != 1 or not np.isfinite(coef).all():
+            raise ValueError("the coefficients are no list of finite numbers")
         return cls(
             fit_intercept=bool(content["fit_intercept"]),
             coef=coef,
@@ -194,6 +214,18 @@ class LeastSquaresCertificate(Certificate):
             independent=None if independent is None else tuple(int(row) for row in independent),
             weighted=bool(content["weighted"]),
         )
+
+
+def _numbers(name: str, values: Any) -> Floats:
+    """Return targets or weights as finite numbers."""
+    try:
+        numbers = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise DataError(f"{name} has entries that are no numbers; give those of the fit") from None
+    bad = np.flatnonzero(~np.isfinite(numbers))
+    if len(bad):
+        raise DataError(f"{name} has {numbers.ravel()[bad[0]]:g} in row {bad[0]}; give the numbers of the fit")
+    return numbers
 
 
 def _place(column: Any, width: int) -> int:

@@ -1,8 +1,10 @@
 """The only home of storage: matrices as row blocks, with a virtual intercept column and a count of passes."""
 
+from separatrix.design import kernels
 from separatrix.design.array import DenseDesign, SparseDesign
 from separatrix.design.base import Block, Design, Expansion, add_each, block_hessian
-from separatrix.design.build import INTERCEPT, column_names, largest_entry, make_design, row_radius
+from separatrix.design.build import INTERCEPT, column_names, largest_entry, make_design, map_rows, row_radius
+from separatrix.design.mapped import MappedDesign, MappedRows
 from separatrix.design.moments import Moments, moments, residual_sums, triangle
 
 __all__ = [
@@ -11,13 +13,17 @@ __all__ = [
     "DenseDesign",
     "Design",
     "Expansion",
+    "MappedDesign",
+    "MappedRows",
     "Moments",
     "SparseDesign",
     "add_each",
     "block_hessian",
     "column_names",
+    "kernels",
     "largest_entry",
     "make_design",
+    "map_rows",
     "moments",
     "residual_sums",
     "row_radius",

@@ -63,6 +63,10 @@ class DenseBlock(Block):
         """Return the rows as stored."""
         return np.asarray(self.values, dtype=np.float64)
 
+    def dense_part(self, first: int, last: int) -> Floats:
+        """Return some of the rows as stored."""
+        return np.asarray(self.values[first:last], dtype=np.float64)
+
     def weighted_gram(self, weights: Floats | None) -> Floats:
         """Return the weighted Gram matrix of the stored columns."""
         if weights is None:
@@ -114,6 +118,10 @@ class SparseBlock(Block):
     def dense_stored(self) -> Floats:
         """Return the rows as stored, as a dense array."""
         return np.asarray(self.matrix.toarray(), dtype=np.float64)
+
+    def dense_part(self, first: int, last: int) -> Floats:
+        """Return some of the rows as a dense array, the others left sparse."""
+        return np.asarray(self.matrix[first:last].toarray(), dtype=np.float64)
 
     def weighted_gram(self, weights: Floats | None) -> Floats:
         """Return the weighted Gram matrix of the stored columns."""

@@ -69,6 +69,10 @@ class Block(ABC):
         stored = self.dense_stored()
         return np.column_stack([np.ones(len(stored)), stored]) if self.virtual else stored
 
+    def dense_part(self, first: int, last: int) -> Floats:
+        """Return the stored columns of some of the rows, counted from the block's start, as a dense array."""
+        return self.dense_stored()[first:last]
+
     def column_squares(self, weights: Floats) -> Floats:
         """Return the weighted sum of each column's squares: (p,) for weights (m,), (p, K) for (m, K)."""
         stored = self.stored_column_squares(weights)

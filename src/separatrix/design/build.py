@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 
 from separatrix.design.array import DenseDesign, SparseDesign
 from separatrix.design.base import Block, Design, Floats
+from separatrix.design.mapped import MappedDesign, MappedRows
 from separatrix.errors import DataError
 
-__all__ = ["INTERCEPT", "column_names", "largest_entry", "make_design", "row_radius"]
+__all__ = ["INTERCEPT", "column_names", "largest_entry", "make_design", "map_rows", "row_radius"]
 
 INTERCEPT = "intercept"
 # Beyond these, a square leaves the range of a float64 (about 1e±308).
@@ -26,7 +27,12 @@ EXACT_INTEGERS = 2.0**53  # up to which every whole number is a float
 
 
 def make_design(X: Any, *, intercept: bool, names: Sequence[str] | None = None) -> Design:
-    """Return X, an array or sparse matrix (n, p), as a design; `intercept` adds the virtual column of ones."""
+    """Return X, an array or sparse matrix (n, p), as a design; `intercept` adds the virtual column of ones.
+
+    Of `MappedRows`, `names` are those of the columns before the map.
+    """
+    if isinstance(X, MappedRows):
+        return _mapped_design(X, intercept, names)
     values = _as_floats(X, names)
     n, p = values.shape
     if n == 0:
@@ -38,6 +44,22 @@ def make_design(X: Any, *, intercept: bool, names: Sequence[str] | None = None) 
     if _is_sparse(values):
         return SparseDesign(values, all_names, intercept)
     return DenseDesign(values, all_names, intercept)
+
+
+def map_rows(rows: MappedRows) -> Floats:
+    """Return all rows mapped, as an array (n, outputs), which takes their size; what is not finite is refused."""
+    design = _mapped_design(rows, False, None).stored()
+    if not np.isfinite(design.values.sum()):  # the sum alone may overflow
+        row_radius(design)
+    return np.asarray(design.values)
+
+
+def _mapped_design(rows: MappedRows, intercept: bool, names: Sequence[str] | None) -> MappedDesign:
+    if names is None and hasattr(rows.X, "columns"):
+        names = [str(name) for name in rows.X.columns]
+    base = make_design(rows.X.tocsr() if _is_sparse(rows.X) else rows.X, intercept=False, names=names)
+    stored = rows.map.names(base.names)
+    return MappedDesign(base, rows.map, (_free_name(stored), *stored) if intercept else stored, intercept)
 
 
 def _free_name(names: Sequence[str]) -> str:

@@ -1,8 +1,12 @@
 """scikit-learn classes; the only importers of scikit-learn."""
 
+from separatrix.estimators import maps
 from separatrix.estimators.auditing import audit
+from separatrix.estimators.formula import from_formula
 from separatrix.estimators.generative import GaussianGenerativeClassifier
 from separatrix.estimators.halfspace import HalfspaceLP
+from separatrix.estimators.kernel_perceptron import KernelPerceptron
+from separatrix.estimators.kernel_svm import KernelSVM
 from separatrix.estimators.lms import LMSClassifier, LMSRegressor
 from separatrix.estimators.logistic import LogisticRegression
 from separatrix.estimators.max_margin import MaxMarginClassifier
@@ -16,6 +20,8 @@ from separatrix.estimators.zero_one import ZeroOneClassifier
 __all__ = [
     "GaussianGenerativeClassifier",
     "HalfspaceLP",
+    "KernelPerceptron",
+    "KernelSVM",
     "LMSClassifier",
     "LMSRegressor",
     "LinearRegression",
@@ -26,5 +32,7 @@ __all__ = [
     "Perceptron",
     "ZeroOneClassifier",
     "audit",
+    "from_formula",
+    "maps",
     "path",
 ]

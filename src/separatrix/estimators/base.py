@@ -12,7 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, check_random_state, validate_data
 
 from separatrix.certificates import Certificate
-from separatrix.design import Design, make_design
+from separatrix.design import Design, MappedRows, make_design
 from separatrix.errors import ConvergenceWarning, DataError
 from separatrix.fit import Classes, FitResult, Trace, find_classes
 from separatrix.rule import Tie, predicted_signs
@@ -115,13 +115,13 @@ class LinearClassifier(ClassifierMixin, LinearModel):  # type: ignore[misc]  # s
     def _design(self, X: Any, *, reset: bool) -> Design:
         if not reset:
             check_is_fitted(self)
-        X = validate_data(self, X, reset=reset, **ACCEPTED, ensure_all_finite=reset is False)
-        return self._as_design(X)
+        rows = validate_data(self, _before_map(X), reset=reset, **ACCEPTED, ensure_all_finite=reset is False)
+        return self._as_design(_through_map(X, rows))
 
     def _design_and_labels(self, X: Any, y: Any, *, reset: bool = True) -> tuple[Design, NDArray[Any]]:
-        X, y = validate_data(self, X, y, reset=reset, **ACCEPTED, ensure_all_finite=False)
+        rows, y = validate_data(self, _before_map(X), y, reset=reset, **ACCEPTED, ensure_all_finite=False)
         check_classification_targets(y)
-        return self._as_design(X), y
+        return self._as_design(_through_map(X, rows)), y
 
     def _classes(self, y: NDArray[Any]) -> Classes:
         classes = find_classes(y)
@@ -135,6 +135,16 @@ class LinearClassifier(ClassifierMixin, LinearModel):  # type: ignore[misc]  # s
         self.intercept_ = np.atleast_1d(result.intercept)
         self._warn(result, frames)
         return self
+
+
+def _before_map(X: Any) -> Any:
+    """Return the rows themselves of rows that are to be read through a map."""
+    return X.X if isinstance(X, MappedRows) else X
+
+
+def _through_map(X: Any, rows: Any) -> Any:
+    """Return checked rows, to be read through the map that they were given with, if any."""
+    return MappedRows(rows, X.map) if isinstance(X, MappedRows) else rows
 
 
 def seed_of(random_state: Any) -> int | None:

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.estimators.base import LinearClassifier
-from separatrix.estimators.probability import log_probabilities, probabilities
 from separatrix.estimators.weights import drop_weightless
 from separatrix.fit import fit_generative
+from separatrix.model.probability import log_probabilities, probabilities
 
 __all__ = ["GaussianGenerativeClassifier"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ from separatrix.errors import (
     require_number,
 )
 from separatrix.estimators.base import LinearClassifier
-from separatrix.estimators.probability import log_probabilities, probabilities
+from separatrix.estimators.logistic_inference import LogisticInference
 from separatrix.estimators.strength import ClassTask, Penalised, WeightKind
 from separatrix.estimators.weights import apply_class_weight, drop_weightless
 from separatrix.fit import (
@@ -34,6 +34,8 @@ from separatrix.fit import (
     runaways,
 )
 from separatrix.inference import FirthFit, fit_firth
+from separatrix.inference.likelihood.model import ProbabilityInterval, RowsGiven
+from separatrix.model.probability import log_probabilities, probabilities
 from separatrix.numerics import softplus
 from separatrix.problem import Problem
 
@@ -42,13 +44,14 @@ __all__ = ["LogisticRegression"]
 Floats = NDArray[np.float64]
 
 
-class LogisticRegression(Penalised, LinearClassifier):
+class LogisticRegression(LogisticInference, Penalised, LinearClassifier):
     """Logistic regression: P(second class) = σ(w·x + b), or a softmax of one score a class.
 
     Minimises the mean loss plus ``strength · ((1 − l1_ratio)/2 ‖w‖² + l1_ratio ‖w‖₁)``; the intercept is never
     penalised. At strength 0, the default, it is the maximum likelihood estimate, in any units of the columns. Whether
     that exists is proved from the data: the verdict of `existence_` is 'overlap' (it does), 'separable' or 'quasi' (it
-    does not) or 'undecided', and a SeparationWarning is given unless it does.
+    does not) or 'undecided', and a SeparationWarning is given unless it does. Then `summary()` has standard errors,
+    tests and intervals, `profile_intervals()` those of the likelihood's profile, and `predict_proba` intervals.
 
     Parameters
     ----------
@@ -153,7 +156,9 @@ class LogisticRegression(Penalised, LinearClassifier):
         result = result if self.firth_ is None else self.firth_.result
         self.n_iter_ = max(1, round(result.passes))
         result = replace(result, provenance={**result.provenance, **self._origin()})
-        return self._keep(self._refer(result))
+        self._keep(self._refer(result))
+        self._keep_rows(tasks)
+        return self
 
     def problems(self, X: Any, y: Any, sample_weight: Any = None) -> list[Problem]:
         """Return what is to be minimised, without a penalty: one problem, or one a class against the rest."""
@@ -163,9 +168,33 @@ class LogisticRegression(Penalised, LinearClassifier):
         """Return the logarithm of each class's probability, (n, K), finite wherever the scores are."""
         return log_probabilities(self._log_odds(X))
 
-    def predict_proba(self, X: Any) -> Floats:
-        """Return each class's probability, (n, K); each against the rest, they are made to sum to 1."""
-        return probabilities(self._log_odds(X))
+    @overload
+    def predict_proba(self, X: Any) -> Floats: ...
+
+    @overload
+    def predict_proba(
+        self, X: Any, interval: Literal["confidence"], *, level: float = 0.95, covariance: str = "classical"
+    ) -> ProbabilityInterval: ...
+
+    def predict_proba(
+        self,
+        X: Any,
+        interval: Literal["confidence"] | None = None,
+        *,
+        level: float = 0.95,
+        covariance: str = "classical",
+    ) -> Floats | ProbabilityInterval:
+        """Return each class's probability, (n, K); each against the rest, they are made to sum to 1.
+
+        With interval="confidence", of two classes: the second's probability, and the ends of an interval for it at a
+        level, made on the scale of the score with the covariance named as in `summary`. Where the likelihood has no
+        maximum, a SeparationError.
+        """
+        if interval is None:
+            return probabilities(self._log_odds(X))
+        require_choice("interval", interval, ("confidence",))
+        model = self._fitted_model("an interval of a probability")
+        return model.probabilities(self._design(X, reset=False), covariance, level)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class of each row: of two, the second if its probability reaches the threshold."""
@@ -184,9 +213,11 @@ class LogisticRegression(Penalised, LinearClassifier):
         """Return the softmax of several classes as one task, two classes as one, or each against the rest."""
         require_choice("multiclass", self.multiclass, ("softmax", "one_vs_rest"))
         design, labels = self._design_and_labels(X, y)
-        design, labels, weights, _ = drop_weightless(design, labels, self._weights(sample_weight, X))
+        given = len(labels)
+        design, labels, weights, places = drop_weightless(design, labels, self._weights(sample_weight, X))
         weights, self._class_weights = apply_class_weight(self.class_weight, labels, weights)
-        design, labels, weights, _ = drop_weightless(design, labels, weights)
+        design, labels, weights, left = drop_weightless(design, labels, weights)
+        self._rows_given = RowsGiven(given, places if left is None else left if places is None else places[left])
         classes = self._classes(labels)
         if len(classes.values) > 2 and self.multiclass == "softmax":
             targets: list[tuple[NDArray[Any], tuple[Any, ...]]] = [(classes.codes, tuple(classes.plain))]

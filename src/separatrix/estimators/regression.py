@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any, Literal, Self
 
 import numpy as np
 
-from separatrix.estimators.regressor import LinearRegressor
+from separatrix.estimators.inference import LinearInference
 from separatrix.estimators.strength import Penalised, WeightKind
-from separatrix.fit import ConvexOptions, StrengthChoice, fit_convex, linear_result
+from separatrix.fit import (
+    ConvexOptions,
+    StrengthChoice,
+    can_solve_directly,
+    fit_convex,
+    fit_least_squares,
+    least_squares_result,
+    linear_result,
+)
 from separatrix.losses import Squared
 from separatrix.problem import Problem
 
 __all__ = ["LinearRegression"]
 
 
-class LinearRegression(Penalised, LinearRegressor):
+class LinearRegression(Penalised, LinearInference):
     """Linear regression: y ≈ w·x + b.
+
+    At strength 0, the default, it is least squares, to as many digits as a QR factorisation gives or more; where
+    columns depend on others, the coefficients of least norm.
 
     Minimises ``Σ ½ (w·x + b − y)² / n + strength · ((1 − l1_ratio)/2 ‖w‖² + l1_ratio ‖w‖₁)``, the intercept never
     penalised: least squares at strength 0, ridge at l1_ratio 0, the lasso at 1.
@@ -26,7 +38,7 @@ class LinearRegression(Penalised, LinearRegressor):
     strength : of the penalty; "cv" for one chosen by cross-validation. scikit-learn's Lasso alpha is this number, its
         Ridge alpha n times it
     l1_ratio : 0 for L2, 1 for L1, between for elastic net
-    solver : "auto", or the name of one, as "newton"
+    solver : "auto" (at strength 0 a factorisation), or the name of one, as "newton"
     weight_kind : what sample_weight means: "precision" (how much a row counts, relative to the others) or "frequency"
         (how often it was seen, a whole number); the coefficients are the same, but not what may be inferred from them
     fit_intercept : whether there is a constant
@@ -40,6 +52,8 @@ class LinearRegression(Penalised, LinearRegressor):
     ----------
     coef_, intercept_ : (p,) and a number
     strength_, cv_ : the strength used; for "cv" the held-out losses along the path, else None
+    least_squares_ : of plain least squares the rank, which columns are aliased with which, which coefficients are
+        estimable, the condition of the columns; None with a penalty, or where another solver was asked for
     result_, certificate_, trace_ : status and gap; the certificate of optimality; the way there
 
     Examples
@@ -83,11 +97,16 @@ class LinearRegression(Penalised, LinearRegressor):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit X (n, p) dense or sparse to numbers y (n,); rows count by their weights."""
-        options = ConvexOptions.named(self.solver, self.tol, self.max_passes)
+        options, began = ConvexOptions.named(self.solver, self.tol, self.max_passes), time.perf_counter()
         last = None
         if self.warm_start and hasattr(self, "coef_"):
             last = np.concatenate([[self.intercept_], self.coef_]) if self.fit_intercept else self.coef_
         problem, start = self._penalise(self.problems(X, y, sample_weight), options, [last])[0]
+        self._problem, self.least_squares_ = problem, None
+        if options.solver is None and problem.free.all() and can_solve_directly(problem.design):
+            self.least_squares_, self.n_iter_ = fit_least_squares(problem), 1
+            seconds = time.perf_counter() - began
+            return self._keep(least_squares_result(problem, self.least_squares_, seconds, provenance=self._origin()))
         fit = fit_convex(problem, options, start=start)
         self.n_iter_ = max(1, len(fit.walk.steps["passes"]))
         return self._keep(linear_result(problem, fit, options, provenance=self._origin()))

@@ -17,6 +17,7 @@ from separatrix.fit import FitResult
 __all__ = ["LinearRegressor"]
 
 LARGEST = 1e150  # a target beyond this has a square that leaves the range of a float
+SMALLEST = 1e-130  # targets all below this have squared residuals that do
 
 
 class LinearRegressor(RegressorMixin, LinearModel):  # type: ignore[misc]  # scikit-learn is untyped
@@ -27,10 +28,13 @@ class LinearRegressor(RegressorMixin, LinearModel):  # type: ignore[misc]  # sci
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Return the score w·x + b of each row, (n,)."""
-        check_is_fitted(self)
-        design = self._as_design(validate_data(self, X, reset=False, **ACCEPTED))
+        design = self._new_design(X)
         weights = np.concatenate([[self.intercept_], self.coef_]) if design.virtual else self.coef_
         return design.matvec(weights)
+
+    def _new_design(self, X: Any) -> Design:
+        check_is_fitted(self)
+        return self._as_design(validate_data(self, X, reset=False, **ACCEPTED))
 
     def _design_and_targets(self, X: Any, y: Any) -> tuple[Design, NDArray[np.float64]]:
         X, y = validate_data(self, X, y, y_numeric=True, **ACCEPTED, ensure_all_finite=False)
@@ -43,6 +47,12 @@ class LinearRegressor(RegressorMixin, LinearModel):  # type: ignore[misc]  # sci
             )
             raise DataError(
                 f"y has {targets[row]:g} in row {row} (NaN, inf and squares that overflow are refused); {remedy}"
+            )
+        largest = float(np.abs(targets).max())
+        if 0.0 < largest < SMALLEST:
+            raise DataError(
+                f"y is nowhere larger than {largest:g}, and squares of its residuals vanish; multiply all by a number"
+                " as large as that is small"
             )
         return self._as_design(X), targets
 

@@ -173,7 +173,8 @@ class _Fit:
         lasting = not others or self.problem.loss.quadratic  # conjugate gradients lose what they know if interrupted
         ended = self.walk(choice, start, patience=math.inf if lasting else PATIENCE)
         for place, (solver, _) in enumerate(others, 1):
-            if ended.walk.status.reached_goal or ended.walk.passes >= self.options.max_passes:
+            done = ended.walk.status.reached_goal or ended.walk.status is Status.INTERRUPTED
+            if done or ended.walk.passes >= self.options.max_passes:
                 break
             gap = f"a relative gap of {ended.bound.relative_gap:.2g}"
             choice = Choice(solver, f"{ended.reason}, then {type(solver).__name__} from {gap}")

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.certificates import excess_squares
-from separatrix.design import Design, make_design, moments, residual_sums, row_radius, triangle
+from separatrix.design import Design, moments, residual_sums, row_radius, triangle
 from separatrix.errors import NeedsError, counted
 from separatrix.fit.aliases import Aliases, find_aliases, least_norm, pivoted_aliases
 from separatrix.problem import Problem
@@ -127,7 +127,9 @@ def _in_memory(problem: Problem) -> _Solved:
     rows = rows[:, aliases.kept]
     targets = np.asarray(y[kept], dtype=np.float64)
     fit = refined_fit(rows, targets, weights)
-    left = excess_squares(make_design(rows, intercept=False), targets, weights, fit.coef, np.arange(len(aliases.kept)))
+    whole = np.zeros(design.shape[1])
+    whole[aliases.kept] = fit.coef
+    left = excess_squares(design, problem.y, problem.weights, whole, aliases.kept)
     return _Solved(
         aliases,
         fit.coef,

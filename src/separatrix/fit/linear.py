@@ -88,7 +88,7 @@ def least_squares_result(
 def _independent_rows(problem: Problem, fit: LeastSquaresFit) -> tuple[int, ...] | None:
     """Return as many rows as there are columns not aliased that are independent in these; None where none are found."""
     design, count = problem.design, fit.rank
-    if count > PROVED or not design.random_rows:
+    if not 0 < count <= PROVED or not design.random_rows:
         return None
     kept = np.setdiff1d(np.arange(design.shape[1]), fit.aliased)
     counted_rows = np.arange(design.shape[0]) if problem.weights is None else np.flatnonzero(problem.weights)
@@ -112,5 +112,6 @@ def _message(fit: ConvexFit, options: ConvexOptions) -> str:
     limit = {
         Status.MAX_PASSES: f"max_passes={options.max_passes:,}",
         Status.STALLED: f"{passes}, as floats can go no further",
+        Status.INTERRUPTED: f"{passes}, on request,",
     }[fit.walk.status]
     return f"stopped at {limit} with a {gap}, where tol={options.tol:g} was asked for"

@@ -32,7 +32,7 @@ Floats = NDArray[np.float64]
 class LogisticFit(NamedTuple):
     """A result and, at strength 0, the certificate of whether a maximum exists and what coefficients tend to.
 
-    The limits are of two classes, by name; empty of more.
+    The limits are by name, of several classes those of each less the first's.
     """
 
     result: FitResult
@@ -69,7 +69,7 @@ def fit_logistic(
     result = replace(
         _with_existence(result, existence, options), certificate=LikelihoodCertificate(certificate, existence)
     )
-    limits = coefficient_limits(problem, existence, options) if len(labels) == 2 else {}
+    limits = coefficient_limits(problem, existence, options)
     return LogisticFit(result, existence, limits)
 
 

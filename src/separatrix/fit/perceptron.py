@@ -280,6 +280,7 @@ def _message(
     limits = {
         Status.MAX_UPDATES: f"max_updates={int(options.max_updates):,}",
         Status.MAX_PASSES: f"max_passes={int(options.max_passes):,}",
+        Status.INTERRUPTED: "your request",
         Status.MEMORY_CAP: f"the {VOTE_BYTES // 2**20} MiB that a vote may store",
     }
     advice = "use keep='average', which stores none" if status is Status.MEMORY_CAP else _advice(certificate, options)

@@ -17,8 +17,8 @@ from separatrix.solvers import Solver, Step, check_needs
 
 __all__ = ["Run", "Watch", "run"]
 
-# Told of each step while a fit runs: the facts of the step, with `passes` and `seconds`.
-Watch = Callable[[Mapping[str, float]], None]
+# Told of each step while a fit runs: the facts of the step, with `passes` and `seconds`; True has the fit stop there.
+Watch = Callable[[Mapping[str, float]], bool | None]
 
 
 @dataclass(frozen=True)
@@ -50,9 +50,8 @@ def run(
         passes, seconds = problem.design.passes - passes_before, time.perf_counter() - began
         facts = {**_relative(step.facts, problem), "passes": passes, "seconds": seconds}
         log.add(facts)
-        if watch is not None:
-            watch(facts)
-        status = first_met(rules, facts)
+        stop = watch is not None and watch(facts) is True
+        status = Status.INTERRUPTED if stop else first_met(rules, facts)
         if status is Status.OPTIMAL and confirm is not None and not confirm(replace(step, facts=facts)):
             status = first_met([rule for rule in rules if rule.status is not Status.OPTIMAL], facts)
         if status is not None:

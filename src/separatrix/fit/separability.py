@@ -14,6 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.certificates import (
+    Certificate,
+    KernelCertificate,
+    MappedCertificate,
     OneVsRestCertificate,
     PairsCertificate,
     Places,
@@ -45,9 +48,32 @@ def check_separability(
 ) -> SeparabilityCertificate | OneVsRestCertificate | PairsCertificate: ...
 
 
+@overload
 def check_separability(
-    X: Any, y: Any, *, fit_intercept: bool = True, sample_weight: Any = None, multiclass: Multiclass = "softmax"
-) -> SeparabilityCertificate | OneVsRestCertificate | PairsCertificate:
+    X: Any,
+    y: Any,
+    *,
+    fit_intercept: bool = True,
+    sample_weight: Any = None,
+    multiclass: Multiclass = "softmax",
+    map: Any,
+) -> MappedCertificate: ...
+
+
+@overload
+def check_separability(X: Any, y: Any, *, fit_intercept: bool = True, kernel: Any) -> KernelCertificate: ...
+
+
+def check_separability(
+    X: Any,
+    y: Any,
+    *,
+    fit_intercept: bool = True,
+    sample_weight: Any = None,
+    multiclass: Multiclass = "softmax",
+    map: Any = None,
+    kernel: Any = None,
+) -> Certificate:
     """Return whether labelled rows can be separated by a hyperplane, with a proof that `verify` re-checks.
 
     Parameters
@@ -58,9 +84,14 @@ def check_separability(
     sample_weight : rows of weight 0 do not count; otherwise weights change nothing
     multiclass : with more than two classes, whether the scores of a softmax can have every row's class ahead
         ("softmax"), each class can be separated from the rest ("one_vs_rest"), each from each other ("pairs")
+    map : a feature map of `sx.maps`: the verdict, and of two classes the margin, is that of the mapped rows; the
+        certificate has the map, and verifies from the rows before it
+    kernel : a kernel of `sx.kernels`, its name, or a function: bounds on the widest margin of two classes in its space,
+        from rows up to some thousands; the verdict is "separable", "no margin" (above rounding) or "undecided"
 
     Returns a certificate: `verdict` is "separable" (completely), "quasi", "overlap" or "undecided"; `direction`,
     `coefficient_status` and `divergence_dim` say what runs off where. Of one class only, the verdict is "separable".
+    Of very many columns a "quasi" may rest on some of the rows left: `n_overlap` of the `n_left` are shown to overlap.
 
     Examples
     --------
@@ -74,6 +105,10 @@ def check_separability(
 
     Reference: Albert and Anderson, On the existence of maximum likelihood estimates in logistic regression (1984).
     """
+    if map is not None or kernel is not None:
+        from separatrix.fit.mapped import check_elsewhere  # noqa: PLC0415  # it builds on this file
+
+        return check_elsewhere(X, y, map, kernel, fit_intercept, sample_weight, multiclass)
     multiclass = require_choice("multiclass", multiclass, ("softmax", "one_vs_rest", "pairs"))
     names = [str(name) for name in X.columns] if hasattr(X, "columns") else None
     design = make_design(X, intercept=fit_intercept, names=names)
@@ -147,4 +182,5 @@ def _certificate(
         divergence=find_divergence(rays, places, face),
         weighted=not bool(kept.all()),
         reason=face.reason,
+        clashes=face.clashes,
     )

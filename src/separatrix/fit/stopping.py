@@ -27,6 +27,7 @@ class Status(StrEnum):
     STALLED = "stalled"
     SEPARATED = "separated"
     DIVERGED = "diverged"
+    INTERRUPTED = "interrupted"
 
     @property
     def reached_goal(self) -> bool:

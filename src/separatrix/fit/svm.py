@@ -20,12 +20,14 @@ from separatrix.certificates import DualBound, OptimalityCertificate
 from separatrix.fit.convex import ConvexFit, ConvexOptions, fit_convex
 from separatrix.fit.linear import linear_result
 from separatrix.fit.result import FitResult
+from separatrix.fit.run import Watch
 from separatrix.problem import Problem
+from separatrix.solvers import middle_intercept
 
 __all__ = ["fit_svm"]
 
 Floats = NDArray[np.float64]
-EVEN = 1e-12  # of the total weight: sums of weights that are the same but for rounding
+EVEN = 1e-12  # of the objective: values that are the same but for rounding
 
 
 def fit_svm(
@@ -34,9 +36,10 @@ def fit_svm(
     *,
     labels: tuple[Any, Any],
     class_weights: tuple[float, ...] | None = None,
+    watch: Watch | None = None,
 ) -> FitResult:
     """Fit signs ±1 (labels: negative, positive)."""
-    fit = fit_convex(problem, options)
+    fit = fit_convex(problem, options, watch=watch)
     if problem.design.virtual and not problem.loss.has_curvature:
         fit = _settle_intercept(fit)
     provenance = {"strength": problem.penalty.quadratic, "loss": problem.loss.name}
@@ -63,10 +66,4 @@ def _middle_intercept(problem: Problem, scores: Floats) -> float:
     """Return the middle of the intercepts at which the loss is least, the other coefficients held."""
     weights = np.ones(len(scores)) if problem.weights is None else problem.weights
     (kink,) = problem.loss.kinks
-    places = kink * problem.y - scores
-    order = np.argsort(places)
-    passed, wanted = np.cumsum(weights[order]), float(weights[problem.y > 0.0].sum())
-    slack = EVEN * problem.total_weight
-    first, last = np.searchsorted(passed, wanted - slack), np.searchsorted(passed, wanted + slack, side="right")
-    ends = order[np.minimum([first, last], len(order) - 1)]
-    return float(places[ends].mean())
+    return middle_intercept(kink * problem.y - scores, weights, float(weights[problem.y > 0.0].sum()))

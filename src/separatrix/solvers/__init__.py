@@ -7,6 +7,8 @@ from separatrix.solvers.dual_coordinate import DualCoordinate
 from separatrix.solvers.gradient import Gradient, descend
 from separatrix.solvers.halfspace import HalfspaceLP
 from separatrix.solvers.interior_point import InteriorPoint
+from separatrix.solvers.kernel_dual import KernelDual, middle_intercept
+from separatrix.solvers.kernel_perceptron import KernelPerceptron
 from separatrix.solvers.lbfgs import LBFGS
 from separatrix.solvers.max_margin import MaxMargin
 from separatrix.solvers.newton import Newton
@@ -32,6 +34,8 @@ ALL: tuple[Solver, ...] = (
     InteriorPoint(),
     Gradient(),
     Stochastic(),
+    KernelPerceptron(),
+    KernelDual(),
 )
 
 __all__ = [
@@ -44,6 +48,8 @@ __all__ = [
     "Gradient",
     "HalfspaceLP",
     "InteriorPoint",
+    "KernelDual",
+    "KernelPerceptron",
     "MaxMargin",
     "Needs",
     "Newton",
@@ -59,6 +65,7 @@ __all__ = [
     "check_needs",
     "cholesky",
     "descend",
+    "middle_intercept",
     "refined_fit",
     "scaled_triangle",
 ]

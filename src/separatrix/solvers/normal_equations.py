@@ -24,6 +24,7 @@ from separatrix.numerics import column_lengths
 __all__ = ["Factor", "cholesky", "scaled_triangle"]
 
 Floats = NDArray[np.float64]
+EXACT_CONDITION = 150  # columns, up to which singular values cost nothing that counts
 CONDITION = 2e3  # up to which a matrix of products keeps nine digits of its inverse: κ²ε
 
 
@@ -53,11 +54,13 @@ class Factor(NamedTuple):
         return np.asarray(root @ root.T)
 
     def condition(self, virtual: bool) -> float:
-        """Return an estimate of κ of the columns, centred by the virtual one if there is one, of length 1 each."""
+        """Return κ of the columns, centred by the virtual one if there is one, of length 1 each; of many an estimate."""
         inner = self.triangle[int(virtual) :, int(virtual) :]
         if not len(inner):
             return 1.0
         lengths = np.linalg.norm(inner, axis=0)
+        if len(inner) <= EXACT_CONDITION:
+            return float(np.linalg.cond(inner / lengths))
         reciprocal = float(scipy.linalg.lapack.dtrcon(np.asfortranarray(inner / lengths))[0])
         return 1.0 / reciprocal if reciprocal > 0.0 else math.inf
 

@@ -1,0 +1,65 @@
+"""The data of a kernel's certificate: rows as they are, finite and in the fit's shape; whether the kernel is one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+from numpy.typing import NDArray
+
+from separatrix.certificates.base import Check
+from separatrix.certificates.signs import signs_of
+from separatrix.design import make_design
+from separatrix.design.kernel_rows import KernelAgainst, by_rows, select_rows
+from separatrix.design.kernels import Kernel, Precomputed
+from separatrix.errors import DataError
+
+__all__ = ["EPSILON", "NEGATIVE", "check_inner_product", "kernel_among", "kernel_data", "most_negative"]
+
+Floats = NDArray[np.float64]
+Places = NDArray[np.int64]
+EPSILON = float(np.finfo(np.float64).eps)
+SAMPLED = 1000  # rows on which a kernel is shown to be an inner product
+# Relative to the largest: an eigenvalue this far below 0 is below 0, of a matrix of so many bytes a number.
+NEGATIVE = {4: 1e-5, 8: 1e-8}
+
+
+def kernel_data(
+    X: Any, y: Any, labels: tuple[Any, Any], shape: tuple[int, int], kernel: Kernel
+) -> tuple[Any, Floats, Kernel]:
+    """Return rows by rows, signs ±1 and the kernel; another shape than the fit's, or a NaN, raises a DataError."""
+    design = make_design(X, intercept=False)
+    if design.shape != shape:
+        raise DataError(f"X has shape {design.shape}; the fit had {shape}")
+    with np.errstate(over="ignore", invalid="ignore"):
+        squares = design.squared_norms()
+    if not np.isfinite(squares).all():
+        raise DataError(f"row {int(np.flatnonzero(~np.isfinite(squares))[0])} of X is not finite")
+    return by_rows(X), signs_of(y, labels, shape[0]), kernel.settled(X)
+
+
+def kernel_among(kernel: Kernel, X: Any, rows: Places) -> Floats:
+    """Return the kernel matrix of some rows among themselves, (k, k)."""
+    some = select_rows(kernel, X, rows).astype(np.float64, copy=False)
+    if isinstance(kernel, Precomputed):
+        return np.asarray(some if isinstance(some, np.ndarray) else some.toarray())
+    return KernelAgainst(kernel, some)(some)
+
+
+def most_negative(kernel: Kernel, X: Any) -> tuple[float, int]:
+    """Return the least eigenvalue of the kernel over the largest, and on how many rows, an even sample of them."""
+    n = X.shape[0]
+    rows = np.arange(n) if n <= SAMPLED else np.linspace(0, n - 1, SAMPLED).astype(np.int64)
+    values = scipy.linalg.eigvalsh(kernel_among(kernel, X, rows))
+    return float(values[0] / max(abs(values[-1]), np.finfo(np.float64).tiny)), len(rows)
+
+
+def check_inner_product(kernel: Kernel, X: Any) -> list[Check]:
+    """Return a check that the kernel is an inner product on these rows, none where it always is one."""
+    if kernel.is_inner_product and not isinstance(kernel, Precomputed):
+        return []
+    least, rows = most_negative(kernel, X)
+    held = least >= -NEGATIVE[4 if X.dtype == np.float32 else 8]
+    words = f"the least eigenvalue is {least:.3g} of the largest, on {rows:,} of {X.shape[0]:,} rows"
+    return [Check("inner product", None if rows < X.shape[0] and held else held, words)]

@@ -1,0 +1,62 @@
+"""Several classes two at a time: a certificate for each pair, on the rows of its two classes only."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from separatrix.certificates.base import Certificate, Check, Verification, certificate_from_dict, register
+from separatrix.design.kernel_rows import by_rows
+
+__all__ = ["OneVsOneCertificate"]
+
+
+@register
+@dataclass(frozen=True)
+class OneVsOneCertificate(Certificate):
+    """The pairs of labels and their parts; with `square`, X is a kernel matrix, whose columns are rows too."""
+
+    kind: ClassVar[str] = "one-vs-one"
+    pairs: tuple[tuple[Any, Any], ...]
+    parts: tuple[Certificate, ...]
+    square: bool = False
+
+    @property
+    def claim(self) -> str:
+        """What is claimed, pair by pair."""
+        named = zip(self.pairs, self.parts, strict=True)
+        return "; ".join(f"{first!r} and {second!r}: {part.claim}" for (first, second), part in named)
+
+    @property
+    def verdict(self) -> str:
+        """The verdict shared by all pairs, or 'mixed'."""
+        verdicts = {part.verdict for part in self.parts}
+        return verdicts.pop() if len(verdicts) == 1 else "mixed"
+
+    def verify(self, X: Any, y: Any, sample_weight: Any = None) -> Verification:
+        """Re-check each part on the rows of its own two classes."""
+        rows, labels, checks = by_rows(X), np.asarray(y), list[Check]()
+        if rows.shape[0] != len(labels):
+            words = f"X has {rows.shape[0]} rows and y has {len(labels)} labels"
+            return Verification((Check("data", False, words),))
+        for pair, part in zip(self.pairs, self.parts, strict=True):
+            own = np.flatnonzero(np.logical_or(*(labels == label for label in pair)))
+            some = rows[own][:, own] if self.square else rows[own]
+            weights = {} if sample_weight is None else {"sample_weight": np.asarray(sample_weight)[own]}
+            checks += part.verify(some, labels[own], **weights).checks
+        return Verification(tuple(checks))
+
+    def content(self) -> dict[str, Any]:
+        """Return the pairs and their parts as JSON values."""
+        pairs, parts = [list(pair) for pair in self.pairs], [part.to_dict() for part in self.parts]
+        return {"pairs": pairs, "parts": parts, "square": self.square}
+
+    @classmethod
+    def from_content(cls, content: Mapping[str, Any]) -> Self:
+        """Make a certificate from its content."""
+        pairs = tuple((first, second) for first, second in content["pairs"])
+        parts = tuple(certificate_from_dict(part) for part in content["parts"])
+        return cls(pairs, parts, bool(content["square"]))

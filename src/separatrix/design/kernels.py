@@ -1,0 +1,272 @@
+"""Kernels: k(a, b) = Φ(a)·Φ(b) for a map Φ into some space, computed without going there.
+
+    linear       a·b
+    polynomial   (gamma a·b + offset)^degree
+    rbf          exp(−gamma ‖a − b‖²)
+    sigmoid      tanh(gamma a·b + offset), which is no inner product for every gamma and offset
+    precomputed  the matrix itself is given in place of the rows
+
+A kernel is called with two matrices of rows, dense or sparse, and returns (n, m). `gamma="scale"` is 1 / (p · variance
+of all entries), settled once on the training rows by `settled`. Cost: a matrix product a call.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from separatrix.errors import DataError, OptionError, did_you_mean, require_count, require_number
+from separatrix.numerics import squared_distances
+
+__all__ = [
+    "ALL",
+    "RBF",
+    "Kernel",
+    "Linear",
+    "Own",
+    "Polynomial",
+    "Precomputed",
+    "Sigmoid",
+    "kernel_from_dict",
+    "make_kernel",
+]
+
+Floats = NDArray[np.float64]
+Gamma = float | Literal["scale"]
+
+
+class Kernel(ABC):
+    """A function of two matrices of rows, (n, p) and (m, p), to the matrix of their kernel values (n, m)."""
+
+    name: ClassVar[str]
+    is_inner_product: ClassVar[bool] = True  # for every value of its parameters
+
+    @abstractmethod
+    def __call__(self, A: Any, B: Any) -> Floats:
+        """Return the kernel of each row of A with each of B."""
+
+    def diagonal(self, A: Any) -> Floats:
+        """Return k(a, a) of each row, (n,)."""
+        return np.array([self(A[row : row + 1], A[row : row + 1])[0, 0] for row in range(A.shape[0])])
+
+    def settled(self, X: Any) -> Kernel:  # noqa: ARG002  # only some kernels look at the rows
+        """Return the kernel with every parameter a number, those left open taken from the training rows."""
+        return self
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the kernel as JSON values, from which `kernel_from_dict` makes it again."""
+        return {"name": self.name, **asdict(self)}  # type: ignore[call-overload]  # all are dataclasses
+
+
+@dataclass(frozen=True)
+class Linear(Kernel):
+    """a·b: the rows as they are.
+
+    >>> Linear()(np.array([[1.0, 2.0]]), np.array([[3.0, 4.0], [0.0, 1.0]]))
+    array([[11.,  2.]])
+    """
+
+    name: ClassVar[str] = "linear"
+
+    def __call__(self, A: Any, B: Any) -> Floats:
+        """Return a·b."""
+        return _products(A, B)
+
+    def diagonal(self, A: Any) -> Floats:
+        """Return ‖a‖²."""
+        return _squares(A)
+
+
+@dataclass(frozen=True)
+class _WithGamma(Kernel):
+    """A kernel with a factor gamma above 0, or "scale"."""
+
+    gamma: Gamma = "scale"
+
+    def __post_init__(self) -> None:
+        if self.gamma != "scale":
+            object.__setattr__(self, "gamma", require_number("gamma", self.gamma, above=0.0))
+
+    def settled(self, X: Any) -> Self:
+        """Return the kernel with gamma a number."""
+        return replace(self, gamma=_scale(X)) if self.gamma == "scale" else self
+
+    def _factor(self) -> float:
+        if isinstance(self.gamma, str):
+            raise OptionError(
+                f'gamma="scale" of the {self.name} kernel depends on the training rows;'
+                " use kernel.settled(X), or give a number"
+            )
+        return self.gamma
+
+
+@dataclass(frozen=True)
+class Polynomial(_WithGamma):
+    """(gamma a·b + offset)^degree: with an offset above 0, all products of at most `degree` columns.
+
+    >>> Polynomial(gamma=1.0, degree=2, offset=1.0)(np.array([[1.0, 1.0]]), np.array([[2.0, 0.0]]))
+    array([[9.]])
+    """
+
+    name: ClassVar[str] = "polynomial"
+    degree: int = 3
+    offset: float = 1.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_count("degree", self.degree)
+        require_number("offset", self.offset, least=0.0)
+
+    def __call__(self, A: Any, B: Any) -> Floats:
+        """Return (gamma a·b + offset)^degree."""
+        return np.asarray((self._factor() * _products(A, B) + self.offset) ** self.degree)
+
+    def diagonal(self, A: Any) -> Floats:
+        """Return (gamma ‖a‖² + offset)^degree."""
+        return np.asarray((self._factor() * _squares(A) + self.offset) ** self.degree)
+
+
+@dataclass(frozen=True)
+class RBF(_WithGamma):
+    """exp(−gamma ‖a − b‖²): separates any rows that are not equal.
+
+    >>> RBF(gamma=1.0)(np.array([[0.0], [1.0]]), np.array([[0.0]])).ravel().round(4).tolist()
+    [1.0, 0.3679]
+    """
+
+    name: ClassVar[str] = "rbf"
+
+    def __call__(self, A: Any, B: Any) -> Floats:
+        """Return exp(−gamma ‖a − b‖²)."""
+        return np.asarray(np.exp(-self._factor() * squared_distances(_rows(A), _rows(B))))
+
+    def diagonal(self, A: Any) -> Floats:
+        """Return ones."""
+        return np.ones(A.shape[0])
+
+
+@dataclass(frozen=True)
+class Sigmoid(_WithGamma):
+    """tanh(gamma a·b + offset); not for every gamma and offset an inner product."""
+
+    name: ClassVar[str] = "sigmoid"
+    is_inner_product: ClassVar[bool] = False
+    offset: float = 0.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_number("offset", self.offset)
+
+    def __call__(self, A: Any, B: Any) -> Floats:
+        """Return tanh(gamma a·b + offset)."""
+        return np.asarray(np.tanh(self._factor() * _products(A, B) + self.offset))
+
+    def diagonal(self, A: Any) -> Floats:
+        """Return tanh(gamma ‖a‖² + offset)."""
+        return np.asarray(np.tanh(self._factor() * _squares(A) + self.offset))
+
+
+@dataclass(frozen=True)
+class Precomputed(Kernel):
+    """The matrix is given in place of the rows: (n, n) to fit, (m, n) against the n fitted ones to predict."""
+
+    name: ClassVar[str] = "precomputed"
+
+    def __call__(self, A: Any, B: Any) -> Floats:
+        """Return A, whose columns must be as many as B has rows."""
+        if A.shape[1] != B.shape[0]:
+            raise DataError(
+                f"a precomputed kernel has a column for each of {B.shape[0]} rows; this one has shape {A.shape}"
+            )
+        return _rows(A) if isinstance(A, np.ndarray) else np.asarray(A.toarray(), dtype=np.float64)
+
+    def diagonal(self, A: Any) -> Floats:
+        """Return the diagonal of the matrix."""
+        return np.asarray(A.diagonal(), dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class Own(Kernel):
+    """A function of your own, from (n, p) and (m, p) to (n, m).
+
+    >>> Own(lambda A, B: A @ B.T + 1.0)(np.eye(2), np.eye(2)).tolist()
+    [[2.0, 1.0], [1.0, 2.0]]
+    """
+
+    name: ClassVar[str] = "own"
+    is_inner_product: ClassVar[bool] = False
+    function: Callable[[Any, Any], Any]
+
+    def __call__(self, A: Any, B: Any) -> Floats:
+        """Return the function's matrix, checked for shape and finiteness."""
+        matrix = np.asarray(self.function(A, B), dtype=np.float64)
+        if matrix.shape != (A.shape[0], B.shape[0]):
+            raise DataError(
+                f"the kernel function returned shape {matrix.shape}; of {A.shape[0]} and {B.shape[0]} rows it must be"
+                f" {(A.shape[0], B.shape[0])}"
+            )
+        if not np.isfinite(matrix).all():
+            row, column = np.argwhere(~np.isfinite(matrix))[0].tolist()
+            raise DataError(f"the kernel function returned {matrix[row, column]} for rows {row} and {column}")
+        return matrix
+
+    def to_dict(self) -> dict[str, Any]:
+        """Refuse: a function is no JSON value."""
+        raise OptionError("a kernel function of your own cannot be written down; compute its matrix: Precomputed()")
+
+
+ALL: tuple[Kernel, ...] = (Linear(), Polynomial(), RBF(), Sigmoid(), Precomputed())
+_BY_NAME = {kernel.name: kernel for kernel in ALL}
+
+
+def make_kernel(kernel: Any, **parameters: Any) -> Kernel:
+    """Return a kernel by its name and parameters, a kernel itself, or a function of two matrices as one.
+
+    >>> make_kernel("rbf", gamma=2.0)
+    RBF(gamma=2.0)
+    """
+    if isinstance(kernel, str) and kernel in _BY_NAME:
+        try:
+            return type(_BY_NAME[kernel])(**parameters)
+        except TypeError:
+            known = list(asdict(_BY_NAME[kernel]))  # type: ignore[call-overload]  # all are dataclasses
+            raise OptionError(f"the {kernel} kernel takes {known}, not {list(parameters)}") from None
+    if parameters:
+        raise OptionError(f"kernel={kernel!r} takes no {list(parameters)} here; give them to the kernel itself")
+    if isinstance(kernel, Kernel):
+        return kernel
+    if callable(kernel):
+        return Own(kernel)
+    raise OptionError(f"kernel={kernel!r} is no kernel{did_you_mean(str(kernel), _BY_NAME)}; or give a function")
+
+
+def kernel_from_dict(data: Mapping[str, Any]) -> Kernel:
+    """Make a kernel from what `to_dict` returned."""
+    return make_kernel(data["name"], **{name: value for name, value in data.items() if name != "name"})
+
+
+def _rows(A: Any) -> Any:
+    return A.astype(np.float64, copy=False)
+
+
+def _products(A: Any, B: Any) -> Floats:
+    product = _rows(A) @ _rows(B).T
+    return np.asarray(product if isinstance(product, np.ndarray) else product.toarray())
+
+
+def _squares(A: Any) -> Floats:
+    A = _rows(A)
+    return np.asarray((A * A if isinstance(A, np.ndarray) else A.multiply(A)).sum(axis=1)).ravel()
+
+
+def _scale(X: Any) -> float:
+    """Return 1 / (p · variance of all entries), 1 / p where they are all equal."""
+    size = X.shape[0] * X.shape[1]
+    dense = isinstance(X, np.ndarray)
+    variance = float(np.var(X, dtype=np.float64) if dense else _squares(X).sum() / size - X.mean() ** 2)
+    return 1.0 / (float(X.shape[1]) * (variance if variance > 0.0 else 1.0))

@@ -1,0 +1,136 @@
+"""A design seen through a feature map: rows are mapped a block at a time, as they are read, and not kept.
+
+`MappedRows` says of a matrix that it is to be read through a map; `make_design` takes it like any matrix. Each pass
+maps all rows anew, so memory holds a block for each core, not the mapped matrix. Only solvers that visit rows one by
+one need the mapped rows stored together: that is done once, on first demand, and takes their size.
+
+Cost of a pass: that of the mapped matrix in memory, and the mapping.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from separatrix.design.array import GROUPS, DenseBlock, DenseDesign
+from separatrix.design.base import Block, Design, Floats
+from separatrix.design.maps import FeatureMap
+from separatrix.loops.rows import Rows
+
+__all__ = ["MappedDesign", "MappedRows"]
+
+PART_ELEMENTS = 2**18  # of a mapped block: enough rows that the map's own steps cost little, and a cache still holds it
+SAMPLED = 1000  # rows by which mapped columns are judged to lie far from 0
+
+
+class MappedRows(NamedTuple):
+    """A matrix (n, p), dense or sparse, to be read through a map."""
+
+    X: Any
+    map: FeatureMap
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows, and columns after the map."""
+        return int(np.shape(self.X)[0]), self.map.outputs
+
+
+class _Part(NamedTuple):
+    """Some rows of a block: `first` to `last`, counted from its start."""
+
+    block: Block
+    first: int
+    last: int
+
+
+class MappedDesign(Design):
+    """The rows of a design without virtual column, mapped as they are read; `centre` is taken off the mapped rows."""
+
+    def __init__(
+        self, base: Design, feature_map: FeatureMap, names: Sequence[str], virtual: bool, centre: Floats | None = None
+    ) -> None:
+        feature_map.require_width(base.shape[1])
+        super().__init__((base.shape[0], feature_map.outputs + virtual), names, virtual)
+        self.base, self.map, self.centre = base, feature_map, centre
+        self.in_memory, self.random_rows = base.in_memory, base.random_rows
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield mapped blocks that fit the cache."""
+        return map(self._block, self._parts(self.base.blocks()))
+
+    def groups(self) -> Sequence[Iterable[Block]]:
+        """Return the mapped blocks in groups for the cores to share."""
+        if not self.base.in_memory:
+            return [map(self._block, self._parts(group)) for group in self.base.groups()]
+        parts = list(self._parts(self.base.blocks()))
+        size = -(-len(parts) // GROUPS)
+        return [map(self._block, parts[first : first + size]) for first in range(0, len(parts), size)]
+
+    def _parts(self, blocks: Iterable[Block]) -> Iterator[_Part]:
+        """Cut blocks so that each part, mapped, fits the cache."""
+        rows = max(1, PART_ELEMENTS // max(self.map.inputs, self.map.outputs))
+        for block in blocks:
+            length = block.stop - block.start
+            yield from (_Part(block, first, min(length, first + rows)) for first in range(0, length, rows))
+
+    def _block(self, part: _Part) -> Block:
+        mapped = self._apply(part.block.dense_part(part.first, part.last))
+        block = DenseBlock(mapped, slice(0, len(mapped)), self.virtual, self.centre)
+        block.start, block.stop = part.block.start + part.first, part.block.start + part.last
+        return block
+
+    def _apply(self, rows: Floats) -> Floats:
+        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite shows in the result
+            return self.map.apply(rows)
+
+    def take(self, indices: Sequence[int] | NDArray[np.intp]) -> Floats:
+        """Return some mapped rows as a dense array (k, p), virtual column included."""
+        mapped = self._apply(self.base.take(indices))
+        if self.centre is not None:
+            mapped = mapped - self.centre
+        return np.column_stack([np.ones(len(mapped)), mapped]) if self.virtual else mapped
+
+    def select(self, kept: NDArray[np.bool_]) -> MappedDesign:
+        """Return the rows where `kept` holds, copied unmapped, as a design of their own."""
+        return self._of(self.base.select(kept))
+
+    def subsample(self, stride: int) -> MappedDesign:
+        """Return every stride-th row as a design of its own."""
+        return self._of(self.base.subsample(stride))
+
+    def needed_centre(self) -> Floats | None:
+        """Return the means of mapped columns that lie far from 0, by a sample."""
+        return self._sampled.needed_centre() if self.random_rows else None
+
+    @cached_property
+    def _sampled(self) -> DenseDesign:
+        """Mapped rows of an even sample, held in memory."""
+        stride = max(1, self.shape[0] // SAMPLED)
+        rows = self.take(np.arange(0, self.shape[0], stride))
+        return DenseDesign(rows[:, int(self.virtual) :], self.names, self.virtual, self.centre)
+
+    def centred(self, centre: Floats) -> MappedDesign:
+        """Return the design with a centre taken off each mapped row as it is read."""
+        return MappedDesign(self.base, self.map, self.names, self.virtual, centre)
+
+    def stored_rows(self) -> Rows:
+        """Return the mapped rows as compiled loops read them, stored on first demand."""
+        return self._stored.stored_rows()
+
+    @cached_property
+    def _stored(self) -> DenseDesign:
+        return self.stored()
+
+    def stored(self) -> DenseDesign:
+        """Return the mapped rows as a design held in memory, which takes their size."""
+        values = np.empty((self.shape[0], self.map.outputs))
+        for block in self.blocks():
+            values[block.start : block.stop] = block.dense_stored()
+        return DenseDesign(values, self.names, self.virtual)
+
+    def _of(self, base: Design) -> MappedDesign:
+        return MappedDesign(base, self.map, self.names, self.virtual, self.centre)

@@ -1,0 +1,163 @@
+"""Loops over rows of a kernel matrix: pairs of multipliers moved to where a quadratic is least; a perceptron's visits.
+
+`solve_block` minimises ½ βᵀMβ + q·β over low ≤ β ≤ high with Σβ as it is, given the gradient g = Mβ + q. Each step
+moves a pair: of those that may grow the one with the least gradient, and of those that may shrink the one with which
+the quadratic falls most (second-order selection; Fan, Chen and Lin 2005). Cost: O(size) a step.
+
+`kernel_visits` is the perceptron in its dual form. The scores of all rows are kept, so a visit reads one number, and an
+update adds one row of the kernel matrix. Cost: O(1) a visit, O(n) an update.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from separatrix.jit import loop
+from separatrix.loops.online import (
+    DONE,
+    GOAL,
+    LOGGED,
+    MISTAKES,
+    POCKET_MISTAKES,
+    POCKET_RUN,
+    ROW,
+    STREAK,
+    UPDATES,
+    VISITS,
+    Rule,
+    is_mistake,
+)
+from separatrix.loops.rows import dense_add
+
+__all__ = ["DualLog", "DualWeights", "add_kernel_rows", "count_wrong", "keep_best", "kernel_visits", "solve_block"]
+
+LEAST_CURVATURE = 1e-12  # relative to the diagonal: of two rows that are one in feature space
+
+
+class DualWeights(NamedTuple):
+    """Coefficients (n,), the scores of all rows, the sums that make averages, and the best; empty where not kept."""
+
+    coef: Any
+    scores: Any
+    lag: Any
+    pocket: Any
+
+
+class DualLog(NamedTuple):
+    """Room for a record of each update."""
+
+    visits: Any
+    rows: Any
+    scores: Any
+
+
+@loop
+def solve_block(matrix: Any, gradient: Any, point: Any, low: Any, high: Any, tol: float, max_steps: int) -> int:
+    """Move pairs until no gradient that may fall is more than `tol` above one that may rise; return the steps made."""
+    size = point.size
+    for step in range(max_steps):
+        up, down, least, worst, best = -1, -1, 0.0, 0.0, 0.0
+        for k in range(size):
+            if point[k] < high[k] and (up < 0 or gradient[k] < least):
+                up, least = k, gradient[k]
+        if up < 0:
+            return step
+        worst = least
+        for k in range(size):
+            gain = gradient[k] - least
+            if point[k] > low[k] and gain > 0.0:
+                worst = max(worst, gradient[k])
+                curvature = matrix[up, up] + matrix[k, k] - 2.0 * matrix[up, k]
+                curvature = max(curvature, LEAST_CURVATURE * (matrix[up, up] + matrix[k, k]))
+                value = gain * gain / curvature if curvature > 0.0 else gain
+                if down < 0 or value > best:
+                    down, best = k, value
+        if down < 0 or worst - least <= tol:
+            return step
+        curvature = matrix[up, up] + matrix[down, down] - 2.0 * matrix[up, down]
+        curvature = max(curvature, LEAST_CURVATURE * (matrix[up, up] + matrix[down, down]))
+        room_up, room_down = high[up] - point[up], point[down] - low[down]
+        move = min(room_up, room_down)
+        if curvature > 0.0:
+            move = min(move, (gradient[down] - least) / curvature)
+        point[up] = high[up] if move >= room_up else point[up] + move
+        point[down] = low[down] if move >= room_down else point[down] - move
+        for k in range(size):
+            gradient[k] += move * (matrix[up, k] - matrix[down, k])
+    return max_steps
+
+
+@loop
+def add_kernel_rows(table: Any, slots: Any, factors: Any, total: Any) -> None:
+    """Add some rows of a table, each times its factor."""
+    for k in range(slots.size):
+        if factors[k] != 0.0:
+            dense_add(table[slots[k]], 0, total.size, factors[k], total)
+
+
+@loop
+def count_wrong(scores: Any, y: Any, tie: int, margin: float, give_up_at: int) -> int:
+    """Count the scores that are mistakes, up to `give_up_at`."""
+    wrong = 0
+    for i in range(y.size):
+        if is_mistake(scores[i], y[i], tie, margin):
+            wrong += 1
+            if wrong >= give_up_at:
+                break
+    return wrong
+
+
+@loop
+def keep_best(y: Any, rule: Rule, weights: DualWeights, counters: Any) -> None:
+    """Keep the coefficients if their run of correct visits is a record and they make fewer mistakes on all rows."""
+    if counters[STREAK] <= counters[POCKET_RUN]:
+        return
+    counters[POCKET_RUN] = counters[STREAK]
+    wrong = count_wrong(weights.scores, y, rule.tie, 0.0, counters[POCKET_MISTAKES])
+    if wrong < counters[POCKET_MISTAKES]:
+        counters[POCKET_MISTAKES] = wrong
+        for i in range(y.size):
+            weights.pocket[i] = weights.coef[i]
+
+
+@loop
+def kernel_visits(  # noqa: PLR0913, PLR0917  # a tuple of arrays costs a compiled loop more
+    table: Any, slots: Any, y: Any, order: Any, rule: Rule, weights: DualWeights, log: DualLog, counters: Any
+) -> int:
+    """Visit rows in the order given (in turn if it is empty) and correct each mistake.
+
+    Returns −1 at the goal, at the run of correct visits asked for, at the last update allowed or when the log is full;
+    else the row whose kernel row is needed and not in the table, its visit not yet made.
+    """
+    coef, scores = weights.coef, weights.scores
+    earlier = counters[VISITS] - counters[DONE]
+    while counters[DONE] < counters[GOAL] and counters[STREAK] < rule.streak_goal:
+        if counters[UPDATES] >= rule.max_updates or counters[LOGGED] >= log.rows.size:
+            break
+        done = counters[DONE]
+        i = order[done] if order.size else counters[ROW]
+        score = scores[i]
+        if is_mistake(score, y[i], rule.tie, rule.margin):
+            if slots[i] < 0:
+                return int(i)
+            if weights.pocket.size:
+                keep_best(y, rule, weights, counters)
+            counters[UPDATES] += 1
+            counters[MISTAKES] += 1
+            counters[STREAK] = 0
+            factor = rule.rate * y[i]
+            if rule.inverse:
+                factor = factor / counters[UPDATES]
+            coef[i] += factor
+            dense_add(table[slots[i]], 0, scores.size, factor, scores)
+            if weights.lag.size:
+                weights.lag[i] += factor * (earlier + done)
+            place = counters[LOGGED]
+            log.visits[place], log.rows[place], log.scores[place] = earlier + done + 1, i, score
+            counters[LOGGED] += 1
+        else:
+            counters[STREAK] += 1
+        counters[DONE] += 1
+        counters[VISITS] += 1
+        counters[ROW] = counters[ROW] + 1 if counters[ROW] + 1 < y.size else 0
+    return -1

@@ -1,0 +1,245 @@
+"""The dual of a support vector machine in a kernel's space, by blocks of rows solved densely.
+
+    min ½ βᵀKβ − y·β     over Σβ = 0,  0 ≤ yᵢβᵢ ≤ Cᵢ,      Cᵢ = sᵢ / (strength · Σs), without end for a hard margin
+
+A step takes the rows that break the optimality conditions most, and of the block before those that are inside their
+bounds, has their kernel rows computed together (one matrix product on all cores), solves the block pair by pair, and
+brings the gradient Kβ − y of all rows up to date. With the best intercept b every step knows its gap, row by row and
+without cancellation: P − D = Σ Cᵢ max(0, 1 − mᵢ) − |βᵢ|(1 − mᵢ), m = y(Kβ + b); of a hard margin, the widest margin
+from both sides. Once kernel rows no longer fit the cache, rows far beyond their bounds are left out (shrinking), so
+that kernel rows are shorter; no gap counts before all rows have been looked at again.
+
+Cost: a step computes at most `block` kernel rows, and reads as many. Fails to close the gap, and says so, where floats
+no longer tell which pair to move; on a kernel that is no inner product, names two rows that show it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from separatrix.design.kernel_rows import KernelRows
+from separatrix.errors import DataError
+from separatrix.jit import WorkGate
+from separatrix.loops.kernel import add_kernel_rows, solve_block
+from separatrix.problem import Problem
+from separatrix.solvers.base import Needs, Step
+
+__all__ = ["KernelDual", "KernelDualState", "middle_intercept"]
+
+Floats = NDArray[np.float64]
+Places = NDArray[np.int64]
+INNER_STEPS = 100  # a row of the block, at most, before the other rows are looked at again
+INNER_PART = 0.1  # of a block's violation that may be left
+EVEN = 1e-12  # of the total weight: sums of weights that are the same but for rounding
+ENDED = 64 * float(np.finfo(np.float64).eps)  # relative to the gradient: a violation that floats cannot mend
+NEGATIVE = 1e-6  # relative to the diagonal: a squared distance in feature space this far below 0 is none
+SHRINK_EVERY = 8  # steps
+
+
+class KernelDualState:
+    """All that a run carries: the kernel rows, the point β (n,) with its bounds, and the gradient Kβ − y."""
+
+    def __init__(self, rows: KernelRows, signs: Floats, caps: Floats) -> None:
+        self.rows, self.signs, self.caps = rows, signs, caps
+        self.low, self.high = np.where(signs > 0.0, 0.0, -caps), np.where(signs > 0.0, caps, 0.0)
+        self.point = np.zeros(len(signs))
+        self.gradient = -signs
+        self.intercept = 0.0
+
+
+class Standing(NamedTuple):
+    """Both sides of a point: objective (times strength), relative gap, margin from below and above."""
+
+    objective: float
+    gap: float
+    lower: float
+    upper: float
+
+
+def middle_intercept(places: Floats, weights: Floats, wanted: float) -> float:
+    """Return the middle of the intercepts at which weighted hinges that bend at `places` add up to least.
+
+    The slope in the intercept changes at each place by its weight; it is 0 once the weights passed are `wanted`.
+    """
+    order = np.argsort(places)
+    passed = np.cumsum(weights[order])
+    slack = EVEN * passed[-1]
+    first, last = np.searchsorted(passed, wanted - slack), np.searchsorted(passed, wanted + slack, side="right")
+    ends = order[np.minimum([first, last], len(order) - 1)]
+    return float(places[ends].mean())
+
+
+@dataclass(frozen=True)
+class KernelDual:
+    """Blocks of at most so many rows; the start has the kernel."""
+
+    block: int = 512
+
+    needs: ClassVar[Needs] = Needs(target=frozenset({"labels"}), losses=frozenset({"hinge"}), random_rows=True)
+
+    def steps(self, problem: Problem, start: KernelDualState) -> Iterator[Step]:
+        """Walk from a state, a block a step."""
+        walk = _Walk(self.block, problem, start)
+        while True:
+            yield walk.step()
+
+
+class _Walk:
+    def __init__(self, block: int, problem: Problem, state: KernelDualState) -> None:
+        self.state, self.problem = state, problem
+        self.strength = problem.penalty.quadratic
+        self.hard = not np.isfinite(state.caps).all()
+        self.size = min(block, len(state.signs), state.rows.capacity)
+        self.active: Places | None = None  # None: all
+        self.before: Places = np.empty(0, dtype=np.int64)
+        self.gate = WorkGate(("kernel dual",))
+        self.taken, self.standing = 0, Standing(np.inf, np.inf, 0.0, np.inf)
+
+    def step(self) -> Step:
+        """Solve a block; where all that is left of shrunken rows is solved, bring the others back."""
+        computed, state = self.state.rows.computed, self.state
+        self.taken += 1
+        if state.rows.full and self.active is None and self.taken % SHRINK_EVERY == 0:
+            self._shrink()
+        moved = self._solve(self._working())
+        if self.active is not None and (not moved or self._local_gap() <= self.standing.gap * INNER_PART):
+            self._unshrink()
+            moved = True
+        if self.active is None:
+            self.standing = self._judge()
+        self.problem.design.count_visits((state.rows.computed - computed > 0) * len(state.signs))
+        facts = {**self.standing._asdict(), "stalled": int(not moved), "steps": self.taken}
+        facts |= {"support": int(np.count_nonzero(state.point)), "kernel_rows": state.rows.computed}
+        return Step(state.point, facts, dual=state.point)
+
+    def _working(self) -> Places:
+        """Return the rows of the next block: the worst from both sides, then those of the last inside their bounds."""
+        state, active = self.state, self.active
+        own = np.arange(len(state.signs)) if active is None else active
+        point, gradient = state.point[own], state.gradient[own]
+        rising, falling = own[point < state.high[own]], own[point > state.low[own]]
+        if len(own) <= self.size:
+            return own
+        part = max(1, self.size // 4)
+        up = _first(rising, gradient[point < state.high[own]], part)
+        down = _first(falling, -gradient[point > state.low[own]], part)
+        before = self.before[(state.point[self.before] != 0.0) & (np.isin(self.before, own))]
+        inside = (state.point[before] > state.low[before]) & (state.point[before] < state.high[before])
+        return _distinct([up, down, before[inside], before[~inside], self.before[np.isin(self.before, own)]], self.size)
+
+    def _solve(self, working: Places) -> bool:
+        """Solve a block, and tell whether anything moved."""
+        state, rows = self.state, self.state.rows
+        slots = rows.fetch(working)
+        matrix = rows.table[np.ix_(slots, rows.position(working))]
+        self._refuse_negative(matrix, working)
+        point, gradient = state.point[working], state.gradient[working]
+        low, high = state.low[working], state.high[working]
+        violation = _violation(point, gradient, low, high)
+        if violation <= ENDED * max(1.0, float(np.abs(gradient).max())):
+            return False
+        size = len(working)
+        solve = self.gate.choose(solve_block, INNER_STEPS * size * size)
+        solve(matrix, gradient, point, low, high, INNER_PART * violation, INNER_STEPS * size)
+        change = point - state.point[working]
+        state.point[working] = point
+        whole = state.gradient if rows.columns is None else state.gradient[rows.columns]
+        add = self.gate.choose(add_kernel_rows, size * len(whole))
+        add(rows.table, slots, change, whole)
+        if rows.columns is not None:
+            state.gradient[rows.columns] = whole
+        self.before = working
+        return bool(change.any())
+
+    def _judge(self) -> Standing:
+        """Return both sides of the point as it is, all gradients known."""
+        state, signs = self.state, self.state.signs
+        scores = state.gradient + signs
+        squared = max(float(state.point @ scores), 0.0)
+        if self.hard:
+            return self._judge_margin(scores, squared)
+        state.intercept = middle_intercept(signs - scores, state.caps, float(state.caps[signs > 0.0].sum()))
+        short = 1.0 - signs * (scores + state.intercept)
+        primal = 0.5 * squared + float(state.caps @ np.maximum(short, 0.0))
+        gap = float((state.caps * np.maximum(short, 0.0) - np.abs(state.point) * short).sum())
+        return Standing(self.strength * primal, max(gap, 0.0) / max(primal, np.finfo(np.float64).tiny), 0.0, np.inf)
+
+    def _judge_margin(self, scores: Floats, squared: float) -> Standing:
+        """Return the margin from below, by the point's own halfspace, and from above, by its hulls' distance."""
+        positive, total = self.state.signs > 0.0, float(np.abs(self.state.point).sum())
+        above, below = float(scores[positive].min()), float(scores[~positive].max())
+        self.state.intercept = -(above + below) / 2.0
+        norm = float(np.sqrt(squared))
+        if not (norm > 0.0 and total > 0.0):
+            return Standing(np.inf, np.inf, 0.0, 0.0 if total > 0.0 else np.inf)
+        lower, upper = (above - below) / 2.0 / norm, norm / total
+        objective = 1.0 / lower if lower > 0.0 else np.inf
+        return Standing(objective, max(upper - lower, 0.0) / upper, lower, upper)
+
+    def _local_gap(self) -> float:
+        """Return the gap of the rows still looked at, relative as the last one of all was."""
+        state, own = self.state, self.active
+        if self.hard:
+            return np.inf
+        point, gradient = state.point[own], state.gradient[own]
+        rising, falling = gradient[point < state.high[own]], gradient[point > state.low[own]]
+        short = -state.signs[own] * (gradient - (rising.min() + falling.max()) / 2.0)
+        gap = float((state.caps[own] * np.maximum(short, 0.0) - np.abs(point) * short).sum())
+        return gap * self.strength / self.standing.objective
+
+    def _shrink(self) -> None:
+        """Leave out rows at a bound whose gradients say that they will stay there."""
+        state = self.state
+        rising, falling = state.point < state.high, state.point > state.low
+        least, most = state.gradient[rising].min(), state.gradient[falling].max()
+        stays = (~rising & (state.gradient < least)) | (~falling & (state.gradient > most))
+        if stays.any() and not stays.all():
+            self.active = np.flatnonzero(~stays)
+            state.rows.restrict(self.active)
+            self.before = self.before[~stays[self.before]]
+
+    def _unshrink(self) -> None:
+        """Bring the rows left out back, with their gradients made anew."""
+        state, left_out = self.state, np.ones(len(self.state.signs), dtype=bool)
+        left_out[self.active] = False
+        away = np.flatnonzero(left_out)
+        state.gradient[away] = state.rows.times(state.point, away) - state.signs[away]
+        state.rows.restrict(None)
+        self.active, self.taken = None, self.taken + 1
+
+    def _refuse_negative(self, matrix: Floats, working: Places) -> None:
+        """Refuse a block in which two rows are at a distance below 0."""
+        diagonal = np.diag(matrix)
+        sizes = np.abs(diagonal)[:, np.newaxis] + np.abs(diagonal)
+        squares = np.add.outer(diagonal, diagonal) - 2.0 * matrix
+        place = int(np.argmin(squares + NEGATIVE * sizes))
+        i, j = divmod(place, len(working))
+        if squares[i, j] < -NEGATIVE * sizes[i, j]:
+            raise DataError(
+                f"the kernel is no inner product: rows {working[i]} and {working[j]} are at the squared distance"
+                f" {squares[i, j]:.6g}; choose other parameters, or a kernel that is positive semidefinite"
+            )
+
+
+def _violation(point: Floats, gradient: Floats, low: Floats, high: Floats) -> float:
+    rising, falling = gradient[point < high], gradient[point > low]
+    return float(falling.max() - rising.min()) if len(rising) and len(falling) else 0.0
+
+
+def _first(rows: Places, sizes: Floats, count: int) -> Places:
+    """Return the rows of least size."""
+    if len(rows) <= count:
+        return rows
+    return rows[np.argpartition(sizes, count)[:count]]
+
+
+def _distinct(groups: list[Places], count: int) -> Places:
+    """Return the first so many different rows, group by group."""
+    every = np.concatenate(groups)
+    _, first = np.unique(every, return_index=True)
+    return every[np.sort(first)][:count]

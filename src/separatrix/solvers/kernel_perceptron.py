@@ -1,0 +1,212 @@
+"""The perceptron in its dual form: the weights are Σ cᵢ φ(xᵢ), and a mistake on row i adds η_k yᵢ to cᵢ.
+
+    score of row i = Σⱼ cⱼ (k(xᵢ, xⱼ) + 1)        without the 1 where there is no intercept
+
+With the linear kernel these are the primal's weights and scores, so the run is the primal's, update for update. The
+scores of all rows are kept and brought up to date at each update by one kernel row; kernel rows are computed when first
+needed, those of the mistakes that lie ahead together, and kept under a stated cap. With a `budget` a row is forgotten
+whenever more would count than that: the one whose last update is longest ago, or of least size |c|. That loses the
+mistake bound, and with it the certainty to end.
+
+Cost: O(1) a visit, O(n) an update, and a kernel row for each row ever updated on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from separatrix.design.kernel_rows import KernelRows
+from separatrix.jit import WorkGate
+from separatrix.loops import online
+from separatrix.loops.kernel import DualLog, DualWeights, count_wrong, keep_best, kernel_visits
+from separatrix.problem import Problem
+from separatrix.rule import UpdateRule
+from separatrix.solvers.base import Needs, Step
+from separatrix.solvers.perceptron import Keep, Order
+from separatrix.solvers.updates import UpdateRecord
+
+__all__ = ["Forget", "KernelPerceptron", "KernelPerceptronState"]
+
+Floats = NDArray[np.float64]
+Forget = Literal["oldest", "smallest"]
+LOG_ROWS = 2**15  # updates that a call of the loop logs before it is emptied
+STEPS_PER_RUN = 64  # a step never takes more than this part of the run before it, except the first pass
+AHEAD = 64  # kernel rows computed at once, of mistakes to come, and no more than updates made
+_EMPTY = np.empty(0)
+_EMPTY_ORDER = np.empty(0, dtype=np.int64)
+
+
+class KernelPerceptronState:
+    """All that a run carries from one step to the next: coefficients and scores of all rows, counters, the record."""
+
+    def __init__(self, rows: KernelRows, keep: Keep) -> None:
+        self.rows, self.keep = rows, keep
+        self.coef, self.scores = np.zeros(rows.n), np.zeros(rows.n)
+        self.lag = np.zeros(rows.n) if keep == "average" else _EMPTY.copy()
+        self.pocket = np.zeros(rows.n) if keep == "best" else _EMPTY.copy()
+        self.counters = np.zeros(online.N_COUNTERS, dtype=np.int64)
+        self.counters[online.POCKET_RUN] = -1
+        self.counters[online.POCKET_MISTAKES] = np.iinfo(np.int64).max
+        self.record = UpdateRecord(1, _EMPTY)
+        self.updated = np.zeros(rows.n, dtype=np.int64)  # the last update on each row
+        self.forgotten = 0
+
+    @property
+    def visits(self) -> int:
+        """Rows visited so far."""
+        return int(self.counters[online.VISITS])
+
+    @property
+    def updates(self) -> int:
+        """Updates made so far: the T of the mistake bound."""
+        return int(self.counters[online.UPDATES])
+
+    def kept(self) -> Floats:
+        """Return the coefficients that the run is asked to keep, (n,)."""
+        if self.keep == "average" and self.visits:
+            return np.asarray(self.coef - self.lag / self.visits)
+        return self.pocket.copy() if self.keep == "best" else self.coef.copy()
+
+    def facts(self) -> dict[str, float]:
+        """Return the numbers that stopping rules and the trace read."""
+        return {
+            "visits": self.visits,
+            "updates": self.updates,
+            "mistakes": int(self.counters[online.MISTAKES]),
+            "streak": int(self.counters[online.STREAK]),
+            "support": int(np.count_nonzero(self.coef)),
+            "kernel_rows": self.rows.computed,
+        }
+
+
+@dataclass(frozen=True)
+class KernelPerceptron:
+    """The single-sample rule in a kernel's space; the start has the kernel, `seed` feeds random and shuffled orders."""
+
+    rule: UpdateRule = UpdateRule()  # noqa: RUF009  # frozen
+    order: Order = "cyclic"
+    max_updates: int = 1_000_000
+    max_passes: int = 10_000
+    budget: int | None = None
+    forget: Forget = "oldest"
+    seed: int | np.random.Generator | None = None
+
+    needs: ClassVar[Needs] = Needs(target=frozenset({"labels"}), random_rows=True, no_penalty=True)
+
+    def steps(self, problem: Problem, start: KernelPerceptronState) -> Iterator[Step]:
+        """Walk from a state, a pass a step; of a long run over few rows, more passes a step."""
+        walk = _Walk(self, problem, start)
+        while True:
+            yield walk.step()
+
+
+class _Walk:
+    def __init__(self, solver: KernelPerceptron, problem: Problem, state: KernelPerceptronState) -> None:
+        self.solver, self.design, self.state = solver, problem.design, state
+        self.y = np.array(problem.y, dtype=np.float64)
+        self.n = len(self.y)
+        rule = solver.rule
+        tie = online.TIE_CODES[rule.tie]
+        self.rule = online.Rule(tie, rule.margin, rule.rate, int(rule.inverse), solver.max_updates, self.n)
+        self.weights = DualWeights(state.coef, state.scores, state.lag, state.pocket)
+        self.rng = np.random.default_rng(solver.seed)
+        self.gate = WorkGate(("kernel perceptron",))
+        room = 1 if solver.budget is not None else LOG_ROWS
+        integers = np.zeros((2, room), dtype=np.int64)
+        self.log = DualLog(integers[0], integers[1], np.zeros(room))
+        self.passes_planned = self.walked = 0
+
+    def step(self) -> Step:
+        """Visit all rows once (or oftener, late in a long run), or until the run is over."""
+        state, counters, before = self.state, self.state.counters, self.state.rows.computed
+        order = self._plan()
+        while not self._is_over():
+            self._visit(order)
+            if counters[online.STREAK] >= self.n and not self._confirmed():
+                counters[online.STREAK] = 0
+        if state.pocket.size:
+            record = int(counters[online.POCKET_RUN])
+            counters[online.POCKET_RUN] = -1  # at the end of a step every run is judged, however short
+            self.gate.choose(keep_best, self.n)(self.y, self.rule, self.weights, counters)
+            counters[online.POCKET_RUN] = max(record, int(counters[online.POCKET_RUN]))
+        self.design.count_visits((state.rows.computed - before > 0) * self.n)
+        self.walked += int(counters[online.DONE])
+        return Step(state.coef, {**state.facts(), "walked": self.walked})
+
+    def _visit(self, order: NDArray[np.int64]) -> None:
+        """Go on until the goal, or the first kernel row that is missing; then have it computed."""
+        state, rows = self.state, self.state.rows
+        work = (16 + self.n // 8) * int(state.counters[online.GOAL] - state.counters[online.DONE])
+        visit = self.gate.choose(kernel_visits, work)
+        missing = visit(rows.table, rows.slots, self.y, order, self.rule, self.weights, self.log, state.counters)
+        self._empty_log()
+        if missing >= 0:
+            rows.fetch(self._ahead(int(missing), order))
+
+    def _ahead(self, row: int, order: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return a row and those visited next that are mistakes as things stand, none of them in the table."""
+        state, done = self.state, int(self.state.counters[online.DONE])
+        follow = order[done:] if order.size else np.roll(np.arange(self.n), -row)
+        rows = state.rows
+        wrong = self.solver.rule.mistaken(state.scores, self.y) & (rows.slots < 0)
+        some = min(AHEAD, 1 + state.updates, max(1, rows.capacity // 2))
+        return np.unique(np.append(follow[wrong[follow]][:some], row))[: rows.capacity]
+
+    def _empty_log(self) -> None:
+        """Hand what was logged to the record, and forget rows beyond the budget."""
+        state, logged = self.state, int(self.state.counters[online.LOGGED])
+        state.counters[online.LOGGED] = 0
+        if not logged:
+            return
+        rows = self.log.rows[:logged]
+        state.record.extend(self.log.visits[:logged], rows, self.log.scores[:logged])
+        np.maximum.at(state.updated, rows, state.updates)
+        if self.solver.budget is not None and np.count_nonzero(state.coef) > self.solver.budget:
+            self._forget(int(rows[-1]))
+
+    def _forget(self, latest: int) -> None:
+        """Take the oldest or smallest row but the latest out of the weights."""
+        state = self.state
+        counted = np.flatnonzero(state.coef)
+        others = counted[counted != latest] if len(counted) > 1 else counted
+        sizes = state.updated[others] if self.solver.forget == "oldest" else np.abs(state.coef[others])
+        row = int(others[np.argmin(sizes)])
+        slot = state.rows.fetch(np.array([row]))[0]
+        state.scores -= state.coef[row] * state.rows.table[slot]
+        if state.lag.size:
+            state.lag[row] -= state.coef[row] * (state.visits - 1)
+        state.coef[row] = 0.0
+        state.forgotten += 1
+
+    def _plan(self) -> NDArray[np.int64]:
+        """Set the goal of a step, a pass or a 64th of the run so far; return the order of its rows."""
+        counters, n = self.state.counters, self.n
+        passes = max(1, min(self.solver.max_passes - self.passes_planned, self.passes_planned // STEPS_PER_RUN))
+        self.passes_planned += passes
+        counters[online.DONE] = counters[online.MISTAKES] = 0
+        counters[online.GOAL] = passes * n
+        if self.solver.order == "random":
+            return self.rng.integers(0, n, size=passes * n)
+        if self.solver.order == "shuffled":
+            return np.concatenate([self.rng.permutation(n) for _ in range(passes)])
+        return _EMPTY_ORDER
+
+    def _is_over(self) -> bool:
+        counters = self.state.counters
+        return bool(
+            counters[online.DONE] >= counters[online.GOAL]
+            or counters[online.STREAK] >= self.n
+            or counters[online.UPDATES] >= self.rule.max_updates
+        )
+
+    def _confirmed(self) -> bool:
+        """Tell whether a run of n correct visits has seen every row; a drawn order may have missed some."""
+        if self.solver.order == "cyclic":
+            return True
+        count = self.gate.choose(count_wrong, self.n)
+        return bool(count(self.state.scores, self.y, self.rule.tie, self.rule.margin, 1) == 0)

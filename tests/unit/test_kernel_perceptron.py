@@ -1,0 +1,164 @@
+"""KernelPerceptron: kernels of every kind, a budget, several classes, small caches, certificates that can be broken."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.datasets import load_iris, make_moons
+
+import separatrix as sx
+from separatrix.errors import ConvergenceWarning, DataError, OptionError
+
+X, Y = make_moons(80, noise=0.1, random_state=1)
+NOISY = np.where(np.arange(80) % 9 == 0, 1 - Y, Y)
+IRIS = load_iris(return_X_y=True)
+
+
+def rbf(A, B):
+    return np.exp(-4.0 * ((A[:, np.newaxis] - B) ** 2).sum(axis=2))
+
+
+def test_a_kernel_by_name_object_function_and_matrix_is_one_and_the_same_run():
+    named = sx.KernelPerceptron(gamma=4.0).fit(X, Y)
+    for kernel in (sx.kernels.RBF(4.0), rbf):
+        other = sx.KernelPerceptron(kernel=kernel).fit(X, Y)
+        assert other.alpha_.tolist() == named.alpha_.tolist()
+    given = sx.KernelPerceptron(kernel="precomputed").fit(rbf(X, X), Y)
+    assert given.alpha_.tolist() == named.alpha_.tolist()
+    grid = X[::7] + 0.05
+    np.testing.assert_allclose(given.decision_function(rbf(grid, X)), named.decision_function(grid), atol=1e-9)
+    assert given.certificate_.verify(rbf(X, X), Y)
+    thin = sx.KernelPerceptron(gamma=4.0).fit(sparse.csr_array(X), Y)
+    assert thin.alpha_.tolist() == named.alpha_.tolist()
+    assert thin.certificate_.verify(sparse.csr_array(X), Y)
+
+
+def test_a_cache_of_a_few_rows_changes_nothing_but_the_work():
+    whole = sx.KernelPerceptron(gamma=4.0, order="shuffled", random_state=0).fit(X, Y)
+    few = sx.KernelPerceptron(gamma=4.0, order="shuffled", random_state=0, cache_mb=5 * 8 * 80 / 2**20).fit(X, Y)
+    assert few.trace_.updates.row.tolist() == whole.trace_.updates.row.tolist()
+    distinct = len(np.unique(whole.trace_.updates.row))
+    assert distinct <= whole.trace_.steps["kernel_rows"][-1] <= 80
+    assert few.trace_.steps["kernel_rows"][-1] >= distinct
+
+
+@pytest.mark.parametrize("forget", ["oldest", "smallest"])
+def test_a_budget_is_kept_and_said_to_lose_the_guarantee(forget):
+    model = sx.KernelPerceptron(gamma=4.0, budget=10, forget=forget, max_passes=20)
+    with pytest.warns(ConvergenceWarning, match="forgotten for the budget, which loses the guarantee"):
+        model.fit(X, NOISY)
+    assert len(model.support_) <= 10
+    assert model.certificate_.verdict == "no guarantee"
+    assert model.certificate_.bound is None
+    assert "a budget of 10 rows forgets some" in model.certificate_.claim
+    assert model.certificate_.verify(X, NOISY)
+    K = rbf(X, X) + 1.0
+    kept = np.zeros(len(Y))
+    kept[model.support_] = model.dual_coef_[0]
+    np.testing.assert_allclose(model.decision_function(X), K @ kept, atol=1e-9)
+
+
+def test_an_average_under_a_budget_is_the_average_of_all_visits():
+    K, signs, coef, total = rbf(X, X) + 1.0, np.where(Y == 1, 1.0, -1.0), np.zeros(80), np.zeros(80)
+    last = np.zeros(80, dtype=int)
+    for visit in range(160):
+        row = visit % 80
+        if (1.0 if K[row] @ coef >= -1e-12 else -1.0) != signs[row]:
+            coef[row] += signs[row]
+            last[row] = visit + 1
+            others = [i for i in np.flatnonzero(coef) if i != row]
+            if len(others) + 1 > 6:
+                coef[min(others, key=lambda i: last[i])] = 0.0
+        total += coef
+    with pytest.warns(ConvergenceWarning):
+        model = sx.KernelPerceptron(gamma=4.0, budget=6, keep="average", max_passes=2).fit(X, Y)
+    np.testing.assert_allclose(model.result_.coef, total / 160, atol=1e-12)
+
+
+def test_several_classes_are_learned_one_against_the_rest():
+    model = sx.KernelPerceptron(gamma=2.0).fit(*IRIS)
+    assert model.score(*IRIS) == 1.0
+    assert model.dual_coef_.shape == (3, len(model.support_))
+    assert model.alpha_.shape == (3, 150)
+    assert model.certificate_.verdict == "within bound"
+    assert model.certificate_.verify(*IRIS)
+    wrapped = sx.OneVsRest(sx.KernelPerceptron(gamma=2.0)).fit(*IRIS)
+    assert wrapped.predict(IRIS[0]).tolist() == model.predict(IRIS[0]).tolist()
+    assert wrapped.certificate_.verify(*IRIS)
+
+
+def test_the_best_and_the_average_are_judged_on_all_rows():
+    options = {"kernel": "polynomial", "degree": 3, "gamma": 1.0, "max_passes": 50}
+    wrong = {}
+    for keep in ("last", "best", "average"):
+        with pytest.warns(ConvergenceWarning, match=r"stopped at max_passes=50 .* wrong"):
+            model = sx.KernelPerceptron(keep=keep, **options).fit(X, NOISY)
+        wrong[keep] = model.result_.facts["wrong"]
+        assert wrong[keep] == int((model.predict(X) != NOISY).sum())
+    assert wrong["best"] <= min(wrong["last"], 14)
+
+
+def test_a_certificate_goes_to_json_and_back_and_can_be_broken():
+    found = sx.KernelPerceptron(gamma=4.0).fit(X, Y).certificate_
+    again = sx.certificate_from_dict(json.loads(found.to_json()))
+    assert again.to_json() == found.to_json()
+    assert again.verify(X, Y)
+    broken = {
+        "radius": replace(found, radius=2.0 * found.radius),
+        "margin": replace(found, margin=1.01 * found.margin),
+        "bound": replace(found, updates=10**6),
+        "converged": replace(found, coef=-found.coef),
+        "run": replace(found, history=found.history[::-1]),
+    }
+    for name, certificate in broken.items():
+        failed = [check.name for check in certificate.verify(X, Y).checks if check.holds is False]
+        assert name in failed
+    assert not found.verify(X[:, ::-1] * 2.0, Y)
+    assert "X has shape (79, 2)" in str(found.verify(X[1:], Y[1:]))
+    with pytest.raises(OptionError, match="cannot be written down"):
+        sx.KernelPerceptron(kernel=rbf).fit(X, Y).certificate_.to_json()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"gamma": 0.0}, "gamma=0.0 is out of range; give a finite number above 0"),
+        ({"gamma": -1.0}, "gamma=-1.0 is out of range"),
+        ({"kernel": "polynomial", "degree": 0}, "degree=0 is out of range"),
+        ({"kernel": "rfb"}, "did you mean 'rbf'"),
+        ({"kernel": rbf, "gamma": 2.0}, r"takes no \['gamma'\] here"),
+        ({"keep": "vote"}, "keep='vote' is not one of 'last', 'best', 'average'"),
+        ({"budget": 0}, "budget=0 is out of range"),
+        ({"forget": "newest", "budget": 5}, "forget='newest' is not one of 'oldest', 'smallest'"),
+        ({"cache_mb": 1e-4}, "cache_mb=0.0001 holds no 2 kernel rows of 80 numbers"),
+        ({"cache_mb": 0.0}, "cache_mb=0.0 is out of range"),
+    ],
+)
+def test_bad_options_are_refused_by_name(options, message):
+    with pytest.raises(OptionError, match=message):
+        sx.KernelPerceptron(**options).fit(X, Y)
+
+
+def test_bad_data_are_refused_by_name():
+    model = sx.KernelPerceptron()
+    with pytest.raises(DataError, match="only one class"):
+        model.fit(X, np.zeros(80))
+    holed = X.copy()
+    holed[3, 1] = np.nan
+    with pytest.raises(DataError, match="column 'x2' has NaN in row 3"):
+        model.fit(holed, Y)
+    given = sx.KernelPerceptron(kernel="precomputed")
+    with pytest.raises(DataError, match=r"shape \(80, 2\), but must be a square matrix"):
+        given.fit(X, Y)
+    skew = rbf(X, X)
+    skew[2, 5] += 0.1
+    with pytest.raises(DataError, match=r"not symmetric: .* for rows (2 and 5|5 and 2)"):
+        given.fit(skew, Y)
+    with pytest.raises(
+        DataError, match="the precomputed kernel is no inner product on these rows: the least eigenvalue"
+    ):
+        given.fit(rbf(X, X) - 0.5 * np.eye(80) * 4.0, Y)
+    with pytest.raises(DataError, match="the sigmoid kernel is no inner product"):
+        sx.KernelPerceptron(kernel="sigmoid", gamma=1.0, coef0=-1.0).fit(X, Y)
