@@ -28,7 +28,7 @@ def make_data(columns: int = 12):
 def test_a_path_draws_a_line_a_column_and_names_the_largest():
     X, y = make_data()
     path = sx.path(sx.LinearRegression(l1_ratio=1.0), X, y, strengths=10)
-    axes = sx.plot.path(path)
+    axes = sx.plot.path(path).ax
     assert len(axes.lines) == 12
     names = [text.get_text() for text in axes.get_legend().get_texts()]
     assert len(names) == 8
@@ -41,7 +41,7 @@ def test_a_path_draws_a_line_a_column_and_names_the_largest():
 def test_a_path_of_classes_draws_one_of_them():
     X, y = make_data(3)
     path = sx.path(sx.LogisticRegression(), X, np.digitize(y, [-1.0, 1.0]), strengths=4)
-    axes = sx.plot.path(path, output=2)
+    axes = sx.plot.path(path, output=2).ax
     np.testing.assert_array_equal(axes.lines[0].get_ydata().shape, (4,))
     assert any(np.array_equal(line.get_ydata(), path.weights[:, 0, 2]) for line in axes.lines)
 
@@ -50,7 +50,7 @@ def test_cross_validation_marks_the_best_and_the_chosen():
     X, y = make_data()
     model = sx.LinearRegression(strength="cv", l1_ratio=1.0, strengths=10).fit(X, y)
     own = pyplot.subplots()[1]
-    axes = sx.plot.cross_validation(model, own)
+    axes = sx.plot.cross_validation(model, own).ax
     assert axes is own
     marks = [line.get_xdata()[0] for line in axes.lines if line.get_label().startswith(("best", "within"))]
     found = model.cv_
@@ -65,7 +65,7 @@ def test_a_model_without_cross_validation_is_refused():
 
 
 def test_losses_are_drawn_together():
-    axes = sx.plot.losses()
+    axes = sx.plot.losses().ax
     at_zero = {line.get_label(): float(np.interp(0.0, line.get_xdata(), line.get_ydata())) for line in axes.lines}
     assert at_zero["logistic"] == pytest.approx(np.log(2.0), abs=1e-12)
     assert at_zero["hinge"] == pytest.approx(1.0, abs=1e-12)

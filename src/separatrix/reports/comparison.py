@@ -2,56 +2,103 @@
 
 from __future__ import annotations
 
-import textwrap
+import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
+from separatrix.model.comparison import Compared, Refused
+from separatrix.reports.lines import wrapped
+from separatrix.reports.plain_table import table_lines
 
-from separatrix.fit import Compared
-from separatrix.reports.text import WIDTH
-
-__all__ = ["comparison_dict", "render_comparison"]
+__all__ = ["Comparison", "comparison_dict", "render_comparison"]
 
 NAMES_SHOWN = 20
 
 
-def render_comparison(title: str, names: Sequence[str], rows: int, compared: Sequence[Compared]) -> str:
-    """Return the page: the update that all share, each one's error, mistakes, losses and weights."""
-    lines = [title, "", "Update of each: w ← w − rate · error · x, with score s and label y = ±1.", ""]
-    lines += _table(_errors(compared, rows))
-    lines += ["", "Mean of each loss at each one's weights:", ""]
-    lines += _table(_losses(compared))
-    lines += ["", "Weights:", ""]
-    lines += _table(_weights(names, compared))
-    lines.append("")
-    for each in compared:
-        lines += textwrap.wrap(f"{each.learner}: {each.result.message}", WIDTH, subsequent_indent="  ")
+@dataclass(frozen=True)
+class Comparison:
+    """Learners on the same rows; `apart` is the number of rows that were kept apart, 0 for none."""
+
+    title: str
+    names: tuple[str, ...]
+    rows: int
+    apart: int
+    compared: tuple[Compared, ...]
+    refused: tuple[Refused, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def render_comparison(page: Comparison) -> str:
+    """Return the page: the update that most share, what each minimises, how each does, and its weights."""
+    lines = [page.title, "", "Update of each: w ← w − rate · error · x, with score s and label y = ±1.", ""]
+    lines += table_lines(_rules(page.compared))
+    lines += ["", "How each does:", "", *table_lines(_results(page))]
+    lines += ["", "Mean of each loss at each one's weights:", "", *table_lines(_losses(page.compared))]
+    lines += ["", "Weights:", "", *table_lines(_weights(page.names, page.compared)), ""]
+    for each in page.compared:
+        lines += wrapped(f"{each.learner}: {each.fit.result.message}", "", "  ")
+    for refused in page.refused:
+        lines += wrapped(f"{refused.learner}: {refused.reason}", "", "  ")
+    for note in page.notes:
+        lines += wrapped(f"note: {note}", "", "  ")
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
-def comparison_dict(title: str, names: Sequence[str], rows: int, compared: Sequence[Compared]) -> dict[str, Any]:
+def comparison_dict(page: Comparison) -> dict[str, Any]:
     """Return what the page says as JSON values."""
-    learners = [
-        {
-            "learner": each.learner,
-            "error": each.error,
-            "mistakes": each.mistakes,
-            "losses": dict(each.losses),
-            "intercept": float(each.result.intercept),
-            "weights": dict(zip(names, np.ravel(each.result.coef).tolist(), strict=True)),
-            "status": each.result.status.value,
-            "message": each.result.message,
-        }
-        for each in compared
-    ]
-    return {"title": title, "rows": rows, "learners": learners}
+    return {
+        "title": page.title,
+        "rows": page.rows,
+        "apart": page.apart,
+        "learners": [_learner_dict(each, page) for each in page.compared],
+        "refused": [refused._asdict() for refused in page.refused],
+        "notes": list(page.notes),
+    }
 
 
-def _errors(compared: Sequence[Compared], rows: int) -> Iterator[Sequence[str]]:
-    yield "", "error", "rows wrong", "status"
+def _learner_dict(each: Compared, page: Comparison) -> dict[str, Any]:
+    result = each.fit.result
+    return {
+        "learner": each.learner,
+        "error": each.error,
+        "minimises": each.minimises,
+        "mistakes": each.mistakes,
+        "apart_mistakes": each.apart,
+        "margin": each.margin,
+        "losses": {name: loss if math.isfinite(loss) else None for name, loss in each.losses.items()},
+        "intercept": each.fit.intercept,
+        "weights": dict(zip(page.names, each.fit.coef.tolist(), strict=True)),
+        "passes": float(result.passes),
+        "seconds": float(result.seconds),
+        "status": result.status.value,
+        "message": result.message,
+        "verdict": result.certificate.verdict,
+        "claim": result.certificate.claim,
+    }
+
+
+def _rules(compared: Sequence[Compared]) -> Iterator[Sequence[str]]:
+    yield "", "error", "minimises"
     for each in compared:
-        yield each.learner, each.error, f"{each.mistakes:,} of {rows:,}", each.result.status.value
+        yield each.learner, each.error, each.minimises
+
+
+def _results(page: Comparison) -> Iterator[Sequence[str]]:
+    apart = [f"apart, of {page.apart:,}"] if page.apart else []
+    yield "", f"wrong, of {page.rows:,}", *apart, "margin", "passes", "seconds", "status", "evidence"
+    for each in page.compared:
+        result = each.fit.result
+        yield (
+            each.learner,
+            f"{each.mistakes:,}",
+            *([f"{each.apart:,}"] if page.apart else []),
+            "—" if each.margin is None else f"{each.margin:.4g}",
+            f"{result.passes:,.0f}",
+            f"{result.seconds:.2g}",
+            result.status.value,
+            result.certificate.verdict,
+        )
 
 
 def _losses(compared: Sequence[Compared]) -> Iterator[Sequence[str]]:
@@ -63,14 +110,8 @@ def _losses(compared: Sequence[Compared]) -> Iterator[Sequence[str]]:
 
 def _weights(names: Sequence[str], compared: Sequence[Compared]) -> Iterator[Sequence[str]]:
     yield "", *(each.learner for each in compared)
-    yield "intercept", *(f"{float(each.result.intercept):.6g}" for each in compared)
+    yield "intercept", *(f"{each.fit.intercept:.6g}" for each in compared)
     for place, name in enumerate(names[:NAMES_SHOWN]):
-        yield name, *(f"{np.ravel(each.result.coef)[place]:.6g}" for each in compared)
+        yield name, *(f"{each.fit.coef[place]:.6g}" for each in compared)
     if len(names) > NAMES_SHOWN:
         yield f"… and {len(names) - NAMES_SHOWN:,} more, with --json", *("" for _ in compared)
-
-
-def _table(rows: Iterator[Sequence[str]]) -> list[str]:
-    cells = list(rows)
-    widths = [max(len(row[column]) for row in cells) for column in range(len(cells[0]))]
-    return ["  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in cells]

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
+from separatrix.reports.lines import WIDTH, entry, wrapped
 from separatrix.reports.summary import Evidence, Predictor, Summary
 from separatrix.reports.weights import shortened, weight_lines
 
-__all__ = ["WIDTH", "render_text"]
+__all__ = ["render_text"]
 
-WIDTH = 100
-LABEL = 12  # columns taken by the word at the left
 NAMES_SHOWN = 8  # of columns; the weights below name them all
 CLASSES_SHOWN = 10
 
@@ -31,19 +29,19 @@ def render_text(summary: Summary) -> str:
 
 def _overview(summary: Summary) -> Iterator[str]:
     yield ""
-    yield from _entry("rows", f"{summary.rows:,}; {summary.target} = {_classes(summary)}")
+    yield from entry("rows", f"{summary.rows:,}; {summary.target} = {_classes(summary)}")
     names = ", ".join(summary.columns[:NAMES_SHOWN])
     more = len(summary.columns) - NAMES_SHOWN
-    yield from _entry("columns", f"{len(summary.columns):,}: {names}{f', … and {more:,} more' if more > 0 else ''}")
+    yield from entry("columns", f"{len(summary.columns):,}: {names}{f', … and {more:,} more' if more > 0 else ''}")
     if len(summary.predictors) == 1:
-        yield from _entry("result", summary.message)
+        yield from entry("result", summary.message)
     right = summary.rows - summary.wrong
-    yield from _entry("training", f"{right:,} of {summary.rows:,} rows right ({_percent(right, summary.rows)})")
-    yield from _entry(
+    yield from entry("training", f"{right:,} of {summary.rows:,} rows right ({_percent(right, summary.rows)})")
+    yield from entry(
         "work", f"{_counted(summary.updates, 'update')}, {_passes(summary.passes)}, {_time(summary.seconds)}"
     )
     for note in [*_boundary(summary), *summary.notes]:
-        yield from _entry("note", note)
+        yield from entry("note", note)
 
 
 def _classes(summary: Summary) -> str:
@@ -65,9 +63,9 @@ def _mistakes(summary: Summary) -> Iterator[str]:
     predictor = summary.predictors[0]
     intercept = len(predictor.coefficients) > len(summary.columns)
     yield ""
-    yield from _wrapped(f"Mistake bound: {_bound(predictor)}")
+    yield from wrapped(f"Mistake bound: {_bound(predictor)}")
     for line in _explained(predictor.evidence, intercept):
-        yield from _wrapped(line, "  ")
+        yield from wrapped(line, "  ")
 
 
 def _bound(predictor: Predictor) -> str:
@@ -97,8 +95,8 @@ def _each_class(summary: Summary) -> Iterator[str]:
     yield "Each class against the rest"
     yield ""
     for predictor in summary.predictors:
-        yield from _wrapped(f"{predictor.positive}: {predictor.message}", "  ", "    ")
-        yield from _wrapped(_bound(predictor) + _numbers(predictor.evidence), "    ", "    ")
+        yield from wrapped(f"{predictor.positive}: {predictor.message}", "  ", "    ")
+        yield from wrapped(_bound(predictor) + _numbers(predictor.evidence), "    ", "    ")
 
 
 def _numbers(evidence: Evidence) -> str:
@@ -114,21 +112,9 @@ def _weights(summary: Summary) -> Iterator[str]:
     else:
         rule = f"a score above 0 means {summary.target} = {first.positive}, below 0 {first.negative}"
     yield ""
-    yield from _wrapped(f"Weights ({rule})")
+    yield from wrapped(f"Weights ({rule})")
     yield ""
     yield from weight_lines(summary.predictors, WIDTH)
-
-
-def _entry(word: str, text: str) -> Sequence[str]:
-    return _wrapped(text, f"  {word:<{LABEL}}", " " * (LABEL + 2))
-
-
-def _wrapped(text: str, first: str = "", rest: str | None = None) -> list[str]:
-    """Return lines of at most the width; a percent sign stays with its number."""
-    rest = first if rest is None else rest
-    joined = text.replace(" %", "\N{NO-BREAK SPACE}%")
-    lines = textwrap.wrap(joined, WIDTH, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False)
-    return [line.replace("\N{NO-BREAK SPACE}", " ") for line in lines]
 
 
 def _counted(number: int, thing: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from separatrix.certificates import SeparabilityCertificate
 from separatrix.errors import counted
-from separatrix.reports.text import WIDTH
+from separatrix.reports.lines import WIDTH
 from separatrix.reports.verdict import Question, Verdict
 
 __all__ = ["render_verdict"]
@@ -79,6 +79,8 @@ def _sentence(asked: Question) -> str:
 
 def _separated(asked: Question) -> str:
     rows = asked.rows - asked.left
+    if asked.certificate.n_overlap < asked.certificate.n_left:
+        return f"Of {counted(asked.rows, 'row')}, {rows:,} or more can be told from every other class, but not all."
     if len(asked.certificate.classes) <= 2:
         return f"{counted(rows, 'row')} can be separated, {asked.left:,} cannot."
     return f"Of {counted(asked.rows, 'row')}, {rows:,} can be told from every other class, {asked.left:,} cannot."
@@ -95,6 +97,8 @@ def _run_off(certificate: SeparabilityCertificate) -> str:
     statuses = certificate.coefficient_status
     off = [f"{name} {STATUSES[status][0]}" for name, status in statuses.items() if status in {"+inf", "-inf"}]
     finite = sum(status == "finite" for status in statuses.values())
+    if not statuses:
+        return "Which coefficients run off was not worked out."
     if not off:
         return "Coefficients run off, and none of them in one direction only."
     rest = "the others stay finite" if finite == len(statuses) - len(off) else f"{finite:,} others stay finite"
@@ -117,9 +121,10 @@ def _proof(asked: Question) -> str:
     pieces = []
     if certificate.weights is not None:
         pieces.append(f"a direction of {counted(len(certificate.weights), 'number')}")
-    if certificate.proof is not None:
+    if certificate.proof is not None or certificate.clashes:
         kind = "row" if len(certificate.classes) <= 2 else "row-and-class pair"
-        pieces.append(f"{counted(len(certificate.proof.places), kind)} with multipliers above 0 that cancel")
+        cancelling = certificate.n_overlap if certificate.proof is None else len(certificate.proof.places)
+        pieces.append(f"{counted(cancelling, kind)} with multipliers above 0 that cancel")
     size = len(certificate.to_json().encode())
     return f"{' and '.join(pieces)}; {size:,} bytes of JSON, for {counted(asked.rows, 'row')}"
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from separatrix.certificates import Certificate, Check, Verification
 from separatrix.errors import counted
-from separatrix.reports.text import WIDTH
+from separatrix.reports.lines import WIDTH
 
 __all__ = ["Recheck", "accepted", "recheck", "rechecks_dict", "render_rechecks"]
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
-from separatrix.reports.summary import Predictor
+if TYPE_CHECKING:
+    from separatrix.reports.summary import Predictor
 
 __all__ = ["shortened", "weight_lines"]
 

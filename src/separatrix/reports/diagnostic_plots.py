@@ -1,0 +1,160 @@
+"""Four pictures of a least squares fit, each titled with what the rows say of an assumption.
+
+Residuals against fitted values (linearity), normal quantiles (normality), the size of residuals against fitted values
+(equal variance), residuals against leverage with lines of equal Cook's distance (existence). The rows that matter most
+are numbered. Of many rows some are drawn, those that matter among them, and the titles say so; the smooth lines are of
+all. Cost: that of `diagnose`, and sorts.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import scipy.special
+from numpy.typing import NDArray
+
+from separatrix.reports.display import Display, several_panels
+from separatrix.reports.palette import COLOURS
+from separatrix.reports.smooth import smooth
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from separatrix.inference import Diagnosis, Influence
+
+__all__ = ["diagnostics", "draw_diagnostics"]
+
+Floats = NDArray[np.float64]
+DRAWN = 5000  # points of a panel, at most
+NUMBERED = 3  # rows
+TITLE = 66  # letters of a line of a title
+CONTOURS = (0.5, 1.0)  # Cook's distances
+PANELS = ("linearity", "normality", "equal variance", "existence")
+
+
+class _Points(NamedTuple):
+    """The rows drawn, those numbered among them, and the words for how many they are."""
+
+    influence: Influence
+    drawn: NDArray[np.intp]
+    numbered: NDArray[np.intp]
+    words: str
+
+
+def diagnostics(model: Any, axes: Sequence[Axes] | None = None) -> Display:
+    """Draw the four pictures of a fitted LinearRegression without a penalty; `axes` are four to draw on.
+
+    >>> import separatrix as sx
+    >>> X, y = sx.load_demo("iris")
+    >>> [panel.get_xlabel() for panel in sx.plot.diagnostics(sx.LinearRegression().fit(X[:, :3], X[:, 3]))]
+    ['fitted value', 'normal quantile', 'fitted value', 'leverage']
+    """
+    from separatrix.inference.diagnosis.diagnose import diagnose_rows  # noqa: PLC0415  # as dear as the rest of the reports
+    from separatrix.inference.diagnosis.influence import influence  # noqa: PLC0415
+
+    found = influence(model)
+    return draw_diagnostics(found, diagnose_rows(found, getattr(model, "terms_", None)), axes)
+
+
+def draw_diagnostics(found: Influence, diagnosis: Diagnosis, axes: Sequence[Axes] | None = None) -> Display:
+    """Draw the four pictures of rows and their diagnosis that are at hand."""
+    first, second, third, fourth = _four(axes)
+    points = _points(found)
+    _residuals(first, points)
+    _quantiles(second, points)
+    _scale(third, points)
+    _leverage(fourth, points)
+    for panel, name in zip((first, second, third, fourth), PANELS, strict=True):
+        sentence = f"{name}: {diagnosis.check(name).sentence}{points.words}"
+        panel.set_title("\n".join(textwrap.wrap(sentence, TITLE)), fontsize="small", loc="left")
+    if axes is None:
+        words = f"independence: {diagnosis.check('independence').sentence}"
+        first.figure.suptitle("\n".join(textwrap.wrap(words, 2 * TITLE)), fontsize="small")
+    return Display((first, second, third, fourth), {"influence": found, "diagnosis": diagnosis})
+
+
+def _four(axes: Sequence[Axes] | None) -> tuple[Axes, ...]:
+    if axes is None:
+        from matplotlib import pyplot  # noqa: PLC0415  # half a second that only a picture should cost
+
+        axes = pyplot.subplots(2, 2, figsize=(11.0, 9.0), layout="constrained")[1].ravel()
+    return several_panels(axes, len(PANELS))
+
+
+def _points(influence: Influence) -> _Points:
+    n = len(influence.places)
+    numbered = influence.largest[:NUMBERED]
+    if n <= DRAWN:
+        return _Points(influence, np.arange(n), numbered, "")
+    drawn = np.union1d(np.arange(0, n, -(-n // DRAWN)), numbered)
+    return _Points(influence, drawn, numbered, f" {len(drawn):,} of {n:,} rows are drawn.")
+
+
+def _residuals(panel: Axes, points: _Points) -> None:
+    rows = points.influence.rows
+    panel.axhline(0.0, color="0.7", linewidth=0.8)
+    _scatter(panel, points, rows.fitted, rows.scaled)
+    _line(panel, rows.fitted, rows.scaled)
+    panel.set_xlabel("fitted value")
+    scaled = rows.problem.weights is not None and not rows.repeated
+    panel.set_ylabel("residual · √weight" if scaled else "residual")
+
+
+def _quantiles(panel: Axes, points: _Points) -> None:
+    values = points.influence.standardised
+    panel.set_xlabel("normal quantile")
+    panel.set_ylabel("standardised residual")
+    known = np.flatnonzero(np.isfinite(values))
+    if not known.size:
+        return
+    order = known[np.argsort(values[known], kind="stable")]
+    counts = points.influence.rows.counts[order]
+    normal = np.full(len(values), np.nan)
+    normal[order] = scipy.special.ndtri((np.cumsum(counts) - counts / 2.0) / counts.sum())
+    quarters = np.interp([0.25, 0.75], scipy.special.ndtr(normal[order]), values[order])
+    slope = (quarters[1] - quarters[0]) / (2.0 * float(scipy.special.ndtri(0.75)))
+    panel.axline((0.0, float(quarters.mean())), slope=slope, color="0.7", linewidth=0.8)
+    _scatter(panel, points, normal, values)
+
+
+def _scale(panel: Axes, points: _Points) -> None:
+    fitted, sizes = points.influence.rows.fitted, np.sqrt(np.abs(points.influence.standardised))
+    _scatter(panel, points, fitted, sizes)
+    _line(panel, fitted, sizes)
+    panel.set_xlabel("fitted value")
+    panel.set_ylabel("√|standardised residual|")
+
+
+def _leverage(panel: Axes, points: _Points) -> None:
+    influence = points.influence
+    panel.axhline(0.0, color="0.7", linewidth=0.8)
+    _scatter(panel, points, influence.leverage, influence.standardised)
+    limits = panel.get_ylim()
+    places = np.linspace(1e-3, 0.999, 400) * min(1.0, 1.1 * float(influence.leverage.max()))
+    for distance, style in zip(CONTOURS, ("--", ":"), strict=True):
+        height = np.sqrt(distance * influence.rows.fit.rank * (1.0 - places) / places)
+        label = f"Cook's distance {distance:g}"
+        panel.plot(places, height, style, color=COLOURS[1], linewidth=0.9, label=label)
+        panel.plot(places, -height, style, color=COLOURS[1], linewidth=0.9)
+    panel.set_ylim(*limits)
+    panel.set_xlabel("leverage")
+    panel.set_ylabel("standardised residual")
+    panel.legend(fontsize="small")
+
+
+def _scatter(panel: Axes, points: _Points, x: Floats, y: Floats) -> None:
+    """Draw the points, and number those that matter most."""
+    panel.plot(x[points.drawn], y[points.drawn], ".", color=COLOURS[0], alpha=0.6, label="rows")
+    for row in points.numbered.tolist():
+        if np.isfinite(y[row]):
+            number = str(points.influence.places[row])
+            panel.annotate(number, (x[row], y[row]), xytext=(4, 3), textcoords="offset points", fontsize="small")
+
+
+def _line(panel: Axes, x: Floats, y: Floats) -> None:
+    known = np.isfinite(y)
+    if known.sum() > 2:
+        panel.plot(*smooth(x[known], y[known]), color=COLOURS[1], label="smooth")

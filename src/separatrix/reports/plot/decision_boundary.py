@@ -1,0 +1,177 @@
+"""A classifier's decision boundary among the rows: regions, probabilities, margin and support vectors.
+
+Classes differ by colour and by marker. Where the model tells probabilities, regions are the deeper the surer it is,
+and of two classes lines of equal probability are numbered. Of more than two columns the picture is a slice, and its
+title says so: rows are then seen from the side, and may lie on the other side of the boundary than it seems.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from separatrix.errors import OptionError
+from separatrix.reports.display import Display, one_panel
+from separatrix.reports.labels import short
+from separatrix.reports.palette import COLOURS, MARKERS
+from separatrix.reports.plot.boundary_slice import Slice, make_slice
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["boundary"]
+
+Floats = NDArray[np.float64]
+DRAWN = 5000  # rows, at most
+DEPTH = 0.45  # of the colour of a region in which the model is sure
+UNSURE = 0.5  # of that depth, where a model tells no probabilities
+NUMBERED = (0.1, 0.25, 0.75, 0.9)  # probabilities
+ON_THE_MARGIN = 1e-6
+HINGES = {"hinge", "squared_hinge"}
+
+
+def boundary(
+    model: Any, X: Any, y: Any, columns: Sequence[int | str] | None = None, *, at: Any = None, ax: Axes | None = None
+) -> Display:
+    """Draw a fitted classifier's boundary in the plane of two columns, among the rows.
+
+    Parameters
+    ----------
+    model : any fitted classifier with linear scores or others; X : (n, p) rows; y : (n,) their labels
+    columns : two, by place or name; None for those with the largest weights in units of their standard deviations
+    at : (p,) where the other columns are held; None for their means
+    ax : the axes to draw on; None for new ones
+
+    Examples
+    --------
+    >>> import separatrix as sx
+    >>> X = [[1, 4], [1, -2], [-1, -3], [-1, 2], [-2, 0]]
+    >>> y = [1, 1, -1, -1, -1]
+    >>> display = sx.plot.boundary(sx.MaxMarginClassifier().fit(X, y), X, y)
+    >>> display.ax.get_title(), display.data["support_vectors"].shape
+    ('0 of 5 rows predicted wrong', (4, 2))
+    """
+    from separatrix.inference.evaluation.rows import codes_of  # noqa: PLC0415  # as dear as the reports together
+
+    if not hasattr(model, "classes_"):
+        raise OptionError(f"{model!r} has no classes to draw a boundary of; give a fitted classifier")
+    plane = make_slice(model, X, columns, at)
+    labels = np.asarray(model.classes_).tolist()
+    codes = codes_of(y, labels, "y")
+    axes = one_panel(ax, 7.0, 5.5)
+    _shade(axes, plane)
+    lines = _lines(axes, plane)
+    margins = _margin(axes, plane) if _has_margin(model) else []
+    drawn = _points(axes, plane.points, codes, labels)
+    support = _support(model, X, codes)[:, list(plane.columns)] if _has_margin(model) else np.zeros((0, 2))
+    if len(support):
+        ring: dict[str, Any] = {"facecolors": "none", "edgecolors": "black", "s": 90.0, "linewidths": 1.1}
+        axes.scatter(support[:, 0], support[:, 1], **ring, label=f"support vectors ({len(support):,})")
+    _words(axes, plane, int((model.predict(X) != np.asarray(y)).sum()), drawn)
+    return Display((axes,), {**plane._asdict(), "boundary": lines, "margin": margins, "support_vectors": support})
+
+
+def _has_margin(model: Any) -> bool:
+    """Tell whether scores of ±1 mean something: that the model is a support vector machine."""
+    return hasattr(model, "support_vectors_") or getattr(model, "loss", None) in HINGES
+
+
+def _shade(axes: Axes, plane: Slice) -> None:
+    """Colour each region by its class, the deeper the surer the model is."""
+    from matplotlib.colors import to_rgb  # noqa: PLC0415  # half a second that only a picture should cost
+
+    sure = np.full(plane.classes.shape, UNSURE)
+    if plane.probabilities is not None:
+        chance = 1.0 / plane.probabilities.shape[2]
+        sure = (plane.probabilities.max(axis=2) - chance) / (1.0 - chance)
+    colours = np.array([to_rgb(colour) for colour in COLOURS])[plane.classes % len(COLOURS)]
+    image = 1.0 - DEPTH * sure[:, :, np.newaxis] * (1.0 - colours)
+    extent = (plane.x[0], plane.x[-1], plane.y[0], plane.y[-1])
+    axes.imshow(image, origin="lower", extent=extent, aspect="auto", interpolation="nearest", zorder=0)
+    if plane.probabilities is not None and plane.probabilities.shape[2] == 2:
+        shares = plane.probabilities[:, :, 1]
+        inside = [share for share in NUMBERED if shares.min() < share < shares.max()]
+        if inside:
+            lines = axes.contour(plane.x, plane.y, shares, inside, colors="0.35", linewidths=0.7, linestyles="dotted")
+            axes.clabel(lines, fmt="%g", fontsize="x-small")
+
+
+def _lines(axes: Axes, plane: Slice) -> list[Floats]:
+    """Draw where the class predicted changes; return the lines' points."""
+    fields = [plane.scores[:, :, 0]]
+    if plane.scores.shape[2] > 1:
+        fields = [_lead(plane.scores, place) for place in range(plane.scores.shape[2])]
+    found: list[Floats] = []
+    for field in fields:
+        found += _contour(axes, plane, field, [0.0], linestyles="solid", linewidths=1.6)
+    if found:
+        axes.plot([], [], "-", color="black", linewidth=1.6, label="boundary")
+    return found
+
+
+def _margin(axes: Axes, plane: Slice) -> list[Floats]:
+    """Draw where the score of two classes is ±1; return the lines' points."""
+    if plane.scores.shape[2] > 1:
+        return []
+    found = _contour(axes, plane, plane.scores[:, :, 0], [-1.0, 1.0], linestyles="dashed", linewidths=1.0)
+    if found:
+        axes.plot([], [], "--", color="black", linewidth=1.0, label="margin: score ±1")
+    return found
+
+
+def _contour(axes: Axes, plane: Slice, field: Floats, levels: list[float], **look: Any) -> list[Floats]:
+    inside = [level for level in levels if field.min() < level < field.max()]
+    if not inside:
+        return []
+    lines = axes.contour(plane.x, plane.y, field, inside, colors="black", **look)
+    return [np.asarray(part) for level in lines.allsegs for part in level if len(part)]
+
+
+def _lead(scores: Floats, place: int) -> Floats:
+    """Return by how much a class's score is above the highest other."""
+    return np.asarray(scores[:, :, place] - np.delete(scores, place, axis=2).max(axis=2))
+
+
+def _points(axes: Axes, points: Floats, codes: NDArray[np.intp], labels: Sequence[Any]) -> int:
+    """Draw the rows, of many some; return how many."""
+    shown = np.arange(0, len(points), -(-len(points) // DRAWN))
+    for code in np.unique(codes):
+        own = shown[codes[shown] == code]
+        look: dict[str, Any] = {"color": COLOURS[code % len(COLOURS)], "marker": MARKERS[code % len(MARKERS)]}
+        label = f"{short(labels[code])} ({(codes == code).sum():,})"
+        axes.scatter(
+            points[own, 0], points[own, 1], s=26.0, edgecolors="white", linewidths=0.5, label=label, zorder=2, **look
+        )
+    return len(shown)
+
+
+def _support(model: Any, X: Any, codes: NDArray[np.intp]) -> Floats:
+    """Return the features of the rows that decide the boundary: those kept, or those on the margin or beyond it."""
+    if hasattr(model, "support_vectors_"):
+        return np.asarray(model.support_vectors_)
+    scores = np.asarray(model.decision_function(X))
+    scores = scores[:, np.newaxis] if scores.ndim == 1 else scores
+    sides = np.arange(scores.shape[1]) + (1 if scores.shape[1] == 1 else 0)
+    signs = np.where(codes[:, np.newaxis] == sides, 1.0, -1.0)
+    rows = np.flatnonzero((signs * scores <= 1.0 + ON_THE_MARGIN).any(axis=1))
+    kept: Any = X.iloc[rows] if hasattr(X, "iloc") else X[rows] if hasattr(X, "shape") else np.asarray(X)[rows]
+    return np.asarray(kept.toarray() if hasattr(kept, "toarray") else kept, dtype=np.float64)
+
+
+def _words(axes: Axes, plane: Slice, wrong: int, drawn: int) -> None:
+    n, others = len(plane.points), len(plane.at) - 2
+    title = f"{wrong:,} of {n:,} rows predicted wrong"
+    if not plane.whole:
+        held = f"{others} other columns" if others > 1 else "the other column"
+        title += f"\na slice, {held} held {plane.held}; rows are seen from the side"
+    if drawn < n:
+        title += f"\n{drawn:,} of {n:,} rows are drawn"
+    axes.set_title(title, fontsize="medium")
+    axes.set_xlabel(short(plane.names[0]))
+    axes.set_ylabel(short(plane.names[1]))
+    axes.set_xlim(plane.x[0], plane.x[-1])
+    axes.set_ylim(plane.y[0], plane.y[-1])
+    axes.legend(fontsize="small")

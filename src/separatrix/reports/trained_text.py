@@ -1,0 +1,90 @@
+"""A trained model as one page of text: the question, the data, the verdicts, the coefficients, how well it does."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Sequence
+
+from separatrix.model.learn import LEARNERS
+from separatrix.model.training import Evaluation, Trained
+from separatrix.reports.coefficient_text import render_coefficients
+from separatrix.reports.lines import WIDTH, entry, wrapped
+from separatrix.reports.measures import measures_of, with_interval
+from separatrix.reports.plain_table import table_lines
+from separatrix.reports.trained_words import classes, columns, question
+from separatrix.reports.weights import shortened
+from separatrix.tables.table import Table
+
+__all__ = ["evaluation_lines", "next_lines", "render_trained"]
+
+SHOWN = 6  # entries of one kind; the rest are counted
+
+
+def render_trained(trained: Trained, table: Table, *, saved: str | None = None, report: str | None = None) -> str:
+    """Return the page, at most 100 columns wide, ending with a newline; `saved` and `report` are files written."""
+    model = trained.model
+    title = f"{LEARNERS[model.estimator].title} of {model.target}, {table.source}"
+    lines = [shortened(title, WIDTH), "", *_data(trained, table), *_verdicts(trained)]
+    lines += ["", *evaluation_lines(trained), ""]
+    lines += render_coefficients(model, trained.learned.table).splitlines()
+    lines += ["", *next_lines(saved, report)]
+    return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def _data(trained: Trained, table: Table) -> Iterator[str]:
+    model = trained.model
+    yield from entry("question", question(trained))
+    yield from entry("target", trained.goal.reason)
+    rows = int(model.data["rows"])
+    left = table.n_rows - rows
+    yield from entry("rows", f"{rows:,}{classes(trained)}" + (f"; {left:,} left out" if left else ""))
+    yield from entry("columns", columns(trained))
+    omitted = [f"{name!r}: {reason}" for name, reason in model.encoding.omitted]
+    gaps = [sentence.removeprefix("column ") for sentence in trained.predictions.sentences]
+    for word, said in (("left out", omitted), ("missing", gaps), ("note", list(table.notes))):
+        yield from _several(word, said)
+
+
+def _several(word: str, said: Sequence[str]) -> Iterator[str]:
+    for place, sentence in enumerate(said[:SHOWN]):
+        yield from entry("" if place else word, sentence)
+    if len(said) > SHOWN:
+        yield from entry("", f"… and {len(said) - SHOWN:,} more; --json has all")
+
+
+def _verdicts(trained: Trained) -> Iterator[str]:
+    own = {*trained.model.encoding.decisions(), trained.goal.reason}
+    for place, sentence in enumerate(sentence for sentence in trained.decisions if sentence not in own):
+        yield from entry("" if place else "model", sentence)
+    result = trained.learned.result
+    yield from entry("result", result.message)
+    if result.certificate.claim not in result.message:
+        yield from entry("evidence", result.certificate.claim)
+
+
+def evaluation_lines(trained: Trained) -> list[str]:
+    """Return how well a model does, on its own rows and on rows kept apart, with intervals."""
+    found: list[Evaluation] = [trained.own]
+    heads = ["", "on its own rows"]
+    words = "On its own rows a model does better than on others; --holdout 0.2 or --cv 5 judges it on others."
+    if trained.apart is not None:
+        found.append(trained.apart)
+        heads.append("kept apart")
+        words = f"Kept apart: {trained.apart_words}."
+    elif trained.apart_words:
+        words = f"Interrupted before it was judged {trained.apart_words}."
+    lines = wrapped(words, "  ")
+    measures = zip(*(measures_of(each) for each in found), strict=True)
+    rows = [(group[0][0], *(with_interval(value) for _, value in group)) for group in measures]
+    return ["How well it does", "", *table_lines([heads, *rows]), "", *lines]
+
+
+def next_lines(saved: str | None, report: str | None = None) -> list[str]:
+    """Return what was written, and what may be done with a model next."""
+    lines = [f"Report written to {report}."] if report else []
+    if saved is None:
+        told = "" if report else ", --report report.html tells it with pictures"
+        return [*lines, *wrapped(f"Next: --out model.json keeps the model{told}.")]
+    name = shlex.quote(saved)
+    verbs = (f"predict {name} TABLE --out predictions.csv", f"verify {name} TABLE", f"export {name} --to sql")
+    return [*lines, f"Model written to {saved}. Next:", *(f"  separatrix {verb}" for verb in verbs)]

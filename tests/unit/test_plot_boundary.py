@@ -1,0 +1,227 @@
+"""Decision boundaries: what is drawn is what the model says."""
+
+from __future__ import annotations
+
+import matplotlib
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import scipy.sparse
+from sklearn.neighbors import KNeighborsClassifier
+
+import separatrix as sx
+from separatrix.errors import DataError, OptionError
+
+matplotlib.use("agg")
+from matplotlib import pyplot  # after the backend is chosen
+
+
+@pytest.fixture(autouse=True)
+def _close_all():
+    yield
+    pyplot.close("all")
+
+
+def make_data(n=60, columns=2, classes=2, seed=0):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, classes, size=n)
+    centres = np.array([[0.0, 0.0], [1.5, 1.0], [-1.5, 2.0]])
+    X = rng.normal(size=(n, columns))
+    X[:, :2] += centres[y]
+    return X, np.array(["no", "yes", "maybe"])[y]
+
+
+def scatter(display, label):
+    found = next(part for part in display.ax.collections if str(part.get_label()).startswith(label))
+    return np.asarray(found.get_offsets())
+
+
+def labels(display):
+    return [text.get_text() for text in display.ax.get_legend().get_texts()]
+
+
+def test_the_line_is_where_the_score_is_0():
+    X, y = make_data()
+    model = sx.LogisticRegression().fit(X, y)
+    display = sx.plot.boundary(model, X, y)
+    (line,) = display.data["boundary"]
+    np.testing.assert_allclose(model.decision_function(line), 0.0, atol=1e-9)
+    assert len(line) > 50
+    wrong = int((model.predict(X) != y).sum())
+    assert display.ax.get_title() == f"{wrong} of 60 rows predicted wrong"
+    assert (display.ax.get_xlabel(), display.ax.get_ylabel()) == ("x1", "x2")
+    assert labels(display)[0] == "boundary"
+
+
+@pytest.mark.filterwarnings("ignore:stopped at max_updates")
+def test_rows_differ_by_colour_and_by_marker():
+    X, y = make_data()
+    display = sx.plot.boundary(sx.Perceptron(max_updates=50, keep="best").fit(X, y), X, y)
+    np.testing.assert_array_equal(scatter(display, "no"), X[y == "no"])
+    np.testing.assert_array_equal(scatter(display, "yes"), X[y == "yes"])
+    points = [part for part in display.ax.collections if "(" in str(part.get_label())]
+    assert len({tuple(part.get_facecolor()[0]) for part in points}) == 2
+    assert len({part.get_paths()[0].vertices.shape for part in points}) == 2
+    assert labels(display) == ["boundary", f"no ({(y == 'no').sum()})", f"yes ({(y == 'yes').sum()})"]
+
+
+def test_probabilities_shade_the_regions():
+    X, y = make_data()
+    model = sx.LogisticRegression().fit(X, y)
+    display = sx.plot.boundary(model, X, y)
+    data, image = display.data, display.ax.images[0].get_array()
+    corner = np.array([[data["x"][0], data["y"][-1]]])
+    np.testing.assert_allclose(data["probabilities"][-1, 0], model.predict_proba(corner)[0])
+    paleness = image.min(axis=2)
+    surest = np.unravel_index(data["probabilities"].max(axis=2).argmax(), paleness.shape)
+    unsurest = np.unravel_index(data["probabilities"].max(axis=2).argmin(), paleness.shape)
+    assert paleness[surest] < 0.6
+    assert paleness[unsurest] > 0.98
+    numbers = {text.get_text() for text in display.ax.texts}
+    assert numbers <= {"0.1", "0.25", "0.75", "0.9"}
+    assert "0.9" in numbers
+
+
+def test_a_threshold_moves_the_line():
+    X, y = make_data()
+    model = sx.LogisticRegression(threshold=0.8).fit(X, y)
+    (line,) = sx.plot.boundary(model, X, y).data["boundary"]
+    np.testing.assert_allclose(model.predict_proba(line)[:, 1], 0.8, atol=1e-9)
+
+
+def test_the_margin_and_its_support_vectors_are_drawn():
+    X = np.array([[1, 4], [1, -2], [-1, -3], [-1, 2], [-2, 0]], dtype=float)
+    y = [1, 1, -1, -1, -1]
+    model = sx.MaxMarginClassifier(fit_intercept=False).fit(X, y)
+    display = sx.plot.boundary(model, X, y)
+    margins = np.vstack(display.data["margin"])
+    np.testing.assert_allclose(np.abs(margins[:, 0]), 1.0, atol=1e-9)
+    np.testing.assert_array_equal(scatter(display, "support vectors"), model.support_vectors_)
+    assert "margin: score ±1" in labels(display)
+    assert "support vectors (2)" in labels(display)
+
+
+@pytest.mark.parametrize("kind", ["array", "list", "sparse", "pandas", "polars", "float32"])
+def test_rows_of_any_kind_are_drawn_alike(kind):
+    X, y = make_data()
+    model = sx.LinearSVM(strength=0.1).fit(X, y)
+    given = {
+        "array": X,
+        "list": X.tolist(),
+        "sparse": scipy.sparse.csr_array(X),
+        "pandas": pd.DataFrame(X, columns=["x1", "x2"]),
+        "polars": pl.DataFrame(X, schema=["x1", "x2"]),
+        "float32": X.astype(np.float32),
+    }[kind]
+    if kind in {"pandas", "polars"}:
+        model = sx.LinearSVM(strength=0.1).fit(given, y)
+    display = sx.plot.boundary(model, given, y)
+    signs = np.where(y == "yes", 1.0, -1.0)
+    inside = signs * (X @ model.coef_[0] + model.intercept_[0]) <= 1.0 + 1e-6
+    np.testing.assert_allclose(scatter(display, "support vectors"), X[inside], rtol=1e-6)
+    np.testing.assert_allclose(np.abs(np.vstack(display.data["margin"]) @ model.coef_[0] + model.intercept_[0]), 1.0)
+
+
+def test_many_columns_are_sliced_at_their_means_along_the_heaviest():
+    X, y = make_data(columns=5)
+    X[:, [0, 3]] = X[:, [3, 0]]
+    X[:, 2] *= 1e-3
+    model = sx.LogisticRegression(strength=0.01).fit(X, y)
+    display = sx.plot.boundary(model, X, y)
+    weights = np.abs(model.coef_[0]) * X.std(axis=0)
+    assert display.data["columns"] == tuple(sorted(np.argsort(-weights)[:2]))
+    (line,) = display.data["boundary"]
+    rows = np.tile(X.mean(axis=0), (len(line), 1))
+    rows[:, display.data["columns"]] = line
+    np.testing.assert_allclose(model.decision_function(rows), 0.0, atol=1e-9)
+    assert display.ax.get_title().endswith("a slice, 3 other columns held at their means; rows are seen from the side")
+
+
+def test_columns_are_chosen_by_name_and_held_where_told():
+    X, y = make_data(columns=3)
+    frame = pd.DataFrame(X, columns=["age", "size", "cost"])
+    model = sx.LogisticRegression().fit(frame, y)
+    display = sx.plot.boundary(model, frame, y, columns=["cost", "age"], at=[9.0, 0.5, 9.0])
+    assert (display.ax.get_xlabel(), display.ax.get_ylabel()) == ("cost", "age")
+    (line,) = display.data["boundary"]
+    rows = np.column_stack([line[:, 1], np.full(len(line), 0.5), line[:, 0]])
+    np.testing.assert_allclose(rows @ model.coef_[0] + model.intercept_[0], 0.0, atol=1e-9)
+    assert display.ax.get_title().endswith("a slice, the other column held as given; rows are seen from the side")
+    np.testing.assert_array_equal(scatter(display, "no"), X[y == "no"][:, [2, 0]])
+
+
+def test_several_classes_have_regions():
+    X, y = make_data(150, classes=3)
+    model = sx.LogisticRegression(strength=0.01).fit(X, y)
+    display = sx.plot.boundary(model, X, y)
+    data = display.data
+    corners = np.array([[data["x"][column], data["y"][row]] for row in (0, -1) for column in (0, 75, -1)])
+    predicted = [data["classes"][row, column] for row in (0, -1) for column in (0, 75, -1)]
+    np.testing.assert_array_equal(model.classes_[predicted], model.predict(corners))
+    for line in data["boundary"]:
+        ends = np.sort(model.decision_function(line[[0, -1]]), axis=1)
+        scale = np.ptp(data["scores"])
+        assert (ends[:, -1] - ends[:, -2] < 0.02 * scale).all()
+    assert len(set(np.unique(data["classes"]))) == 3
+    assert data["margin"] == []
+
+
+def test_one_against_the_rest_and_models_without_weights_are_drawn():
+    X, y = make_data(90, columns=3, classes=3)
+    many = sx.OneVsRest(sx.LogisticRegression(strength=0.1)).fit(X, y)
+    assert sx.plot.boundary(many, X, y).data["columns"] == (0, 1)
+    neighbours = KNeighborsClassifier(5).fit(X[:, :2], y == "no")
+    display = sx.plot.boundary(neighbours, X[:, :2], y == "no")
+    assert display.data["boundary"]
+    with pytest.raises(OptionError, match="has no weights to choose columns by; give two of 3 as columns="):
+        sx.plot.boundary(KNeighborsClassifier().fit(X, y), X, y)
+
+
+def test_many_rows_are_thinned_and_the_title_says_so():
+    X, y = make_data(12_000)
+    display = sx.plot.boundary(sx.GaussianGenerativeClassifier().fit(X, y), X, y)
+    assert len(scatter(display, "no")) + len(scatter(display, "yes")) == 4000
+    assert display.ax.get_title().endswith("4,000 of 12,000 rows are drawn")
+
+
+def test_a_boundary_beyond_the_rows_is_not_drawn():
+    X, y = make_data()
+    model = sx.LogisticRegression().fit(X, y)
+    model.intercept_ = model.intercept_ + 1000.0
+    display = sx.plot.boundary(model, X, y)
+    assert display.data["boundary"] == []
+    assert "boundary" not in labels(display)
+    display.figure.canvas.draw()
+
+
+def test_own_axes_are_drawn_on():
+    X, y = make_data()
+    own = pyplot.subplots()[1]
+    assert sx.plot.boundary(sx.LogisticRegression().fit(X, y), X, y, ax=own).ax is own
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"columns": ["x1", "x9"]}, OptionError, r"there is no column 'x9'; known: 'x1', 'x2', 'x3'"),
+        ({"columns": [0, 7]}, OptionError, "there is no column 7; give places from 0 to 2, or names"),
+        ({"columns": [1, 1]}, OptionError, r"columns=\[1, 1\] is no pair"),
+        ({"columns": "x1"}, OptionError, "columns='x1' is no pair"),
+        ({"at": [1.0]}, DataError, r"at must be 3 finite numbers, one a column; got shape \(1,\)"),
+        ({"y": ["no", "other"] * 30}, DataError, "y has 'other', which is none of the classes 'no', 'yes'"),
+        ({"model": 3}, OptionError, "3 has no classes to draw a boundary of; give a fitted classifier"),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused(options, error, message):
+    X, y = make_data(columns=3)
+    model = sx.LogisticRegression().fit(X, y)
+    arguments = {"model": model, "X": X, "y": y, **options}
+    with pytest.raises(error, match=message):
+        sx.plot.boundary(**arguments)
+
+
+def test_a_single_column_is_refused():
+    X, y = make_data()
+    with pytest.raises(OptionError, match="in the plane of two columns, and the data have 1"):
+        sx.plot.boundary(sx.LogisticRegression().fit(X[:, :1], y), X[:, :1], y)
