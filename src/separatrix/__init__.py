@@ -11,9 +11,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from separatrix import errors, losses, penalties, theory
     from separatrix.certificates import certificate_from_dict
+    from separatrix.design import kernels
     from separatrix.estimators import (
         GaussianGenerativeClassifier,
         HalfspaceLP,
+        KernelPerceptron,
+        KernelSVM,
         LinearRegression,
         LinearSVM,
         LMSClassifier,
@@ -24,13 +27,17 @@ if TYPE_CHECKING:
         Perceptron,
         ZeroOneClassifier,
         audit,
+        from_formula,
+        maps,
         path,
     )
     from separatrix.fit import (
         FitResult,
         MistakeBound,
         Removals,
+        cover_experiment,
         fewest_removals,
+        lift,
         margin_experiment,
         mistake_bound,
         strength_from,
@@ -38,8 +45,21 @@ if TYPE_CHECKING:
     )
     from separatrix.fit.minimise import minimise
     from separatrix.fit.separability import check_separability
+    from separatrix.inference import (
+        anova,
+        diagnose,
+        evaluate,
+        evaluate_classifier,
+        evaluate_regressor,
+        nested_test,
+        simple_regression,
+        simple_regression_from_moments,
+    )
+    from separatrix.inference.diagnosis.influence import influence
+    from separatrix.model import Model, load_model, save_model
+    from separatrix.model.one_call import train
     from separatrix.reports import plot
-    from separatrix.tables import load_demo
+    from separatrix.tables import load_demo, read_table
     from separatrix.theory import Halfspace, augment, reflect
 
 __version__ = "0.1.0"
@@ -49,6 +69,8 @@ __all__ = [
     "GaussianGenerativeClassifier",
     "Halfspace",
     "HalfspaceLP",
+    "KernelPerceptron",
+    "KernelSVM",
     "LMSClassifier",
     "LMSRegressor",
     "LinearRegression",
@@ -56,29 +78,48 @@ __all__ = [
     "LogisticRegression",
     "MaxMarginClassifier",
     "MistakeBound",
+    "Model",
     "OneVsRest",
     "Perceptron",
     "Removals",
     "ZeroOneClassifier",
     "__version__",
+    "anova",
     "audit",
     "augment",
     "certificate_from_dict",
     "check_separability",
+    "cover_experiment",
+    "diagnose",
     "errors",
+    "evaluate",
+    "evaluate_classifier",
+    "evaluate_regressor",
     "fewest_removals",
+    "from_formula",
+    "influence",
+    "kernels",
+    "lift",
     "load_demo",
+    "load_model",
     "losses",
+    "maps",
     "margin_experiment",
     "minimise",
     "mistake_bound",
+    "nested_test",
     "path",
     "penalties",
     "plot",
+    "read_table",
     "reflect",
+    "save_model",
+    "simple_regression",
+    "simple_regression_from_moments",
     "strength_from",
     "strength_to",
     "theory",
+    "train",
 ]
 
 # Where each public name lives; a name that is its own module has no home but itself.
@@ -87,6 +128,8 @@ _HOMES = {
     "GaussianGenerativeClassifier": "estimators",
     "Halfspace": "theory",
     "HalfspaceLP": "estimators",
+    "KernelPerceptron": "estimators",
+    "KernelSVM": "estimators",
     "LMSClassifier": "estimators",
     "LMSRegressor": "estimators",
     "LogisticRegression": "estimators",
@@ -97,21 +140,40 @@ _HOMES = {
     "strength_to": "fit",
     "MaxMarginClassifier": "estimators",
     "MistakeBound": "fit",
+    "Model": "model",
     "Perceptron": "estimators",
     "Removals": "fit",
     "ZeroOneClassifier": "estimators",
+    "anova": "inference",
     "audit": "estimators",
     "augment": "theory",
     "certificate_from_dict": "certificates",
     "check_separability": "fit",
+    "cover_experiment": "fit",
+    "diagnose": "inference",
+    "evaluate": "inference",
+    "evaluate_classifier": "inference",
+    "evaluate_regressor": "inference",
     "fewest_removals": "fit",
+    "from_formula": "estimators",
+    "influence": "inference.diagnosis.influence",
+    "kernels": "design",
+    "lift": "fit",
     "load_demo": "tables",
+    "load_model": "model",
+    "maps": "estimators",
     "margin_experiment": "fit",
     "minimise": "fit",
     "mistake_bound": "fit",
+    "nested_test": "inference",
     "path": "estimators",
     "plot": "reports",
+    "read_table": "tables",
     "reflect": "theory",
+    "save_model": "model",
+    "simple_regression": "inference",
+    "simple_regression_from_moments": "inference",
+    "train": "model.one_call",
 }
 _MODULES = {"errors", "losses", "penalties", "theory"}
 

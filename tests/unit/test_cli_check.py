@@ -232,7 +232,7 @@ def test_what_fit_and_check_print_can_be_verified_and_knows_its_target(verb: str
 
 def test_a_fit_stopped_by_overlap_has_two_certificates(tmp_path: Path) -> None:
     path = tmp_path / "fit.json"
-    printed = run("fit", "demo:five-points-overlap", "--on-overlap", "stop", "--json").stdout
+    printed = run("fit", "demo:five-points-overlap", "--model", "perceptron", "--on-overlap", "stop", "--json").stdout
     path.write_text(printed, encoding="utf-8")
     assert json.loads(printed)["summary"]["status"] == "infeasible"
     content = json.loads(run("verify", str(path), "demo:five-points-overlap", "--json").stdout)

@@ -260,3 +260,15 @@ def test_softmax_weights_under_a_penalty_are_those_that_it_was_minimised_at():
     assert loss + 0.05 * np.abs(model.coef_).sum() == pytest.approx(model.result_.objective, rel=1e-9)
     plain = sx.LogisticRegression(strength=0.05).fit(X, y)
     assert plain.coef_.sum(axis=0) == pytest.approx(np.zeros(4), abs=1e-6)
+
+
+def test_what_several_classes_coefficients_tend_to_is_told():
+    X, species = sx.load_demo("iris")
+    named = np.where(species == "setosa", "z", species)  # the first class is then one that overlaps another
+    with pytest.warns(SeparationWarning):
+        model = sx.LogisticRegression().fit(X, named)
+    limits, other = model.limits_[0], named != "z"
+    pair = sx.LogisticRegression().fit(X[other], named[other])
+    assert [limits[f"virginica: x{j}"] for j in range(1, 5)] == pytest.approx(pair.coef_[0], rel=1e-7)
+    assert limits["virginica: intercept"] == pytest.approx(pair.intercept_[0], rel=1e-7)
+    assert all(np.isnan(number) for name, number in limits.items() if name.startswith("z:"))

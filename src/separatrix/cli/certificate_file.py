@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,8 +10,9 @@ from typing import Any, NoReturn
 
 from separatrix.certificates import Certificate, certificate_from_dict
 from separatrix.errors import CertificateError, OptionError
+from separatrix.files import write_whole
 
-__all__ = ["CertificateFile", "read_certificates", "write_certificate"]
+__all__ = ["CertificateFile", "is_model", "read_certificates", "read_object", "write_certificate"]
 
 LARGEST_FILE = 256 * 2**20  # bytes: a proof is small, only the replay of a very long run comes near
 PLACES = ("certificate", "overlap")  # where a result keeps its evidence
@@ -28,31 +28,25 @@ class CertificateFile:
 
 
 def write_certificate(certificate: Certificate, path: str) -> None:
-    """Write a certificate as JSON: to a file beside, which then takes the name."""
-    goal = Path(path)
-    if goal.exists() and not goal.is_file():
-        raise OptionError(f"--out {path} is no file that could be replaced; give the name of a file")
-    beside = goal.with_name(f".{goal.name}.{os.getpid()}.part")
+    """Write a certificate as JSON, whole or not at all."""
     try:
-        with beside.open("x", encoding="utf-8") as file:
-            file.write(certificate.to_json() + "\n")
-            file.flush()
-            os.fsync(file.fileno())
-        beside.replace(goal)
-    except OSError as problem:
-        raise OptionError(f"--out {path} cannot be written: {problem.strerror or problem}") from None
-    finally:
-        beside.unlink(missing_ok=True)
+        write_whole(path, certificate.to_json() + "\n")
+    except OptionError as problem:
+        raise OptionError(f"--out {problem}") from None
 
 
-def read_certificates(path: str) -> CertificateFile:
-    """Return the certificates of a file that is one, or that holds one as `fit --json` and `check --json` print it."""
-    data = _read_json(path)
+def is_model(data: Mapping[str, Any]) -> bool:
+    """Tell whether what a file holds looks like a model."""
+    return "estimator" in data and "columns" in data
+
+
+def read_certificates(path: str, data: Mapping[str, Any]) -> CertificateFile:
+    """Return the certificates in what a file holds: one itself, or as `fit --json` and `check --json` print them."""
     holder = data.get("result", data) if "certificate" not in data else data
     found = [data] if "kind" in data else [holder[place] for place in PLACES if _has(holder, place)]
     if not found:
         raise CertificateError(
-            f"{path} has no certificate: give a file of `separatrix check --out` or `separatrix fit --json`"
+            f"{path} has no certificate: give a file of `separatrix fit --out` or `separatrix check --out`"
         )
     return CertificateFile(tuple(_certificate(path, each) for each in found), _target(data), "kind" not in data)
 
@@ -77,7 +71,7 @@ def _target(data: Mapping[str, Any]) -> str | None:
     return target if isinstance(target, str) else None
 
 
-def _read_json(path: str) -> Mapping[str, Any]:
+def read_object(path: str) -> Mapping[str, Any]:
     """Return the object in a file; anything else raises a CertificateError that says what there is."""
     try:
         with Path(path).open("rb") as file:

@@ -7,6 +7,7 @@ from typing import Annotated, Literal, get_args
 
 import typer
 
+from separatrix.cli.parameters import Drop, Json, Missing, Reference, Sql, TableName, Target, Text, Where
 from separatrix.errors import require_choice
 
 __all__ = ["check"]
@@ -16,16 +17,15 @@ Multiclass = Literal["softmax", "one_vs_rest", "pairs"]
 MULTICLASS: tuple[Multiclass, ...] = get_args(Multiclass)
 
 
-def check(
-    table: Annotated[
-        str, typer.Argument(metavar="TABLE", help="A csv, tsv, parquet, json or jsonl file, or demo:NAME.")
-    ],
-    target: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="The column of classes; a demo knows its own.")
-    ] = None,
-    drop: Annotated[
-        list[str] | None, typer.Option(metavar="COLUMN", help="A column to leave out; may be given often.")
-    ] = None,
+def check(  # noqa: PLR0913, PLR0917  # every parameter is an option
+    table: TableName,
+    target: Target = None,
+    drop: Drop = None,
+    text: Text = None,
+    missing: Missing = "impute",
+    reference: Reference = None,
+    where: Where = None,
+    sql: Sql = None,
     intercept: Annotated[
         bool, typer.Option("--intercept/--no-intercept", help="Whether the hyperplane may miss the origin.")
     ] = True,
@@ -37,7 +37,7 @@ def check(
         ),
     ] = "softmax",
     out: Annotated[str | None, typer.Option(metavar="FILE", help="Write the certificate there, as JSON.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Say whether a hyperplane separates the classes, and what that means for a logistic regression, with proof.
 
@@ -49,18 +49,26 @@ def check(
     """
     asked = require_choice("multiclass", multiclass, MULTICLASS)
     from separatrix.cli.certificate_file import write_certificate  # noqa: PLC0415  # NumPy: help need not wait for it
-    from separatrix.cli.request import Request, read_rows  # noqa: PLC0415
+    from separatrix.cli.class_rows import RowsRequest, read_class_rows  # noqa: PLC0415
+    from separatrix.cli.progress import Progress  # noqa: PLC0415
+    from separatrix.cli.reading import parse_references  # noqa: PLC0415
     from separatrix.fit import check_separability  # noqa: PLC0415
     from separatrix.reports import make_verdict, render_verdict, verdict_dict, with_names  # noqa: PLC0415
 
-    rows = read_rows(Request(table, target, tuple(drop or ()), None, intercept))
-    found = check_separability(rows.X, rows.labels, fit_intercept=intercept, multiclass=asked)
-    verdict = make_verdict(rows.source, rows.target, with_names(found, rows.design.names), rows.X, rows.labels)
+    references = parse_references(reference or ())
+    request = RowsRequest(table, target, tuple(drop or ()), tuple(text or ()), missing, references, where, sql)
+    with Progress(f"reading {table}") as progress:
+        found = read_class_rows(request)
+        progress.stage("judging")
+        X, labels, names = found.rows.X, found.rows.y, found.rows.design(intercept).names
+        judged = check_separability(X, labels, fit_intercept=intercept, multiclass=asked)
+        verdict = make_verdict(found.source, found.target, with_names(judged, names), X, labels)
     if out is not None:
         write_certificate(verdict.certificate, out)
     if as_json:
-        typer.echo(json.dumps(verdict_dict(verdict), allow_nan=False))
+        typer.echo(json.dumps({**verdict_dict(verdict), "notes": list(found.notes)}, allow_nan=False))
     else:
-        typer.echo(render_verdict(verdict), nl=False)
+        notes = "".join(f"note: {note}\n" for note in found.notes)
+        typer.echo(render_verdict(verdict) + (f"\n{notes}" if notes else ""), nl=False)
     if not verdict.decided:
         raise typer.Exit(UNDECIDED)

@@ -1,46 +1,147 @@
-"""`separatrix compare`: perceptron, LMS and logistic regression on one table, on one page."""
+"""`separatrix compare`: the linear classifiers of two classes on one table, on one page."""
 
 from __future__ import annotations
 
 import json
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from separatrix.cli.parameters import Drop, Intercept, Json, Missing, Reference, Sql, TableName, Target, Text, Where
+from separatrix.errors import OptionError, counted, require_number
+
+if TYPE_CHECKING:
+    from separatrix.cli.class_rows import RowsRequest
+    from separatrix.model.learn import TrainingRows
+    from separatrix.reports import Comparison
+
 __all__ = ["compare"]
 
+FEWEST_ROWS = 20  # below, a share kept apart tells nothing
 
-def compare(
-    table: Annotated[
-        str, typer.Argument(metavar="TABLE", help="A csv, tsv, parquet, json or jsonl file, or demo:NAME.")
-    ],
-    target: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="The column to predict; a demo knows its own.")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
-    drop: Annotated[
-        list[str] | None, typer.Option(metavar="COLUMN", help="A column to leave out; may be given often.")
-    ] = None,
+
+def compare(  # noqa: PLR0913, PLR0917  # every parameter is an option
+    table: TableName,
+    target: Target = None,
+    as_json: Json = False,
+    drop: Drop = None,
+    text: Text = None,
+    missing: Missing = "impute",
+    reference: Reference = None,
     positive: Annotated[
         str | None,
         typer.Option(metavar="LABEL", help="Which class is +1; of more than two, against all others."),
     ] = None,
-    intercept: Annotated[
-        bool, typer.Option("--intercept/--no-intercept", help="Whether the boundary may miss the origin.")
-    ] = True,
+    where: Where = None,
+    sql: Sql = None,
+    holdout: Annotated[
+        float, typer.Option(metavar="SHARE", help="The share of rows kept apart from a second fit of each, 0 for none.")
+    ] = 0.2,
+    intercept: Intercept = True,
+    seed: Annotated[int, typer.Option(help="Seeds which rows are kept apart.")] = 0,
 ) -> None:
-    """Fit perceptron, LMS and logistic regression to the same rows, and set their errors and losses side by side.
+    """Fit perceptron, LMS, logistic regression and more to the same rows, and set them side by side.
+
+    What each corrects at a row, what it minimises, its errors on its own rows and on rows kept apart, its margin, its
+    cost, its evidence, every loss at its weights.
 
     Example: separatrix compare demo:five-points
     """
-    from separatrix.cli.request import Request, read_rows  # noqa: PLC0415  # NumPy: help need not wait for it
-    from separatrix.fit import compare_learners  # noqa: PLC0415
+    from separatrix.cli.class_rows import RowsRequest  # noqa: PLC0415  # NumPy: help need not wait for it
+    from separatrix.cli.progress import Progress  # noqa: PLC0415
+    from separatrix.cli.reading import parse_references  # noqa: PLC0415
     from separatrix.reports import comparison_dict, render_comparison  # noqa: PLC0415
 
-    rows = read_rows(Request(table, target, tuple(drop or ()), positive, intercept))
-    signs, labels = rows.one_class_against_others(positive)
-    compared = compare_learners(rows.design, signs, labels)
-    title = f"{labels[1]} against {'the rest' if labels[0] is None else labels[0]}, {rows.target} of {rows.source}"
-    render = comparison_dict if as_json else render_comparison
-    page = render(title, rows.names, len(signs), compared)
-    typer.echo(json.dumps(page, allow_nan=False) if as_json else page, nl=as_json)
+    require_number("holdout", holdout, least=0.0, most=0.9)
+    references = parse_references(reference or ())
+    request = RowsRequest(table, target, tuple(drop or ()), tuple(text or ()), missing, references, where, sql)
+    with Progress(f"reading {table}") as progress:
+        page = _compared(request, positive, (holdout, seed), intercept, progress)
+    if as_json:
+        typer.echo(json.dumps(comparison_dict(page), allow_nan=False))
+    else:
+        typer.echo(render_comparison(page), nl=False)
+
+
+def _compared(
+    request: RowsRequest, positive: str | None, kept: tuple[float, int], intercept: bool, progress: Any
+) -> Comparison:
+    """Read the table, fit every learner, and return the page."""
+    from separatrix.cli.class_rows import encode_rows, read_known  # noqa: PLC0415
+    from separatrix.cli.interrupt import Interrupt  # noqa: PLC0415
+    from separatrix.model.comparison import compare_learners  # noqa: PLC0415
+    from separatrix.reports import Comparison  # noqa: PLC0415
+
+    known, target, notes = read_known(request)
+    rows, encoding = encode_rows(known, target, request)
+    place = _place(rows, positive)
+    title = f"{_words(rows, place)}, {target} of {known.source}"
+    two = _against_rest(rows, place)
+    split = _split(two, *kept)
+    progress.stage("fitting")
+    with Interrupt() as interrupt:
+        watch = progress.watch(lambda: interrupt.wished)
+        compared, refused = compare_learners(two, intercept=intercept, split=split, watch=watch)
+    left_out = (f"{name!r} is left out: {reason}" for name, reason in encoding.omitted)
+    apart = 0 if split is None else split[1].shape[0]
+    said = (*notes, *left_out, *_on_apart(kept[0], apart))
+    return Comparison(title, rows.names, rows.shape[0], apart, tuple(compared), tuple(refused), said)
+
+
+def _place(rows: TrainingRows, positive: str | None) -> int:
+    """Return the place of the class that is +1."""
+    from separatrix.model.goal import place_of_label  # noqa: PLC0415
+
+    assert rows.classes is not None  # they were read as classes
+    if positive is not None:
+        return place_of_label(positive, rows.classes)
+    count = len(rows.classes.values)
+    if count > 2:
+        raise OptionError(f"the target has {count} classes; say with --positive which is set against the rest")
+    return 1
+
+
+def _words(rows: TrainingRows, place: int) -> str:
+    assert rows.classes is not None
+    plain = rows.classes.plain
+    return f"{plain[place]} against {'the rest' if len(plain) > 2 else plain[1 - place]}"
+
+
+def _against_rest(rows: TrainingRows, place: int) -> TrainingRows:
+    """Return the rows with two classes, the one in a place the second."""
+    from dataclasses import replace  # noqa: PLC0415
+
+    import numpy as np  # noqa: PLC0415
+
+    from separatrix.fit import Classes  # noqa: PLC0415
+
+    assert rows.classes is not None
+    if len(rows.classes.values) == 2:
+        return replace(rows, positive=place)
+    own = (rows.classes.codes == place).astype(np.intp)
+    return replace(rows, classes=Classes(np.asarray(["the rest", str(rows.classes.plain[place])]), own))
+
+
+def _split(rows: TrainingRows, share: float, seed: int) -> tuple[TrainingRows, TrainingRows] | None:
+    """Return the rows to fit and those kept apart, None where none should be."""
+    from dataclasses import replace  # noqa: PLC0415
+
+    from separatrix.fit import Classes, assign_folds  # noqa: PLC0415
+
+    if share == 0.0 or rows.shape[0] < FEWEST_ROWS or rows.classes is None:
+        return None
+    values, codes = rows.classes
+    apart = assign_folds(rows.shape[0], max(2, round(1.0 / share)), seed, codes) == 0
+
+    def cut(kept: Any) -> TrainingRows:
+        return replace(rows, X=rows.X[kept], y=rows.y[kept], classes=Classes(values, codes[kept]))
+
+    return cut(~apart), cut(apart)
+
+
+def _on_apart(share: float, apart: int) -> tuple[str, ...]:
+    if share == 0.0:
+        return ()
+    if not apart:
+        return (f"no rows are kept apart of fewer than {FEWEST_ROWS}",)
+    return (f"{counted(apart, 'row')} kept apart are judged by fits of the others; all else is of fits of every row",)

@@ -7,112 +7,155 @@ from typing import Annotated, Any
 
 import typer
 
+from separatrix.cli.parameters import (
+    Drop,
+    Intercept,
+    Json,
+    Missing,
+    Positive,
+    Reference,
+    Sql,
+    TableName,
+    Target,
+    Text,
+    Where,
+)
 from separatrix.errors import OptionError, require_choice
 
 __all__ = ["fit"]
 
-MODELS = ("perceptron",)
+MODELS = ("auto", "logistic", "linear", "svm", "perceptron", "lms", "generative")
+PENALISED = {"auto", "logistic", "linear", "svm"}
 
 
 def fit(  # noqa: PLR0913, PLR0917  # every parameter is an option
-    table: Annotated[
-        str, typer.Argument(metavar="TABLE", help="A csv, tsv, parquet, json or jsonl file, or demo:NAME.")
-    ],
-    target: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="The column to predict; a demo knows its own.")
+    context: typer.Context,
+    table: TableName,
+    target: Target = None,
+    model: Annotated[str, typer.Option(metavar="|".join(MODELS), help="What to fit.")] = "auto",
+    out: Annotated[str | None, typer.Option(metavar="FILE", help="Write the model there, as JSON.")] = None,
+    report: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Write a page with pictures there, as HTML.")
     ] = None,
-    model: Annotated[str, typer.Option(metavar="|".join(MODELS), help="What to fit.")] = "perceptron",
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
-    drop: Annotated[
-        list[str] | None, typer.Option(metavar="COLUMN", help="A column to leave out; may be given often.")
+    as_json: Json = False,
+    drop: Drop = None,
+    text: Text = None,
+    missing: Missing = "impute",
+    reference: Reference = None,
+    positive: Positive = None,
+    where: Where = None,
+    sql: Sql = None,
+    holdout: Annotated[
+        float | None, typer.Option(metavar="SHARE", help="Judge a fit of the other rows on this share, as 0.2.")
     ] = None,
-    positive: Annotated[
-        str | None,
-        typer.Option(metavar="LABEL", help="Which of two classes is +1; the last in sorted order if not said."),
+    cv: Annotated[
+        int | None, typer.Option(metavar="FOLDS", help="Judge each row by a fit of other rows, in so many parts.")
     ] = None,
+    strength: Annotated[
+        str,
+        typer.Option(
+            metavar="NUMBER|cv|auto",
+            help="Of the penalty: a number, chosen by cross-validation, or none unless there is need.",
+        ),
+    ] = "auto",
+    l1_ratio: Annotated[
+        float, typer.Option(help="0 draws coefficients towards 0, 1 (lasso) makes many exactly 0.")
+    ] = 0.0,
+    intercept: Intercept = True,
+    seed: Annotated[int, typer.Option(help="Seeds folds, held-out rows, and what a perceptron draws.")] = 0,
     update: Annotated[
-        str, typer.Option(metavar="single|batch", help="Correct each mistake as it is met, or all of a pass at once.")
+        str,
+        typer.Option(metavar="single|batch", help="Perceptron: correct each mistake as it is met, or all of a pass."),
     ] = "single",
     order: Annotated[
         str,
         typer.Option(
             metavar="cyclic|random|shuffled",
-            help="How rows are visited: in turn, drawn at random, or newly shuffled each pass.",
+            help="Perceptron: rows in turn, drawn at random, or newly shuffled each pass.",
         ),
     ] = "cyclic",
-    rate: Annotated[float, typer.Option(help="The step of an update, above 0.")] = 1.0,
+    rate: Annotated[float, typer.Option(help="Perceptron: the step of an update, above 0.")] = 1.0,
     schedule: Annotated[
-        str, typer.Option(metavar="constant|inverse", help="Keep the rate, or divide it by k at the k-th update.")
+        str,
+        typer.Option(metavar="constant|inverse", help="Perceptron: keep the rate, or divide it by k at update k."),
     ] = "constant",
     tie: Annotated[
         str,
         typer.Option(
             metavar="positive|negative|mistake|correct",
-            help="What a score of exactly 0 counts as: +1, −1, always a mistake, or never one.",
+            help="Perceptron: what a score of exactly 0 counts as: +1, −1, always a mistake, or never one.",
         ),
     ] = "positive",
     keep: Annotated[
         str,
         typer.Option(
-            metavar="last|best|average|vote",
-            help="Which weights to keep: the last, those with fewest mistakes, the average, or a vote of all.",
+            metavar="last|best|average",
+            help="Perceptron: which weights to keep: the last, those with fewest mistakes, or the average.",
         ),
     ] = "best",
-    margin: Annotated[float, typer.Option(help="Also correct rows whose score reaches less than this.")] = 0.0,
-    intercept: Annotated[
-        bool, typer.Option("--intercept/--no-intercept", help="Whether the boundary may miss the origin.")
-    ] = True,
+    margin: Annotated[
+        float, typer.Option(help="Perceptron: also correct rows whose score reaches less than this.")
+    ] = 0.0,
     on_overlap: Annotated[
         str,
         typer.Option(
             metavar="run|stop",
-            help="Run to a limit if no halfspace separates the rows, or stop as soon as that is proved.",
+            help="Perceptron: run to a limit if no halfspace separates the rows, or stop once that is proved.",
         ),
     ] = "run",
-    max_updates: Annotated[int, typer.Option(help="Stop after so many updates.")] = 1_000_000,
-    max_passes: Annotated[int, typer.Option(help="Stop after so many passes over the rows.")] = 10_000,
-    seed: Annotated[int, typer.Option(help="Seeds the orders random and shuffled, and a random start.")] = 0,
+    max_updates: Annotated[int, typer.Option(help="Perceptron: stop after so many updates.")] = 1_000_000,
+    max_passes: Annotated[int, typer.Option(help="Perceptron: stop after so many passes over the rows.")] = 10_000,
     start: Annotated[
         str,
         typer.Option(
             metavar="zero|random|NUMBERS",
-            help="The first weights: zeros, small random numbers, or your own, as in 0.5,0,1: the intercept's first.",
+            help="Perceptron: the first weights: zeros, small random numbers, or 0.5,0,1: the intercept's first.",
         ),
     ] = "zero",
 ) -> None:
-    """Fit a classifier to a table, and say with evidence how it went.
+    """Learn to predict a column of a table from the others, and say with evidence how it went.
 
-    Two classes give one halfspace; more give one for each class against the rest. A fit that was stopped at a limit
-    says so in its status; the exit code is 0 all the same.
+    Numbers are fitted by least squares, classes by logistic regression, unless --model says otherwise. A fit that was
+    stopped, at a limit or by Ctrl-C, says so in its status; the exit code is 0 all the same.
 
-    Example: separatrix fit demo:students --positive A
+    Example: separatrix fit demo:breast-cancer --holdout 0.2
 
-    Example: separatrix fit table.csv --target grade --drop name --json
+    Example: separatrix fit houses.csv --target price --out model.json --report report.html
+
+    Example: separatrix fit demo:students --model perceptron --positive A
     """
-    require_choice("model", model, MODELS)
-    from separatrix.cli.request import Request, answer  # noqa: PLC0415  # NumPy and more: help need not wait for it
-    from separatrix.fit import PerceptronOptions  # noqa: PLC0415
-    from separatrix.reports import render_text  # noqa: PLC0415
+    name = require_choice("model", model, MODELS)
+    from separatrix.cli.fitting import FitRequest, answer  # noqa: PLC0415  # NumPy and more: help need not wait for it
+    from separatrix.cli.reading import parse_references  # noqa: PLC0415
+    from separatrix.model.learn import LearnOptions  # noqa: PLC0415
+    from separatrix.model.training import TrainOptions  # noqa: PLC0415
 
-    options = PerceptronOptions(
-        update=update,  # type: ignore[arg-type]  # whatever was typed, the options judge it
-        order=order,  # type: ignore[arg-type]
-        rate=rate,
-        schedule=schedule,  # type: ignore[arg-type]
-        start=_start(start),
-        tie=tie,  # type: ignore[arg-type]
-        keep=keep,  # type: ignore[arg-type]
-        margin=margin,
-        max_updates=max_updates,
-        max_passes=max_passes,
-        seed=seed,
-        on_overlap=on_overlap,  # type: ignore[arg-type]
+    _refuse_idle(context, name)
+    perceptron = None
+    if name == "perceptron":
+        from separatrix.fit import PerceptronOptions  # noqa: PLC0415
+
+        perceptron = PerceptronOptions(
+            update=update,  # type: ignore[arg-type]  # whatever was typed, the options judge it
+            order=order,  # type: ignore[arg-type]
+            rate=rate,
+            schedule=schedule,  # type: ignore[arg-type]
+            start=_start(start),
+            tie=tie,  # type: ignore[arg-type]
+            keep=keep,  # type: ignore[arg-type]
+            margin=margin,
+            max_updates=max_updates,
+            max_passes=max_passes,
+            seed=seed,
+            on_overlap=on_overlap,  # type: ignore[arg-type]
+        )
+    learn = LearnOptions(_strength(strength), l1_ratio, intercept, seed=seed, perceptron=perceptron)
+    references = parse_references(reference or ())
+    options = TrainOptions(
+        name, target, tuple(drop or ()), tuple(text or ()), missing, references, positive, holdout, cv, learn
     )
-    result, summary = answer(Request(table, target, tuple(drop or ()), positive, intercept), options)
-    if as_json:
-        typer.echo(json.dumps({"summary": summary.to_dict(), "result": result.to_dict()}, allow_nan=False))
-    else:
-        typer.echo(render_text(summary), nl=False)
+    page = answer(FitRequest(table, where, sql, options, out, report, str(context.obj)), as_json=as_json)
+    typer.echo(json.dumps(page, allow_nan=False) if as_json else page, nl=as_json)
 
 
 def _start(text: str) -> Any:
@@ -123,3 +166,29 @@ def _start(text: str) -> Any:
         return [float(number) for number in text.split(",")]
     except ValueError:
         raise OptionError(f"--start {text!r} is not zero, random, or numbers such as 0.5,0,1") from None
+
+
+def _strength(text: str) -> Any:
+    """Return the strength as the options take it: a word, or a number."""
+    if text in {"auto", "cv"}:
+        return text
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1.0
+    if not 0.0 <= number < float("inf"):
+        raise OptionError(f"--strength {text!r} is not auto, cv, or a number of at least 0, such as 0.01")
+    return number
+
+
+def _refuse_idle(context: typer.Context, model: str) -> None:
+    """Raise an OptionError for an option that was given but says nothing to the model asked for."""
+    for parameter in context.command.params:
+        given = context.get_parameter_source(parameter.name or "")
+        if given is None or given.name != "COMMANDLINE":
+            continue
+        option, words = parameter.opts[0], getattr(parameter, "help", None) or ""
+        if words.startswith("Perceptron: ") and model != "perceptron":
+            raise OptionError(f"{option} is about the perceptron; ask for it with --model perceptron, or leave it out")
+        if parameter.name in {"strength", "l1_ratio"} and model not in PENALISED:
+            raise OptionError(f"{option} is about a penalty, which the {model} has none of; leave it out")

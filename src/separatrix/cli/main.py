@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from io import TextIOWrapper
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
 from typer.core import TyperGroup
@@ -12,7 +13,10 @@ from typer.core import TyperGroup
 from separatrix.cli.check import check
 from separatrix.cli.compare import compare
 from separatrix.cli.demo import demo
+from separatrix.cli.export import export
 from separatrix.cli.fit import fit
+from separatrix.cli.predict import predict
+from separatrix.cli.summary import summary
 from separatrix.cli.verify import verify
 from separatrix.errors import SeparatrixError
 
@@ -20,10 +24,16 @@ __all__ = ["app", "main"]
 
 REFUSED = 2
 INTERRUPTED = 130  # as shells count it: 128 and the signal's number
+QUERY_INTERRUPTED = "Query interrupted"  # what DuckDB says of Ctrl-C while it reads a file
 
 
 class _Verbs(TyperGroup):
     """Turns what separatrix refuses into one line on stderr, without a traceback."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the arguments; what was typed is kept, for a report to say how to reproduce it."""
+        ctx.obj = shlex.join(["separatrix", *args])
+        return super().parse_args(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
         """Run a verb."""
@@ -33,22 +43,26 @@ class _Verbs(TyperGroup):
             typer.echo(f"error: {problem}", err=True)
             raise typer.Exit(REFUSED) from None
         except KeyboardInterrupt:
-            typer.echo("interrupted", err=True)
-            raise typer.Exit(INTERRUPTED) from None
+            _leave_interrupted()
+        except RuntimeError as problem:
+            if str(problem) != QUERY_INTERRUPTED:
+                raise
+            _leave_interrupted()
+
+
+def _leave_interrupted() -> NoReturn:
+    typer.echo("interrupted", err=True)
+    raise typer.Exit(INTERRUPTED) from None
 
 
 app = typer.Typer(
     cls=_Verbs,
-    add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command()(fit)
-app.command()(compare)
-app.command()(check)
-app.command()(verify)
-app.command()(demo)
+for verb in (fit, predict, summary, export, verify, check, compare, demo):
+    app.command()(verb)
 
 
 def _show_version(wanted: bool) -> None:
@@ -68,7 +82,7 @@ def _front(
 ) -> None:
     """Linear predictors that come with evidence.
 
-    Try: separatrix fit demo:students
+    Try: separatrix fit demo:breast-cancer
     """
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())

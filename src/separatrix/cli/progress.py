@@ -1,16 +1,15 @@
-"""How far a long fit has come, on a terminal's stderr; silent elsewhere, and for the first second."""
+"""How far a long piece of work has come, on a terminal's stderr; silent elsewhere, and for the first second."""
 
 from __future__ import annotations
 
 import sys
-import time
-from types import TracebackType
+import threading
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from rich.status import Status
+    from rich.text import Text
 
     from separatrix.fit import Watch
 
@@ -20,38 +19,71 @@ PATIENCE = 1.0  # seconds before anything is shown
 
 
 class Progress:
-    """Shows the passes and updates of whatever is being watched; leaves nothing behind."""
+    """Shows what is being done, and of a fit its passes and gap; leaves nothing behind."""
 
-    def __init__(self) -> None:
-        self.began = time.perf_counter()
+    def __init__(self, what: str, *, patience: float = PATIENCE) -> None:
+        self.text = what
         self.status: Status | None = None
+        self._stage = what
+        self._lock = threading.Lock()
+        self._ended = False
+        self._timer = threading.Timer(patience, self._begin) if sys.stderr.isatty() else None
 
     def __enter__(self) -> Self:
+        if self._timer is not None:
+            self._timer.daemon = True
+            self._timer.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, problem: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        if self.status is not None:
-            self.status.stop()
+    def __exit__(self, *_: object) -> None:
+        if self._timer is None:
+            return
+        self._timer.cancel()
+        with self._lock:
+            self._ended = True
+            if self.status is not None:
+                self.status.stop()
 
-    def watch(self, what: str) -> Watch | None:
-        """Return what a fit is to call at each step; None where nobody looks."""
-        if not sys.stderr.isatty():
-            return None
+    def stage(self, what: str) -> None:
+        """Say what is being done from now on."""
+        self._stage = what
+        self._say(what)
 
-        def show(facts: Mapping[str, float]) -> None:
-            if time.perf_counter() - self.began > PATIENCE:
-                self._show(f"{what}: {facts['passes']:,.0f} passes, {facts['updates']:,.0f} updates")
+    def watch(self, stopped: Callable[[], bool]) -> Watch:
+        """Return what a fit is to call at each step; it has the fit stop once `stopped()`."""
+
+        def show(facts: Mapping[str, float]) -> bool:
+            self._say(f"{self._stage}: {progress_words(facts)}")
+            return stopped()
 
         return show
 
-    def _show(self, text: str) -> None:
-        from rich.console import Console  # noqa: PLC0415  # only a long fit at a terminal needs them
-        from rich.text import Text  # noqa: PLC0415
+    def _say(self, text: str) -> None:
+        self.text = text
+        if self.status is not None:
+            self.status.update(_plain(text))
 
-        line = Text(text)  # plain: a label is no markup
-        if self.status is None:
-            self.status = Console(stderr=True).status(line)
-            self.status.start()
-        self.status.update(line)
+    def _begin(self) -> None:
+        from rich.console import Console  # noqa: PLC0415  # only long work at a terminal needs it
+
+        with self._lock:
+            if not self._ended:
+                self.status = Console(stderr=True).status(_plain(self.text))
+                self.status.start()
+
+
+def progress_words(facts: Mapping[str, float]) -> str:
+    """Return the facts of a step in words: passes, and updates, wrong rows or the gap, whichever there are."""
+    said = [f"{facts['passes']:,.0f} passes"]
+    if "updates" in facts:
+        said.append(f"{facts['updates']:,.0f} updates")
+    gap = facts.get("relative_excess", facts.get("gap"))
+    if gap is not None:
+        said.append(f"gap {gap:.1e}")
+    return ", ".join(said)
+
+
+def _plain(text: str) -> Text:
+    from rich.text import Text  # noqa: PLC0415
+
+    return Text(text)  # plain: a label is no markup

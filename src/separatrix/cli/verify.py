@@ -1,16 +1,18 @@
-"""`separatrix verify`: a certificate checked against a table, by whoever has both."""
+"""`separatrix verify`: a certificate, or the one in a model file, checked against a table by whoever has both."""
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from separatrix.errors import CertificateError, SeparatrixError
+from separatrix.cli.parameters import Drop, Json, Missing, Reference, Sql, TableName, Text, Where
+from separatrix.errors import CertificateError, OptionError, SeparatrixError
 
 if TYPE_CHECKING:
     from separatrix.certificates import Certificate
+    from separatrix.cli.class_rows import RowsRequest
     from separatrix.reports import Recheck
 
 __all__ = ["verify"]
@@ -18,46 +20,99 @@ __all__ = ["verify"]
 REFUSED = 1
 
 
-def verify(
-    certificate: Annotated[
+class _Checked(NamedTuple):
+    """Every certificate of a file checked, what on, and what else is to be said."""
+
+    rechecks: list[Recheck]
+    data: str
+    notes: tuple[str, ...]
+
+
+def verify(  # noqa: PLR0913, PLR0917  # every parameter is an option
+    file: Annotated[
         str,
         typer.Argument(
-            metavar="CERTIFICATE", help="A file of check --out, or what fit --json or check --json printed."
+            metavar="FILE", help="A model of fit --out, a certificate of check --out, or what --json of either printed."
         ),
     ],
-    table: Annotated[
-        str, typer.Argument(metavar="TABLE", help="A csv, tsv, parquet, json or jsonl file, or demo:NAME.")
-    ],
+    table: TableName,
     target: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="The target; the file or the demo may know it.")
     ] = None,
-    drop: Annotated[
-        list[str] | None, typer.Option(metavar="COLUMN", help="A column that was left out; may be given often.")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
+    drop: Drop = None,
+    text: Text = None,
+    missing: Missing = "impute",
+    reference: Reference = None,
+    where: Where = None,
+    sql: Sql = None,
+    as_json: Json = False,
 ) -> None:
     """Re-check a certificate from the data alone: no solver is asked, and nothing in the file is believed.
 
-    The exit code is 0 if it holds, 1 if it is refused, 2 if there is nothing that could be checked.
+    A model file says itself how its columns become features; for a certificate give the options that made it. The exit
+    code is 0 if it holds, 1 if it is refused, 2 if there is nothing that could be checked.
+
+    Example: separatrix verify model.json table.csv
 
     Example: separatrix verify certificate.json table.csv --target grade --drop name
     """
-    from separatrix.cli.certificate_file import read_certificates  # noqa: PLC0415  # NumPy: help need not wait for it
-    from separatrix.cli.request import Request, read_columns  # noqa: PLC0415
+    from separatrix.cli.certificate_file import is_model, read_object  # noqa: PLC0415  # NumPy: help need not wait
+    from separatrix.cli.class_rows import RowsRequest  # noqa: PLC0415
+    from separatrix.cli.reading import parse_references  # noqa: PLC0415
     from separatrix.reports import accepted, rechecks_dict, render_rechecks  # noqa: PLC0415
 
-    file = read_certificates(certificate)
-    columns = read_columns(Request(table, target or file.target, tuple(drop or ()), None, True))
-    rechecks = [_recheck(each, stated, columns.named(), columns.y) for each, stated in file.certificates]
-    data = f"{columns.target} of {columns.source}, {len(columns.y):,} rows"
+    references = parse_references(reference or ())
+    request = RowsRequest(table, target, tuple(drop or ()), tuple(text or ()), missing, references, where, sql)
+    content = read_object(file)
+    found = _of_model(file, content, request) if is_model(content) else _of_certificates(file, content, request)
     if as_json:
-        typer.echo(json.dumps(rechecks_dict(rechecks, data), allow_nan=False))
+        said = {**rechecks_dict(found.rechecks, found.data), "notes": list(found.notes)}
+        typer.echo(json.dumps(said, allow_nan=False))
     else:
-        typer.echo(render_rechecks(rechecks, data), nl=False)
-        if file.more:
-            typer.echo("Only the certificate was checked, not what else the file says.")
-    if not accepted(rechecks):
+        typer.echo(render_rechecks(found.rechecks, found.data) + "".join(f"{note}\n" for note in found.notes), nl=False)
+    if not accepted(found.rechecks):
         raise typer.Exit(REFUSED)
+
+
+def _of_certificates(file: str, content: Any, request: RowsRequest) -> _Checked:
+    """Check the certificates of a file on a table encoded as the request says."""
+    from dataclasses import replace  # noqa: PLC0415
+
+    from separatrix.cli.certificate_file import read_certificates  # noqa: PLC0415
+    from separatrix.cli.class_rows import encode_rows, read_known  # noqa: PLC0415
+    from separatrix.model.rows import named_columns  # noqa: PLC0415
+
+    held = read_certificates(file, content)
+    known, target, _ = read_known(replace(request, target=request.target or held.target))
+    rows, _ = encode_rows(known, target, request)
+    X = named_columns(rows.X, rows.names)
+    rechecks = [_recheck(each, stated, X, rows.y) for each, stated in held.certificates]
+    return _Checked(rechecks, _words(target, known.source, len(rows.y)), _only(held.more))
+
+
+def _of_model(file: str, content: Any, request: RowsRequest) -> _Checked:
+    """Check the certificates of a model on a table encoded as the model says."""
+    from separatrix.cli.certificate_file import read_certificates  # noqa: PLC0415
+    from separatrix.cli.reading import open_for  # noqa: PLC0415
+    from separatrix.model import load_model  # noqa: PLC0415
+    from separatrix.model.rows import certified_rows  # noqa: PLC0415
+
+    if request.target or request.drop or request.text or request.reference or request.missing != "impute":
+        raise OptionError("a model says itself what its target and features are; leave those options out")
+    model, held = load_model(file), read_certificates(file, content)
+    with open_for(model, request.source, where=request.where, sql=request.sql) as source:
+        rows = certified_rows(model, source.read())
+    rechecks = [_recheck(each, stated, rows.X, rows.y) for each, stated in held.certificates]
+    same = "These are the rows that it was fitted on." if rows.same else "These are not the rows that it was fitted on."
+    return _Checked(rechecks, _words(model.target, request.source, len(rows.y)), (same, *_only(True)))
+
+
+def _words(target: str, source: str, rows: int) -> str:
+    return f"{target} of {source}, {rows:,} rows"
+
+
+def _only(more: bool) -> tuple[str, ...]:
+    return ("Only the certificate was checked, not what else the file says.",) if more else ()
 
 
 def _recheck(certificate: Certificate, stated: object, X: Any, y: Any) -> Recheck:

@@ -1,0 +1,56 @@
+"""`separatrix export`: a model in another language."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import typer
+
+from separatrix.cli.parameters import Json, ModelFile
+from separatrix.errors import OptionError, require_choice
+
+__all__ = ["export"]
+
+LANGUAGES = ("sql", "python", "onnx")
+
+
+def export(
+    model: ModelFile,
+    to: Annotated[str, typer.Option(metavar="|".join(LANGUAGES), help="The language.")],
+    out: Annotated[str | None, typer.Option(metavar="FILE", help="Write there; else it is printed.")] = None,
+    table: Annotated[str, typer.Option(metavar="NAME", help="SQL: the name of the table to select from.")] = "data",
+    keep: Annotated[
+        list[str] | None, typer.Option(metavar="COLUMN", help="SQL: a column to select too; may be given often.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Write a model as one SQL SELECT, a Python function that needs nothing else, or an ONNX graph.
+
+    Each says what predict says; what a language cannot say is refused.
+
+    Example: separatrix export model.json --to sql --table customers --keep id
+    """
+    language = require_choice("to", to, LANGUAGES)
+    if language == "onnx" and out is None:
+        raise OptionError("an ONNX graph is no text; say with --out FILE where to write it")
+    from separatrix.files import write_whole  # noqa: PLC0415
+    from separatrix.model import load_model  # noqa: PLC0415  # NumPy: help need not wait for it
+    from separatrix.model.export import to_onnx, to_python, to_sql  # noqa: PLC0415
+
+    loaded = load_model(model)
+    content: str | bytes
+    if language == "sql":
+        content = to_sql(loaded, table, keep=tuple(keep or ()))
+    else:
+        content = to_python(loaded) if language == "python" else to_onnx(loaded)
+    if out is not None:
+        write_whole(out, content)
+    if as_json:
+        said = {"content": content} if isinstance(content, str) else {}
+        typer.echo(json.dumps({"to": language, "out": out, **said}))
+    elif out is not None:
+        typer.echo(f"{loaded.estimator} of {loaded.target!r} written to {out} as {language}")
+    else:
+        assert isinstance(content, str)  # ONNX has a file
+        typer.echo(content, nl=not content.endswith("\n"))

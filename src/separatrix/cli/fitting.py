@@ -1,0 +1,88 @@
+"""What `separatrix fit` does once its options are read: read the table, train, write files, and make the page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from separatrix.cli.interrupt import Interrupt
+from separatrix.cli.progress import Progress
+from separatrix.cli.reading import read
+from separatrix.errors import OptionError
+from separatrix.model.file import save_model
+from separatrix.model.training import Trained, TrainOptions, train
+from separatrix.tables import Table
+
+__all__ = ["FitRequest", "answer"]
+
+
+@dataclass(frozen=True)
+class FitRequest:
+    """Which table, which rows of it, what to learn, and which files to write; `command` is what was typed."""
+
+    source: str
+    where: str | None
+    sql: str | None
+    options: TrainOptions
+    out: str | None
+    report: str | None
+    command: str
+
+
+def answer(request: FitRequest, *, as_json: bool) -> Any:
+    """Do what is asked for, and return the page: text, or JSON values."""
+    with Progress(f"reading {request.source}") as progress:
+        table = read(request.source, where=request.where, sql=request.sql)
+        progress.stage("fitting")
+        with Interrupt() as interrupt:
+            trained = train(table, request.options, progress.watch(lambda: interrupt.wished))
+        page = _page(trained, table, request, as_json)
+    return page
+
+
+def _page(trained: Trained, table: Table, request: FitRequest, as_json: bool) -> Any:
+    """Write the files asked for, and return the page."""
+    from separatrix.reports.trained_record import trained_dict  # noqa: PLC0415
+    from separatrix.reports.trained_text import render_trained  # noqa: PLC0415
+
+    if trained.model.estimator == "perceptron":
+        return _perceptron_page(trained, table, request, as_json)
+    _write(trained, table, request)
+    if as_json:
+        return trained_dict(trained)
+    return render_trained(trained, table, saved=request.out, report=request.report)
+
+
+def _perceptron_page(trained: Trained, table: Table, request: FitRequest, as_json: bool) -> Any:
+    """Do the same for a perceptron, which has a page of its own, and in its file a summary of it."""
+    from separatrix.cli.perceptron import perceptron_summary  # noqa: PLC0415
+    from separatrix.reports.text import render_text  # noqa: PLC0415
+    from separatrix.reports.trained_record import trained_dict  # noqa: PLC0415
+    from separatrix.reports.trained_text import evaluation_lines, next_lines  # noqa: PLC0415
+
+    asked = request.options.learn.perceptron
+    assert asked is not None  # the verb has an option for each
+    summary = perceptron_summary(trained, table, asked)
+    trained = replace(trained, model=replace(trained.model, summary=summary.to_dict()))
+    _write(trained, table, request)
+    if as_json:
+        return trained_dict(trained)
+    judged = ["", *evaluation_lines(trained)] if trained.apart_words else []
+    told = ["", *next_lines(request.out, request.report)] if request.out or request.report else []
+    return render_text(summary) + "".join(f"{line}\n" for line in (*judged, *told))
+
+
+def _write(trained: Trained, table: Table, request: FitRequest) -> None:
+    """Write the model and the report, where they are asked for."""
+    if request.out is not None:
+        try:
+            save_model(trained.model, request.out)
+        except OptionError as problem:
+            raise OptionError(f"--out {problem}") from None
+    if request.report is not None:
+        from separatrix.reports.report_file import write_report  # noqa: PLC0415
+
+        try:
+            write_report(trained, table, request.report, request.command)
+        except OptionError as problem:
+            raise OptionError(f"--report {problem}") from None

@@ -1,0 +1,65 @@
+"""The arguments and options that several verbs share, each with its help in one place."""
+
+from __future__ import annotations
+
+from typing import Annotated, TypeAlias
+
+import typer
+
+__all__ = [
+    "Drop",
+    "Intercept",
+    "Json",
+    "Missing",
+    "ModelFile",
+    "Positive",
+    "Reference",
+    "Sql",
+    "TableName",
+    "Target",
+    "Text",
+    "Where",
+]
+
+TableName: TypeAlias = Annotated[
+    str,
+    typer.Argument(
+        metavar="TABLE",
+        help="A csv, tsv, parquet, json or jsonl file, also packed; a folder or glob of them; - or demo:NAME.",
+    ),
+]
+ModelFile: TypeAlias = Annotated[str, typer.Argument(metavar="MODEL", help="A model file that fit --out wrote.")]
+Target: TypeAlias = Annotated[
+    str | None, typer.Option(metavar="COLUMN", help="The column to predict; a demo knows its own.")
+]
+Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
+Drop: TypeAlias = Annotated[
+    list[str] | None, typer.Option(metavar="COLUMN", help="A column to leave out; may be given often.")
+]
+Text: TypeAlias = Annotated[
+    list[str] | None, typer.Option(metavar="COLUMN", help="A column whose words to use; may be given often.")
+]
+Missing: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        metavar="impute|drop|error", help="Fill in what is missing and mark it, leave such rows out, or refuse them."
+    ),
+]
+Reference: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(metavar="COLUMN=LEVEL", help="The level that others are compared with; may be given often."),
+]
+Positive: TypeAlias = Annotated[
+    str | None,
+    typer.Option(metavar="LABEL", help="Which of two classes is +1; the last in sorted order if not said."),
+]
+Intercept: TypeAlias = Annotated[
+    bool, typer.Option("--intercept/--no-intercept", help="Whether the boundary may miss the origin.")
+]
+Where: TypeAlias = Annotated[
+    str | None,
+    typer.Option(metavar="PREDICATE", help="Only rows for which this SQL predicate holds: age > 18."),
+]
+Sql: TypeAlias = Annotated[
+    str | None, typer.Option(metavar="SELECT", help="The table that this SQL query makes of the table t.")
+]

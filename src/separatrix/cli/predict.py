@@ -1,0 +1,115 @@
+"""`separatrix predict`: a model and a table in, a file of predictions out."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from separatrix.cli.parameters import Json, ModelFile, Sql, TableName, Where
+
+if TYPE_CHECKING:
+    from separatrix.model import Model, Predictions
+
+__all__ = ["predict"]
+
+ROWS_SHOWN = 10
+COLUMNS_SHOWN = 7
+
+
+def predict(  # noqa: PLR0913, PLR0917  # every parameter is an option
+    model: ModelFile,
+    table: TableName,
+    out: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Write there, by its ending: csv, tsv, parquet or jsonl, csv also .gz."),
+    ] = None,
+    keep: Annotated[
+        list[str] | None, typer.Option(metavar="COLUMN", help="A column of the table to write too; may be given often.")
+    ] = None,
+    allow_absent: Annotated[
+        bool, typer.Option("--allow-absent", help="Take columns that the table lacks as missing in every row.")
+    ] = False,
+    where: Where = None,
+    sql: Sql = None,
+    as_json: Json = False,
+) -> None:
+    """Say what a model predicts for each row: label, probabilities, score, distance to the boundary, intervals.
+
+    The table may be of any length. Cells that are missing, new or of the wrong type are counted and told.
+
+    Example: separatrix predict model.json new.csv --out predictions.csv --keep id
+    """
+    from separatrix.cli.progress import Progress  # noqa: PLC0415
+    from separatrix.cli.reading import open_for  # noqa: PLC0415  # NumPy: help need not wait for it
+    from separatrix.model import load_model, write_predictions  # noqa: PLC0415
+
+    loaded, kept = load_model(model), tuple(keep or ())
+    with Progress(f"predicting {table}"), open_for(loaded, table, where=where, sql=sql) as source:
+        if out is None:
+            page = _first_rows(loaded, source, kept, allow_absent, as_json)
+        else:
+            run = write_predictions(loaded, source, out, keep=kept, allow_absent=allow_absent)
+            reports = [report.to_dict() for report in run.reports or () if report.sentences]
+            facts = {"rows": run.rows, "left_out": run.left_out, "labels": _counts(run.labels), "out": out}
+            page = {**facts, "columns": reports, "notes": [*source.notes, *run.sentences]}
+    if as_json:
+        typer.echo(json.dumps(page, allow_nan=False))
+        return
+    typer.echo(page["text"] if out is None else _written(page), nl=False)
+
+
+def _counts(labels: Any) -> dict[str, int]:
+    return {str(label): count for label, count in sorted(labels.items(), key=lambda entry: -entry[1])}
+
+
+def _written(page: dict[str, Any]) -> str:
+    from separatrix.errors import counted  # noqa: PLC0415
+
+    lines = [f"{counted(page['rows'], 'row')} written to {page['out']}"]
+    if page["labels"]:
+        shown = [f"{label} in {count:,}" for label, count in list(page["labels"].items())[:ROWS_SHOWN]]
+        lines.append(f"  predicted   {', '.join(shown)}{', …' if len(page['labels']) > ROWS_SHOWN else ''}")
+    if page["left_out"]:
+        lines.append(f"  left out    {counted(page['left_out'], 'row')} with a missing cell, without an answer")
+    lines += [f"  note        {note}" for note in page["notes"]]
+    return "\n".join(lines) + "\n"
+
+
+def _first_rows(model: Model, source: Any, keep: tuple[str, ...], allow_absent: bool, as_json: bool) -> dict[str, Any]:
+    """Return the first rows' predictions as a table in text, or all of a short table's as JSON values."""
+    block = next(source.blocks())
+    predictions = model.predict(block, allow_absent=allow_absent)
+    columns: dict[str, Any] = {name: block.column(name).values for name in keep}
+    columns |= predictions.columns()
+    notes = [*source.notes, *predictions.sentences]
+    if as_json:
+        cells = {name: _plain(values) for name, values in columns.items()}
+        return {"rows": source.n_rows, "shown": len(predictions.labels), "columns": cells, "notes": notes}
+    return {"text": _table(columns, predictions, source.n_rows, notes)}
+
+
+def _plain(values: Any) -> list[Any]:
+    return [None if cell is None or cell != cell else cell for cell in values.tolist()]  # noqa: PLR0124  # NaN alone
+
+
+def _table(columns: dict[str, Any], predictions: Predictions, rows: int, notes: list[str]) -> str:
+    from separatrix.inference.rendering import render_text  # noqa: PLC0415
+    from separatrix.inference.rendering.sheet import Grid, Sheet  # noqa: PLC0415
+
+    names, shown = list(columns)[:COLUMNS_SHOWN], min(ROWS_SHOWN, len(predictions.labels))
+    grid = Grid(
+        ("row", *names),
+        tuple((f"{row + 1}", *(_cell(columns[name][row]) for name in names)) for row in range(shown)),
+    )
+    lines = []
+    if rows > shown or len(columns) > COLUMNS_SHOWN:
+        lines.append(f"{rows:,} rows of {len(columns)} columns in all; --out FILE writes them")
+    return render_text(Sheet("Predictions", (grid,), lines=(*lines, *notes)))
+
+
+def _cell(value: Any) -> str:
+    if value is None or value != value:  # noqa: PLR0124  # NaN alone is not itself
+        return "—"
+    return f"{value:.6g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,65 @@
+"""`separatrix summary`: a model file told in words."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from separatrix.cli.parameters import Json, ModelFile
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from separatrix.model import Model
+
+__all__ = ["summary"]
+
+
+def summary(
+    model: ModelFile,
+    every: Annotated[bool, typer.Option("--all", help="All coefficients, and every decision about a column.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Print what a model file says: what it predicts, from what, how its fit ended, its coefficients.
+
+    Nothing is checked; that is what verify is for.
+
+    Example: separatrix summary model.json --all
+    """
+    from separatrix.model import load_model  # noqa: PLC0415  # NumPy: help need not wait for it
+    from separatrix.model.file import model_to_dict  # noqa: PLC0415
+    from separatrix.reports.coefficient_text import MOST_SHOWN, render_coefficients  # noqa: PLC0415
+    from separatrix.reports.kept_table import kept_table  # noqa: PLC0415
+
+    loaded = load_model(model)
+    if as_json:
+        typer.echo(json.dumps(model_to_dict(loaded), allow_nan=False))
+        return
+    head = "\n".join(_head(loaded, every))
+    table = kept_table(loaded.summary)
+    typer.echo(f"{head}\n\n{render_coefficients(loaded, table, None if every else MOST_SHOWN)}", nl=False)
+
+
+def _head(model: Model, every: bool) -> Iterator[str]:
+    from separatrix.reports.lines import entry  # noqa: PLC0415
+
+    data = model.data
+    yield f"{model.estimator} of {model.target}, {data.get('source', 'an unknown table')}"
+    yield ""
+    if model.classes is not None:
+        yield from entry("classes", ", ".join(map(str, model.classes)))
+    yield from entry(
+        "rows", f"{data.get('rows', 'unknown')}; sha256 of the encoded data {data.get('sha256', 'unknown')}"
+    )
+    columns = model.encoding.input_names
+    yield from entry("columns", f"{len(columns):,}, as {len(model.encoding.feature_names):,} features")
+    if every:
+        for decision in model.encoding.decisions():
+            yield from entry("", decision)
+    yield from entry(
+        "status", f"{model.status}: {model.message}" if model.status not in model.message else model.message
+    )
+    if model.certificate is not None:
+        yield from entry("evidence", f"{model.certificate['claim']} (claimed; separatrix verify checks it)")

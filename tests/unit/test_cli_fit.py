@@ -1,0 +1,248 @@
+"""`separatrix fit`: the page, the JSON, the files, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import separatrix as sx
+from separatrix.cli.main import app
+from separatrix.tables import load_demo
+
+HEADER = "size,colour,sold,price\n"
+
+
+def run(*arguments: str) -> Any:
+    return CliRunner().invoke(app, list(arguments))
+
+
+def words(*arguments: str) -> str:
+    """Return what a verb prints with single spaces, however it was wrapped; it must succeed."""
+    result = run(*arguments)
+    assert result.exit_code == 0, result.output
+    assert max(map(len, result.stdout.splitlines())) <= 100
+    return " ".join(result.stdout.split())
+
+
+def content(*arguments: str) -> Any:
+    result = run(*arguments, "--json")
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout)
+
+
+def refusal(*arguments: str) -> str:
+    """Return the one line with which something is refused."""
+    result = run(*arguments)
+    assert result.exit_code == 2, result.output
+    assert result.stdout == ""
+    assert result.stderr.count("\n") == 1
+    return str(result.stderr).removeprefix("error: ").rstrip("\n")
+
+
+@pytest.fixture
+def houses(tmp_path: Path) -> str:
+    """Forty rows whose price is 3·size, 10 more if red, with gaps; sold is yes for the dear half."""
+    rows = []
+    for k in range(40):
+        size, colour = 5.0 + (k * 7) % 40 + 0.25 * (k % 3), ("red", "green", "blue")[k % 3]
+        price = 3.0 * size + 10.0 * (colour == "red") + 0.5 * ((k * 11) % 5 - 2)
+        sold = "yes" if price + 30.0 * ((k * 5) % 4 - 1.5) > 80.0 else "no"
+        rows.append(f"{'' if k in {3, 17} else size},{'' if k == 5 else colour},{sold},{price}\n")
+    path = tmp_path / "houses.csv"
+    path.write_text(HEADER + "".join(rows), encoding="utf-8")
+    return str(path)
+
+
+# The page
+
+
+def test_classes_are_fitted_by_logistic_regression_with_a_penalty_where_they_are_separated() -> None:
+    page = words("fit", "demo:breast-cancer", "--holdout", "0.2")
+    assert page.startswith("Logistic regression of diagnosis, demo:breast-cancer question is diagnosis malignant (+1)")
+    assert "as the target has 2 classes: it gives probabilities, and errors of its coefficients" in page
+    assert "a penalty is used: the classes are completely separated, so that the likelihood has no maximum" in page
+    assert "rows 569; diagnosis = benign in 357, malignant in 212" in page
+    assert "columns 30 used: 30 numbers" in page
+    assert "Kept apart: on 114 rows kept apart from the fit that is judged." in page
+    assert "accuracy 0.9877 (0.9748 to 0.994) 0." in page
+    assert "the 20 largest by weight times spread; 10 more coefficients left off" in page
+    assert "Next: --out model.json keeps the model" in page
+
+
+def test_numbers_are_fitted_by_least_squares_with_errors_and_gaps_are_told(houses: str) -> None:
+    page = words("fit", houses, "--target", "price", "--drop", "sold", "--cv", "4")
+    assert "Linear regression, as the target is a number: least squares" in page
+    assert "different numbers, so it is taken as a number" in page
+    assert "columns 2 used: 1 number, 1 category, as 5 features" in page
+    assert "missing 'size': 2 cells of 40 missing 'colour': 1 cell of 40 missing" in page
+    assert "left out 'sold': asked for" in page
+    assert "Kept apart: on each row by a fit of other rows, in 4 folds." in page
+    assert "R² 0.9" in page
+    assert "estimate std. error t p 95 % from to" in page
+    found = content("fit", houses, "--target", "price", "--drop", "sold", "--where", "size is not null")
+    assert found["data"]["rows"] == 38
+    size = next(term for term in found["summary"]["terms"] if term["name"] == "size")
+    assert size["estimate"] == pytest.approx(3.0, abs=0.02)
+    assert size["lower"] < 3.0 < size["upper"]
+
+
+def test_the_reference_level_is_chosen_or_asked_for(houses: str) -> None:
+    options = ("fit", houses, "--target", "price", "--drop", "sold")
+    assert content(*options)["features"][2:] == ["colour=blue", "colour=green", "colour=(missing)"]
+    asked = content(*options, "--reference", "colour=blue", "--missing", "drop")
+    assert asked["features"] == ["size", "colour=green", "colour=red"]
+    assert asked["data"]["rows"] == 37
+    assert "is not of the form COLUMN=LEVEL" in refusal(*options, "--reference", "colour")
+    assert "colour" in refusal(*options, "--reference", "colour=pink")
+    assert "is missing in 2 rows" in refusal(*options, "--missing", "error")
+
+
+def test_a_query_makes_the_table(houses: str) -> None:
+    query = "select size, price, size * size as area from t where colour = 'green'"
+    found = content("fit", houses, "--target", "price", "--sql", query)
+    assert found["features"][:2] == ["size", "area"] or found["features"] == ["size", "size is missing", "area"]
+    assert 10 <= found["data"]["rows"] <= 13
+
+
+def test_each_strength_is_obeyed(houses: str) -> None:
+    options = ("fit", houses, "--target", "price", "--drop", "sold")
+    plain, strong = content(*options, "--strength", "0"), content(*options, "--strength", "1000")
+    assert plain["options"]["strength"] == 0.0
+    assert strong["options"]["strength"] == 1000.0
+    assert abs(strong["coef"][0][0]) < 0.1 * abs(plain["coef"][0][0])
+    chosen = content(*options, "--strength", "cv", "--l1-ratio", "1")
+    assert chosen["options"]["strength"] > 0.0
+    assert any("was chosen by cross-validation" in sentence for sentence in chosen["decisions"])
+
+
+def test_the_seed_decides_which_rows_are_kept_apart(houses: str) -> None:
+    def apart(seed: str) -> Any:
+        options = ("--target", "price", "--drop", "sold", "--holdout", "0.25", "--seed", seed)
+        return content("fit", houses, *options)["evaluation"]["apart"]["rmse"]["value"]
+
+    assert apart("1") == apart("1")
+    assert apart("1") != apart("2")
+
+
+@pytest.mark.parametrize("model", ["logistic", "svm", "lms", "generative"])
+def test_each_classifier_keeps_its_verdict_and_accuracy(model: str) -> None:
+    found = content("fit", "demo:iris", "--model", model)
+    assert (found["estimator"], found["classes"]) == (model, ["setosa", "versicolor", "virginica"])
+    assert found["evaluation"]["own"]["accuracy"]["value"] >= 0.8
+    assert f"{sx.load_demo('iris')[0].shape[0]}" in str(found["data"]["rows"])
+    assert found["decisions"][1].endswith("was asked for")
+    assert "the species with the highest score is predicted" in words("fit", "demo:iris", "--model", model)
+
+
+def test_without_an_intercept_none_is_told() -> None:
+    found = content("fit", "demo:five-points", "--no-intercept")
+    assert found["intercept"] == [0.0]
+    assert " intercept " not in words("fit", "demo:five-points", "--no-intercept").partition("Weights")[2]
+
+
+# JSON and files
+
+
+def test_json_is_the_model_file_with_more_in_it(tmp_path: Path) -> None:
+    kept, printed = tmp_path / "kept.json", tmp_path / "printed.json"
+    told = run("fit", "demo:iris", "--out", str(kept), "--json").stdout
+    printed.write_text(told, encoding="utf-8")
+    first, second = sx.load_model(kept), sx.load_model(printed)
+    assert first.coef.tolist() == second.coef.tolist()
+    assert set(json.loads(told)) - set(json.loads(kept.read_text(encoding="utf-8"))) == {
+        "decisions",
+        "evaluation",
+        "work",
+    }
+    assert run("verify", str(printed), "demo:iris").exit_code == 0
+
+
+def test_the_same_fit_makes_the_same_file(tmp_path: Path) -> None:
+    paths = [tmp_path / "first.json", tmp_path / "second.json"]
+    for path in paths:
+        assert run("fit", "demo:students", "--out", str(path)).exit_code == 0
+    assert paths[0].read_bytes() == paths[1].read_bytes()
+
+
+def test_the_page_says_what_to_do_with_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "model.json"
+    for options in ((), ("--model", "perceptron")):
+        page = run("fit", "demo:students", "--out", str(path), *options).stdout
+        assert f"separatrix predict {path} TABLE --out predictions.csv" in page
+    assert "--out no-such-folder/model.json cannot be written" in refusal(
+        "fit", "demo:students", "--out", "no-such-folder/model.json"
+    )
+
+
+def test_a_sparse_file_is_fitted_and_predicted(tmp_path: Path) -> None:
+    path, model = tmp_path / "rows.libsvm", tmp_path / "model.json"
+    lines = [f"{1 if k % 3 else -1} 1:{k} 3:{(k * 7) % 5}" for k in range(1, 31)]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    found = content("fit", str(path), "--out", str(model))
+    assert found["features"] == ["x1", "x3"]
+    assert found["encoding"]["omitted"][0]["name"] == "x2"
+    assert run("verify", str(model), str(path)).exit_code == 0
+    assert json.loads(run("predict", str(model), str(path), "--json").stdout)["rows"] == 30
+    assert "sparse file" in refusal("fit", str(path), "--where", "x1 > 3")
+
+
+# What is refused
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--model", "logistc"), "did you mean 'logistic'?"),
+        (("--target", "diagnose"), "has no column 'diagnose'; did you mean 'diagnosis'?"),
+        (("--strength", "much"), "--strength 'much' is not auto, cv, or a number of at least 0"),
+        (("--strength", "-1"), "--strength '-1' is not auto, cv, or a number of at least 0"),
+        (("--holdout", "2"), "holdout=2.0 is out of range; give a share between 0 and 1"),
+        (("--order", "random"), "--order is about the perceptron; ask for it with --model perceptron"),
+        (("--model", "lms", "--l1-ratio", "0.5"), "--l1-ratio is about a penalty, which the lms has none of"),
+        (("--model", "linear"), "a regression needs numbers"),
+        (("--model", "generative", "--no-intercept"), "a generative classifier always has an intercept"),
+        (("--missing", "fill"), "missing='fill' is not one of 'impute', 'drop', 'error'"),
+        (("--drop", "mean_radios"), "did you mean 'mean_radius'?"),
+        (("--positive", "bening"), "did you mean 'benign'?"),
+        (("--where", "no such thing"), "where"),
+    ],
+)
+def test_options_that_cannot_be_taken_are_refused_in_one_line(options: tuple[str, ...], message: str) -> None:
+    assert message in refusal("fit", "demo:breast-cancer", *options)
+
+
+def test_help_comes_without_numpy() -> None:
+    shown = run("fit", "--help").stdout
+    for option in ("--target", "--model", "--out", "--report", "--json", "--holdout", "--cv", "--strength", "--where"):
+        assert option in shown
+    assert "[default: auto]" in shown or "auto" in shown
+
+
+# The library's own call
+
+
+def test_train_takes_a_path_a_frame_or_a_table(houses: str) -> None:
+    import pandas
+
+    found = sx.train(houses, target="price", drop=["sold"])
+    table = sx.read_table(houses)
+    again = sx.train(table, target="price", drop=["sold"])
+    framed = sx.train(pandas.read_csv(houses), target="price", drop=["sold"])
+    assert found.coef.tolist() == again.coef.tolist()
+    assert framed.coef == pytest.approx(found.coef, rel=1e-12)
+    assert found.estimator == "linear"
+
+
+def test_the_command_line_and_the_library_agree(tmp_path: Path) -> None:
+    path = tmp_path / "model.json"
+    assert run("fit", "demo:iris", "--out", str(path)).exit_code == 0
+    assert sx.load_model(path).coef.tolist() == sx.train("demo:iris").coef.tolist()
+    X, y = load_demo("iris")
+    predictions = sx.load_model(path).predict(sx.read_table("demo:iris"))
+    assert float(np.mean(predictions.labels == y)) > 0.95
+    assert len(X) == len(predictions.labels)

@@ -1,0 +1,249 @@
+"""`predict`, `export`, `summary` and `verify` of model files."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import separatrix as sx
+from separatrix.cli.main import app
+
+
+def run(*arguments: str) -> Any:
+    return CliRunner().invoke(app, list(arguments))
+
+
+def words(result: Any) -> str:
+    return " ".join(result.stdout.split())
+
+
+def refusal(*arguments: str) -> str:
+    """Return the one line with which something is refused."""
+    result = run(*arguments)
+    assert result.exit_code == 2, result.output
+    assert result.stdout == ""
+    assert result.stderr.count("\n") == 1
+    return str(result.stderr).removeprefix("error: ").rstrip("\n")
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> tuple[str, str]:
+    """A table with gaps and categories, and a model of it in a file."""
+    rows = [
+        f"{k},{'' if k in {4, 9, 20, 33} else 10 + (k * 13) % 37},{('north', 'south', 'west')[k % 3]},"
+        f"{'yes' if ((k * 13) % 37 > 15) != (k % 7 == 0) else 'no'}\n"
+        for k in range(1, 61)
+    ]
+    table, model = tmp_path / "shop.csv", tmp_path / "model.json"
+    table.write_text("id,age,region,bought\n" + "".join(rows), encoding="utf-8")
+    result = run("fit", str(table), "--target", "bought", "--out", str(model))
+    assert result.exit_code == 0, result.output
+    return str(table), str(model)
+
+
+# Predictions
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "parquet", "jsonl", "csv.gz"])
+def test_predictions_of_the_training_table_are_the_fits_own(shop: tuple[str, str], ending: str, tmp_path: Path) -> None:
+    table, model = shop
+    out = str(tmp_path / f"predictions.{ending}")
+    result = run("predict", model, table, "--out", out, "--keep", "id")
+    assert result.exit_code == 0, result.output
+    assert result.stdout.startswith(f"60 rows written to {out}\n  predicted   ")
+    assert "column 'age': 4 cells of 60 missing" in words(result)
+    own = sx.load_model(model).predict(sx.read_table(table))
+    written = sx.read_table(out, kinds={"score": "number", "prediction": "category", "id": "number"})
+    assert written.column("prediction").words().tolist() == own.labels.tolist()
+    assert written.column("score").values.tolist() == own.scores.tolist()
+    assert {"id", "probability_no", "probability_yes", "distance", "lower", "upper"} <= set(written.names)
+
+
+def test_without_a_file_the_first_rows_are_shown(shop: tuple[str, str]) -> None:
+    table, model = shop
+    shown = run("predict", model, table).stdout.splitlines()
+    assert shown[2].split() == [
+        "row",
+        "prediction",
+        "probability_no",
+        "probability_yes",
+        "score",
+        "distance",
+        "lower",
+        "upper",
+    ]
+    assert [line.split()[0] for line in shown[3:13]] == [str(row) for row in range(1, 11)]
+    assert "60 rows of 7 columns in all; --out FILE writes them" in " ".join(shown)
+    told = json.loads(run("predict", model, table, "--json").stdout)
+    assert (told["rows"], len(told["columns"]["score"])) == (60, 60)
+    few = run("predict", model, table, "--where", "id <= 3").stdout
+    assert "in all" not in few
+
+
+def test_odd_cells_are_counted_and_told_never_silently_wrong(shop: tuple[str, str], tmp_path: Path) -> None:
+    _, model = shop
+    odd = tmp_path / "odd.csv"
+    odd.write_text("age,region\nold,north\n20,east\n,south\n30,west\n", encoding="utf-8")
+    told = json.loads(run("predict", model, str(odd), "--out", str(tmp_path / "p.csv"), "--json").stdout)
+    counts = {column["name"]: column for column in told["columns"]}
+    assert (counts["age"]["wrong"], counts["age"]["first_wrong"], counts["age"]["missing"]) == (1, "old", 1)
+    assert counts["region"]["new_levels"] == {"east": 1}
+    assert told["rows"] == 4
+    absent = tmp_path / "absent.csv"
+    absent.write_text("agee,region\n20,north\n30,west\n", encoding="utf-8")
+    assert "has no column 'age', which the model gives weight to" in refusal("predict", model, str(absent))
+    allowed = run("predict", model, str(absent), "--allow-absent")
+    assert allowed.exit_code == 0
+    assert "column 'age' is not in the table: all 2 rows count as missing" in words(allowed)
+
+
+def test_rows_that_a_model_leaves_out_have_no_answer(shop: tuple[str, str], tmp_path: Path) -> None:
+    table, _ = shop
+    model, out = str(tmp_path / "drop.json"), tmp_path / "p.csv"
+    assert run("fit", table, "--target", "bought", "--missing", "drop", "--out", model).exit_code == 0
+    result = run("predict", model, table, "--out", str(out))
+    assert "left out 4 rows with a missing cell, without an answer" in words(result)
+    assert out.read_text(encoding="utf-8").splitlines()[4].startswith(",")
+
+
+def test_a_regression_has_intervals_of_a_new_row(tmp_path: Path) -> None:
+    model = str(tmp_path / "model.json")
+    options = ("--target", "petal_width", "--drop", "species")
+    assert run("fit", "demo:iris", *options, "--out", model).exit_code == 0
+    told = json.loads(run("predict", model, "demo:iris", "--json").stdout)["columns"]
+    lower, upper = np.asarray(told["new_lower"]), np.asarray(told["new_upper"])
+    truth = sx.read_table("demo:iris").column("petal_width").values
+    assert 0.9 < float(np.mean((lower < truth) & (truth < upper))) < 1.0
+
+
+# Exports
+
+
+def test_sql_in_a_database_says_what_predict_says(shop: tuple[str, str]) -> None:
+    table, model = shop
+    query = run("export", model, "--to", "sql", "--table", "customers", "--keep", "id").stdout
+    rows = [line.split(",") for line in Path(table).read_text(encoding="utf-8").splitlines()[1:]]
+    with sqlite3.connect(":memory:") as database:
+        database.execute("create table customers (id integer, age real, region text, bought text)")
+        database.executemany("insert into customers values (?, nullif(?, ''), ?, ?)", rows)
+        found = database.execute(query).fetchall()
+    own = sx.load_model(model).predict(sx.read_table(table))
+    assert [row[0] for row in found] == list(range(1, 61))
+    assert [row[1] for row in found] == own.labels.tolist()
+    assert [row[-1] for row in found] == pytest.approx(own.scores, rel=1e-12)
+
+
+def test_python_source_says_what_predict_says(shop: tuple[str, str], tmp_path: Path) -> None:
+    table, model = shop
+    out = tmp_path / "model.py"
+    assert run("export", model, "--to", "python", "--out", str(out)).exit_code == 0
+    space: dict[str, Any] = {}
+    exec(out.read_text(encoding="utf-8"), space)  # our own, which is what is tested
+    own = sx.load_model(model).predict(sx.read_table(table))
+    assert space["predict"]({"age": 11.0, "region": "north"})["prediction"] in {"yes", "no"}
+    third = Path(table).read_text(encoding="utf-8").splitlines()[3].split(",")
+    told = space["predict"]({"age": float(third[1]), "region": third[2]})
+    assert told["scores"] == pytest.approx([own.scores[2]], rel=1e-12)
+
+
+def test_onnx_needs_a_file_and_json_says_where(shop: tuple[str, str], tmp_path: Path) -> None:
+    pytest.importorskip("onnx")
+    _, model = shop
+    assert "say with --out FILE where to write it" in refusal("export", model, "--to", "onnx")
+    out = tmp_path / "model.onnx"
+    told = json.loads(run("export", model, "--to", "onnx", "--out", str(out), "--json").stdout)
+    assert told == {"to": "onnx", "out": str(out)}
+    assert out.stat().st_size > 100
+    assert "did you mean 'sql'?" in refusal("export", model, "--to", "sqll")
+
+
+# Summaries
+
+
+def test_a_summary_prints_the_table_kept_in_the_file(shop: tuple[str, str]) -> None:
+    _, model = shop
+    page = words(run("summary", model))
+    assert page.startswith("logistic of bought, ")
+    assert "classes no, yes" in page
+    assert "evidence the classes overlap" in page
+    assert "estimate std. error z p 95 % from to" in page
+    every = words(run("summary", model, "--all"))
+    assert "'region' is a category" in every
+    assert json.loads(run("summary", model, "--json").stdout) == json.loads(Path(model).read_text(encoding="utf-8"))
+
+
+def test_all_coefficients_are_shown_if_asked_for(tmp_path: Path) -> None:
+    model = str(tmp_path / "model.json")
+    assert run("fit", "demo:breast-cancer", "--out", model).exit_code == 0
+    assert "10 more coefficients left off" in words(run("summary", model))
+    every = run("summary", model, "--all").stdout
+    assert "left off" not in every
+    assert "  fractal_dimension_error " in every
+    assert run("fit", "demo:students", "--model", "perceptron", "--out", model).exit_code == 0
+    assert "a perceptron has no likelihood" in words(run("summary", model))
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        ({"summary": {"terms": []}}, "summary.model is not there"),
+        ({"format": 99}, "install a newer separatrix"),
+        ({"coef": [["x"]]}, "coef"),
+        ({"options": {"scales": "all"}, "summary": {}}, ""),
+    ],
+)
+def test_a_file_that_is_no_model_is_refused_by_name(change: Any, complaint: str, shop: tuple[str, str]) -> None:
+    table, model = shop
+    content = json.loads(Path(model).read_text(encoding="utf-8"))
+    Path(model).write_text(json.dumps({**content, **change}), encoding="utf-8")
+    if complaint:
+        assert complaint in refusal("summary", model)
+    else:
+        assert "options.scales" in refusal("verify", model, table)
+
+
+@pytest.mark.parametrize("verb", [("predict", "{}", "demo:iris"), ("export", "{}", "--to", "sql"), ("summary", "{}")])
+def test_no_file_or_half_a_file_is_refused_in_one_line(verb: tuple[str, ...], tmp_path: Path) -> None:
+    path = tmp_path / "model.json"
+    asked = [part.format(path) for part in verb]
+    assert "cannot be read" in refusal(*asked)
+    path.write_text('{"format": 1, "estimator": "logi', encoding="utf-8")
+    assert "cut short" in refusal(*asked)
+
+
+# Verification
+
+
+def test_a_model_file_is_verified_on_its_table_and_refused_on_another(shop: tuple[str, str], tmp_path: Path) -> None:
+    table, model = shop
+    result = run("verify", model, table)
+    assert result.exit_code == 0, result.output
+    assert "These are the rows that it was fitted on." in result.stdout
+    fewer = run("verify", model, table, "--where", "id < 50")
+    assert fewer.exit_code == 1
+    assert "These are not the rows that it was fitted on." in fewer.stdout
+    content = json.loads(Path(model).read_text(encoding="utf-8"))
+    content["certificate"]["verdict"] = "perfect"
+    Path(model).write_text(json.dumps(content), encoding="utf-8")
+    assert run("verify", model, table).exit_code == 1
+    assert "leave those options out" in refusal("verify", model, table, "--target", "bought")
+
+
+@pytest.mark.parametrize(
+    "options", [(), ("--strength", "0.1"), ("--model", "svm"), ("--model", "lms"), ("--no-intercept",)]
+)
+def test_scaled_and_sparse_rows_are_verified_as_they_were_fitted(options: tuple[str, ...], tmp_path: Path) -> None:
+    table, model = tmp_path / "many.csv", str(tmp_path / "model.json")
+    rows = [f"{(k * 37) % 240},{k / 7:.3f},{'ab'[(k * k) % 7 % 2]}" for k in range(480)]
+    table.write_text("street,size,kind\n" + "\n".join(f"s{row}" for row in rows) + "\n", encoding="utf-8")
+    fitted = run("fit", str(table), "--target", "kind", "--out", model, *options)
+    assert fitted.exit_code == 0, fitted.output
+    result = run("verify", model, str(table), "--json")
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout)["notes"][0] == "These are the rows that it was fitted on."
