@@ -20,7 +20,7 @@ import measure
 import plot
 import report
 from separatrix.errors import ConvergenceWarning
-from suites import convex, perceptron, separability
+from suites import convex, kernel, least_squares, perceptron, separability
 
 
 class Suite(NamedTuple):
@@ -40,7 +40,9 @@ class Suite(NamedTuple):
 SUITES = {
     "perceptron": Suite(perceptron.MEASUREMENTS, threads=1),
     "convex": Suite(convex.MEASUREMENTS, peers=convex.PACKAGES, drawn=True),
+    "least_squares": Suite(least_squares.MEASUREMENTS, peers=least_squares.PACKAGES),
     "separability": Suite(separability.MEASUREMENTS),
+    "kernel": Suite(kernel.MEASUREMENTS),
 }
 RESULTS = Path(__file__).with_name("results")
 

@@ -1,18 +1,32 @@
-"""scikit-learn-intelex: scikit-learn's classes over oneDAL, for dense logistic and softmax fits by L-BFGS."""
+"""scikit-learn-intelex: scikit-learn's classes over oneDAL, for dense fits: least squares, logistic and softmax."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 from scipy import sparse
-from sklearnex.linear_model import LogisticRegression
+from sklearnex.linear_model import LinearRegression, LogisticRegression
 
 from libraries.scikit_learn import MAX_ITER
+from measure import Contender
 from objective import Answer, Method, Task
+from problems import Problem
 
-__all__ = ["NAME", "PACKAGE", "methods"]
+__all__ = ["NAME", "PACKAGE", "least_squares", "methods"]
 
 NAME, PACKAGE = "scikit-learn-intelex", "scikit-learn-intelex"
 LADDER = (1e-1, 3e-2, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
+
+
+def least_squares(problem: Problem) -> Contender:
+    """Return fits without inference, by the normal equations."""
+
+    def fit() -> Mapping[str, Any]:
+        return {"coef": LinearRegression().fit(problem.X, problem.y).coef_}
+
+    return fit
 
 
 def methods(task: Task) -> list[Method]:

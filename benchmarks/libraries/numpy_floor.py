@@ -10,7 +10,7 @@ import numpy as np
 from measure import Contender
 from problems import Problem
 
-__all__ = ["read_once", "scores"]
+__all__ = ["gram", "read_once", "scores"]
 
 
 def read_once(problem: Problem) -> Contender:
@@ -21,6 +21,16 @@ def read_once(problem: Problem) -> Contender:
         return {}
 
     return read
+
+
+def gram(problem: Problem) -> Contender:
+    """Return products of all columns with each other: X.T @ X."""
+
+    def multiply() -> Mapping[str, Any]:
+        problem.X.T @ problem.X
+        return {}
+
+    return multiply
 
 
 def scores(problem: Problem, times: int) -> Contender:

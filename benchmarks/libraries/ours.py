@@ -15,7 +15,7 @@ from measure import Contender
 from objective import Answer, Method, Task
 from problems import Problem
 
-__all__ = ["COMPILE", "NAME", "command", "convex", "method", "perceptron", "separability", "verified"]
+__all__ = ["COMPILE", "NAME", "command", "convex", "least_squares", "method", "perceptron", "separability", "verified"]
 
 NAME = "separatrix"
 MAX_PASSES = 10_000
@@ -102,6 +102,18 @@ def _path(task: Task, tolerance: float) -> Answer:
         "solver": "Coordinate",
     }
     return Answer.path(found.weights, passes=float(found.passes.sum()), facts=facts)
+
+
+def least_squares(problem: Problem, covariance: str | None) -> Contender:
+    """Return fits, each with its whole table of inference by a kind of covariance (None: no table)."""
+
+    def fit() -> Mapping[str, Any]:
+        model = sx.LinearRegression().fit(problem.X, problem.y)
+        if covariance is not None:
+            str(model.summary(covariance=covariance))
+        return {"coef": model.coef_, "passes": model.result_.passes, "solver": model.least_squares_.method}
+
+    return fit
 
 
 def separability(problem: Problem) -> Contender:
