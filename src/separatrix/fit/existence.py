@@ -60,15 +60,19 @@ def runaways(existence: SeparabilityCertificate) -> str:
 
 
 def coefficient_limits(
-    problem: Problem, existence: SeparabilityCertificate, options: ConvexOptions
+    problem: Problem, coef: Floats, existence: SeparabilityCertificate, options: ConvexOptions
 ) -> dict[str, float]:
-    """Return what each coefficient tends to: a number, ±inf, or nan where the data do not tell.
+    """Return what each coefficient of a fit tends to: a number, ±inf, or nan where the data do not tell.
 
     Of several classes they are those of each class less the first's.
     """
     statuses, several = existence.coefficient_status, problem.loss.target == "classes"
-    limits = _limits_of_several if several else _finite_limits
-    finite = limits(problem, existence, options) if "finite" in statuses.values() else np.zeros(len(statuses))
+    if existence.weights is None:
+        finite = (coef[:, 1:] - coef[:, :1]).T.ravel()[: len(statuses)] if several else coef[: len(statuses)]
+    elif "finite" in statuses.values():
+        finite = (_limits_of_several if several else _finite_limits)(problem, existence, options)
+    else:
+        finite = np.zeros(len(statuses))
     return {
         name: float(number) if status == "finite" else INFINITE.get(status, math.nan)
         for (name, status), number in zip(statuses.items(), finite, strict=True)
@@ -81,15 +85,15 @@ def _limits_of_several(problem: Problem, existence: SeparabilityCertificate, opt
     unknown = np.full(start[:, 1:].size, np.nan)
     if not any(isinstance(solver, Newton) for solver in candidates(problem)):
         return unknown
-    if weights is not None:
-        largest = max(map(abs, weights))
-        start[:, 1:] = np.asarray([float(weight / largest) for weight in weights]).reshape(-1, len(start)).T
-        scores = problem.design.matvec(start)
-        ahead = np.take_along_axis(scores, problem.y[:, np.newaxis], axis=1) - scores
-        apart = ahead[ahead > np.abs(scores).max() / WIDEST]
-        if not len(apart):
-            return unknown
-        start *= FAR / float(apart.min())
+    assert weights is not None  # of quasi-separated classes
+    largest = max(map(abs, weights))
+    start[:, 1:] = np.asarray([float(weight / largest) for weight in weights]).reshape(-1, len(start)).T
+    scores = problem.design.matvec(start)
+    ahead = np.take_along_axis(scores, problem.y[:, np.newaxis], axis=1) - scores
+    apart = ahead[ahead > np.abs(scores).max() / WIDEST]
+    if not len(apart):
+        return unknown
+    start *= FAR / float(apart.min())
     coef = fit_convex(problem, options._replace(solver=Newton()), start=start).coef
     return (coef[:, 1:] - coef[:, :1]).T.ravel()
 
@@ -103,7 +107,6 @@ def _finite_limits(problem: Problem, existence: SeparabilityCertificate, options
 
 def _left(problem: Problem, existence: SeparabilityCertificate) -> NDArray[np.bool_]:
     """Return the rows that the direction leaves at 0."""
-    if existence.weights is None:
-        return np.ones(problem.design.shape[0], dtype=np.bool_)
+    assert existence.weights is not None  # of quasi-separated classes
     rays = make_rays(problem.design, (problem.y > 0.0).astype(np.intp), 2)
     return np.asarray(rays.signs(existence.weights, np.arange(rays.count)) == 0)

@@ -69,7 +69,7 @@ def fit_logistic(
     result = replace(
         _with_existence(result, existence, options), certificate=LikelihoodCertificate(certificate, existence)
     )
-    limits = coefficient_limits(problem, existence, options)
+    limits = coefficient_limits(problem, fit.coef, existence, options)
     return LogisticFit(result, existence, limits)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.design.encode import Encoding
+from separatrix.design.encode import Encoded, Encoding
 from separatrix.errors import CertificateError, DataError, did_you_mean
 from separatrix.model.intervals import Covariance, Intervals, score_intervals
 from separatrix.model.predictions import Label, Predictions
@@ -106,7 +106,10 @@ class Model:
         """
         if not allow_absent:
             self._refuse_absent(table)
-        encoded = self.encoding.apply(table)
+        return self.predict_encoded(self.encoding.apply(table), intervals=intervals, level=level)
+
+    def predict_encoded(self, encoded: Encoded, *, intervals: bool = True, level: float = LEVEL) -> Predictions:
+        """Return what the model says of rows that its encoding has encoded."""
         with np.errstate(over="ignore", invalid="ignore"):
             scores = np.asarray(encoded.X @ self.coef.T) + self.intercept
             probabilities = self.rule.probabilities(scores) if self.classes else None

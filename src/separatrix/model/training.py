@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.design.encode import Encoding, plan_encoding
+from separatrix.design.encode import Encoded, Encoding, plan_encoding
 from separatrix.errors import DataError, OptionError, counted, require_choice
 from separatrix.fit import Classes, Status, Watch
 from separatrix.inference.evaluation import (
@@ -77,9 +77,9 @@ def train(table: Table, options: TrainOptions = TrainOptions(), watch: Watch | N
     table, lost = with_known_target(table, target, options.missing)
     learner, goal = _choose(table, target, options)
     whole = _Fit(table, goal, learner, options, target)
-    learned, encoding, rows = whole.learn(watch)
+    learned, encoding, encoded, rows = whole.learn(watch)
     model = whole.model(learned, encoding, rows)
-    predictions = model.predict(table)
+    predictions = model.predict_encoded(encoded, intervals=False)
     apart, words = _kept_apart(_settled(whole, learned), watch)
     decisions = (*lost, goal.reason, _why(learner, options, goal), *learned.sentences, *encoding.decisions())
     return Trained(model, learned, goal, decisions, whole.judge(predictions, goal), apart, words, predictions)
@@ -117,6 +117,15 @@ def _why(learner: Learner, options: TrainOptions, goal: Goal) -> str:
     return f"{learner.title}, as the target has {count} classes: it gives probabilities, and errors of its coefficients"
 
 
+class _Learnt(NamedTuple):
+    """What a fit of a table's rows comes to: the predictor, and the rows as it saw them."""
+
+    learned: Learned
+    encoding: Encoding
+    encoded: Encoded
+    rows: TrainingRows
+
+
 @dataclass(frozen=True, eq=False)
 class _Fit:
     """One fit of a table's rows."""
@@ -127,7 +136,7 @@ class _Fit:
     options: TrainOptions
     target: str
 
-    def learn(self, watch: Watch | None = None) -> tuple[Learned, Encoding, TrainingRows]:
+    def learn(self, watch: Watch | None = None) -> _Learnt:
         """Encode the rows and fit them."""
         options = self.options
         encoding = plan_encoding(
@@ -143,7 +152,7 @@ class _Fit:
         rows = TrainingRows(
             encoded.X, encoding.feature_names, quantities_of(encoding), goal.y, goal.classes, goal.positive
         )
-        return self.learner.learn(rows, options.learn, watch), encoding, rows
+        return _Learnt(self.learner.learn(rows, options.learn, watch), encoding, encoded, rows)
 
     def model(self, learned: Learned, encoding: Encoding, rows: TrainingRows | None = None) -> Model:
         """Return the predictor as a model; with the training rows, with all that tells where it came from."""
@@ -251,7 +260,7 @@ def _judge_folds(whole: _Fit, parts: list[NDArray[np.bool_]], watch: Watch | Non
     found = []
     for held in parts:
         fit = replace(whole, table=whole.table.select(~held), goal=_cut(whole.goal, ~held))
-        learned, encoding, _ = fit.learn(watch)
+        learned, encoding, *_ = fit.learn(watch)
         if learned.result.status is Status.INTERRUPTED:
             return None
         found.append(fit.model(learned, encoding).predict(whole.table.select(held), intervals=False))

@@ -23,7 +23,7 @@ from separatrix.inference.evaluation.estimate import Estimate, mean_estimate, sh
 from separatrix.inference.evaluation.ranking import Ranking, mean_area, rank_class
 from separatrix.inference.evaluation.reliability import Binning, Reliability, reliability_of
 from separatrix.inference.evaluation.rows import JudgedRows, judged_rows
-from separatrix.inference.linear.table import require_level
+from separatrix.inference.level import require_level
 from separatrix.inference.table import json_values
 
 __all__ = ["ClassifierEvaluation", "evaluate_classifier"]

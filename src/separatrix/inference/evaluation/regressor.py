@@ -19,7 +19,7 @@ import numpy as np
 from separatrix.errors import DataError
 from separatrix.inference.evaluation.estimate import ALIKE, Estimate, mean_estimate, positive_estimate
 from separatrix.inference.evaluation.rows import checked_weights, real_numbers
-from separatrix.inference.linear.table import require_level
+from separatrix.inference.level import require_level
 from separatrix.inference.table import json_values
 
 __all__ = ["RegressorEvaluation", "evaluate_regressor"]

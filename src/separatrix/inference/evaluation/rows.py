@@ -13,6 +13,7 @@ from separatrix.errors import DataError
 __all__ = ["JudgedRows", "checked_weights", "codes_of", "judged_rows", "real_numbers"]
 
 Floats = NDArray[np.float64]
+FEW_CLASSES = 20  # up to which comparing with each is quicker than sorting
 SUM_TOLERANCE = 1e-6  # by which the probabilities of a row may miss 1
 
 
@@ -54,6 +55,8 @@ def codes_of(labels: Any, classes: Sequence[Any], name: str) -> NDArray[np.intp]
     values = np.asarray(labels)
     if values.ndim != 1 or not len(values):
         raise DataError(f"{name} has shape {values.shape}; give one label a row, (n,), of at least one row")
+    if (codes := _few_codes(values, np.asarray(classes))) is not None:
+        return codes
     distinct, inverse = np.unique(values, return_inverse=True)
     places = {label: place for place, label in enumerate(np.asarray(classes).tolist())}
     unknown = [label for label in distinct.tolist() if label not in places]
@@ -61,6 +64,17 @@ def codes_of(labels: Any, classes: Sequence[Any], name: str) -> NDArray[np.intp]
         known = ", ".join(map(repr, list(places)[:6])) + (", …" if len(places) > 6 else "")
         raise DataError(f"{name} has {unknown[0]!r}, which is none of the classes {known}; give the model's classes_")
     return np.array([places[label] for label in distinct.tolist()], dtype=np.intp)[inverse]
+
+
+def _few_codes(values: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.intp] | None:
+    """Return the places of labels among a few classes by comparing with each; None where sorting is needed."""
+    kinds = {values.dtype.kind, classes.dtype.kind}
+    if len(classes) > FEW_CLASSES or (len(kinds) > 1 and kinds != {"O", "U"}):
+        return None
+    codes = np.full(len(values), -1, dtype=np.intp)
+    for place, label in enumerate(classes):
+        codes[values == label] = place
+    return codes if (codes >= 0).all() else None
 
 
 def checked_weights(weights: Any, n: int) -> Floats:
