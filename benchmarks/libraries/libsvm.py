@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.svm import SVC
 
 from measure import Contender
-from separatrix.certificates.kernel_optimality import kernel_bound
+from separatrix.certificates.kernel_optimality import KernelTask, kernel_bound
 from separatrix.design.kernel_rows import training_scores
 from separatrix.design.kernels import RBF
 from separatrix.solvers import middle_intercept
@@ -18,7 +18,7 @@ from separatrix.solvers import middle_intercept
 __all__ = ["LADDER", "NAME", "fits", "worst_gap"]
 
 NAME = "scikit-learn SVC"
-LADDER = (1e-1, 1e-2, 1e-3)  # 1e-3 is its own
+LADDER = (1e-2, 1e-3, 1e-4)  # 1e-3 is its own
 
 
 def fits(X: np.ndarray, y: np.ndarray, gamma: float, C: float, tolerance: float, cache_mb: float) -> Contender:
@@ -53,4 +53,5 @@ def _pairs(model: SVC, y: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray, 
 def _gap(X: np.ndarray, signs: np.ndarray, coef: np.ndarray, model: SVC) -> float:
     caps, scores = np.full(len(signs), model.C), training_scores(RBF(model.gamma), X, coef)
     intercept = middle_intercept(signs - scores, caps, float(caps[signs > 0.0].sum()))
-    return kernel_bound(scores, signs, coef, intercept, caps, 1.0, 1.0).relative_gap
+    task = KernelTask(signs, caps, np.ones(len(signs)), X.shape[1], 1.0)
+    return kernel_bound(task, scores, coef, intercept).relative_gap

@@ -51,7 +51,7 @@ def ours(X: np.ndarray, y: np.ndarray, gamma: float, strength: float) -> Contend
 
 
 def contest(classes: int, quick: bool) -> Measurement:
-    """Fits of odd against even digits, or of all ten, to a relative gap; the peer at its loosest tolerance that does."""
+    """Fits of odd against even digits, or of all ten, to a gap; the peer at its loosest tolerance that does."""
     if not problems.MNIST.exists():
         return Measurement(f"kernel-mnist-{classes}", "", skipped="the digits are not beside this clone")
     digits = read(QUICK_ROWS if quick else ROWS)

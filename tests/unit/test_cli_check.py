@@ -290,3 +290,33 @@ def test_a_missing_or_enormous_file_is_refused(tmp_path: Path, monkeypatch: pyte
     path = tmp_path / "large.json"
     path.write_bytes(b" " * (2**20 + 1))
     assert "has more than 1 MiB" in refusal("verify", str(path), "demo:students")
+
+
+# Encoded tables
+
+MIXED = "colour,size,kind\nred,1.5,a\nred,2,a\nblue,,b\nblue,3.5,b\ngreen,1,a\ngreen,2.5,b\ngreen,2.25,a\n"
+
+
+def test_categories_and_gaps_are_judged_by_their_features(tmp_path: Path) -> None:
+    path, proof = tmp_path / "mixed.csv", str(tmp_path / "proof.json")
+    path.write_text(MIXED, encoding="utf-8")
+    result = run("check", str(path), "--target", "kind", "--out", proof)
+    assert result.exit_code == 0, result.output
+    assert "4 columns and an intercept" in words(result)
+    content = json.loads(run("check", str(path), "--target", "kind", "--json").stdout)
+    names = set(content["questions"][0]["coefficients"])
+    assert names == {"intercept", "colour=blue", "colour=red", "size", "size is missing"}
+    assert run("verify", proof, str(path), "--target", "kind").exit_code == 0
+    dropped = run("check", str(path), "--target", "kind", "--missing", "drop", "--where", "colour <> 'blue'", "--json")
+    assert set(json.loads(dropped.stdout)["questions"][0]["coefficients"]) == {"intercept", "colour=red", "size"}
+    assert "'size' is left out: asked for" in words(run("check", str(path), "--target", "kind", "--drop", "size"))
+
+
+def test_learners_are_compared_on_encoded_rows(tmp_path: Path) -> None:
+    path = tmp_path / "mixed.csv"
+    path.write_text(MIXED, encoding="utf-8")
+    content = json.loads(run("compare", str(path), "--target", "kind", "--json").stdout)
+    assert set(content["learners"][0]["weights"]) == {"colour=blue", "colour=red", "size", "size is missing"}
+    widest = next(each for each in content["learners"] if each["learner"] == "widest margin")
+    assert widest["mistakes"] == 0
+    assert "names no classes" in refusal("check", "demo:breast-cancer", "--target", "mean_radius")

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -246,3 +249,36 @@ def test_the_command_line_and_the_library_agree(tmp_path: Path) -> None:
     predictions = sx.load_model(path).predict(sx.read_table("demo:iris"))
     assert float(np.mean(predictions.labels == y)) > 0.95
     assert len(X) == len(predictions.labels)
+
+
+def test_a_report_is_written_with_the_command_that_makes_it_again(tmp_path: Path) -> None:
+    path = tmp_path / "report.html"
+    result = run("fit", "demo:students", "--report", str(path))
+    assert result.exit_code == 0, result.output
+    assert f"Report written to {path}." in result.stdout
+    page = path.read_text(encoding="utf-8")
+    assert "separatrix fit demo:students --report" in page
+    assert "--report no-such-folder/report.html cannot be written" in refusal(
+        "fit", "demo:students", "--report", "no-such-folder/report.html"
+    )
+
+
+def test_a_table_may_come_from_standard_input(houses: str) -> None:
+    text = Path(houses).read_text(encoding="utf-8")
+    ended = subprocess.run(
+        [sys.executable, "-m", "separatrix.cli", "fit", "-", "--target", "price", "--json"],
+        input=text,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert json.loads(ended.stdout)["data"]["rows"] == 40
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_shells_complete_verbs(shell: str) -> None:
+    settings = {**os.environ, "_SEPARATRIX_COMPLETE": f"source_{shell}"}
+    command = [sys.executable, "-c", "from separatrix.cli.main import main; main()"]
+    shown = subprocess.run(command, env=settings, capture_output=True, text=True, check=False).stdout
+    assert "separatrix" in shown
+    assert "_SEPARATRIX_COMPLETE" in shown

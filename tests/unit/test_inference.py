@@ -130,7 +130,7 @@ def test_penalised_and_chosen_fits_give_estimates_only():
     for model in (ridge, chosen, stepped):
         with pytest.raises(OptionError, match="fit"):
             model.wald_test(["x1"])
-        with pytest.raises(DataError, match="fit"):
+        with pytest.raises(OptionError, match="fit"):
             model.predict(X, interval="confidence")
 
 
@@ -399,7 +399,7 @@ def test_targets_whose_squares_vanish_are_refused(rows):
     rng = np.random.default_rng(6)
     X = rng.normal(size=(rows, 5))
     y = X[:, 0] + rng.normal(size=rows)
-    with pytest.raises(DataError, match="y is nowhere larger than .*multiply all by a number"):
+    with pytest.raises(DataError, match=r"y is nowhere larger than .*multiply all by a number"):
         sx.LinearRegression().fit(X, 1e-160 * y)
     p_values = [sx.LinearRegression().fit(X, scale * y).summary().term("x2").p_value for scale in (1e-120, 1.0)]
     assert p_values[0] == pytest.approx(p_values[1], rel=1e-9)
@@ -435,3 +435,29 @@ def test_dependence_is_told_but_for_rounding():
     X = np.column_stack([x, x + 1e-15 * rng.normal(size=50)])
     table = sx.LinearRegression().fit(X, rng.normal(size=50)).summary()
     assert table.term("x2").absent.startswith("'x2' is 'x1' in every row but for rounding, so that the data cannot")
+
+
+@pytest.mark.parametrize("rows", [60, 60_000])
+def test_columns_whose_variances_leave_the_range_of_floats_are_not_tested(rows):
+    rng = np.random.default_rng(10)
+    X = rng.normal(size=(rows, 5))
+    y = X[:, 0] + rng.normal(size=rows)
+    small = sx.LinearRegression().fit(X * 1e-160, y)
+    assert absent(small, "x1").endswith("leaves the range of floats; multiply the column by a number as large")
+    with pytest.raises(DataError, match="the numbers of 'x1' are so small"):
+        small.predict(X, interval="confidence")
+    if rows < 100:
+        large = sx.LinearRegression().fit(X * [1.0, 1e156, 1.0, 1.0, 1.0], y)
+        assert absent(large, "x1").startswith("the numbers of 'x2' are so large that the variance of its coefficient")
+    p_values = [sx.LinearRegression().fit(X * scale, y).summary().term("x2").p_value for scale in (1e-145, 1.0, 1e145)]
+    assert p_values == pytest.approx([p_values[1]] * 3, rel=1e-9)
+
+
+def test_unknown_rows_of_a_table_are_refused_with_what_is_known():
+    model = sx.LinearRegression().fit([[1.0], [2.0], [4.0], [3.0]], [1.0, 0.0, 1.0, 0.5])
+    with pytest.raises(OptionError, match="there is no coefficient 'x2'; known: 'intercept', 'x1'"):
+        model.summary().term("x2")
+    with pytest.raises(OptionError, match="there is no measure 'r2'; known: 'R²', 'adjusted R²', 'F'"):
+        model.summary().measure("r2")
+    with pytest.raises(OptionError, match="there is no row 'x9'; known: 'x1', 'residuals'"):
+        sx.anova(model).row("x9")

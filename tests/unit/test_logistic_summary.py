@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import statsmodels.api as sm
 
@@ -366,3 +367,12 @@ def test_rows_that_break_a_relation_between_columns_have_no_interval() -> None:
     assert model.predict_proba(twice, interval="confidence").upper == pytest.approx(lean.upper, rel=1e-8)
     with pytest.raises(DataError, match=r"row 1 has 'x1', 'x2', 'x3' in a relation that no row of the fit had"):
         model.predict_proba(twice[:2] + np.array([[0.0, 0.0, 0.0], [0.0, 0.0, 1.0]]), interval="confidence")
+
+
+def test_a_column_named_intercept_has_the_ratio_and_the_intercept_none() -> None:
+    columns = pd.DataFrame({"intercept": X[:, 0]})
+    found = sx.LogisticRegression().fit(columns, OVERLAP).summary()
+    assert found.term("(intercept)").ratio is None
+    assert found.term("intercept").ratio == pytest.approx(math.exp(found.term("intercept").estimate))
+    with pytest.raises(OptionError, match=r"'intercept' has no coefficient of 'b'; known: \[None\]"):
+        found.term("intercept", "b")

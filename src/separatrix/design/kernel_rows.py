@@ -161,6 +161,18 @@ class KernelRows:
         scores = kernel_scores(self.kernel, self.X[wanted], self.X[places], places, coef[np.newaxis, places])[:, 0]
         return np.asarray(scores + self.constant * float(coef.sum()))
 
+    def combine(self, coef: Floats) -> Floats:
+        """Return K @ coef, (n,), from the rows in the table and, computed anew, those that are not."""
+        places = np.flatnonzero(coef)
+        kept = places[self.slots[places] >= 0] if self.columns is None else places[:0]
+        total = np.zeros(self.n)
+        for first in range(0, len(kept), ROWS_AT_ONCE):
+            some = kept[first : first + ROWS_AT_ONCE]
+            total += coef[some] @ self.table[self.slots[some]]
+        rest = coef.copy()
+        rest[kept] = 0.0
+        return total + self.times(rest, np.arange(self.n)) if rest.any() else total
+
     def _empty(self, columns: Places | None) -> None:
         self.columns = columns
         self.table = np.empty((0, 0))

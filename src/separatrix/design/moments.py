@@ -19,6 +19,7 @@ __all__ = ["Moments", "ResidualSums", "moments", "residual_sums", "triangle"]
 
 Floats = NDArray[np.float64]
 CAREFUL = 2**20  # entries of a design, up to which residuals are computed in twice the precision
+ENTRIES_HELD = 2**22  # of a block made dense at once: 32 megabytes
 STACKED = 4  # times as many rows as columns, at which a stack is reduced to its triangle
 
 
@@ -57,7 +58,7 @@ def residual_sums(design: Design, y: Floats, weights: Floats | None, coef: Float
 
 def triangle(design: Design, y: Floats, weights: Floats | None) -> Floats:
     """Return R of the QR factorisation of the rows, each with its target last, times the root of its weight."""
-    stack: _Stack = design.fold(_stacked, rows=_rows(y, weights))
+    stack: _Stack = design.fold(_stacked, design.shape[1], rows=_rows(y, weights))
     return stack.reduced()
 
 
@@ -110,6 +111,21 @@ class _Stack:
         return np.asarray(np.linalg.qr(stacked, mode="r"))
 
 
-def _stacked(block: Block, y: Floats, *weights: Floats) -> _Stack:
-    rows = np.column_stack([block.dense(), y])
+def _stacked(block: Block, y: Floats, *arguments: Any) -> _Stack:
+    """Return the rows of a block; of a long sparse one, some at a time are made dense and reduced."""
+    *weights, width = arguments
+    step = max(ENTRIES_HELD // width, STACKED * width)
+    if len(y) <= step:
+        return _made_dense(block.dense(), y, *weights)
+    stack = _Stack([])
+    for first in range(0, len(y), step):
+        part = slice(first, min(first + step, len(y)))
+        rows = block.dense_part(part.start, part.stop)
+        rows = np.column_stack([np.ones(len(rows)), rows]) if block.virtual else rows
+        stack = stack + _made_dense(rows, y[part], *(each[part] for each in weights))
+    return stack
+
+
+def _made_dense(rows: Floats, y: Floats, *weights: Floats) -> _Stack:
+    rows = np.column_stack([rows, y])
     return _Stack([rows * np.sqrt(weights[0])[:, np.newaxis] if weights else rows])

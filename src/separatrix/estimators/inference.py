@@ -18,6 +18,7 @@ from separatrix.estimators.regressor import LinearRegressor
 from separatrix.estimators.strength import WeightKind
 from separatrix.fit import CrossValidation, LeastSquaresFit
 from separatrix.inference import eligibility
+from separatrix.inference.level import require_level
 from separatrix.inference.linear.covariance import Covariance, choose_covariance
 from separatrix.inference.linear.facts import LinearFacts, linear_facts
 from separatrix.inference.linear.frame import Frame, make_frame
@@ -26,7 +27,6 @@ from separatrix.inference.linear.table import (
     CoefficientCovariance,
     classical_covariance,
     find_covariance,
-    require_level,
     table_of,
 )
 from separatrix.inference.outline import ModelOutline

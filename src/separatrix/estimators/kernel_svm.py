@@ -95,7 +95,7 @@ class KernelSVM(KernelClassifier):
         hard_margin: bool = False,
         multiclass: Literal["one_vs_one", "one_vs_rest"] = "one_vs_one",
         tol: float = 1e-3,
-        max_steps: int = 10_000,
+        max_steps: int = 2_000,
         cache_mb: float = 200.0,
         probability: bool | Literal["sigmoid", "isotonic"] = False,
         class_weight: Any = None,

@@ -17,10 +17,10 @@ from separatrix.errors import DataError, OptionError, require_choice
 from separatrix.estimators.strength import ClassTask
 from separatrix.fit import CrossValidation, FitResult
 from separatrix.inference import FirthFit, Interval, eligibility
+from separatrix.inference.level import require_level
 from separatrix.inference.likelihood.fit import LikelihoodFit
 from separatrix.inference.likelihood.model import LogisticModel, RowsGiven
 from separatrix.inference.linear.covariance import Covariance
-from separatrix.inference.linear.table import require_level
 from separatrix.inference.outline import ModelOutline
 from separatrix.inference.refused_table import refused_table
 from separatrix.inference.table import InferenceTable

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.certificates import KernelCertificate
-from separatrix.certificates.kernel_optimality import KernelOptimalityCertificate, caps_of, kernel_bound
+from separatrix.certificates.kernel_optimality import KernelOptimalityCertificate, KernelTask, caps_of, kernel_bound
 from separatrix.design import Design
 from separatrix.design.kernel_rows import KernelRows, select_rows
 from separatrix.errors import OverlapError, counted
@@ -28,7 +28,8 @@ from separatrix.fit.trace import Trace
 from separatrix.losses import Hinge
 from separatrix.penalties import make_penalty
 from separatrix.problem import Problem
-from separatrix.solvers.kernel_dual import KernelDual, KernelDualState
+from separatrix.solvers import KernelDual, middle_intercept
+from separatrix.solvers.kernel_dual import KernelDualState
 
 __all__ = ["KernelSVMOptions", "RowWeights", "fit_kernel_svm"]
 
@@ -71,7 +72,6 @@ def fit_kernel_svm(
     )
     walk = run(problem, KernelDual(), rules, start=state)
     if rows.columns is not None:  # stopped while rows were left out
-        state.gradient = rows.times(state.point, np.arange(rows.n)) - target.signs
         rows.restrict(None)
     if hard:
         return _hard_result(state, walk, target, options)
@@ -87,9 +87,11 @@ def _soft_result(
 ) -> FitResult:
     assert options.strength is not None
     rows, support = state.rows, np.flatnonzero(state.point)
-    scores = state.gradient + target.signs
-    parts = scores, target.signs, state.point, state.intercept, state.caps, options.strength, _radius(rows)
-    bound = kernel_bound(*parts)
+    scores = rows.combine(state.point)  # without what rounding did to sums over the walk
+    state.intercept = middle_intercept(target.signs - scores, state.caps, float(state.caps[target.signs > 0.0].sum()))
+    lengths = np.sqrt(np.maximum(rows.diagonal, 0.0))
+    task = KernelTask(target.signs, state.caps, lengths, int(rows.X.shape[1]), options.strength)
+    bound = kernel_bound(task, scores, state.point, state.intercept)
     certificate = KernelOptimalityCertificate(
         kernel=rows.kernel,
         strength=options.strength,
@@ -181,8 +183,8 @@ def _refusal(certificate: KernelCertificate, labels: tuple[Any, Any]) -> Overlap
     space = f"the space of the {certificate.kernel.name} kernel"
     if certificate.verdict == "no margin":
         words = (
-            f"no function in {space} separates {between}: points of both hulls meet there, within"
-            f" {certificate.upper:.3g} of a radius of {certificate.radius:.3g} (error.certificate proves it)"
+            f"no function in {space} separates {between} by more than {certificate.upper:.3g}, of a radius of"
+            f" {certificate.radius:.3g}: points of both hulls meet there but for rounding (error.certificate proves it)"
         )
     else:
         words = f"no function was found in {space} that separates {between}; none has a margin above"
@@ -223,4 +225,5 @@ def _message(status: Status, walk: Run, facts: dict[str, float], options: Kernel
     if status.reached_goal:
         return f"optimal: {known} ({gap}), {facts['support']:,} of {facts['rows']:,} rows support it, after {blocks}"
     limit = "floats can go no further" if status is Status.STALLED else f"max_steps={options.max_steps:,} was reached"
-    return f"stopped after {blocks}, as {limit}: {known}, {gap} where tol={options.tol:g} was asked for"
+    stopped = f"stopped after {blocks}, as {limit}: {known}, {gap} where tol={options.tol:g} was asked for;"
+    return f"{stopped} columns of one scale, more strength or a larger tol make it easier"

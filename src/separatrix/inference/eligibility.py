@@ -28,6 +28,7 @@ __all__ = [
     "not_estimable",
     "not_factored",
     "nothing_to_test",
+    "out_of_range",
     "penalised",
     "perfect_fit",
     "singular_covariance",
@@ -67,6 +68,15 @@ def not_estimable(name: str, tied: Sequence[str]) -> str:
     return (
         f"the coefficient of {name!r} is not unique, as its column is tied to {_listed(tied)};"
         f" drop one of {_listed([name, *tied])}"
+    )
+
+
+def out_of_range(name: str, *, small: bool) -> str:
+    """Say that a column's numbers are so small or large that floats do not hold the variance of its coefficient."""
+    size, remedy = ("small", "multiply") if small else ("large", "divide")
+    return (
+        f"the numbers of {name!r} are so {size} that the variance of its coefficient leaves the range of floats;"
+        f" {remedy} the column by a number as large"
     )
 
 

@@ -10,6 +10,7 @@ import math
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
+from separatrix.errors import OptionError, did_you_mean
 from separatrix.inference.rendering import render_html, render_text
 from separatrix.inference.rendering.coefficients import coefficient_sheet
 
@@ -69,11 +70,20 @@ class InferenceTable:
 
     def term(self, name: str, output: Any = None) -> Term:
         """Return a term by name, and by class where each has its own."""
-        return next(term for term in self.terms if term.name == name and (output is None or term.output == output))
+        found = [term for term in self.terms if term.name == name]
+        for term in found:
+            if output is None or term.output == output:
+                return term
+        if found:
+            raise OptionError(f"{name!r} has no coefficient of {output!r}; known: {[term.output for term in found]}")
+        raise OptionError(f"there is no coefficient {name!r}{did_you_mean(name, [term.name for term in self.terms])}")
 
     def measure(self, name: str) -> Measure:
         """Return a measure by name."""
-        return next(measure for measure in self.measures if measure.name == name)
+        for measure in self.measures:
+            if measure.name == name:
+                return measure
+        raise OptionError(f"there is no measure {name!r}{did_you_mean(name, [one.name for one in self.measures])}")
 
     def to_dict(self) -> dict[str, Any]:
         """Return the table as JSON values; what is not finite becomes None."""

@@ -98,6 +98,7 @@ class _Walk:
         self.active: Places | None = None  # None: all
         self.before: Places = np.empty(0, dtype=np.int64)
         self.gate = WorkGate(("kernel dual",))
+        self.doubtful = not state.rows.kernel.is_inner_product  # its parameters may make it none
         self.taken, self.standing = 0, Standing(np.inf, np.inf, 0.0, np.inf)
 
     def step(self) -> Step:
@@ -137,7 +138,8 @@ class _Walk:
         state, rows = self.state, self.state.rows
         slots = rows.fetch(working)
         matrix = rows.table[np.ix_(slots, rows.position(working))]
-        self._refuse_negative(matrix, working)
+        if self.doubtful:
+            self._refuse_negative(matrix, working)
         point, gradient = state.point[working], state.gradient[working]
         low, high = state.low[working], state.high[working]
         violation = _violation(point, gradient, low, high)

@@ -14,7 +14,7 @@ from typing import Any
 from separatrix.inference import eligibility
 from separatrix.inference.likelihood.firth import FirthFit
 from separatrix.inference.likelihood.profile import Interval
-from separatrix.inference.likelihood.table import with_ratio
+from separatrix.inference.likelihood.table import with_ratios
 from separatrix.inference.linear.covariance import rows_counted
 from separatrix.inference.table import InferenceTable, Measure, Term
 from separatrix.problem import Problem
@@ -34,7 +34,7 @@ def firth_table(fit: FirthFit, problem: Problem, labels: tuple[Any, Any], weight
         level=fit.level,
         covariance="classical",
         statistic="profile likelihood",
-        terms=tuple(_term(interval, absent) for interval in fit.intervals),
+        terms=with_ratios((_term(interval, absent) for interval in fit.intervals), problem.design),
         measures=(
             Measure("log-likelihood", facts["loglik"], detail="at the bias-reduced estimates"),
             Measure("penalised log-likelihood", facts["penalised_loglik"], detail="ℓ + ½ log det I"),
@@ -50,7 +50,7 @@ def firth_table(fit: FirthFit, problem: Problem, labels: tuple[Any, Any], weight
 
 def _term(interval: Interval, absent: str) -> Term:
     if absent:
-        return with_ratio(Term(interval.name, interval.estimate, absent=absent))
+        return Term(interval.name, interval.estimate, absent=absent)
     lower, upper = (end if math.isfinite(end) else None for end in (interval.lower, interval.upper))
     numbers = interval.standard_error, interval.statistic, interval.p_value
-    return with_ratio(Term(interval.name, interval.estimate, *numbers, lower, upper))
+    return Term(interval.name, interval.estimate, *numbers, lower, upper)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from separatrix.design import Design
 from separatrix.errors import DataError, OptionError, SeparationError
 from separatrix.inference import eligibility
+from separatrix.inference.level import require_level
 from separatrix.inference.likelihood.firth import FirthFit, fit_firth
 from separatrix.inference.likelihood.firth_table import firth_table
 from separatrix.inference.likelihood.fit import LikelihoodFit
@@ -25,7 +26,6 @@ from separatrix.inference.likelihood.profile import Interval
 from separatrix.inference.likelihood.table import each_class_table, likelihood_table
 from separatrix.inference.likelihood.wald import likelihood_wald_test
 from separatrix.inference.linear.covariance import CovarianceChoice, choose_covariance
-from separatrix.inference.linear.table import require_level
 from separatrix.inference.outline import ModelOutline
 from separatrix.inference.table import InferenceTable
 from separatrix.inference.wald import WaldTest

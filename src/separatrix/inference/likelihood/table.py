@@ -11,12 +11,13 @@ Reference: Hosmer, Lemeshow and Sturdivant, Applied Logistic Regression (2013).
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
 import scipy.special
 
+from separatrix.design import Design
 from separatrix.inference import eligibility
 from separatrix.inference.likelihood.estimable import Contrast
 from separatrix.inference.likelihood.fit import Errors, LikelihoodFit
@@ -25,7 +26,7 @@ from separatrix.inference.likelihood.summit import variance
 from separatrix.inference.linear.covariance import CovarianceChoice
 from separatrix.inference.table import InferenceTable, Term
 
-__all__ = ["each_class_table", "likelihood_table", "with_ratio"]
+__all__ = ["each_class_table", "likelihood_table", "with_ratios"]
 
 FEW = 10.0  # rows of the rarest class for each free coefficient, below which normal intervals are rough
 FAR = 1e-3  # standard errors that a fit may be from the maximum without its being told
@@ -34,7 +35,7 @@ FAR = 1e-3  # standard errors that a fit may be from the maximum without its bei
 def likelihood_table(fit: LikelihoodFit, choice: CovarianceChoice, level: float) -> InferenceTable:
     """Return the table of a fit."""
     errors = fit.errors(choice)
-    terms = tuple(_term(fit, contrast, errors, choice.kind, level) for contrast in fit.contrasts)
+    terms = [_term(fit, contrast, errors, choice.kind, level) for contrast in fit.contrasts]
     return InferenceTable(
         model="softmax" if len(fit.classes) > 2 else "logistic",
         target="y",
@@ -43,7 +44,7 @@ def likelihood_table(fit: LikelihoodFit, choice: CovarianceChoice, level: float)
         level=level,
         covariance=choice.kind,
         statistic="z",
-        terms=terms,
+        terms=with_ratios(terms, fit.problem.design),
         measures=measures(fit),
         conventions=_conventions(fit, choice),
         notes=_notes(fit),
@@ -64,10 +65,10 @@ def each_class_table(tables: Sequence[InferenceTable], classes: Sequence[Any]) -
 
 
 def _coefficient_term(contrast: Contrast, estimate: float, error: float, level: float) -> Term:
-    """Return the row of a coefficient by its estimate and standard error; no ratio of an intercept."""
+    """Return the row of a coefficient by its estimate and standard error."""
     reach = float(scipy.special.ndtri(0.5 + level / 2.0)) * error
     z = estimate / error
-    term = Term(
+    return Term(
         name=contrast.name,
         estimate=estimate,
         standard_error=error,
@@ -77,12 +78,16 @@ def _coefficient_term(contrast: Contrast, estimate: float, error: float, level: 
         upper=estimate + reach,
         output=contrast.output,
     )
-    return with_ratio(term)
 
 
-def with_ratio(term: Term) -> Term:
-    """Return a row with the exponentials of its estimate and ends; the intercept's has none."""
-    if term.name == "intercept" or term.estimate is None:
+def with_ratios(terms: Iterable[Term], design: Design) -> tuple[Term, ...]:
+    """Return rows with the exponentials of their estimates and ends; the intercept's has none."""
+    constant = design.names[0] if design.virtual else None
+    return tuple(term if term.name == constant else _with_ratio(term) for term in terms)
+
+
+def _with_ratio(term: Term) -> Term:
+    if term.estimate is None:
         return term
     ends = [None if end is None else _exponential(end) for end in (term.lower, term.upper)]
     return replace(term, ratio=_exponential(term.estimate), ratio_lower=ends[0], ratio_upper=ends[1])
@@ -101,11 +106,11 @@ def _term(fit: LikelihoodFit, contrast: Contrast, errors: Errors, kind: str, lev
     if not summit.sees(row):
         return Term(contrast.name, None, absent=eligibility.nearly_dependent(), output=contrast.output)
     if errors.covariance is None:
-        return with_ratio(Term(contrast.name, estimate, absent=errors.absent, output=contrast.output))
+        return Term(contrast.name, estimate, absent=errors.absent, output=contrast.output)
     error = math.sqrt(variance(row, errors.covariance))
     if error == 0.0:
         reason = eligibility.no_variance(contrast.name, kind)
-        return with_ratio(Term(contrast.name, estimate, error, absent=reason, output=contrast.output))
+        return Term(contrast.name, estimate, error, absent=reason, output=contrast.output)
     return _coefficient_term(contrast, estimate, error, level)
 
 

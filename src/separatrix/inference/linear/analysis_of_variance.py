@@ -60,7 +60,10 @@ class AnovaTable:
 
     def row(self, name: str) -> AnovaRow:
         """Return a row by name."""
-        return next(row for row in self.rows if row.name == name)
+        found = {row.name: row for row in self.rows}
+        if name not in found:
+            raise OptionError(f"there is no row {name!r}{did_you_mean(name, found)}")
+        return found[name]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the table as JSON values."""

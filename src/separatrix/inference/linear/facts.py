@@ -17,6 +17,7 @@ from separatrix.problem import Problem
 __all__ = ["LinearFacts", "linear_facts"]
 
 Floats = NDArray[np.float64]
+TINY = float(np.finfo(np.float64).tiny)  # smaller numbers lose digits
 SUSPECT = 1e-16  # of the targets' sum of squares: a smaller RSS may be rounding
 ROUNDING = 16.0 * float(np.finfo(np.float64).eps)  # of the sizes that a residual is the difference of
 
@@ -56,7 +57,16 @@ class LinearFacts:
             return eligibility.no_degrees_of_freedom(self.rows, fit.rank)
         if self.virtual and self.constant:
             return eligibility.constant_target(self.mean)
-        return eligibility.perfect_fit() if fit.rss <= self.rounding else ""
+        return eligibility.perfect_fit() if fit.rss <= self.rounding else self._out_of_range(fit)
+
+    def _out_of_range(self, fit: LeastSquaresFit) -> str:
+        """Return that floats do not hold a variance, or nothing where they hold all."""
+        spread = np.delete(np.diag(fit.inverse_gram), fit.aliased)
+        lost = np.flatnonzero(~((spread >= TINY) & (spread < np.inf)))
+        if not len(lost):
+            return ""
+        names = np.delete(np.asarray(self.names, dtype=object), fit.aliased)
+        return eligibility.out_of_range(names[lost[0]], small=not spread[lost[0]] < TINY)
 
 
 def linear_facts(problem: Problem, fit: LeastSquaresFit, weight_kind: WeightMeaning) -> LinearFacts:

@@ -27,6 +27,7 @@ from separatrix.problem import Problem
 __all__ = ["Frame", "count_passes", "inverse_triangle", "make_frame", "upper_factor"]
 
 Floats = NDArray[np.float64]
+TINY = float(np.finfo(np.float64).tiny)  # smaller variances have lost digits, as have infinite ones
 ILL_CONDITIONED = 1e3  # columns of a higher condition are factored anew: their inverse products have lost its square
 
 
@@ -73,8 +74,9 @@ def make_frame(problem: Problem, fit: LeastSquaresFit) -> Frame:
     """Return the coordinates of a problem's fit: a pass for the means, and one where columns are ill-conditioned."""
     means, virtual = _column_means(problem), int(problem.design.virtual)
     kept = np.setdiff1d(np.arange(virtual, len(fit.coef)), np.asarray(fit.aliased, dtype=np.intp))
-    if fit.condition <= ILL_CONDITIONED:
-        kept_factor = upper_factor(fit.inverse_gram[np.ix_(kept, kept)])
+    inverse = fit.inverse_gram[np.ix_(kept, kept)]
+    if fit.condition <= ILL_CONDITIONED and np.isfinite(inverse).all() and (np.diag(inverse) >= TINY).all():
+        kept_factor = upper_factor(inverse)
     else:
         kept_factor = inverse_triangle(_centred_triangle(problem, means)[:, kept])
     factor = np.zeros((len(fit.coef) - virtual, len(kept)))

@@ -19,9 +19,10 @@ import scipy.linalg
 import scipy.special
 from numpy.typing import NDArray
 
-from separatrix.errors import counted, require_number
+from separatrix.errors import counted
 from separatrix.fit.least_squares import LeastSquaresFit
 from separatrix.inference import eligibility
+from separatrix.inference.level import require_level
 from separatrix.inference.linear.covariance import CovarianceChoice, WeightMeaning, choose_covariance, robust_core
 from separatrix.inference.linear.facts import LinearFacts, linear_facts
 from separatrix.inference.linear.frame import Frame
@@ -37,7 +38,6 @@ __all__ = [
     "find_covariance",
     "linear_table",
     "not_estimable_reason",
-    "require_level",
     "table_of",
 ]
 
@@ -122,12 +122,6 @@ def table_of(
         conventions=conventions(facts, fit, covariance.choice),
         notes=notes(facts, fit),
     )
-
-
-def require_level(level: object) -> float:
-    """Return the level of an interval, between 0 and 1."""
-    number = require_number("level", level, above=0.0, most=1.0)
-    return require_number("level", level, above=0.0, most=math.nextafter(1.0, 0.0)) if number == 1.0 else number
 
 
 def _terms(facts: LinearFacts, fit: LeastSquaresFit, covariance: CoefficientCovariance, level: float) -> Iterator[Term]:
