@@ -168,7 +168,7 @@ def test_the_second_verifier_knows_several_classes(multiclass):
     X, y = sx.load_demo("iris")
     certificate = sx.check_separability(X[::5], y[::5], multiclass=multiclass)
     second_opinion(certificate, X[::5], y[::5])
-    with pytest.raises(ValueError, match="wrong side|label|claimed|cancel"):
+    with pytest.raises(ValueError, match=r"wrong side|label|claimed|cancel"):
         second_opinion(certificate, X[::5], np.roll(y[::5], 11))
 
 

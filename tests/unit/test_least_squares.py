@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ import scipy.sparse as sp
 
 import separatrix as sx
 from separatrix.certificates import LeastSquaresCertificate
+from separatrix.design import make_design
 from separatrix.errors import DataError
 from separatrix.fit import least_squares
 
@@ -216,3 +218,28 @@ def test_targets_that_are_no_numbers_fail_in_words(rows, y, targets, words) -> N
     verified = sx.LinearRegression().fit(rows, y).certificate_.verify(rows, [targets] * len(y))
     assert not verified
     assert words in str(verified)
+
+
+def test_many_dummies_need_no_factorisation() -> None:
+    codes = np.arange(6000) % 200
+    dummies = sp.csr_array((np.ones(6000), (np.arange(6000), codes)), shape=(6000, 200))[:, 1:]
+    y = np.random.default_rng(5).normal(size=6000)
+    fit = sx.LinearRegression().fit(dummies, y).least_squares_
+    assert fit.method.startswith("sums of products")
+    means = np.bincount(codes, y) / 30.0
+    assert fit.coef == pytest.approx([means[0], *(means[1:] - means[0])], rel=1e-9, abs=1e-12)
+    centred = dummies.toarray() - dummies.toarray().mean(axis=0)
+    assert fit.condition == pytest.approx(np.linalg.cond(centred), rel=0.05)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_long_sparse_block_is_factored_in_parts(rows, y, weighted: bool, monkeypatch) -> None:
+    weights = np.linspace(0.5, 2.0, 60) if weighted else None
+    design, moments = make_design(sp.csr_array(rows), intercept=True), import_module("separatrix.design.moments")
+    whole = moments.triangle(design, y, weights)
+    monkeypatch.setattr(moments, "ENTRIES_HELD", 1)
+    monkeypatch.setattr(moments, "STACKED", 1)
+    parts = moments.triangle(design, y, weights)
+    assert parts.T @ parts == pytest.approx(whole.T @ whole, rel=1e-12)
+    scaled = np.column_stack([np.ones(60), rows, y]) * (1.0 if weights is None else np.sqrt(weights)[:, np.newaxis])
+    assert parts.T @ parts == pytest.approx(scaled.T @ scaled, rel=1e-12)

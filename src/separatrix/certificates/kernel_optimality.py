@@ -4,7 +4,7 @@
 
 with f = Kβ, ‖w‖² = β·f, 0 ≤ yᵢβᵢ ≤ Cᵢ and Σβ = 0. D is at most the least P. What rounding leaves of Σβ costs at most
 |Σβ| times the intercepts, one of which, an optimum's, is at most 1 + R‖w‖. The gap is summed row by row, where nothing
-cancels: P − D = strength · Σ Cᵢ max(0, 1 − mᵢ) − |βᵢ|(1 − mᵢ), with m = y(f + b). A score of k terms, each a kernel of p
+cancels: P − D = strength · Σ Cᵢ max(0, 1 − mᵢ) − |βᵢ|(1 − mᵢ), m = y(f + b). A score of k terms, each a kernel of p
 columns, is off by at most ε(k + p) Kᵢᵢ^½ Σ|βⱼ| Kⱼⱼ^½, which counts in the rows where m is not clearly on the side that
 their multipliers say. So a gap is never told smaller than it is. `verify` computes the kernel anew. Cost: a kernel row
 for each support vector.

@@ -11,7 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from separatrix.certificates import OneVsRestCertificate
-from separatrix.estimators.base import ACCEPTED, LinearClassifier
+from separatrix.estimators.base import ACCEPTED, LinearModel
 from separatrix.fit import binary_targets, find_classes
 
 __all__ = ["OneVsRest"]
@@ -40,7 +40,7 @@ class OneVsRest(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ig
     Reference: Rifkin and Klautau, In defense of one-vs-all classification (2004).
     """
 
-    def __init__(self, estimator: LinearClassifier) -> None:
+    def __init__(self, estimator: LinearModel) -> None:
         self.estimator = estimator
 
     def __sklearn_tags__(self) -> Any:

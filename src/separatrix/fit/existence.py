@@ -80,7 +80,7 @@ def coefficient_limits(
 
 
 def _limits_of_several(problem: Problem, existence: SeparabilityCertificate, options: ConvexOptions) -> Floats:
-    """Return the coefficients of each class less the first's, far along the direction; nan where floats do not reach."""
+    """Return each class's coefficients less the first's, far along the direction; nan where floats do not reach."""
     weights, start = existence.weights, problem.zero_coef()
     unknown = np.full(start[:, 1:].size, np.nan)
     if not any(isinstance(solver, Newton) for solver in candidates(problem)):
