@@ -18,7 +18,7 @@ OURS, PEER = "separatrix", "HiGHS"
 SHAPES = {"200k": (200_000, 50), "1m": (1_000_000, 20)}
 KINDS = ("separable", "quasi", "overlap")
 QUICK_ROWS = 20_000
-PROGRAM_SECONDS, LARGEST_PROGRAM = 120.0, 50_000_000  # the program's time limit; entries beyond which it is not run
+PROGRAM_SECONDS, LARGEST_PROGRAM = 60.0, 50_000_000  # the program's time limit; entries beyond which it is not run
 FASTER, SMALL_ROWS, SMALL_SECONDS = 10.0, 50, 0.010
 
 

@@ -162,3 +162,24 @@ def test_bad_data_are_refused_by_name():
         given.fit(rbf(X, X) - 0.5 * np.eye(80) * 4.0, Y)
     with pytest.raises(DataError, match="the sigmoid kernel is no inner product"):
         sx.KernelPerceptron(kernel="sigmoid", gamma=1.0, coef0=-1.0).fit(X, Y)
+
+
+def test_a_run_that_ends_at_a_score_of_0_is_no_separator_of_its_own(monkeypatch):
+    rows, labels = np.eye(2), [-1, 1]
+    looked_for = sx.KernelPerceptron(kernel="linear", fit_intercept=False).fit(rows, labels).certificate_
+    assert looked_for.margin == pytest.approx(np.sqrt(0.5))
+    monkeypatch.setattr("separatrix.fit.kernel_perceptron.SMALL_DATA", 0)
+    model = sx.KernelPerceptron(kernel="linear", fit_intercept=False).fit(rows, labels)
+    assert model.result_.status.value == "converged"
+    assert model.decision_function(rows).tolist() == [-1.0, 0.0]
+    assert model.certificate_.margin is None
+    assert model.certificate_.verdict == "no separator known"
+    assert model.certificate_.verify(rows, labels)
+
+
+def test_a_margin_is_claimed_with_room_for_rounding():
+    A = np.random.default_rng(0).normal(size=(600, 3))
+    b = (A[:, 0] ** 2 + A[:, 1] ** 2 > 1.5).astype(int)
+    model = sx.KernelPerceptron(gamma=5.0).fit(A, b)
+    assert model.result_.status.value == "converged"
+    assert model.certificate_.verify(A, b)

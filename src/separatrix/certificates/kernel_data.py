@@ -15,7 +15,15 @@ from separatrix.design.kernel_rows import KernelAgainst, by_rows, select_rows
 from separatrix.design.kernels import Kernel, Precomputed
 from separatrix.errors import DataError
 
-__all__ = ["EPSILON", "NEGATIVE", "check_inner_product", "kernel_among", "kernel_data", "most_negative"]
+__all__ = [
+    "EPSILON",
+    "NEGATIVE",
+    "check_inner_product",
+    "kernel_among",
+    "kernel_data",
+    "most_negative",
+    "score_rounding",
+]
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
@@ -45,6 +53,11 @@ def kernel_among(kernel: Kernel, X: Any, rows: Places) -> Floats:
     if isinstance(kernel, Precomputed):
         return np.asarray(some if isinstance(some, np.ndarray) else some.toarray())
     return KernelAgainst(kernel, some)(some)
+
+
+def score_rounding(coef: Floats, radius: float, columns: int) -> float:
+    """Return how far a float Σ cⱼ k(x, xⱼ) of rows within a radius, of so many columns, can be from the truth."""
+    return EPSILON * (int(np.count_nonzero(coef)) + columns + 2) * radius**2 * float(np.abs(coef).sum())
 
 
 def most_negative(kernel: Kernel, X: Any) -> tuple[float, int]:

@@ -20,7 +20,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.certificates.base import Certificate, Check, Verification, register
-from separatrix.certificates.kernel_data import EPSILON, check_inner_product, kernel_among, kernel_data
+from separatrix.certificates.kernel_data import (
+    EPSILON,
+    check_inner_product,
+    kernel_among,
+    kernel_data,
+    score_rounding,
+)
 from separatrix.certificates.mistakes import update_limit
 from separatrix.design.kernel_rows import training_scores
 from separatrix.design.kernels import Kernel, kernel_from_dict
@@ -112,9 +118,10 @@ class KernelMistakesCertificate(Certificate):
         if self.separator is not None and self.margin is not None:
             separator = self._scores(kernel, X, self.separator)
             length = math.sqrt(max(float(self.separator @ separator), np.finfo(np.float64).tiny))
-            measured = float((signs * separator).min()) / length
+            unsure = score_rounding(self.separator, radius, self.shape[1])
+            measured = (float((signs * separator).min()) - unsure) / length
             held = 0.0 < self.margin <= measured * (1.0 + SLACK)
-            yield Check("margin", held, f"the nearest row is at {measured:.17g}; claimed {self.margin:.17g}")
+            yield Check("margin", held, f"the nearest row is at {measured:.17g} at least; claimed {self.margin:.17g}")
             separator = separator / length
         if self.bound is not None:
             held = self.updates <= self.bound * (1.0 + SLACK)
@@ -124,7 +131,7 @@ class KernelMistakesCertificate(Certificate):
         yield self._check_run(X, signs, kernel, separator)
 
     def _check_converged(self, scores: Floats, signs: Floats) -> Check:
-        rounding = (self.shape[0] + 2) * EPSILON * self.radius**2 * float(np.abs(self.coef).sum())
+        rounding = score_rounding(self.coef, self.radius, self.shape[1])
         wrong = self.rule.mistaken(scores, signs) & (np.abs(signs * scores - self.rule.margin) > rounding)
         place = f"row {int(np.flatnonzero(wrong)[0])} is a mistake" if wrong.any() else "no row is a mistake"
         return Check("converged", not wrong.any(), f"at the last coefficients {place}")

@@ -42,18 +42,19 @@ def find_aliases(triangle: Floats, rows: int) -> Aliases:
     """Return the aliases of the columns of a triangle (p, p), each compared with those before it."""
     lengths, width = np.linalg.norm(triangle, axis=0), triangle.shape[1]
     limits = ROUNDING * np.sqrt(max(rows, width)) * lengths
-    if (np.abs(np.diag(triangle)) > limits).all():
+    small = np.flatnonzero(~(np.abs(np.diag(triangle)) > limits))
+    if not len(small):
         return Aliases(np.arange(width), np.zeros(0, dtype=np.intp), np.zeros((width, 0)))
-    basis, kept = np.zeros((len(triangle), 0)), []
-    for place in range(width):
-        rest = triangle[:, place]
+    basis, kept = np.eye(len(triangle), width, order="F"), list(range(small[0]))  # up to there the axes are a basis
+    for place in range(small[0], width):
+        rest, found = triangle[:, place], basis[:, : len(kept)]
         for _ in range(2):  # the second time takes out what rounding left of the first
-            rest = rest - basis @ (basis.T @ rest)
+            rest = rest - found @ (found.T @ rest)
         length = float(np.linalg.norm(rest))
         if length > limits[place]:
+            basis[:, len(kept)] = rest / length
             kept.append(place)
-            basis = np.column_stack([basis, rest / length])
-    return _aliases(basis.T @ triangle, np.asarray(kept, dtype=np.intp), lengths)
+    return _aliases(basis[:, : len(kept)].T @ triangle, np.asarray(kept, dtype=np.intp), lengths)
 
 
 def pivoted_aliases(rows: Floats) -> Aliases:

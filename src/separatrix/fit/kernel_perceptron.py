@@ -13,6 +13,7 @@ from typing import NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from separatrix.certificates.kernel_data import score_rounding
 from separatrix.certificates.kernel_mistakes import KernelMistakesCertificate
 from separatrix.design import Design, make_design
 from separatrix.design.kernel_rows import KernelRows
@@ -32,8 +33,9 @@ from separatrix.solvers.kernel_perceptron import Forget, KernelPerceptron, Kerne
 __all__ = ["KernelPerceptronOptions", "fit_kernel_perceptron"]
 
 Floats = NDArray[np.float64]
-SMALL_DATA = 300  # rows up to which looking for the widest margin costs next to nothing
+SMALL_DATA = 500  # rows up to which looking for the widest margin costs next to nothing
 SEPARATOR_STEPS = 100
+ROUNDINGS = 4.0  # of a score: here, in the sums of a run, on a re-check, and one that it takes off
 
 
 @dataclass(frozen=True)
@@ -122,21 +124,24 @@ def _certify(
 
 def _best_separator(rows: KernelRows, signs: Floats, state: KernelPerceptronState, converged: bool) -> _Separator:
     """Return the separator of widest margin known: the run's own or, on small data, one looked for."""
-    own = _measured(state.coef, state.scores, signs) if converged else _Separator(None, 0.0)
+    radius = math.sqrt(float(rows.diagonal.max()))
+    size = radius, int(rows.X.shape[1])
+    own = _measured(state.coef, state.scores, signs, size) if converged else _Separator(None, 0.0)
     if rows.n > SMALL_DATA:
         return own
     matrix, features, back = rows.embedding
-    radius = math.sqrt(float(rows.diagonal.max()))
     found = find_separator(make_design(features, intercept=False), signs, radius, max_steps=SEPARATOR_STEPS)
     if found.weights is None:
         return own
     coef = back @ found.weights
-    looked_for = _measured(coef, matrix @ coef, signs)
+    looked_for = _measured(coef, matrix @ coef, signs, size)
     return looked_for if looked_for.margin > own.margin else own
 
 
-def _measured(coef: Floats, scores: Floats, signs: Floats) -> _Separator:
-    squared, least = float(coef @ scores), float((signs * scores).min())
+def _measured(coef: Floats, scores: Floats, signs: Floats, size: tuple[float, int]) -> _Separator:
+    """Return coefficients as a separator of length 1, its margin less what rounding may hide."""
+    squared, unsure = float(coef @ scores), score_rounding(coef, *size)
+    least = float((signs * scores).min()) - ROUNDINGS * unsure
     if not (squared > 0.0 and least > 0.0):
         return _Separator(None, 0.0)
     return _Separator(coef / math.sqrt(squared), least / math.sqrt(squared))
