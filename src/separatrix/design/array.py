@@ -26,6 +26,7 @@ CENTRE_ROWS = 1000  # rows by which columns are judged to lie far from 0
 FAR = 10.0  # standard deviations from 0 at which a column is centred
 GROUPS = 32  # of blocks, for the cores to share: more than there are cores, so that none waits long
 BLOCK_ELEMENTS = 2**17  # a megabyte of float64, which a core's cache holds
+WIDE_SHARE = 4  # of its columns a block has rows at least: products of wide columns would else be sums of little
 BLOCK_ENTRIES = 2**20  # of a sparse matrix: below, a core is not worth calling on
 ENTRIES_A_COLUMN = 4  # of a block: below, adding up the blocks' columns costs as much as reading them
 _NONE = np.empty(0, dtype=np.int32)
@@ -198,7 +199,7 @@ class DenseDesign(_ArrayDesign):
 
     def _cuts(self) -> list[slice]:
         n, width = self.values.shape
-        rows = max(1, BLOCK_ELEMENTS // max(1, width))
+        rows = max(1, BLOCK_ELEMENTS // max(1, width), width // WIDE_SHARE)
         return [slice(start, min(n, start + rows)) for start in range(0, n, rows)]
 
     def _block(self, rows: slice) -> Block:
