@@ -76,6 +76,9 @@ class SeparationWarning(SeparatrixWarning):
     """The maximum likelihood estimate does not exist, or could not be shown to exist."""
 
 
+MANY_KNOWN = 30  # names that a message lists
+
+
 def counted(number: int, noun: str) -> str:
     """Return a number with its noun: "1 row", "2,000 passes"."""
     ending = "" if number == 1 else "es" if noun.endswith("s") else "s"
@@ -85,10 +88,13 @@ def counted(number: int, noun: str) -> str:
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """Return ``"; did you mean 'close'?"`` or, with nothing close, the list of what is known."""
     known = list(known)
-    close = get_close_matches(word, known, n=1, cutoff=0.6)
+    close = get_close_matches(word, known, n=1, cutoff=0.6) or [
+        name for name in known if word and name.startswith(word)
+    ]
     if close:
         return f"; did you mean {close[0]!r}?"
-    return f"; known: {', '.join(map(repr, known))}" if known else ""
+    more = f", … and {len(known) - MANY_KNOWN:,} more" if len(known) > MANY_KNOWN else ""
+    return f"; known: {', '.join(map(repr, known[:MANY_KNOWN]))}{more}" if known else ""
 
 
 def require_choice(option: str, value: object, choices: Iterable[Choice]) -> Choice:

@@ -19,7 +19,7 @@ pytestmark = needs_data
 ROWS = {"heart_scale": None, "a9a": 1000, "w8a": 1000}
 KERNELS: dict[str, dict[str, Any]] = {
     "rbf": {"gamma": 0.1},
-    "polynomial": {"gamma": 0.1, "degree": 2, "coef0": 1.0},
+    "polynomial": {"gamma": 0.1, "degree": 2, "offset": 1.0},
     "linear": {},
 }
 

@@ -161,7 +161,7 @@ def test_bad_data_are_refused_by_name():
     ):
         given.fit(rbf(X, X) - 0.5 * np.eye(80) * 4.0, Y)
     with pytest.raises(DataError, match="the sigmoid kernel is no inner product"):
-        sx.KernelPerceptron(kernel="sigmoid", gamma=1.0, coef0=-1.0).fit(X, Y)
+        sx.KernelPerceptron(kernel="sigmoid", gamma=1.0, offset=-1.0).fit(X, Y)
 
 
 def test_a_run_that_ends_at_a_score_of_0_is_no_separator_of_its_own(monkeypatch):

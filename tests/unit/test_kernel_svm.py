@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.datasets import load_iris, make_moons
+from sklearn.model_selection import cross_val_score
 from sklearn.svm import SVC
 
 import separatrix as sx
@@ -179,3 +180,54 @@ def test_a_kernel_that_is_none_is_refused():
         sx.KernelSVM(kernel=lambda A, B: -(A @ B.T)).fit(X, Y)
     with pytest.raises(DataError, match=r"the kernel function returned shape \(150,\)"):
         sx.KernelSVM(kernel=lambda A, _: A[:, 0]).fit(X, Y)
+
+
+def test_equal_rows_among_others_are_refused_at_once():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 3)), rng.integers(0, 3, 40)
+    X, y = np.vstack([X, X]), np.concatenate([y, (y + 1) % 3])
+    with pytest.raises(OverlapError, match="no function in the space of the rbf kernel separates 0 and 1") as refusal:
+        sx.KernelSVM(hard_margin=True, max_steps=20).fit(X, y)
+    pair = y < 2
+    assert len(refusal.value.certificate.rows) == 2
+    assert refusal.value.certificate.verify(X[pair], y[pair])
+
+
+def test_rows_that_are_all_equal_have_no_hard_margin():
+    y = np.array([0, 1, 1])
+    with pytest.raises(OverlapError, match="separates 0 and 1 by more than") as refusal:
+        sx.KernelSVM(hard_margin=True).fit(np.ones((3, 2)), y)
+    assert refusal.value.certificate.verify(np.ones((3, 2)), y)
+
+
+def lopsided(A, B):
+    same = 50.0 * (np.abs(A[:, None] - B[None]).sum(axis=2) == 0.0)
+    return A @ B.T + same + 3.0 * np.sign(A[:, :1] - B[:, :1].T)
+
+
+def test_a_function_whose_values_depend_on_the_order_is_refused():
+    X = np.random.default_rng(0).normal(size=(30, 3))
+    y = X[:, 0] > 0.0
+    message = "the own kernel is not symmetric: .* for rows 0 and 1, .* the other way round"
+    for model in (sx.KernelSVM(kernel=lopsided), sx.KernelPerceptron(kernel=lopsided)):
+        with pytest.raises(DataError, match=message):
+            model.fit(X, y)
+    with pytest.raises(DataError, match=message):
+        sx.check_separability(X, y, kernel=lopsided)
+
+
+def test_one_against_the_rest_cuts_a_matrix_both_ways():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 2)), rng.integers(0, 3, 40)
+    X[:, 0] += 3.0 * y
+    given = cross_val_score(sx.OneVsRest(sx.KernelSVM(kernel="precomputed")), X @ X.T, y, cv=3)
+    np.testing.assert_allclose(given, cross_val_score(sx.OneVsRest(sx.KernelSVM(kernel="linear")), X, y, cv=3))
+
+
+def test_options_named_otherwise_elsewhere_are_explained():
+    with pytest.raises(OptionError, match=r"gamma='auto' is not a number; .* above 0, or \"scale\" for 1 / \(columns"):
+        sx.KernelSVM(gamma="auto").fit(X, Y)
+    with pytest.raises(OptionError, match="kernel='poly' is no kernel; did you mean 'polynomial'"):
+        sx.KernelSVM(kernel="poly").fit(X, Y)
+    with pytest.raises(DataError, match='gamma="scale" needs the variance of all entries, which is inf'):
+        sx.kernels.RBF().settled(np.array([[1e200], [-1e200]]))

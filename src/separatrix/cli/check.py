@@ -50,11 +50,13 @@ def check(  # noqa: PLR0913, PLR0917  # every parameter is an option
     asked = require_choice("multiclass", multiclass, MULTICLASS)
     from separatrix.cli.certificate_file import write_certificate  # noqa: PLC0415  # NumPy: help need not wait for it
     from separatrix.cli.class_rows import RowsRequest, read_class_rows  # noqa: PLC0415
+    from separatrix.cli.outputs import require_outputs  # noqa: PLC0415
     from separatrix.cli.progress import Progress  # noqa: PLC0415
     from separatrix.cli.reading import parse_references  # noqa: PLC0415
     from separatrix.fit import check_separability  # noqa: PLC0415
     from separatrix.reports import make_verdict, render_verdict, verdict_dict, with_names  # noqa: PLC0415
 
+    require_outputs({"--out": out}, table)
     references = parse_references(reference or ())
     request = RowsRequest(table, target, tuple(drop or ()), tuple(text or ()), missing, references, where, sql)
     with Progress(f"reading {table}") as progress:

@@ -34,10 +34,12 @@ def export(
     language = require_choice("to", to, LANGUAGES)
     if language == "onnx" and out is None:
         raise OptionError("an ONNX graph is no text; say with --out FILE where to write it")
+    from separatrix.cli.outputs import require_outputs  # noqa: PLC0415
     from separatrix.files import write_whole  # noqa: PLC0415
     from separatrix.model import load_model  # noqa: PLC0415  # NumPy: help need not wait for it
     from separatrix.model.export import to_onnx, to_python, to_sql  # noqa: PLC0415
 
+    require_outputs({"--out": out}, model)
     loaded = load_model(model)
     content: str | bytes
     if language == "sql":

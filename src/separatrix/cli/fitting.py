@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from separatrix.cli.interrupt import Interrupt
+from separatrix.cli.outputs import require_outputs
 from separatrix.cli.progress import Progress
 from separatrix.cli.reading import read
 from separatrix.errors import OptionError
@@ -31,6 +32,7 @@ class FitRequest:
 
 def answer(request: FitRequest, *, as_json: bool) -> Any:
     """Do what is asked for, and return the page: text, or JSON values."""
+    require_outputs({"--out": request.out, "--report": request.report}, request.source)
     with Progress(f"reading {request.source}") as progress:
         table = read(request.source, where=request.where, sql=request.sql)
         progress.stage("fitting")

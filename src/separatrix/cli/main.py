@@ -44,10 +44,18 @@ class _Verbs(TyperGroup):
             raise typer.Exit(REFUSED) from None
         except KeyboardInterrupt:
             _leave_interrupted()
+        except MemoryError as problem:
+            typer.echo(f"error: {_too_large(problem)}", err=True)
+            raise typer.Exit(REFUSED) from None
         except RuntimeError as problem:
             if str(problem) != QUERY_INTERRUPTED:
                 raise
             _leave_interrupted()
+
+
+def _too_large(problem: MemoryError) -> str:
+    needed = f" ({problem})" if str(problem) else ""
+    return f"there is not enough memory for this{needed}; choose fewer rows with --where, or fewer columns or classes"
 
 
 def _leave_interrupted() -> NoReturn:

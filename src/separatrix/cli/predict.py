@@ -41,10 +41,12 @@ def predict(  # noqa: PLR0913, PLR0917  # every parameter is an option
 
     Example: separatrix predict model.json new.csv --out predictions.csv --keep id
     """
+    from separatrix.cli.outputs import require_outputs  # noqa: PLC0415
     from separatrix.cli.progress import Progress  # noqa: PLC0415
     from separatrix.cli.reading import open_for  # noqa: PLC0415  # NumPy: help need not wait for it
     from separatrix.model import load_model, write_predictions  # noqa: PLC0415
 
+    require_outputs({"--out": out}, model, table)
     loaded, kept = load_model(model), tuple(keep or ())
     with Progress(f"predicting {table}"), open_for(loaded, table, where=where, sql=sql) as source:
         if out is None:

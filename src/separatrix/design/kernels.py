@@ -34,6 +34,7 @@ __all__ = [
     "Sigmoid",
     "kernel_from_dict",
     "make_kernel",
+    "require_gamma",
 ]
 
 Floats = NDArray[np.float64]
@@ -90,7 +91,7 @@ class _WithGamma(Kernel):
 
     def __post_init__(self) -> None:
         if self.gamma != "scale":
-            object.__setattr__(self, "gamma", require_number("gamma", self.gamma, above=0.0))
+            object.__setattr__(self, "gamma", require_gamma(self.gamma))
 
     def settled(self, X: Any) -> Self:
         """Return the kernel with gamma a number."""
@@ -245,6 +246,14 @@ def make_kernel(kernel: Any, **parameters: Any) -> Kernel:
     raise OptionError(f"kernel={kernel!r} is no kernel{did_you_mean(str(kernel), _BY_NAME)}; or give a function")
 
 
+def require_gamma(gamma: Any) -> float:
+    """Return a kernel's gamma if it is a number above 0, else raise an OptionError that tells of "scale" as well."""
+    try:
+        return require_number("gamma", gamma, above=0.0)
+    except OptionError as wrong:
+        raise OptionError(f'{wrong}, or "scale" for 1 / (columns · variance)') from None
+
+
 def kernel_from_dict(data: Mapping[str, Any]) -> Kernel:
     """Make a kernel from what `to_dict` returned."""
     return make_kernel(data["name"], **{name: value for name, value in data.items() if name != "name"})
@@ -268,5 +277,8 @@ def _scale(X: Any) -> float:
     """Return 1 / (p · variance of all entries), 1 / p where they are all equal."""
     size = X.shape[0] * X.shape[1]
     dense = isinstance(X, np.ndarray)
-    variance = float(np.var(X, dtype=np.float64) if dense else _squares(X).sum() / size - X.mean() ** 2)
+    with np.errstate(over="ignore", invalid="ignore"):  # which shows in what comes out
+        variance = float(np.var(X, dtype=np.float64) if dense else _squares(X).sum() / size - X.mean() ** 2)
+    if not np.isfinite(variance):
+        raise DataError(f'gamma="scale" needs the variance of all entries, which is {variance}; rescale the columns')
     return 1.0 / (float(X.shape[1]) * (variance if variance > 0.0 else 1.0))

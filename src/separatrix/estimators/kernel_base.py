@@ -13,7 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from separatrix.design.kernel_rows import by_rows, kernel_scores
-from separatrix.design.kernels import Kernel, Precomputed, make_kernel
+from separatrix.design.kernels import Kernel, Precomputed, make_kernel, require_gamma
 from separatrix.errors import OptionError, require_number
 from separatrix.estimators.base import LinearModel
 from separatrix.fit import FitResult
@@ -28,12 +28,12 @@ ACCEPTED: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float64, np.flo
 class KernelClassifier(ClassifierMixin, LinearModel):  # type: ignore[misc]  # scikit-learn is untyped
     """A classifier by scores Σ cⱼ k(x, xⱼ) + b over its support vectors."""
 
-    DEFAULTS: ClassVar[dict[str, Any]] = {"gamma": "scale", "degree": 3, "coef0": None}
+    DEFAULTS: ClassVar[dict[str, Any]] = {"gamma": "scale", "degree": 3, "offset": None}
 
     kernel: Any
     gamma: Any
     degree: Any
-    coef0: Any
+    offset: Any
     cache_mb: float
     classes_: NDArray[Any]
     kernel_: Kernel
@@ -70,17 +70,16 @@ class KernelClassifier(ClassifierMixin, LinearModel):  # type: ignore[misc]  # s
 
     def _make_kernel(self) -> Kernel:
         """Return the kernel asked for; parameters that it does not have must be left as they are."""
-        given = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
+        given = {"gamma": self.gamma, "degree": self.degree, "offset": self.offset}
         if not isinstance(self.kernel, str):
             changed = [name for name, value in given.items() if value is not None and value != self.DEFAULTS[name]]
             if changed:
                 raise OptionError(f"kernel={self.kernel!r:.60} takes no {changed} here; give them to the kernel itself")
             return make_kernel(self.kernel)
         known = {field.name for field in fields(make_kernel(self.kernel))}  # type: ignore[arg-type]  # dataclasses
-        named = {"gamma": given["gamma"], "degree": given["degree"], "offset": given["coef0"]}
-        if named["gamma"] != "scale":
-            require_number("gamma", self.gamma, above=0.0)
-        return make_kernel(self.kernel, **{k: v for k, v in named.items() if k in known and v is not None})
+        if self.gamma != "scale":
+            require_gamma(self.gamma)
+        return make_kernel(self.kernel, **{k: v for k, v in given.items() if k in known and v is not None})
 
     def _rows_and_labels(self, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
         require_number("cache_mb", self.cache_mb, above=0.0)

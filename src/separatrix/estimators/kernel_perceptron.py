@@ -32,8 +32,8 @@ class KernelPerceptron(KernelClassifier):
     ----------
     kernel : "rbf", "linear", "polynomial", "sigmoid", "precomputed" (X is then the matrix), one of sx.kernels, or a
         function of two matrices (n, p), (m, p) that returns (n, m)
-    gamma, degree, coef0 : of the kernel named: exp(−gamma ‖a − b‖²), (gamma a·b + coef0)^degree, tanh(gamma a·b +
-        coef0); gamma "scale" is 1 / (p · variance of all entries); coef0 None is 1 (polynomial) or 0 (sigmoid)
+    gamma, degree, offset : of the kernel named: exp(−gamma ‖a − b‖²), (gamma a·b + offset)^degree, tanh(gamma a·b +
+        offset); gamma "scale" is 1 / (p · variance of all entries); offset None is 1 (polynomial) or 0 (sigmoid)
     order, rate, schedule, tie, margin, fit_intercept, max_updates, max_passes, random_state : as Perceptron's
     keep : "last" coefficients; "best", with fewest training mistakes; "average" over all visits
     budget : how many rows may count at most, None for any number; beyond it one is forgotten at each update, which
@@ -65,7 +65,7 @@ class KernelPerceptron(KernelClassifier):
         kernel: Any = "rbf",
         gamma: float | Literal["scale"] = "scale",
         degree: int = 3,
-        coef0: float | None = None,
+        offset: float | None = None,
         order: Literal["cyclic", "random", "shuffled"] = "cyclic",
         rate: float = 1.0,
         schedule: Literal["constant", "inverse"] = "constant",
@@ -83,7 +83,7 @@ class KernelPerceptron(KernelClassifier):
         self.kernel = kernel
         self.gamma = gamma
         self.degree = degree
-        self.coef0 = coef0
+        self.offset = offset
         self.order = order
         self.rate = rate
         self.schedule = schedule

@@ -53,7 +53,7 @@ class KernelSVM(KernelClassifier):
 
     Parameters
     ----------
-    kernel, gamma, degree, coef0 : as KernelPerceptron's
+    kernel, gamma, degree, offset : as KernelPerceptron's
     strength : of the penalty, above 0
     hard_margin : whether no mistake is allowed at all; strength is not used then
     multiclass : "one_vs_one", a fit on the rows of each two classes, or "one_vs_rest"
@@ -90,7 +90,7 @@ class KernelSVM(KernelClassifier):
         kernel: Any = "rbf",
         gamma: float | Literal["scale"] = "scale",
         degree: int = 3,
-        coef0: float | None = None,
+        offset: float | None = None,
         strength: float = 1e-3,
         hard_margin: bool = False,
         multiclass: Literal["one_vs_one", "one_vs_rest"] = "one_vs_one",
@@ -103,7 +103,7 @@ class KernelSVM(KernelClassifier):
         self.kernel = kernel
         self.gamma = gamma
         self.degree = degree
-        self.coef0 = coef0
+        self.offset = offset
         self.strength = strength
         self.hard_margin = hard_margin
         self.multiclass = multiclass

@@ -15,7 +15,7 @@ from sklearn.kernel_approximation import RBFSampler
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, check_random_state, validate_data
 
 from separatrix.design import MappedRows, map_rows
-from separatrix.design.kernels import make_kernel
+from separatrix.design.kernels import make_kernel, require_gamma
 from separatrix.design.maps import (
     FeatureMap,
     FourierMap,
@@ -25,7 +25,7 @@ from separatrix.design.maps import (
     count_products,
     nystroem_map,
 )
-from separatrix.errors import DataError, OptionError, require_choice, require_count, require_number
+from separatrix.errors import DataError, OptionError, require_choice, require_count
 from separatrix.estimators.base import ACCEPTED
 from separatrix.fit.centre import find_centre
 from separatrix.fit.mapped import settle_map
@@ -192,7 +192,7 @@ class RandomFourier(_Map):
         self.random_state = random_state
 
     def _settle(self, X: Any, y: Any) -> FeatureMap:  # noqa: ARG002  # of use to others
-        gamma = self.gamma if self.gamma == "scale" else require_number("gamma", self.gamma, above=0.0)
+        gamma = self.gamma if self.gamma == "scale" else require_gamma(self.gamma)
         count = require_count("features", self.features)
         drawn = RBFSampler(gamma=gamma, n_components=count, random_state=self.random_state).fit(X)
         return FourierMap(drawn.random_weights_, drawn.random_offset_)

@@ -9,11 +9,12 @@ import numpy as np
 from separatrix.certificates.kernel_data import NEGATIVE, most_negative
 from separatrix.design import make_design, row_radius
 from separatrix.design.kernel_rows import by_rows
-from separatrix.design.kernels import Kernel, Precomputed
+from separatrix.design.kernels import Kernel, Own, Precomputed
 from separatrix.errors import DataError
 
-__all__ = ["settle_kernel"]
+__all__ = ["refuse_asymmetric", "settle_kernel"]
 
+MOST_COMPARED = 1000  # rows of which a kernel function's matrix is looked at
 SYMMETRIC = 1e-6  # relative to the largest entry
 
 
@@ -21,8 +22,12 @@ def settle_kernel(kernel: Kernel, X: Any) -> Kernel:
     """Return the kernel with every parameter known; data that are not finite, or no kernel, raise a DataError."""
     row_radius(make_design(X, intercept=False))
     if isinstance(kernel, Precomputed):
-        _refuse_asymmetric(X)
+        _refuse_oblong(X)
+        refuse_asymmetric(X, kernel.name)
     settled = kernel.settled(X)
+    if isinstance(settled, Own):
+        some = X[:MOST_COMPARED]
+        refuse_asymmetric(settled(some, some), settled.name)
     if not settled.is_inner_product or isinstance(kernel, Precomputed):
         least, rows = most_negative(settled, by_rows(X))
         if least < -NEGATIVE[4 if X.dtype == np.float32 else 8]:
@@ -33,16 +38,20 @@ def settle_kernel(kernel: Kernel, X: Any) -> Kernel:
     return settled
 
 
-def _refuse_asymmetric(X: Any) -> None:
+def _refuse_oblong(X: Any) -> None:
     if X.shape[0] != X.shape[1]:
         raise DataError(
             f"the precomputed kernel has shape {X.shape}, but must be a square matrix: a row and a column for each row"
             " of the data"
         )
-    off = abs(X - X.T)
-    if off.max() > SYMMETRIC * abs(X).max():
-        row, column = np.unravel_index(int(off.argmax()), X.shape)
+
+
+def refuse_asymmetric(matrix: Any, name: str) -> None:
+    """Raise a DataError that names two rows if the kernel of one and the other depends on their order."""
+    off = abs(matrix - matrix.T)
+    if off.max() > SYMMETRIC * abs(matrix).max():
+        row, column = np.unravel_index(int(off.argmax()), matrix.shape)
         raise DataError(
-            f"the precomputed kernel is not symmetric: {X[row, column]:.10g} for rows {row} and {column},"
-            f" {X[column, row]:.10g} the other way round"
+            f"the {name} kernel is not symmetric: {matrix[row, column]:.10g} for rows {row} and {column},"
+            f" {matrix[column, row]:.10g} the other way round"
         )

@@ -18,6 +18,7 @@ from separatrix.certificates import KernelCertificate, MarginCertificate, Separa
 from separatrix.design import make_design
 from separatrix.design.kernels import make_kernel
 from separatrix.errors import DataError, OverlapError
+from separatrix.fit.kernel_rows import refuse_asymmetric
 from separatrix.fit.labels import binary_signs
 from separatrix.fit.max_margin import MarginOptions, fit_max_margin
 
@@ -28,6 +29,7 @@ MOST_ROWS = 4000  # beyond which the matrix and its eigenvectors are not worth w
 NO_RANK = 1e-13  # of the largest eigenvalue: below, it is rounding
 NO_LENGTH = 1e-7  # of the largest singular value: below, a column of the centred rows is rounding
 INDEFINITE = 1e-8  # of the largest eigenvalue: a negative one beyond is no rounding
+SAME_POINT = 1e-14  # of their squared lengths: a squared distance below is rounding
 MARGIN = MarginOptions(tol=1e-6, max_passes=1000)
 
 
@@ -46,7 +48,11 @@ def check_kernel(X: Any, y: Any, kernel: Any, fit_intercept: bool = True) -> Ker
     with np.errstate(over="ignore", invalid="ignore"):  # what is not finite shows in the matrix
         settled = make_kernel(kernel).settled(rows)
         matrix = settled(rows, rows)
-    multipliers = _multipliers(_features(matrix, fit_intercept), signs, labels, fit_intercept)
+    features = _features(matrix, fit_intercept)
+    refuse_asymmetric(matrix, settled.name)
+    multipliers = _equal_rows(matrix, signs)
+    if multipliers is None:
+        multipliers = _multipliers(features, signs, labels, fit_intercept)
     coef = multipliers * signs
     return KernelCertificate.of(
         settled,
@@ -58,6 +64,20 @@ def check_kernel(X: Any, y: Any, kernel: Any, fit_intercept: bool = True) -> Ker
         multipliers=multipliers,
         fit_intercept=fit_intercept,
     )
+
+
+def _equal_rows(matrix: Floats, signs: Floats) -> Floats | None:
+    """Return 1 on two rows of different classes that are one point of the space, 0 elsewhere; None without such."""
+    positive, negative = np.flatnonzero(signs > 0.0), np.flatnonzero(signs < 0.0)
+    lengths = np.diagonal(matrix)
+    both = lengths[positive, None] + lengths[negative]
+    equal = both - 2.0 * matrix[np.ix_(positive, negative)] <= SAME_POINT * both
+    if not equal.any():
+        return None
+    row, column = np.unravel_index(int(equal.argmax()), equal.shape)
+    multipliers = np.zeros(len(signs))
+    multipliers[[positive[row], negative[column]]] = 1.0
+    return multipliers
 
 
 def _multipliers(features: Floats, signs: Floats, labels: tuple[Any, Any], intercept: bool) -> Floats:

@@ -69,7 +69,7 @@ _WORDS: dict[Task, str] = {"classification": "classes", "regression": "a number"
 def _task(column: Column) -> tuple[Task, str]:
     """Return the task that a target's values suggest, with the reason."""
     if column.kind not in {"number", "date"}:
-        count = len(column.levels)
+        count = len(column.levels) or len(set(column.values))  # text and ids have no list of levels
         return "classification", f"{column.name!r} has {counted(count, 'level')}, so it is taken as classes"
     different = np.unique(column.values)
     whole = bool((different == np.rint(different)).all())

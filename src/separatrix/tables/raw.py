@@ -112,7 +112,9 @@ def without_empty_rows(connection: Connection, raw: Raw, nameless: Sequence[bool
     notes += [f"{counted(len(dropped), 'column')} without name and value left out"] * bool(dropped)
     columns = ", ".join(f"c{k} AS c{place}" for place, k in enumerate(kept))
     some = " OR ".join(f"{raw.cells[k]} IS NOT NULL" for k in kept)
-    connection.execute(f"CREATE TABLE {raw.table}_filled AS SELECT {columns} FROM {raw.table} WHERE {some}")
+    connection.execute(
+        f"CREATE TABLE {raw.table}_filled AS SELECT {columns} FROM {raw.table} WHERE {some} ORDER BY rowid"
+    )
     connection.execute(f"DROP TABLE {raw.table}")
     return replace(
         raw,

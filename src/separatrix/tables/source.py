@@ -76,16 +76,13 @@ class DuckSource(TableSource):
     row_names: str | None = None
 
     def read(self, leave_out: Collection[str] = ()) -> Table:
-        """Return the table in memory, one column at a time: that is faster than all at once, and takes less memory."""
-        self._refuse_too_large([column for column in self.schema if column.name not in leave_out])
-        columns = [
-            _column(
-                column, self.connection.execute(f"SELECT {column.values} AS v0 FROM {self.raw.table}").fetchnumpy(), 0
-            )
-            for column in self.schema
-            if column.name not in leave_out
-        ]
-        return self._table(columns)
+        """Return the table in memory, one column at a time: that is faster than all at once, and takes less memory.
+
+        Each column is asked for in the order of the rows: without that, threads may hand over blocks as they finish.
+        """
+        kept = [column for column in self.schema if column.name not in leave_out]
+        self._refuse_too_large(kept)
+        return self._table([_column(column, self._ordered(f"{column.values} AS v0"), 0) for column in kept])
 
     def blocks(self, rows: int = BLOCK_ROWS, leave_out: Collection[str] = ()) -> Iterator[Table]:
         """Yield the table as blocks of rows."""
@@ -93,8 +90,7 @@ class DuckSource(TableSource):
         kept = [column for column in self.schema if column.name not in leave_out]
         values = ", ".join(f"{column.values} AS v{k}" for k, column in enumerate(kept))
         for start in range(0, self.n_rows, step):
-            query = f"SELECT {values} FROM {self.raw.table} WHERE rowid >= {start} AND rowid < {start + step}"
-            arrays = self.connection.execute(query).fetchnumpy()
+            arrays = self._ordered(values, f"WHERE rowid >= {start} AND rowid < {start + step}")
             yield self._table([_column(column, arrays, k) for k, column in enumerate(kept)])
 
     def close(self) -> None:
@@ -102,6 +98,12 @@ class DuckSource(TableSource):
         self.connection.close()
         if self.scratch is not None:
             self.scratch.cleanup()
+
+    def _ordered(self, values: str, rows: str = "") -> dict[str, NDArray[Any]]:
+        """Return the values of SQL expressions, in the order of the rows."""
+        query = f"SELECT {values} FROM {self.raw.table} {rows} ORDER BY rowid"
+        found: dict[str, NDArray[Any]] = self.connection.execute(query).fetchnumpy()
+        return found
 
     def _refuse_too_large(self, columns: list[ColumnType]) -> None:
         """Raise a DataError for a table that the machine's memory cannot hold, before it is tried."""

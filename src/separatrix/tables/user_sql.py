@@ -44,7 +44,7 @@ def _answer(
     names = _names_in_sql(schema)
     shown = ", ".join(f"{column.shown} AS {identifier(name)}" for column, name in zip(schema, names, strict=True))
     for view in (VIEW, "table"):
-        connection.execute(f"CREATE VIEW {identifier(view)} AS SELECT {shown} FROM {raw.table}")
+        connection.execute(f"CREATE VIEW {identifier(view)} AS SELECT {shown} FROM {raw.table} ORDER BY rowid")
     lock(connection)
     try:
         _require_one_select(connection, query, told)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.design import Design, make_design
+from separatrix.errors import require_number
 from separatrix.fit import Classes, ConvexOptions, FitResult, Watch
 from separatrix.inference.table import InferenceTable
 from separatrix.model.intervals import Covariance
@@ -42,6 +43,10 @@ class LearnOptions:
     seed: int = 0
     convex: ConvexOptions = field(default_factory=ConvexOptions)
     perceptron: PerceptronOptions | None = None
+
+    def __post_init__(self) -> None:
+        require_number("l1_ratio", self.l1_ratio, least=0.0, most=1.0)
+        require_number("seed", self.seed, least=0)
 
 
 @dataclass(frozen=True, eq=False)

@@ -96,4 +96,5 @@ def refusal(options: LearnOptions, strength: float, reason: str) -> str:
 def divided(scales: Floats) -> tuple[str, ...]:
     """Return a sentence about the columns that were divided, if any."""
     count = int((scales != 1.0).sum())
-    return (f"for the penalty {counted(count, 'column')} with a unit were divided by the spread",) if count else ()
+    were = "was" if count == 1 else "were"
+    return (f"for the penalty {counted(count, 'column')} with a unit {were} divided by the spread",) if count else ()
