@@ -12,7 +12,7 @@ from sklearn.datasets import make_circles, make_moons
 from sklearn.pipeline import make_pipeline
 
 import separatrix as sx
-from separatrix.errors import DataError, OptionError
+from separatrix.errors import CertificateError, DataError, OptionError
 
 matplotlib.use("agg")
 
@@ -242,3 +242,10 @@ def test_products_beyond_the_floats_are_refused():
         found = sx.lift(np.array([[0.0], [1.0], [2.0]]) * size, [0, 1, 0])
         assert found.degree is None
         assert f"of entries up to {2 * size:.3g} the products of degree 2 leave the range of floats" in found.message
+
+
+def test_a_certificate_whose_map_takes_other_columns_than_it_names_is_malformed():
+    told = sx.check_separability([[0.0, 1.0], [2.0, 3.0]], [0, 1], map=sx.maps.Polynomial(2)).to_dict()
+    told["content"]["map"]["columns"] = 5
+    with pytest.raises(CertificateError, match="its map takes 5 columns, and 2 are named"):
+        sx.certificate_from_dict(told)

@@ -104,4 +104,7 @@ class MappedCertificate(Certificate):
         if not (widest is None or isinstance(widest, MarginCertificate)):
             raise TypeError(f"its margin is of kind {widest.kind!r}, not 'margin'")
         separability = certificate_from_dict(content["separability"])
-        return cls(map_from_dict(content["map"]), tuple(map(str, content["columns"])), separability, widest)
+        feature_map, columns = map_from_dict(content["map"]), tuple(map(str, content["columns"]))
+        if feature_map.inputs != len(columns):
+            raise TypeError(f"its map takes {feature_map.inputs} columns, and {len(columns)} are named")
+        return cls(feature_map, columns, separability, widest)

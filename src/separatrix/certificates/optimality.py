@@ -35,6 +35,7 @@ Floats = NDArray[np.float64]
 BALANCED = 1e-9  # relative to the sum of sizes: an equality constraint that floats can be said to meet
 SLACK = 1e-9  # relative: what recomputing a sum of many rows may change
 MAX_FREE = 3000  # free coefficients beyond which their Gram matrix is not formed
+MOST_CURVATURES = 2**28  # numbers, two gigabytes: those of more rows and classes are not held at once
 ROUNDS = 2  # of moving the slopes: the second takes out what the first left by rounding
 
 
@@ -126,11 +127,12 @@ def _dual_sums(block: Block, *arguments: Any) -> tuple[float, Floats, float]:
 def _balance(problem: Problem, coef: Floats, eta: Floats, slopes: Floats) -> Floats:
     """Move slopes to where the free coefficients' equalities hold, if that can be done inside the loss's domain."""
     only_ones = problem.design.virtual and problem.free.sum() == 1
-    if problem.loss.has_curvature and problem.penalty.smooth and coef.size <= MAX_FREE:
+    curved = problem.loss.has_curvature and len(eta) * (coef.size // len(coef)) ** 2 <= MOST_CURVATURES
+    if curved and problem.penalty.smooth and coef.size <= MAX_FREE:
         moved = _move_by_columns(problem, coef, eta, slopes)
         if np.isfinite(problem.loss.conjugate(moved, problem.y)).all():
             return moved
-    if problem.loss.has_curvature and only_ones:
+    if curved and only_ones:
         moved = _move_by_ones(problem, eta, _move_by_ones(problem, eta, slopes))
         if np.isfinite(problem.loss.conjugate(moved, problem.y)).all():
             return moved
