@@ -332,3 +332,9 @@ def test_a_writer_killed_at_any_moment_leaves_the_old_file_or_the_new(text: str,
 
 def test_json_values_make_the_model_again(model: Model) -> None:
     assert model_from_dict(json.loads(json.dumps(model_to_dict(model)))).encoding == model.encoding
+
+
+def test_what_is_no_model_is_refused_by_its_name(tmp_path) -> None:
+    with pytest.raises(OptionError, match="a dict is no model of a table"):
+        save_model({}, tmp_path / "m.json")
+    assert not list(tmp_path.iterdir())

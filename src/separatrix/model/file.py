@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from separatrix.design.encode import Encoding
-from separatrix.errors import ModelFileError
+from separatrix.errors import ModelFileError, OptionError
 from separatrix.files import write_whole
 from separatrix.model.intervals import Covariance
 from separatrix.model.predictions import Label
@@ -37,6 +37,8 @@ ENCODING = ("omitted", "missing", "sparse", "notes")  # beside the columns, whic
 
 def save_model(model: Model, path: str | Path) -> None:
     """Write a model to a file in one step; an OptionError says why it cannot be written."""
+    if not isinstance(model, Model):
+        raise OptionError(f"a {type(model).__name__} is no model of a table; save what sx.train or load_model returned")
     parts = (f"{json.dumps(key)}: {json.dumps(value, allow_nan=False)}" for key, value in model_to_dict(model).items())
     write_whole(path, "{\n" + ",\n".join(parts) + "\n}\n")
 
