@@ -36,6 +36,7 @@ __all__ = [
     "softmax",
     "softplus",
     "solve_semidefinite",
+    "solve_triangle",
     "squared_distances",
     "two_product",
     "two_sum",
@@ -169,6 +170,13 @@ def solve_semidefinite(matrix: Floats, right: Floats, outputs: int = 1) -> Float
     free (as in a softmax): the solution returned sums to 0 over them.
     """
     return semidefinite_solver(matrix, outputs)(right)
+
+
+def solve_triangle(triangle: Floats, right: Floats, *, transposed: bool = False) -> Floats:
+    """Solve an upper triangular system, or that of its transpose."""
+    if not len(triangle):
+        return right[:0]
+    return np.asarray(scipy.linalg.lapack.dtrtrs(triangle, right, trans=int(transposed))[0])
 
 
 def semidefinite_solver(matrix: Floats, outputs: int = 1) -> Callable[[Floats], Floats]:

@@ -20,14 +20,13 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
-import scipy.linalg.lapack
 from numpy.typing import NDArray
 
 from separatrix.certificates.base import Certificate, Check, Verification, register
 from separatrix.certificates.overlap import rank_modulo
 from separatrix.design import Design, largest_entry, make_design, residual_sums, row_radius, triangle
 from separatrix.errors import DataError, counted
-from separatrix.numerics import column_lengths
+from separatrix.numerics import column_lengths, solve_triangle
 
 __all__ = ["Excess", "LeastSquaresCertificate", "excess_squares"]
 
@@ -46,7 +45,7 @@ def excess_squares(design: Design, y: Floats, weights: Floats | None, coef: Floa
     factor = triangle(design, y, weights)[: len(coef), :-1][:, kept]
     root = np.asarray(np.linalg.qr(factor, mode="r")) if len(kept) < len(coef) else factor
     lengths = column_lengths(root)
-    shares = np.asarray(scipy.linalg.lapack.dtrtrs(np.asarray(root / lengths), sums.cross[kept] / lengths, trans=1)[0])
+    shares = solve_triangle(root / lengths, sums.cross[kept] / lengths, transposed=True)
     rounding = (len(coef) * EPSILON) ** 2 * sums.magnitude
     return Excess(sums.squares, max(float(shares @ shares) - rounding, 0.0), sums.squares + rounding)
 

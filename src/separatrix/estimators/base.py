@@ -18,7 +18,7 @@ from separatrix.fit import Classes, FitResult, Trace, find_classes
 from separatrix.rule import Tie, predicted_signs
 from separatrix.theory import Halfspace
 
-__all__ = ["ACCEPTED", "LinearClassifier", "LinearModel", "seed_of"]
+__all__ = ["ACCEPTED", "LinearClassifier", "LinearModel", "ScoreClassifier", "seed_of"]
 
 # What every estimator takes, in scikit-learn's words.
 ACCEPTED: dict[str, Any] = {"accept_sparse": ["csr", "csc"], "dtype": [np.float64, np.float32]}
@@ -71,10 +71,32 @@ class LinearModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
             warnings.warn(result.message, ConvergenceWarning, stacklevel=4 + frames)
 
 
-class LinearClassifier(ClassifierMixin, LinearModel):  # type: ignore[misc]  # scikit-learn is untyped
-    """A classifier by linear scores."""
+class ScoreClassifier(ClassifierMixin, LinearModel):  # type: ignore[misc]  # scikit-learn is untyped
+    """A classifier by scores: the sign of one, or the highest of one a class."""
 
     classes_: NDArray[Any]
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Return the scores: (n,) for two classes, positive for the second; (n, K) for more."""
+        raise NotImplementedError
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the class of each row."""
+        scores = self.decision_function(X)
+        if scores.ndim == 1:
+            codes = (predicted_signs(scores, self._tie_side()) > 0.0).astype(np.intp)
+        else:
+            codes = scores.argmax(axis=1)
+        return np.asarray(self.classes_[codes])
+
+    def _tie_side(self) -> Tie:
+        """Return which class a score of exactly 0 predicts."""
+        return "positive"
+
+
+class LinearClassifier(ScoreClassifier):
+    """A classifier by linear scores."""
+
     coef_: NDArray[np.float64]
     intercept_: NDArray[np.float64]
 
@@ -91,19 +113,6 @@ class LinearClassifier(ClassifierMixin, LinearModel):  # type: ignore[misc]  # s
         design = self._design(X, reset=False)
         scores = np.asarray(self._scores(design))
         return scores.ravel() if len(self.classes_) == 2 else scores
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the class of each row."""
-        scores = self.decision_function(X)
-        if scores.ndim == 1:
-            codes = (predicted_signs(scores, self._tie_side()) > 0.0).astype(np.intp)
-        else:
-            codes = scores.argmax(axis=1)
-        return np.asarray(self.classes_[codes])
-
-    def _tie_side(self) -> Tie:
-        """Return which class a score of exactly 0 predicts."""
-        return "positive"
 
     def _scores(self, design: Design) -> NDArray[np.float64]:
         """Return the scores of a design's rows, (n, 1) for two classes, (n, K) for more."""

@@ -8,16 +8,14 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from separatrix.design.kernel_rows import by_rows, kernel_scores
 from separatrix.design.kernels import Kernel, Precomputed, make_kernel, require_gamma
 from separatrix.errors import OptionError, require_number
-from separatrix.estimators.base import LinearModel
+from separatrix.estimators.base import ScoreClassifier
 from separatrix.fit import FitResult
-from separatrix.rule import Tie, predicted_signs
 
 __all__ = ["KernelClassifier"]
 
@@ -25,7 +23,7 @@ Floats = NDArray[np.float64]
 ACCEPTED: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float64, np.float32]}
 
 
-class KernelClassifier(ClassifierMixin, LinearModel):  # type: ignore[misc]  # scikit-learn is untyped
+class KernelClassifier(ScoreClassifier):
     """A classifier by scores Σ cⱼ k(x, xⱼ) + b over its support vectors."""
 
     DEFAULTS: ClassVar[dict[str, Any]] = {"gamma": "scale", "degree": 3, "offset": None}
@@ -35,7 +33,6 @@ class KernelClassifier(ClassifierMixin, LinearModel):  # type: ignore[misc]  # s
     degree: Any
     offset: Any
     cache_mb: float
-    classes_: NDArray[Any]
     kernel_: Kernel
 
     def __sklearn_tags__(self) -> Any:
@@ -50,19 +47,6 @@ class KernelClassifier(ClassifierMixin, LinearModel):  # type: ignore[misc]  # s
         scores = kernel_scores(self.kernel_, by_rows(X), self.support_vectors_, self.support_, self.dual_coef_)
         scores += self.intercept_
         return scores.ravel() if len(self.classes_) == 2 else self._scores_of_classes(scores)
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the class of each row."""
-        scores = self.decision_function(X)
-        if scores.ndim == 1:
-            codes = (predicted_signs(scores, self._tie_side()) > 0.0).astype(np.intp)
-        else:
-            codes = scores.argmax(axis=1)
-        return np.asarray(self.classes_[codes])
-
-    def _tie_side(self) -> Tie:
-        """Return which class a score of exactly 0 predicts."""
-        return "positive"
 
     def _scores_of_classes(self, scores: Floats) -> Floats:
         """Return a score for each class from one for each fit."""

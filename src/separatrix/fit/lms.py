@@ -36,7 +36,7 @@ from separatrix.losses import Squared
 from separatrix.problem import Problem
 from separatrix.solvers import Gradient, Solver, Stochastic
 from separatrix.solvers.descent import DIVERGING_RISES
-from separatrix.solvers.perceptron import Order
+from separatrix.solvers.visits import Order
 
 __all__ = ["LMSOptions", "RateLimits", "certify_least_squares", "fit_lms", "rate_limits"]
 

@@ -27,7 +27,8 @@ from separatrix.losses import Perceptron as PerceptronLoss
 from separatrix.problem import Problem
 from separatrix.rule import Tie, UpdateRule, predicted_signs
 from separatrix.solvers import BatchPerceptron, Perceptron, PerceptronState, Solver
-from separatrix.solvers.perceptron import VOTE_BYTES, Keep, Order
+from separatrix.solvers.perceptron import VOTE_BYTES, Keep
+from separatrix.solvers.visits import Order
 
 __all__ = ["Ballot", "PerceptronFit", "PerceptronOptions", "fit_perceptron"]
 

@@ -27,18 +27,17 @@ from separatrix.loops.kernel import DualLog, DualWeights, count_wrong, keep_best
 from separatrix.problem import Problem
 from separatrix.rule import UpdateRule
 from separatrix.solvers.base import Needs, Step
-from separatrix.solvers.perceptron import Keep, Order
+from separatrix.solvers.perceptron import Keep
 from separatrix.solvers.updates import UpdateRecord
+from separatrix.solvers.visits import Order, VisitPlan
 
 __all__ = ["Forget", "KernelPerceptron", "KernelPerceptronState"]
 
 Floats = NDArray[np.float64]
 Forget = Literal["oldest", "smallest"]
 LOG_ROWS = 2**15  # updates that a call of the loop logs before it is emptied
-STEPS_PER_RUN = 64  # a step never takes more than this part of the run before it, except the first pass
 AHEAD = 64  # kernel rows computed at once, of mistakes to come, and no more than updates made
 _EMPTY = np.empty(0)
-_EMPTY_ORDER = np.empty(0, dtype=np.int64)
 
 
 class KernelPerceptronState:
@@ -114,17 +113,17 @@ class _Walk:
         tie = online.TIE_CODES[rule.tie]
         self.rule = online.Rule(tie, rule.margin, rule.rate, int(rule.inverse), solver.max_updates, self.n)
         self.weights = DualWeights(state.coef, state.scores, state.lag, state.pocket)
-        self.rng = np.random.default_rng(solver.seed)
+        self.plan = VisitPlan(solver.order, self.n, solver.max_passes, solver.seed)
         self.gate = WorkGate(("kernel perceptron",))
         room = 1 if solver.budget is not None else LOG_ROWS
         integers = np.zeros((2, room), dtype=np.int64)
         self.log = DualLog(integers[0], integers[1], np.zeros(room))
-        self.passes_planned = self.walked = 0
+        self.walked = 0
 
     def step(self) -> Step:
         """Visit all rows once (or oftener, late in a long run), or until the run is over."""
         state, counters, before = self.state, self.state.counters, self.state.rows.computed
-        order = self._plan()
+        order = self.plan.next_step(counters)
         while not self._is_over():
             self._visit(order)
             if counters[online.STREAK] >= self.n and not self._confirmed():
@@ -182,19 +181,6 @@ class _Walk:
             state.lag[row] -= state.coef[row] * (state.visits - 1)
         state.coef[row] = 0.0
         state.forgotten += 1
-
-    def _plan(self) -> NDArray[np.int64]:
-        """Set the goal of a step, a pass or a 64th of the run so far; return the order of its rows."""
-        counters, n = self.state.counters, self.n
-        passes = max(1, min(self.solver.max_passes - self.passes_planned, self.passes_planned // STEPS_PER_RUN))
-        self.passes_planned += passes
-        counters[online.DONE] = counters[online.MISTAKES] = 0
-        counters[online.GOAL] = passes * n
-        if self.solver.order == "random":
-            return self.rng.integers(0, n, size=passes * n)
-        if self.solver.order == "shuffled":
-            return np.concatenate([self.rng.permutation(n) for _ in range(passes)])
-        return _EMPTY_ORDER
 
     def _is_over(self) -> bool:
         counters = self.state.counters

@@ -19,7 +19,7 @@ import scipy.linalg.lapack
 from numpy.typing import NDArray
 
 from separatrix.design import Moments
-from separatrix.numerics import column_lengths
+from separatrix.numerics import column_lengths, solve_triangle
 
 __all__ = ["Factor", "cholesky", "scaled_triangle"]
 
@@ -37,8 +37,8 @@ class Factor(NamedTuple):
 
     def solve(self, right: Floats) -> Floats:
         """Return (XᵗSX)⁻¹ right."""
-        half = _solve(self.triangle, right / self.lengths, transposed=True)
-        return np.asarray(_solve(self.triangle, half) / self.lengths)
+        half = solve_triangle(self.triangle, right / self.lengths, transposed=True)
+        return np.asarray(solve_triangle(self.triangle, half) / self.lengths)
 
     def times(self, coef: Floats) -> Floats:
         """Return XᵗSX coef."""
@@ -46,7 +46,7 @@ class Factor(NamedTuple):
 
     def squared(self, right: Floats) -> float:
         """Return rightᵗ (XᵗSX)⁻¹ right."""
-        half = _solve(self.triangle, right / self.lengths, transposed=True)
+        half = solve_triangle(self.triangle, right / self.lengths, transposed=True)
         return float(half @ half)
 
     def inverse(self) -> Floats:
@@ -102,8 +102,4 @@ def _by_product(triangle: Floats, vector: Floats) -> Floats:
 
 
 def _by_solution(triangle: Floats, vector: Floats) -> Floats:
-    return _solve(triangle, _solve(triangle, vector, transposed=True))
-
-
-def _solve(triangle: Floats, right: Floats, *, transposed: bool = False) -> Floats:
-    return np.asarray(scipy.linalg.lapack.dtrtrs(triangle, right, trans=int(transposed))[0])
+    return solve_triangle(triangle, solve_triangle(triangle, vector, transposed=True))

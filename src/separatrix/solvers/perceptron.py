@@ -27,17 +27,15 @@ from separatrix.problem import Problem
 from separatrix.rule import UpdateRule
 from separatrix.solvers.base import Needs, Step
 from separatrix.solvers.updates import UpdateRecord
+from separatrix.solvers.visits import Order, VisitPlan
 
-__all__ = ["VOTE_BYTES", "Keep", "Order", "Perceptron", "PerceptronState"]
+__all__ = ["VOTE_BYTES", "Keep", "Perceptron", "PerceptronState"]
 
-Order = Literal["cyclic", "random", "shuffled"]
 Keep = Literal["last", "best", "average", "vote"]
 
 VOTE_BYTES = 256 * 2**20  # all weight vectors of a vote
 CHUNK_BYTES = 2**20  # what a call of the loop logs before it is emptied
-STEPS_PER_RUN = 64  # a step never takes more than this part of the run before it, except the first pass
 _EMPTY = np.empty(0)
-_EMPTY_ORDER = np.empty(0, dtype=np.int64)
 
 
 class PerceptronState:
@@ -135,16 +133,16 @@ class _Walk:
         rule, tie = solver.rule, online.TIE_CODES[solver.rule.tie]
         self.rule = online.Rule(tie, rule.margin, rule.rate, int(rule.inverse), solver.max_updates, self.n)
         self.weights = online.Weights(state.coef, state.lag, state.pocket)
-        self.rng = np.random.default_rng(solver.seed)
+        self.plan = VisitPlan(solver.order, self.n, solver.max_passes, solver.seed)
         self.gate = WorkGate(("perceptron", self.rows.values.dtype.str, self.rows.columns.dtype.str))
         self.row_work = 2 * (int(self.rows.values.size) // self.n) + 20
-        self.passes_planned = self.walked = 0
+        self.walked = 0
         self.log = self._new_log()
 
     def step(self) -> Step:
         """Visit all rows once (or oftener, late in a long run), or until the run is over."""
         counters, state = self.state.counters, self.state
-        reads, order = int(counters[online.READS]), self._plan()
+        reads, order = int(counters[online.READS]), self.plan.next_step(counters)
         while not self._step_is_over():
             visit = self.gate.choose(online.perceptron_visits, self._work_left())
             visit(self.rows, self.y, order, self.rule, self.weights, self.log, counters)
@@ -160,19 +158,6 @@ class _Walk:
         self.design.count_visits(int(counters[online.READS]) - reads)
         self.walked += int(counters[online.DONE])
         return Step(state.coef, {**state.facts(), "walked": self.walked})
-
-    def _plan(self) -> NDArray[np.int64]:
-        """Set the goal of a step, a pass or a 64th of the run so far; return the order of its rows."""
-        counters, n = self.state.counters, self.n
-        passes = max(1, min(self.solver.max_passes - self.passes_planned, self.passes_planned // STEPS_PER_RUN))
-        self.passes_planned += passes
-        counters[online.DONE] = counters[online.MISTAKES] = 0
-        counters[online.GOAL] = passes * n
-        if self.solver.order == "random":
-            return self.rng.integers(0, n, size=passes * n)
-        if self.solver.order == "shuffled":
-            return np.concatenate([self.rng.permutation(n) for _ in range(passes)])
-        return _EMPTY_ORDER
 
     def _step_is_over(self) -> bool:
         counters = self.state.counters

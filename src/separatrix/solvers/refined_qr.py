@@ -16,10 +16,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import scipy.linalg.lapack
 from numpy.typing import NDArray
 
-from separatrix.numerics import compensated_dots, two_product, two_sum
+from separatrix.numerics import compensated_dots, solve_triangle, two_product, two_sum
 
 __all__ = ["RefinedFit", "refined_fit"]
 
@@ -61,8 +60,8 @@ class _System:
 
     def solve(self, f: Floats, g: Floats) -> tuple[Floats, Floats]:
         """Return r and b with r + Ab = f and Aᵗr = g, by the factors."""
-        along = self.q.T @ f - _solve(self.r, g, transposed=True)
-        return f - self.q @ along, _solve(self.r, along)
+        along = self.q.T @ f - solve_triangle(self.r, g, transposed=True)
+        return f - self.q @ along, solve_triangle(self.r, along)
 
 
 def refined_fit(rows: Floats, y: Floats, weights: Floats | None) -> RefinedFit:
@@ -106,7 +105,7 @@ def _inverse(system: _System) -> Floats:
     """Return (AᵗA)⁻¹ by the factors or, where few rows make it cheap, refined column by column."""
     n, p = system.rows.shape
     if n * p * p > INVERSE_WORK:
-        root = _solve(system.r, np.eye(p))
+        root = solve_triangle(system.r, np.eye(p))
         return np.asarray(root @ root.T)
     nothing = np.zeros(n)
     columns = [_refine(system, (nothing, nothing), -column)[0] for column in np.eye(p)]
@@ -116,9 +115,3 @@ def _inverse(system: _System) -> Floats:
 
 def _exponents(sizes: Floats) -> NDArray[np.int64]:
     return np.asarray(np.frexp(sizes)[1], dtype=np.int64)
-
-
-def _solve(triangle: Floats, right: Floats, *, transposed: bool = False) -> Floats:
-    if not len(triangle):
-        return right[:0]
-    return np.asarray(scipy.linalg.lapack.dtrtrs(triangle, right, trans=int(transposed))[0])

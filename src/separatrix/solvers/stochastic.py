@@ -28,7 +28,7 @@ from separatrix.losses import ScalarLoss
 from separatrix.problem import Problem
 from separatrix.solvers.base import Needs, Step
 from separatrix.solvers.descent import Progress, least_curvature_of
-from separatrix.solvers.perceptron import Order
+from separatrix.solvers.visits import Order
 
 __all__ = ["Stochastic"]
 
