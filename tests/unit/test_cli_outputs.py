@@ -90,3 +90,7 @@ def test_an_unknown_column_of_a_wide_table_is_told_in_a_line(table: Path) -> Non
     table.write_text("\n".join([",".join(f"c{k}" for k in range(200)), *[",".join("12" * 100)] * 3]), encoding="utf-8")
     said = refusal("fit", table, "--target", "zzz")
     assert said.endswith("'c28', 'c29', … and 170 more\n")
+
+
+def test_rows_are_kept_apart_in_one_way(table: Path) -> None:
+    assert "give one of them" in refusal("fit", table, "--target", "sold", "--cv", "3", "--holdout", "0.25")

@@ -74,6 +74,8 @@ def train(table: Table, options: TrainOptions = TrainOptions(), watch: Watch | N
     target = known_target(table, options.target)
     if target in options.drop:
         raise OptionError(f"--drop {target!r} would drop the target; drop another column, or choose another --target")
+    if options.holdout is not None and options.folds is not None:
+        raise OptionError("--holdout and --cv each keep rows apart in their own way; give one of them")
     table, lost = with_known_target(table, target, options.missing)
     learner, goal = _choose(table, target, options)
     whole = _Fit(table, goal, learner, options, target)
