@@ -6,6 +6,7 @@ from separatrix.design.base import Block, Design, Expansion, add_each, block_hes
 from separatrix.design.build import INTERCEPT, column_names, largest_entry, make_design, map_rows, row_radius
 from separatrix.design.mapped import MappedDesign, MappedRows
 from separatrix.design.moments import Moments, moments, residual_sums, triangle
+from separatrix.design.row_source import RowSource
 
 __all__ = [
     "INTERCEPT",
@@ -16,6 +17,7 @@ __all__ = [
     "MappedDesign",
     "MappedRows",
     "Moments",
+    "RowSource",
     "SparseDesign",
     "add_each",
     "block_hessian",

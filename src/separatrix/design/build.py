@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from separatrix.design.array import DenseDesign, SparseDesign
 from separatrix.design.base import Block, Design, Floats
 from separatrix.design.mapped import MappedDesign, MappedRows
+from separatrix.design.row_source import RowSource
 from separatrix.errors import DataError
 
 __all__ = ["INTERCEPT", "column_names", "largest_entry", "make_design", "map_rows", "row_radius"]
@@ -29,11 +30,13 @@ EXACT_INTEGERS = 2.0**53  # up to which every whole number is a float
 def make_design(X: Any, *, intercept: bool, names: Sequence[str] | None = None) -> Design:
     """Return X, an array or sparse matrix (n, p), as a design; `intercept` adds the virtual column of ones.
 
-    Of `MappedRows`, `names` are those of the columns before the map.
+    A `RowSource` makes its own. Of `MappedRows`, `names` are those of the columns before the map.
     """
     if isinstance(X, MappedRows):
         return _mapped_design(X, intercept, names)
-    values = _as_floats(X, names)
+    source = X if isinstance(X, RowSource) else None
+    names = source.names if source is not None and names is None else names
+    values = X if source is not None else _as_floats(X, names)
     n, p = values.shape
     if n == 0:
         raise DataError("the data have no rows; at least two are needed")
@@ -41,6 +44,8 @@ def make_design(X: Any, *, intercept: bool, names: Sequence[str] | None = None) 
         raise DataError(f"the data have {n} rows but no feature columns; give at least one")
     stored = column_names(p, names)
     all_names = (_free_name(stored), *stored) if intercept else stored
+    if source is not None:
+        return source.design(all_names, intercept)
     if _is_sparse(values):
         return SparseDesign(values, all_names, intercept)
     return DenseDesign(values, all_names, intercept)

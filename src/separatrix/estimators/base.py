@@ -9,19 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, check_random_state, validate_data
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, check_random_state
 
 from separatrix.certificates import Certificate
-from separatrix.design import Design, MappedRows, make_design
+from separatrix.design import Design, make_design
 from separatrix.errors import ConvergenceWarning, DataError
+from separatrix.estimators.border import checked_rows, checked_rows_and_targets
 from separatrix.fit import Classes, FitResult, Trace, find_classes
 from separatrix.rule import Tie, predicted_signs
 from separatrix.theory import Halfspace
 
-__all__ = ["ACCEPTED", "LinearClassifier", "LinearModel", "ScoreClassifier", "seed_of"]
-
-# What every estimator takes, in scikit-learn's words.
-ACCEPTED: dict[str, Any] = {"accept_sparse": ["csr", "csc"], "dtype": [np.float64, np.float32]}
+__all__ = ["LinearClassifier", "LinearModel", "ScoreClassifier", "seed_of"]
 
 
 class LinearModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
@@ -124,13 +122,12 @@ class LinearClassifier(ScoreClassifier):
     def _design(self, X: Any, *, reset: bool) -> Design:
         if not reset:
             check_is_fitted(self)
-        rows = validate_data(self, _before_map(X), reset=reset, **ACCEPTED, ensure_all_finite=reset is False)
-        return self._as_design(_through_map(X, rows))
+        return self._as_design(checked_rows(self, X, reset=reset, finite=not reset))
 
     def _design_and_labels(self, X: Any, y: Any, *, reset: bool = True) -> tuple[Design, NDArray[Any]]:
-        rows, y = validate_data(self, _before_map(X), y, reset=reset, **ACCEPTED, ensure_all_finite=False)
+        rows, y = checked_rows_and_targets(self, X, y, reset=reset)
         check_classification_targets(y)
-        return self._as_design(_through_map(X, rows)), y
+        return self._as_design(rows), y
 
     def _classes(self, y: NDArray[Any]) -> Classes:
         classes = find_classes(y)
@@ -144,16 +141,6 @@ class LinearClassifier(ScoreClassifier):
         self.intercept_ = np.atleast_1d(result.intercept)
         self._warn(result, frames)
         return self
-
-
-def _before_map(X: Any) -> Any:
-    """Return the rows themselves of rows that are to be read through a map."""
-    return X.X if isinstance(X, MappedRows) else X
-
-
-def _through_map(X: Any, rows: Any) -> Any:
-    """Return checked rows, to be read through the map that they were given with, if any."""
-    return MappedRows(rows, X.map) if isinstance(X, MappedRows) else rows
 
 
 def seed_of(random_state: Any) -> int | None:

@@ -12,7 +12,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.kernel_approximation import RBFSampler
-from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, check_random_state, validate_data
+from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, check_random_state
 
 from separatrix.design import MappedRows, map_rows
 from separatrix.design.kernels import make_kernel, require_gamma
@@ -26,7 +26,7 @@ from separatrix.design.maps import (
     nystroem_map,
 )
 from separatrix.errors import DataError, OptionError, require_choice, require_count
-from separatrix.estimators.base import ACCEPTED
+from separatrix.estimators.border import checked_rows
 from separatrix.fit.centre import find_centre
 from separatrix.fit.mapped import settle_map
 
@@ -67,14 +67,14 @@ class _Map(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-lea
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Settle the map on the rows X (n, p), dense or sparse; y is looked at only where a centre is searched."""
-        X = validate_data(self, X, reset=True, **ACCEPTED)
+        X = checked_rows(self, X, reset=True)
         self.map_ = self._settle(X, y)
         return self
 
     def transform(self, X: Any) -> Any:
         """Return the rows mapped, a dense array (n, outputs)."""
         check_is_fitted(self)
-        return map_rows(MappedRows(validate_data(self, X, reset=False, **ACCEPTED), self.map_))
+        return map_rows(MappedRows(checked_rows(self, X), self.map_))
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
         """Return the names of the columns that `transform` gives."""

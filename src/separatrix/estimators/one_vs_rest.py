@@ -9,10 +9,11 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.utils import get_tags
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from separatrix.certificates import OneVsRestCertificate
-from separatrix.estimators.base import ACCEPTED, LinearModel
+from separatrix.estimators.base import LinearModel
+from separatrix.estimators.border import checked_rows, checked_rows_and_targets
 from separatrix.fit import binary_targets, find_classes
 
 __all__ = ["OneVsRest"]
@@ -52,7 +53,7 @@ class OneVsRest(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ig
 
     def fit(self, X: Any, y: Any) -> Self:
         """Fit one clone a class: X (n, p) dense or sparse, y (n,) labels of two or more classes."""
-        X, y = validate_data(self, X, y, **ACCEPTED, ensure_all_finite=False)
+        X, y = checked_rows_and_targets(self, X, y)
         check_classification_targets(y)
         classes = find_classes(y)
         self.classes_ = classes.values
@@ -70,7 +71,7 @@ class OneVsRest(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ig
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return each learner's scores: (n,) for two classes, (n, K) for more."""
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, **ACCEPTED)
+        X = checked_rows(self, X)
         scores = np.column_stack([fitted.decision_function(X) for fitted in self.estimators_])
         return scores[:, 0] if len(self.estimators_) == 1 else scores
 
@@ -78,6 +79,6 @@ class OneVsRest(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ig
         """Return the class of each row: of two as the learner says, of more the one with the highest score."""
         scores = self.decision_function(X)
         if scores.ndim == 1:
-            X = validate_data(self, X, reset=False, **ACCEPTED)
+            X = checked_rows(self, X)
             return np.asarray(self.classes_[self.estimators_[0].predict(X).astype(np.intp)])
         return np.asarray(self.classes_[scores.argmax(axis=1)])

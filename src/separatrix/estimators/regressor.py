@@ -7,11 +7,12 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from separatrix.design import Design
 from separatrix.errors import DataError
-from separatrix.estimators.base import ACCEPTED, LinearModel
+from separatrix.estimators.base import LinearModel
+from separatrix.estimators.border import checked_rows, checked_rows_and_targets
 from separatrix.fit import FitResult
 
 __all__ = ["LinearRegressor"]
@@ -34,10 +35,10 @@ class LinearRegressor(RegressorMixin, LinearModel):  # type: ignore[misc]  # sci
 
     def _new_design(self, X: Any) -> Design:
         check_is_fitted(self)
-        return self._as_design(validate_data(self, X, reset=False, **ACCEPTED))
+        return self._as_design(checked_rows(self, X))
 
     def _design_and_targets(self, X: Any, y: Any) -> tuple[Design, NDArray[np.float64]]:
-        X, y = validate_data(self, X, y, y_numeric=True, **ACCEPTED, ensure_all_finite=False)
+        X, y = checked_rows_and_targets(self, X, y, numeric=True)
         targets = np.asarray(y, dtype=np.float64)
         usable = np.abs(targets) <= LARGEST
         if not usable.all():
