@@ -59,6 +59,7 @@ def forest_picture(trained: Trained, rows: SampledRows) -> Picture | None:
     (panel,) = new_panels(height=1.1 + (0.24 if len(outputs) < 3 else 0.34) * drawn)
     coefficients(scaled, panel, most=drawn)
     panel.set_xlabel(_unit(trained), fontsize="small")
+    panel.locator_params(axis="x", nbins=4)  # long numbers would else run into each other
     panel.tick_params(axis="y", labelsize="small")
     intervals = any(term.lower is not None for term in scaled.terms)
     caption = f"{_many(drawn, features)}: the {_unit(trained)} for one standard deviation more of a number, or for"

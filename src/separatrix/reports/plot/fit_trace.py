@@ -99,6 +99,8 @@ def _draw(ax: Axes, panel: _Panel, steps: Mapping[Any, Mapping[str, Floats]]) ->
                 ax.plot(columns["passes"], _drawable(columns[fact], panel.log), **look)
     drawn = np.concatenate([columns[panel.facts[0]] for columns in steps.values() if panel.facts[0] in columns])
     ax.set_yscale("log" if panel.log or _falls_far(drawn) else "linear")
+    if ax.get_yscale() == "linear":
+        ax.ticklabel_format(axis="y", useOffset=False)  # whole numbers on the axis, none to be added in the head
     ax.set_ylabel(panel.words)
     if max(float(columns["passes"][-1]) for columns in steps.values()) >= MANY_PASSES:
         ax.set_xscale("log")
