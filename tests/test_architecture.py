@@ -24,7 +24,8 @@ LINT = "from importlinter.cli import lint_imports_command as lint; lint(['--no-l
 # Each library and the only place of the package that may import it.
 DOORS = {
     "bokeh": "lab/",
-    "dask": "design/distributed.py",
+    "dask": "design/distributed/",
+    "distributed": "design/distributed/",
     "duckdb": "tables/",
     "formulaic": "estimators/formula.py",
     "matplotlib": "reports/",
@@ -32,8 +33,10 @@ DOORS = {
     "numba": "jit.py",
     "onnx": "model/export/onnx_graph.py",
     "panel": "lab/",
+    "param": "lab/",
     "rich": "cli/",
     "sklearn": "estimators/",
+    "tornado": "lab/",
     "typer": "cli/",
 }
 

@@ -9,9 +9,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from separatrix import errors, losses, penalties, theory
+    from separatrix import errors, lab, losses, penalties, theory
     from separatrix.certificates import certificate_from_dict
     from separatrix.design import kernels
+    from separatrix.design.chunks import blocked
+    from separatrix.design.journaled import checkpointed
     from separatrix.estimators import (
         GaussianGenerativeClassifier,
         HalfspaceLP,
@@ -44,6 +46,7 @@ if TYPE_CHECKING:
         strength_to,
     )
     from separatrix.fit.minimise import minimise
+    from separatrix.fit.planning import plan_fit
     from separatrix.fit.separability import check_separability
     from separatrix.inference import (
         anova,
@@ -87,8 +90,10 @@ __all__ = [
     "anova",
     "audit",
     "augment",
+    "blocked",
     "certificate_from_dict",
     "check_separability",
+    "checkpointed",
     "cover_experiment",
     "diagnose",
     "errors",
@@ -99,6 +104,7 @@ __all__ = [
     "from_formula",
     "influence",
     "kernels",
+    "lab",
     "lift",
     "load_demo",
     "load_model",
@@ -110,6 +116,7 @@ __all__ = [
     "nested_test",
     "path",
     "penalties",
+    "plan_fit",
     "plot",
     "read_table",
     "reflect",
@@ -147,8 +154,10 @@ _HOMES = {
     "anova": "inference",
     "audit": "estimators",
     "augment": "theory",
+    "blocked": "design.chunks",
     "certificate_from_dict": "certificates",
     "check_separability": "fit",
+    "checkpointed": "design.journaled",
     "cover_experiment": "fit",
     "diagnose": "inference",
     "evaluate": "inference",
@@ -167,6 +176,7 @@ _HOMES = {
     "mistake_bound": "fit",
     "nested_test": "inference",
     "path": "estimators",
+    "plan_fit": "fit.planning",
     "plot": "reports",
     "read_table": "tables",
     "reflect": "theory",
@@ -175,7 +185,7 @@ _HOMES = {
     "simple_regression_from_moments": "inference",
     "train": "model.one_call",
 }
-_MODULES = {"errors", "losses", "penalties", "theory"}
+_MODULES = {"errors", "lab", "losses", "penalties", "theory"}
 
 
 def __getattr__(name: str) -> Any:

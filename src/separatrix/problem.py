@@ -25,10 +25,22 @@ from separatrix.errors import NeedsError
 from separatrix.losses import Loss
 from separatrix.penalties import NoPenalty, Penalty
 
-__all__ = ["Problem"]
+__all__ = ["Problem", "WeightedLoss"]
 
 Floats = NDArray[np.float64]
 NEGLIGIBLE = 1e-8  # of the loss at 0: an objective below this is as good as 0
+
+
+@dataclass(frozen=True)
+class WeightedLoss:
+    """The loss of some scores, times their rows' weights: all of a problem that a task needs, wherever it runs."""
+
+    loss: Loss
+
+    def __call__(self, eta: Floats, order: int, y: NDArray[Any], *weights: Floats) -> tuple[Floats, ...]:
+        """Return weighted value, slope and curvature of the loss at some scores, up to an order."""
+        parts = self.loss.expand(eta, y, order)
+        return tuple((weights[0] * part.T).T if weights else part for part in parts)
 
 
 @dataclass(frozen=True)
@@ -145,7 +157,7 @@ class Problem:
 
     def hessian_product(self, coef: Floats, direction: Floats) -> Floats:
         """Return the Hessian at coef times a direction, without forming it, in one pass."""
-        product = self.design.fold(_hessian_product, coef, direction, self, rows=self.rows)
+        product = self.design.fold(_hessian_product, coef, direction, self.pointwise, rows=self.rows)
         curvature = self.penalty.curvature(self.penalty_weights)
         return np.asarray(product / self.total_weight + (curvature * direction.T).T)
 
@@ -154,15 +166,15 @@ class Problem:
         conjugate = self.mean(self.loss.conjugate(slopes, self.y))
         return float(-conjugate - self.penalty.conjugate(self.dual_coef(slopes), self.penalty_weights))
 
-    def pointwise(self, eta: Floats, order: int, y: NDArray[Any], *weights: Floats) -> tuple[Floats, ...]:
-        """Return weighted value, slope and curvature of the loss at some scores, up to an order."""
-        parts = self.loss.expand(eta, y, order)
-        return tuple((weights[0] * part.T).T if weights else part for part in parts)
-
     @property
+    def pointwise(self) -> WeightedLoss:
+        """The weighted loss as a function of scores, targets and weights."""
+        return WeightedLoss(self.loss)
+
+    @cached_property
     def rows(self) -> tuple[NDArray[Any], ...]:
-        """What goes with the rows of the design: the targets and, where there are any, the weights."""
-        return (self.y,) if self.weights is None else (self.y, self.weights)
+        """What goes with the rows of the design: the targets and, where there are any, the weights; read-only."""
+        return tuple(map(_read_only, (self.y,) if self.weights is None else (self.y, self.weights)))
 
     def _row_weights(self, y: NDArray[Any]) -> Floats:
         return np.ones(len(y)) if self.weights is None else self.weights
@@ -170,6 +182,13 @@ class Problem:
     def _penalty_hessian(self, coef: Floats) -> Floats:
         curvature = self.penalty.curvature(self.penalty_weights)
         return np.diag(np.repeat(curvature, coef.size // curvature.size))
+
+
+def _read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """View an array as read-only: a design on a cluster then knows that it need be sent but once."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
 
 
 def _column_squares(block: Block, weights: Floats) -> Floats:
@@ -181,9 +200,9 @@ def _hessian(block: Block, weights: Floats, curvature: Floats) -> Floats:
 
 
 def _hessian_product(block: Any, *arguments: Any) -> Floats:
-    *rows, coef, direction, problem = arguments
+    *rows, coef, direction, pointwise = arguments
     eta, change = block.matvec(coef), block.matvec(direction)
-    curvature = problem.pointwise(eta, 2, *rows)[2]
+    curvature = pointwise(eta, 2, *rows)[2]
     if curvature.ndim == 1:
         return np.asarray(block.rmatvec(curvature * change))
     return np.asarray(block.rmatvec(np.einsum("ijk,ik->ij", curvature, change)))

@@ -26,7 +26,7 @@ def mixed_table(seed: int, n: int = 60, *, gaps: bool = True, text: bool = False
     holes = rng.random((5, n)) < (0.15 if gaps else 0.0)
     number = np.where(holes[0], np.nan, rng.normal(50.0, 20.0, n).round(3))
     truth = np.where(holes[1], np.nan, rng.integers(0, 2, n).astype(float))
-    levels = rng.choice(["Fair", "Good", 'it\'s "Ideal"; --', "näive\n"], n)
+    levels = rng.choice(["Fair", "Good", 'it\'s "Ideal"; --', "nä\nive"], n)
     date = np.where(holes[3], np.nan, rng.integers(10_000, 20_000, n) + rng.choice([0.0, 0.25], n))
     columns = [
         Column('age; "years"', "number", number),

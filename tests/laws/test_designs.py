@@ -233,7 +233,7 @@ def test_the_input_is_neither_copied_nor_changed(case: Case) -> None:
 
 
 def test_rows_stored_together_are_read_where_they_are(case: Case) -> None:
-    if not case.design.random_rows:
+    if not case.design.row_visits:
         assert not case.design.in_memory
         return
     in_place = case.stored.format == "csr" if sp.issparse(case.stored) else case.stored.flags.c_contiguous
@@ -276,7 +276,7 @@ def test_take(case: Case) -> None:
 
 
 def test_rows_as_loops_see_them(case: Case) -> None:
-    if not case.design.random_rows:
+    if not case.design.row_visits:
         with pytest.raises(NeedsError, match="Streamed cannot be visited row by row; use a batch rule"):
             case.design.stored_rows()
         return
@@ -321,6 +321,10 @@ def test_a_centre_is_taken_off_every_row_or_refused(case: Case) -> None:
     case.check(np.array([row_dot(rows, i, coef) for i in range(len(shifted))]), shifted @ coef)
 
 
+def capabilities(design: Design) -> tuple[bool, bool, bool, bool]:
+    return design.in_memory, design.random_rows, design.row_visits, design.column_access
+
+
 def test_visits_count_as_their_share_of_a_pass() -> None:
     design = make_design(matrix((57, 5)), intercept=True)
     design.count_visits(57)
@@ -328,23 +332,13 @@ def test_visits_count_as_their_share_of_a_pass() -> None:
     assert design.passes == pytest.approx(4.0 / 3.0, rel=1e-15)
 
 
-@pytest.mark.parametrize(
-    ("kind", "in_memory", "random_rows", "column_access"),
-    [
-        ("dense by rows", True, True, True),
-        ("dense by columns", True, True, True),
-        ("csr array", True, True, False),
-        ("csc array", True, True, True),
-    ],
-)
-def test_capabilities(kind: str, in_memory: bool, random_rows: bool, column_access: bool) -> None:
-    design = make_design(STORAGES[kind](matrix((57, 5))), intercept=False)
-    assert (design.in_memory, design.random_rows, design.column_access) == (in_memory, random_rows, column_access)
+@pytest.mark.parametrize("kind", ["dense by rows", "dense by columns", "csr array", "csc array"])
+def test_an_array_in_memory_can_do_everything(kind: str) -> None:
+    assert capabilities(make_design(STORAGES[kind](matrix((57, 5))), intercept=False)) == (True, True, True, True)
 
 
 def test_a_design_promises_nothing_unless_it_says_so() -> None:
-    design = Streamed(matrix((57, 5)), False)
-    assert (design.in_memory, design.random_rows, design.column_access) == (False, False, False)
+    assert capabilities(Streamed(matrix((57, 5)), False)) == (False, False, False, False)
 
 
 # What other arrays become

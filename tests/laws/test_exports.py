@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import datetime
 import sqlite3
 from dataclasses import replace
 from typing import Any
@@ -16,6 +18,8 @@ from made_models import LABELS, made_model, mixed_table, rows_of
 from separatrix.errors import DataError
 from separatrix.model import Model
 from separatrix.model.export import to_python, to_sql
+from separatrix.tables.missing import MISSING_ANYWHERE
+from separatrix.tables.read import open_table
 from separatrix.tables.sql import identifier
 from separatrix.tables.table import Column, Table, category_column
 
@@ -166,3 +170,85 @@ def test_names_and_levels_are_data_never_code(table: Table, seed: int, link: str
         del found[ROW]
         equal(found, model, table)
     equal(by_python(model, table), model, table)
+
+
+PADS = st.text(st.sampled_from(list(" \t\u00a0\n")), max_size=2)
+GAPS = st.sampled_from([None, *MISSING_ANYWHERE, "NULL", "nan"])
+LEVELS = ("Fair", "Good", "NA-like", "it's", "7")
+NUMBERS = st.one_of(
+    st.floats(-1e6, 1e6, allow_subnormal=False).map(repr),
+    st.sampled_from(["12", "-3", "+.5", "5.", "1e-7", "2E+3", "1.25e10", "-1.e2"]),
+    st.sampled_from(
+        ["-", ".", "--5", "1-5", "1.2.3", "e5", "1e", "1e+", "2020-01-01", "five", "1_000", "inf", "٣", "5 6"]
+    ),
+)
+DAYS = st.one_of(
+    st.dates(datetime.date(1900, 3, 1), datetime.date(2100, 1, 1)).map(str),
+    st.datetimes(datetime.datetime(1950, 1, 1), datetime.datetime(2050, 1, 1)).map(lambda t: t.isoformat()[:19]),
+    st.sampled_from(["2024-2-9", "2024-02-30", "2023-02-29", "2024-02-29 12:30", "2024-13-01", "soon", "20240229"]),
+    st.sampled_from(["2024-02-29 12:30:15.5", "2024-02-29T06:00:00Z", "2024-02-29 25:00", "24-01-01", "2024-01-01x"]),
+)
+TRUTHS = st.sampled_from(["Yes", "no", "YES", "nO", "true", "False", "1", "0", "1.0", "maybe", "y"])
+
+
+@st.composite
+def dirty_rows(draw: st.DrawFn) -> list[dict[str, Any]]:
+    """Draw rows as a database has them that keeps everything as text: blanks around, words for missing, nonsense."""
+    kinds = {"n": NUMBERS, "c": st.sampled_from([*LEVELS, "new", "fair"]), "d": DAYS, "b": TRUTHS, "p": NUMBERS}
+    padded = {
+        name: st.one_of(GAPS, st.tuples(PADS, words, PADS).map("".join), st.tuples(PADS, words).map("".join))
+        for name, words in kinds.items()
+    }
+    return draw(st.lists(st.fixed_dictionaries(padded), min_size=1, max_size=12))
+
+
+def training_table() -> Table:
+    columns = (
+        Column("n", "number", np.asarray([1.5, np.nan, 4.0, 7.0, 9.0, 2.0])),
+        category_column("c", ["Fair", "Good", "NA-like", "it's", "7", None]),
+        Column("d", "date", np.asarray([0.0, 11016.0, np.nan, 19782.0, 3.25, 8.0])),
+        Column("b", "boolean", np.asarray([0.0, 1.0, np.nan, 1.0, 1.0, 0.0]), ("no", "Yes")),
+        Column("p", "number", np.asarray([5.0, np.nan, 5.0, 5.0, 5.0, 5.0])),
+        Column("y", "number", np.zeros(6)),
+    )
+    return Table(columns, "trained")
+
+
+def as_texts(rows: list[dict[str, Any]]) -> Table:
+    cells = {name: np.asarray([*(row[name] for row in rows), None], dtype=object)[:-1] for name in rows[0]}
+    return Table(tuple(Column(name, "text", values) for name, values in cells.items()), "texts")
+
+
+@settings(max_examples=60, deadline=None)
+@given(rows=dirty_rows(), seed=st.integers(0, 99), link=st.sampled_from(["sigmoid", "softmax", "number"]))
+def test_blanks_and_words_for_missing_are_cleaned_alike(rows: list[dict[str, Any]], seed: int, link: str) -> None:
+    model = made_model(training_table(), link, seed=seed)
+    model = replace(model, data={"columns": [{"name": "p", "kind": "category"}]})
+    table = as_texts(rows)
+    for engine in ("duckdb", "sqlite"):
+        found = answers(engine, model, table)
+        del found[ROW]
+        equal(found, model, table)
+    equal(by_python(model, table), model, table)
+
+
+@settings(max_examples=15, deadline=None)
+@given(rows=dirty_rows(), seed=st.integers(0, 99))
+def test_a_file_is_read_as_its_cells_are(tmp_path_factory: Any, rows: list[dict[str, Any]], seed: int) -> None:
+    """`predict` on a file equals every export on the cells of that file, text all of them."""
+    model = made_model(training_table(), "sigmoid", seed=seed)
+    rows = [{name: cell for name, cell in row.items() if name != "p"} | {"row": str(k)} for k, row in enumerate(rows)]
+    path = tmp_path_factory.mktemp("file") / "table.csv"
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, list(rows[0]), quoting=csv.QUOTE_ALL)
+        writer.writeheader()
+        writer.writerows(rows)
+    coef = model.coef.copy()
+    coef[:, model.encoding.places[-1]] = 0.0  # of p, which the file lacks
+    model = replace(model, coef=coef)
+    with open_table(str(path), kinds=model.kinds, levels=model.levels, formats=model.formats) as source:
+        said = model.predict(source.read())
+    found = by_python(model, as_texts(rows))
+    np.testing.assert_allclose(found["score"], said.scores, rtol=1e-11, atol=1e-11)
+    for engine in ("duckdb", "sqlite"):
+        np.testing.assert_allclose(answers(engine, model, as_texts(rows))["score"], said.scores, rtol=1e-11, atol=1e-11)

@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_designs import Streamed
+from test_designs import Streamed, capabilities
 
 from separatrix import losses
 from separatrix.design import DenseDesign, MappedDesign, MappedRows, make_design, map_rows, mapped, maps
@@ -119,7 +119,7 @@ def test_sparse_rows_are_mapped_a_part_at_a_time(monkeypatch: pytest.MonkeyPatch
 def test_rows_that_stream_are_mapped_as_they_come() -> None:
     X, y = noisy()
     streamed = MappedDesign(Streamed(X, False), QUADRATIC, ["one", *QUADRATIC.names("abc")], True)
-    assert (streamed.in_memory, streamed.random_rows, streamed.column_access) == (False, False, False)
+    assert capabilities(streamed) == (False, False, False, False)
     close(streamed.rmatvec(y), both(X, QUADRATIC)[1].rmatvec(y))
     assert streamed.needed_centre() is None
     with pytest.raises(NeedsError, match="Streamed has no access to single rows"):

@@ -131,6 +131,7 @@ class Demanding:
         target=frozenset({"numbers", "classes"}),
         curvature=True,
         random_rows=True,
+        row_visits=True,
         column_access=True,
         smooth_penalty=True,
         otherwise={"curvature": "Use SquaredHinge.", "column_access": "Store it by columns."},
@@ -178,28 +179,32 @@ def test_a_penalty_of_strength_zero_is_none() -> None:
 
 def test_a_design_that_only_streams_is_refused_with_what_would_work() -> None:
     problem = streamed_problem()
-    streams = "needs rows in any order; Streamed only streams them."
-    assert refusal(Perceptron(), problem) == f"Perceptron {streams} Use BatchPerceptron, which streams."
+    assert refusal(Perceptron(), problem) == (
+        "Perceptron needs rows one at a time; Streamed gives them in blocks only. Use BatchPerceptron, which streams."
+    )
     assert refusal(MaxMargin(), problem) == (
-        f"MaxMargin {streams} Hold the rows in memory, as an array or a sparse matrix."
+        "MaxMargin needs rows in any order; Streamed only streams them. "
+        "Hold the rows in memory, as an array or a sparse matrix."
     )
     check_needs(BatchPerceptron(), problem)
 
 
 def test_every_missing_need_is_named_and_only_their_remedies() -> None:
     X, y = separable()
-    problem = Problem(make_design(sp.csr_array(X), intercept=False), y, losses.Hinge(), L1(0.5))
+    problem = Problem(Streamed(X, False), y, losses.Hinge(), L1(0.5))
     assert refusal(Demanding(), problem) == (
         "Demanding needs a loss whose targets are classes or numbers; the hinge loss takes labels; "
         "a curvature; the hinge loss has none; a smooth penalty; L1 has a kink at 0; "
-        "whole columns; SparseDesign has none. Use SquaredHinge. Store it by columns."
+        "rows in any order; Streamed only streams them; "
+        "rows one at a time; Streamed gives them in blocks only; "
+        "whole columns; Streamed has none. Use SquaredHinge. Store it by columns."
     )
     check_needs(Demanding(), problem_of(X, y, loss=losses.Squared(), penalty=L2(0.5)))
 
 
 def test_a_solver_is_refused_before_any_work() -> None:
     problem = streamed_problem()
-    with pytest.raises(NeedsError, match="Perceptron needs rows in any order"):
+    with pytest.raises(NeedsError, match="Perceptron needs rows one at a time"):
         run(
             problem, Perceptron(), [AtLeast("visits", 1, Status.MAX_PASSES)], start=PerceptronState(np.zeros(4), "last")
         )
@@ -216,7 +221,8 @@ def test_the_first_solver_that_fits_is_chosen_and_the_others_explained() -> None
     streamed = choose(streamed_problem(), [Perceptron(), MaxMargin(), BatchPerceptron(), Demanding()])
     assert streamed.solver == BatchPerceptron()
     assert streamed.reason == (
-        "BatchPerceptron fits the perceptron loss; Perceptron needs rows in any order; Streamed only streams them. "
+        "BatchPerceptron fits the perceptron loss; "
+        "Perceptron needs rows one at a time; Streamed gives them in blocks only. "
         "Use BatchPerceptron, which streams. MaxMargin needs rows in any order; Streamed only streams them. "
         "Hold the rows in memory, as an array or a sparse matrix."
     )

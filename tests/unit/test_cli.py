@@ -161,7 +161,7 @@ def test_iris_is_fitted_one_against_the_rest(keep: str) -> None:
 
 def test_a_vote_is_no_single_predictor() -> None:
     assert refusal("fit", "demo:iris", *PERCEPTRON, "--keep", "vote").startswith(
-        "keep='vote' is a vote of many predictors, no single one; use 'average' or 'best'"
+        "--keep 'vote' is a vote of many predictors, no single one; use 'average' or 'best'"
     )
 
 
@@ -250,10 +250,10 @@ def test_data_that_cannot_be_used_are_refused(tmp_path: Path, text: str | bytes,
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--tie", "posit"), "tie='posit' is not one of 'positive', 'negative', 'mistake', 'correct'"),
-        (("--update", "both"), "update='both' is not one of 'single', 'batch'"),
-        (("--rate", "0"), "rate=0.0 is out of range; give a finite number of at least 1e-100"),
-        (("--max-updates", "0"), "max_updates=0 is out of range"),
+        (("--tie", "posit"), "--tie 'posit' is not one of 'positive', 'negative', 'mistake', 'correct'"),
+        (("--update", "both"), "--update 'both' is not one of 'single', 'batch'"),
+        (("--rate", "0"), "--rate 0.0 is out of range; give a finite number of at least 1e-100"),
+        (("--max-updates", "0"), "--max-updates 0 is out of range"),
         (("--start", "one"), "--start 'one' is not zero, random, or numbers such as 0.5,0,1"),
         (("--start", "1,2"), "start has 2 numbers, but 5 finite ones are needed"),
         (("--positive", "B"), "--positive 'B' is no class of the target; known: 'A', 'F'"),

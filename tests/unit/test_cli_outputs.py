@@ -61,7 +61,7 @@ def test_two_outputs_have_two_names(table: Path) -> None:
 
 
 def test_what_cannot_be_written_is_told_before_the_table_is_read(table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fitting, "read", lambda *_, **__: pytest.fail("the table was read"))
+    monkeypatch.setattr(fitting, "opened", lambda *_, **__: pytest.fail("the table was read"))
     missing = table.with_name("absent") / "model.json"
     assert f"there is no folder '{missing.parent}'" in refusal("fit", table, "--target", "sold", "--out", missing)
     assert "is no file that could be replaced" in refusal("fit", table, "--target", "sold", "--report", table.parent)
@@ -71,14 +71,14 @@ def test_too_little_memory_is_told_without_a_traceback(table: Path, monkeypatch:
     def fail(*_: object, **__: object) -> None:
         raise MemoryError("Unable to allocate 22.4 GiB")
 
-    monkeypatch.setattr(fitting, "read", fail)
+    monkeypatch.setattr(fitting, "opened", fail)
     said = refusal("fit", table, "--target", "sold")
     assert said.startswith("error: there is not enough memory for this (Unable to allocate 22.4 GiB)")
 
 
 def test_options_out_of_range_are_refused_where_they_play_no_part_too(table: Path) -> None:
-    assert "l1_ratio=2.0 is out of range" in refusal("fit", table, "--target", "sold", "--l1-ratio", "2")
-    assert "seed=-1 is out of range" in refusal("fit", table, "--target", "sold", "--seed", "-1")
+    assert "--l1-ratio 2.0 is out of range" in refusal("fit", table, "--target", "sold", "--l1-ratio", "2")
+    assert "--seed -1 is out of range" in refusal("fit", table, "--target", "sold", "--seed", "-1")
 
 
 def test_a_target_of_names_is_counted(table: Path) -> None:

@@ -345,7 +345,7 @@ def test_what_it_needs_is_refused_by_name() -> None:
     with pytest.raises(NeedsError, match=r"Coordinate needs a curvature; the hinge loss has none\. Use a loss"):
         check_needs(Coordinate(), make_problem(Hinge(), L1(0.1)))
     streamed = Problem(Streamed((3, 1), ["x"], virtual=False), np.ones(3), Logistic(), L1(0.1))
-    with pytest.raises(NeedsError, match=r"rows in any order; Streamed only streams them\. Hold the data in memory"):
+    with pytest.raises(NeedsError, match=r"whole columns; Streamed has none\. Hold the data in memory"):
         check_needs(Coordinate(), streamed)
     with pytest.raises(NeedsError, match="Streamed has no columns in memory"):
         column_store(streamed.design)

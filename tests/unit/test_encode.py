@@ -174,7 +174,7 @@ def test_columns_are_left_out_with_the_reason() -> None:
         "one": "it is 5 in every row",
         "none": "every cell is missing",
         "id": "a different word in each row",
-        "said": "it is text; ask for it by name to use its words",
+        "said": "it is text; --text said uses its words",
         "same": "it is 'x' in every row",
         "gone": "asked for",
     }

@@ -95,7 +95,7 @@ def test_the_text_of_five_points() -> None:
         "  R = 4.12311 is the length of the longest row.\n"
         "  γ = 1 is the margin of a known separator: no row is on the wrong side or nearer to it.\n"
         "\n"
-        "Weights (a score above 0 means y = 1.0, below 0 -1.0)\n"
+        "Weights (a score above 0 means y = 1.0, below 0 means -1.0)\n"
         "\n"
         "  x1            5\n"
         "  x2            1\n"

@@ -114,7 +114,10 @@ def test_blank_lines_empty_rows_and_empty_columns_are_left_out(tmp_path: Path) -
     table = table_of(tmp_path, "a;b;;\n\n1;2;;\n;;;\n3;;;\n;;;\n\n")
     assert table.names == ("a", "b")
     assert shown(table.column("b")) == [2.0, None]
-    assert table.notes[1:] == ("2 empty rows left out", "2 columns without name and value left out")
+    assert table.notes[1:] == (
+        "2 empty rows left out: rows 2, 4 below the header",
+        "2 columns without name and value left out",
+    )
 
 
 @pytest.mark.parametrize(

@@ -121,7 +121,7 @@ def test_errors_say_what_is_wrong(source: str) -> None:
         read_table(source, sql="DROP VIEW t")
     with pytest.raises(OptionError, match="only the table itself may be read, no other file"):
         read_table(source, sql="SELECT * FROM read_csv('/etc/passwd')")
-    with pytest.raises(OptionError, match="where and sql are given; give one of them"):
+    with pytest.raises(OptionError, match=r"where and sql \(--where, --sql\) are both given; give one of them"):
         read_table(source, sql="SELECT * FROM t", where="id > 1")
     with pytest.raises(DataError, match="where='id > 7' leaves no row; ask for at least two rows"):
         read_table(source, where="id > 7")

@@ -176,9 +176,11 @@ def test_whole_numbers_make_whole_labels() -> None:
 
 
 def test_truth_values_are_bool_and_other_booleans_keep_their_words() -> None:
-    truth = Column("t", "boolean", np.array([1.0, 0.0]), ("FALSE", "TRUE"))
+    truth = Column("t", "boolean", np.array([1.0, 0.0]), ("false", "true"))
+    loud = Column("l", "boolean", np.array([1.0, 0.0]), ("FALSE", "TRUE"))
     words = Column("w", "boolean", np.array([1.0, 0.0]), ("no", "yes"))
-    table = Table((truth, words), "t.csv")
+    table = Table((truth, loud, words), "t.csv")
+    assert target_column(table, "l").tolist() == ["TRUE", "FALSE"]
     assert target_column(table, "t").tolist() == [True, False]
     assert target_column(table, "t").dtype == np.bool_
     assert target_column(table, "w").tolist() == ["yes", "no"]

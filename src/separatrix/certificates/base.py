@@ -11,6 +11,7 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -105,11 +106,20 @@ def certificate_from_dict(data: Mapping[str, Any]) -> Certificate:
     if not isinstance(data, Mapping):
         raise CertificateError(f"a certificate is a JSON object; this is {type(data).__name__}")
     kind, version = data.get("kind"), data.get("format")
+    if isinstance(kind, str) and kind not in _KINDS:
+        _register_all()
     if not isinstance(kind, str) or kind not in _KINDS:
         raise CertificateError(f"unknown kind of certificate {kind!r}{did_you_mean(str(kind), _KINDS)}")
     if version != FORMAT:
         raise CertificateError(f"certificate format {version!r} is not readable here; this release reads {FORMAT}")
     return _read(_KINDS[kind].from_content, data.get("content"))
+
+
+def _register_all() -> None:
+    """Load every module that has a public name: each makes its kinds known."""
+    package = import_module("separatrix.certificates")
+    for name in package.__all__:
+        getattr(package, name)
 
 
 def _read(make: Callable[[Mapping[str, Any]], Certificate], content: Any) -> Certificate:

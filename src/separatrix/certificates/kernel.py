@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from separatrix.certificates.base import Certificate, Check, Verification, register
 from separatrix.certificates.signs import signs_of
+from separatrix.design import array_of
 from separatrix.design.kernels import Kernel, Precomputed, kernel_from_dict
 from separatrix.errors import DataError
 
@@ -139,7 +140,8 @@ class KernelCertificate(Certificate):
         return Verification((lower, upper, Check("radius", held, f"found {found.radius:.10g}")))
 
     def _measured(self, X: Any, y: Any) -> _Margins:
-        rows, size = X if hasattr(X, "tocsr") else np.asarray(X, dtype=np.float64), len(self.rows)
+        X, size = array_of(X), len(self.rows)
+        rows = X if hasattr(X, "tocsr") else np.asarray(X, dtype=np.float64)
         proper = self.coef.shape == self.multipliers.shape == (size,) and (self.multipliers >= 0.0).all()
         if not proper or len(np.unique(self.rows)) < size or not ((self.rows >= 0) & (self.rows < self.n_rows)).all():
             raise DataError("coefficients and multipliers of at least 0 are not given once for each of some rows")

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from separatrix.certificates.base import Check
 from separatrix.certificates.signs import signs_of
-from separatrix.design import make_design
+from separatrix.design import array_of, make_design
 from separatrix.design.kernel_rows import KernelAgainst, by_rows, select_rows
 from separatrix.design.kernels import Kernel, Precomputed
 from separatrix.errors import DataError
@@ -44,6 +44,7 @@ def kernel_data(
         squares = design.squared_norms()
     if not np.isfinite(squares).all():
         raise DataError(f"row {int(np.flatnonzero(~np.isfinite(squares))[0])} of X is not finite")
+    X = array_of(X)
     return by_rows(X), signs_of(y, labels, shape[0]), kernel.settled(X)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from separatrix.certificates.base import Certificate, Verification, certificate_from_dict, register
 from separatrix.certificates.optimality import OptimalityCertificate
 from separatrix.certificates.separability import SeparabilityCertificate, kept_rows
+from separatrix.design import rows_where
 
 __all__ = ["LikelihoodCertificate"]
 
@@ -60,7 +61,7 @@ class LikelihoodCertificate(Certificate):
         if labels_known is not None and labels_known[0] is None:
             labels = labels == labels_known[1]
         if not kept.all():
-            X, labels = (X.tocsr() if hasattr(X, "tocsr") else np.asarray(X))[kept], labels[kept]
+            X, labels = rows_where(X, kept), labels[kept]
         return Verification((*found.checks, *self.existence.verify(X, labels).checks))
 
     def weighed(self, class_weights: tuple[float, ...] | None) -> Self:

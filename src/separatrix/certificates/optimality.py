@@ -94,10 +94,10 @@ def _can_fuse(problem: Problem) -> bool:
 def _fused_bound(problem: Problem, coef: Floats) -> DualBound:
     """Return the bound in two passes: sums to find the shift along the curvature, then the dual at shifted slopes."""
     fold = problem.design.fold
-    value, slope, mass = fold(_loss_sums, coef, problem, rows=problem.rows, combine=add_each)
+    value, slope, mass = fold(_loss_sums, coef, problem.pointwise, rows=problem.rows, combine=add_each)
     primal = value / problem.total_weight + problem.penalty.value(coef, problem.penalty_weights)
     shift = slope / mass if problem.free.any() and mass > 0.0 else 0.0
-    conjugate, sums, squares = fold(_dual_sums, coef, problem, shift, rows=problem.rows, combine=add_each)
+    conjugate, sums, squares = fold(_dual_sums, coef, problem.loss, shift, rows=problem.rows, combine=add_each)
     dual_coef, total = -sums / problem.total_weight, problem.total_weight
     residual = 0.0
     if problem.free.any():
@@ -110,17 +110,17 @@ def _fused_bound(problem: Problem, coef: Floats) -> DualBound:
 
 
 def _loss_sums(block: Block, *arguments: Any) -> tuple[float, float, float]:
-    *rows, coef, problem = arguments
-    value, slope, curvature = problem.pointwise(block.matvec(coef), 2, *rows)
+    *rows, coef, pointwise = arguments
+    value, slope, curvature = pointwise(block.matvec(coef), 2, *rows)
     return float(value.sum()), float(slope.sum()), float(curvature.sum())
 
 
 def _dual_sums(block: Block, *arguments: Any) -> tuple[float, Floats, float]:
-    y, *weights, coef, problem, shift = arguments
-    _, slope, curvature = problem.loss.expand(block.matvec(coef), y, 2)
+    y, *weights, coef, loss, shift = arguments
+    _, slope, curvature = loss.expand(block.matvec(coef), y, 2)
     moved = slope - shift * curvature
     weight = weights[0] if weights else 1.0
-    conjugate = float((weight * problem.loss.conjugate(moved, y)).sum())
+    conjugate = float((weight * loss.conjugate(moved, y)).sum())
     return conjugate, block.rmatvec(weight * moved), float((weight * moved * moved).sum())
 
 

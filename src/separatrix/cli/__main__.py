@@ -2,4 +2,5 @@
 
 from separatrix.cli.main import main
 
-main()
+if __name__ == "__main__":  # the workers of a local cluster import this file too
+    main()

@@ -7,7 +7,7 @@ from typing import Annotated, Literal, get_args
 
 import typer
 
-from separatrix.cli.parameters import Drop, Json, Missing, Reference, Sql, TableName, Target, Text, Where
+from separatrix.cli.parameters import Drop, Json, Memory, Missing, Reference, Sql, TableName, Target, Text, Where
 from separatrix.errors import require_choice
 
 __all__ = ["check"]
@@ -37,6 +37,7 @@ def check(  # noqa: PLR0913, PLR0917  # every parameter is an option
         ),
     ] = "softmax",
     out: Annotated[str | None, typer.Option(metavar="FILE", help="Write the certificate there, as JSON.")] = None,
+    memory: Memory = None,
     as_json: Json = False,
 ) -> None:
     """Say whether a hyperplane separates the classes, and what that means for a logistic regression, with proof.
@@ -49,18 +50,17 @@ def check(  # noqa: PLR0913, PLR0917  # every parameter is an option
     """
     asked = require_choice("multiclass", multiclass, MULTICLASS)
     from separatrix.cli.certificate_file import write_certificate  # noqa: PLC0415  # NumPy: help need not wait for it
-    from separatrix.cli.class_rows import RowsRequest, read_class_rows  # noqa: PLC0415
+    from separatrix.cli.class_rows import RowsRequest, judged_rows  # noqa: PLC0415
     from separatrix.cli.outputs import require_outputs  # noqa: PLC0415
     from separatrix.cli.progress import Progress  # noqa: PLC0415
-    from separatrix.cli.reading import parse_references  # noqa: PLC0415
+    from separatrix.cli.reading import parse_references, storage_of  # noqa: PLC0415
     from separatrix.fit import check_separability  # noqa: PLC0415
     from separatrix.reports import make_verdict, render_verdict, verdict_dict, with_names  # noqa: PLC0415
 
     require_outputs({"--out": out}, table)
-    references = parse_references(reference or ())
-    request = RowsRequest(table, target, tuple(drop or ()), tuple(text or ()), missing, references, where, sql)
-    with Progress(f"reading {table}") as progress:
-        found = read_class_rows(request)
+    columns = tuple(drop or ()), tuple(text or ()), missing, parse_references(reference or ())
+    request = RowsRequest(table, target, *columns, where, sql, storage_of(memory))
+    with Progress(f"reading {table}") as progress, judged_rows(request) as found:
         progress.stage("judging")
         X, labels, names = found.rows.X, found.rows.y, found.rows.design(intercept).names
         judged = check_separability(X, labels, fit_intercept=intercept, multiclass=asked)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -50,11 +51,13 @@ def compare(  # noqa: PLR0913, PLR0917  # every parameter is an option
     from separatrix.cli.class_rows import RowsRequest  # noqa: PLC0415  # NumPy: help need not wait for it
     from separatrix.cli.progress import Progress  # noqa: PLC0415
     from separatrix.cli.reading import parse_references  # noqa: PLC0415
+    from separatrix.model.storage import Storage  # noqa: PLC0415
     from separatrix.reports import comparison_dict, render_comparison  # noqa: PLC0415
 
     require_number("holdout", holdout, least=0.0, most=0.9)
     references = parse_references(reference or ())
-    request = RowsRequest(table, target, tuple(drop or ()), tuple(text or ()), missing, references, where, sql)
+    columns = tuple(drop or ()), tuple(text or ()), missing, references
+    request = RowsRequest(table, target, *columns, where, sql, Storage(memory=sys.maxsize))  # its rows are cut in two
     with Progress(f"reading {table}") as progress:
         page = _compared(request, positive, (holdout, seed), intercept, progress)
     if as_json:
@@ -67,24 +70,28 @@ def _compared(
     request: RowsRequest, positive: str | None, kept: tuple[float, int], intercept: bool, progress: Any
 ) -> Comparison:
     """Read the table, fit every learner, and return the page."""
-    from separatrix.cli.class_rows import encode_rows, read_known  # noqa: PLC0415
+    from separatrix.cli.class_rows import class_rows, split_rows  # noqa: PLC0415
     from separatrix.cli.interrupt import Interrupt  # noqa: PLC0415
     from separatrix.model.comparison import compare_learners  # noqa: PLC0415
     from separatrix.reports import Comparison  # noqa: PLC0415
 
-    known, target, notes = read_known(request)
-    rows, encoding = encode_rows(known, target, request)
-    place = _place(rows, positive)
-    title = f"{_words(rows, place)}, {target} of {known.source}"
-    two = _against_rest(rows, place)
-    split = _split(two, *kept)
-    progress.stage("fitting")
-    with Interrupt() as interrupt:
-        watch = progress.watch(lambda: interrupt.wished)
-        compared, refused = compare_learners(two, intercept=intercept, split=split, watch=watch)
-    left_out = (f"{name!r} is left out: {reason}" for name, reason in encoding.omitted)
+    with class_rows(request) as found:
+        rows = found.rows
+        place = _place(rows, positive)
+        title = f"{_words(rows, place)}, {found.target} of {found.source}"
+        two = _against_rest(rows, place)
+        share, seed = kept
+        split = None
+        if share > 0.0 and rows.shape[0] >= FEWEST_ROWS:
+            fitted, judged = split_rows(found, request, max(2, round(1.0 / share)), seed)
+            split = _against_rest(fitted, place), _against_rest(judged, place)
+        progress.stage("fitting")
+        with Interrupt() as interrupt:
+            watch = progress.watch(lambda: interrupt.wished)
+            compared, refused = compare_learners(two, intercept=intercept, split=split, watch=watch)
+    left_out = (f"{name!r} is left out: {reason}" for name, reason in found.encoding.omitted)
     apart = 0 if split is None else split[1].shape[0]
-    said = (*notes, *left_out, *_on_apart(kept[0], apart))
+    said = (*found.notes, *left_out, *_on_apart(kept[0], apart))
     return Comparison(title, rows.names, rows.shape[0], apart, tuple(compared), tuple(refused), said)
 
 
@@ -120,23 +127,6 @@ def _against_rest(rows: TrainingRows, place: int) -> TrainingRows:
         return replace(rows, positive=place)
     own = (rows.classes.codes == place).astype(np.intp)
     return replace(rows, classes=Classes(np.asarray(["the rest", str(rows.classes.plain[place])]), own))
-
-
-def _split(rows: TrainingRows, share: float, seed: int) -> tuple[TrainingRows, TrainingRows] | None:
-    """Return the rows to fit and those kept apart, None where none should be."""
-    from dataclasses import replace  # noqa: PLC0415
-
-    from separatrix.fit import Classes, assign_folds  # noqa: PLC0415
-
-    if share == 0.0 or rows.shape[0] < FEWEST_ROWS or rows.classes is None:
-        return None
-    values, codes = rows.classes
-    apart = assign_folds(rows.shape[0], max(2, round(1.0 / share)), seed, codes) == 0
-
-    def cut(kept: Any) -> TrainingRows:
-        return replace(rows, X=rows.X[kept], y=rows.y[kept], classes=Classes(values, codes[kept]))
-
-    return cut(~apart), cut(apart)
 
 
 def _on_apart(share: float, apart: int) -> tuple[str, ...]:

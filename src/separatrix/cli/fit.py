@@ -11,6 +11,7 @@ from separatrix.cli.parameters import (
     Drop,
     Intercept,
     Json,
+    Memory,
     Missing,
     Positive,
     Reference,
@@ -62,6 +63,18 @@ def fit(  # noqa: PLR0913, PLR0917  # every parameter is an option
         float, typer.Option(help="0 draws coefficients towards 0, 1 (lasso) makes many exactly 0.")
     ] = 0.0,
     intercept: Intercept = True,
+    memory: Memory = None,
+    engine: Annotated[
+        str, typer.Option(metavar="memory|dask", help="Where the work is done: in this process, or on a Dask cluster.")
+    ] = "memory",
+    scheduler: Annotated[
+        str | None,
+        typer.Option(metavar="ADDRESS", help="The Dask cluster, as tcp://host:8786; one on this machine if not said."),
+    ] = None,
+    checkpoint: Annotated[
+        str | None,
+        typer.Option(metavar="DIR", help="Keep what is done there: the same command goes on with it if it is killed."),
+    ] = None,
     seed: Annotated[int, typer.Option(help="Seeds folds, held-out rows, and what a perceptron draws.")] = 0,
     update: Annotated[
         str,
@@ -126,7 +139,7 @@ def fit(  # noqa: PLR0913, PLR0917  # every parameter is an option
     """
     name = require_choice("model", model, MODELS)
     from separatrix.cli.fitting import FitRequest, answer  # noqa: PLC0415  # NumPy and more: help need not wait for it
-    from separatrix.cli.reading import parse_references  # noqa: PLC0415
+    from separatrix.cli.reading import parse_references, storage_of  # noqa: PLC0415
     from separatrix.model.learn import LearnOptions  # noqa: PLC0415
     from separatrix.model.training import TrainOptions  # noqa: PLC0415
 
@@ -151,8 +164,9 @@ def fit(  # noqa: PLR0913, PLR0917  # every parameter is an option
         )
     learn = LearnOptions(_strength(strength), l1_ratio, intercept, seed=seed, perceptron=perceptron)
     references = parse_references(reference or ())
+    storage = storage_of(memory, engine, scheduler, checkpoint)
     options = TrainOptions(
-        name, target, tuple(drop or ()), tuple(text or ()), missing, references, positive, holdout, cv, learn
+        name, target, tuple(drop or ()), tuple(text or ()), missing, references, positive, holdout, cv, learn, storage
     )
     page = answer(FitRequest(table, where, sql, options, out, report, str(context.obj)), as_json=as_json)
     typer.echo(json.dumps(page, allow_nan=False) if as_json else page, nl=as_json)

@@ -8,11 +8,12 @@ from typing import Any
 from separatrix.cli.interrupt import Interrupt
 from separatrix.cli.outputs import require_outputs
 from separatrix.cli.progress import Progress
-from separatrix.cli.reading import read
+from separatrix.cli.reading import opened
 from separatrix.errors import OptionError
+from separatrix.fit import Status
 from separatrix.model.file import save_model
 from separatrix.model.training import Trained, TrainOptions, train
-from separatrix.tables import Table
+from separatrix.tables import TableSource
 
 __all__ = ["FitRequest", "answer"]
 
@@ -34,15 +35,19 @@ def answer(request: FitRequest, *, as_json: bool) -> Any:
     """Do what is asked for, and return the page: text, or JSON values."""
     require_outputs({"--out": request.out, "--report": request.report}, request.source)
     with Progress(f"reading {request.source}") as progress:
-        table = read(request.source, where=request.where, sql=request.sql)
-        progress.stage("fitting")
-        with Interrupt() as interrupt:
-            trained = train(table, request.options, progress.watch(lambda: interrupt.wished))
-        page = _page(trained, table, request, as_json)
+        options = request.options
+        asked = {"where": request.where, "sql": request.sql}
+        with opened(request.source, **asked, storage=options.storage, expect=options.expect) as table:
+            progress.stage("fitting")
+            with Interrupt() as interrupt:
+                trained = train(table, options, progress.watch(lambda: interrupt.wished))
+            page = _page(trained, table, request, as_json)
+    if trained.learned.result.status is not Status.INTERRUPTED:
+        options.storage.forget()
     return page
 
 
-def _page(trained: Trained, table: Table, request: FitRequest, as_json: bool) -> Any:
+def _page(trained: Trained, table: TableSource, request: FitRequest, as_json: bool) -> Any:
     """Write the files asked for, and return the page."""
     from separatrix.reports.trained_record import trained_dict  # noqa: PLC0415
     from separatrix.reports.trained_text import render_trained  # noqa: PLC0415
@@ -55,7 +60,7 @@ def _page(trained: Trained, table: Table, request: FitRequest, as_json: bool) ->
     return render_trained(trained, table, saved=request.out, report=request.report)
 
 
-def _perceptron_page(trained: Trained, table: Table, request: FitRequest, as_json: bool) -> Any:
+def _perceptron_page(trained: Trained, table: TableSource, request: FitRequest, as_json: bool) -> Any:
     """Do the same for a perceptron, which has a page of its own, and in its file a summary of it."""
     from separatrix.cli.perceptron import perceptron_summary  # noqa: PLC0415
     from separatrix.reports.text import render_text  # noqa: PLC0415
@@ -74,7 +79,7 @@ def _perceptron_page(trained: Trained, table: Table, request: FitRequest, as_jso
     return render_text(summary) + "".join(f"{line}\n" for line in (*judged, *told))
 
 
-def _write(trained: Trained, table: Table, request: FitRequest) -> None:
+def _write(trained: Trained, table: TableSource, request: FitRequest) -> None:
     """Write the model and the report, where they are asked for."""
     if request.out is not None:
         try:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import shlex
 import sys
+from contextlib import suppress
 from io import TextIOWrapper
 from typing import Annotated, Any, NoReturn
 
@@ -15,6 +18,7 @@ from separatrix.cli.compare import compare
 from separatrix.cli.demo import demo
 from separatrix.cli.export import export
 from separatrix.cli.fit import fit
+from separatrix.cli.lab import lab
 from separatrix.cli.predict import predict
 from separatrix.cli.summary import summary
 from separatrix.cli.verify import verify
@@ -23,7 +27,7 @@ from separatrix.errors import SeparatrixError
 __all__ = ["app", "main"]
 
 REFUSED = 2
-INTERRUPTED = 130  # as shells count it: 128 and the signal's number
+INTERRUPTED, READER_GONE = 130, 141  # as shells count it: 128 and the signal's number
 QUERY_INTERRUPTED = "Query interrupted"  # what DuckDB says of Ctrl-C while it reads a file
 
 
@@ -40,22 +44,45 @@ class _Verbs(TyperGroup):
         try:
             return super().invoke(ctx)
         except SeparatrixError as problem:
-            typer.echo(f"error: {problem}", err=True)
+            typer.echo(f"error: {_as_typed(str(problem), ctx)}", err=True)
             raise typer.Exit(REFUSED) from None
         except KeyboardInterrupt:
             _leave_interrupted()
         except MemoryError as problem:
             typer.echo(f"error: {_too_large(problem)}", err=True)
             raise typer.Exit(REFUSED) from None
+        except OSError as problem:
+            _leave_unwritten(problem)
         except RuntimeError as problem:
             if str(problem) != QUERY_INTERRUPTED:
                 raise
             _leave_interrupted()
 
 
+def _as_typed(message: str, ctx: Any) -> str:
+    """Return a message with the options that it begins with, as `cv=1`, named as they are typed: `--cv 1`."""
+    name, equals, rest = message.partition("=")
+    command = ctx.command.commands.get(ctx.invoked_subcommand or "")
+    typed = {each.name: each.opts[0] for each in command.params if each.opts[0].startswith("--")} if command else {}
+    return f"{typed[name]} {rest}" if equals and name in typed else message
+
+
 def _too_large(problem: MemoryError) -> str:
     needed = f" ({problem})" if str(problem) else ""
     return f"there is not enough memory for this{needed}; choose fewer rows with --where, or fewer columns or classes"
+
+
+def _leave_unwritten(problem: OSError) -> NoReturn:
+    """Leave when an output takes no more: without a word if its reader has gone, else with one line."""
+    with suppress(OSError):  # what is still buffered would fail again at the end
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if problem.errno == errno.EPIPE:
+        raise typer.Exit(READER_GONE) from None
+    place = f" {problem.filename!r}" if problem.filename else ""
+    typer.echo(
+        f"error: cannot read or write{place}: {problem.strerror or problem}; free space, or write elsewhere", err=True
+    )
+    raise typer.Exit(REFUSED) from None
 
 
 def _leave_interrupted() -> NoReturn:
@@ -69,7 +96,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for verb in (fit, predict, summary, export, verify, check, compare, demo):
+for verb in (fit, predict, summary, export, verify, check, compare, demo, lab):
     app.command()(verb)
 
 

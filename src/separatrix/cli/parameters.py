@@ -10,6 +10,7 @@ __all__ = [
     "Drop",
     "Intercept",
     "Json",
+    "Memory",
     "Missing",
     "ModelFile",
     "Positive",
@@ -59,6 +60,12 @@ Intercept: TypeAlias = Annotated[
 Where: TypeAlias = Annotated[
     str | None,
     typer.Option(metavar="PREDICATE", help="Only rows for which this SQL predicate holds: age > 18."),
+]
+Memory: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        metavar="SIZE", help="How much memory to use, as 1GB; half of what is free if not said. The rest is on disk."
+    ),
 ]
 Sql: TypeAlias = Annotated[
     str | None, typer.Option(metavar="SELECT", help="The table that this SQL query makes of the table t.")

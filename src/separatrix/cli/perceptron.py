@@ -12,12 +12,12 @@ from separatrix.reports.summary import Outcome, Summary, TrainingData, summarise
 if TYPE_CHECKING:
     from separatrix.fit import PerceptronOptions
     from separatrix.model.training import Trained
-    from separatrix.tables import Table
+    from separatrix.tables import TableSource
 
 __all__ = ["perceptron_summary"]
 
 
-def perceptron_summary(trained: Trained, table: Table, options: PerceptronOptions) -> Summary:
+def perceptron_summary(trained: Trained, table: TableSource, options: PerceptronOptions) -> Summary:
     """Return the summary of a perceptron that was trained on a table."""
     model, result, goal = trained.model, trained.learned.result, trained.goal
     assert goal.classes is not None  # a perceptron tells classes apart

@@ -114,4 +114,6 @@ def _table(columns: dict[str, Any], predictions: Predictions, rows: int, notes: 
 def _cell(value: Any) -> str:
     if value is None or value != value:  # noqa: PLR0124  # NaN alone is not itself
         return "—"
+    if str(value) in {"True", "False"} and not isinstance(value, str):
+        return str(value).lower()  # as a file has it
     return f"{value:.6g}" if isinstance(value, float) else str(value)

@@ -2,27 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from separatrix.errors import OptionError
 
 if TYPE_CHECKING:
     from separatrix.model import Model
-    from separatrix.tables import Table, TableSource
+    from separatrix.model.storage import Storage
+    from separatrix.tables import TableSource
 
-__all__ = ["open_for", "parse_references", "read"]
-
-
-def read(source: str, *, where: str | None = None, sql: str | None = None) -> Table:
-    """Return a table in memory."""
-    with _opened(source, where=where, sql=sql) as opened:
-        return opened.read()
+__all__ = ["open_for", "opened", "parse_references", "storage_of"]
 
 
-def open_for(model: Model, source: str, *, where: str | None = None, sql: str | None = None) -> TableSource:
+def opened(
+    source: str,
+    *,
+    where: str | None = None,
+    sql: str | None = None,
+    storage: Storage | None = None,
+    expect: Callable[[str, tuple[str, ...]], None] | None = None,
+) -> TableSource:
+    """Open a table, in the memory that a storage allows; `expect` may refuse it by the names of its columns."""
+    return _opened(source, where=where, sql=sql, storage=storage, expect=expect)
+
+
+def open_for(
+    model: Model, source: str, *, where: str | None = None, sql: str | None = None, storage: Storage | None = None
+) -> TableSource:
     """Open a table the way that a model's training table was read."""
-    return _opened(source, where=where, sql=sql, model=model)
+    return _opened(source, where=where, sql=sql, storage=storage, model=model)
+
+
+def storage_of(
+    memory: str | None, engine: str = "memory", scheduler: str | None = None, checkpoint: str | None = None
+) -> Storage:
+    """Return what was said about where rows are kept."""
+    from separatrix.design.memory import parse_memory  # noqa: PLC0415  # NumPy: help need not wait for it
+    from separatrix.model.storage import Storage  # noqa: PLC0415
+
+    return Storage(None if memory is None else parse_memory(memory), engine, scheduler, checkpoint)
 
 
 def parse_references(pairs: Sequence[str]) -> dict[str, str]:
@@ -36,14 +55,15 @@ def parse_references(pairs: Sequence[str]) -> dict[str, str]:
     return found
 
 
-def _opened(source: str, *, where: str | None, sql: str | None, model: Model | None = None) -> TableSource:
+def _opened(source: str, *, storage: Storage | None, model: Model | None = None, **asked: Any) -> TableSource:
     from separatrix.tables import is_libsvm, open_table  # noqa: PLC0415  # NumPy: help need not wait for it
 
     if is_libsvm(source):
-        return _sparse(source, where, sql)
+        return _sparse(source, asked["where"], asked["sql"])
+    memory = None if storage is None else storage.table_memory
     if model is None:
-        return open_table(source, where=where, sql=sql)
-    return open_table(source, where=where, sql=sql, kinds=model.kinds, levels=model.levels, formats=model.formats)
+        return open_table(source, memory=memory, **asked)
+    return open_table(source, memory=memory, kinds=model.kinds, levels=model.levels, formats=model.formats, **asked)
 
 
 def _sparse(source: str, where: str | None, sql: str | None) -> TableSource:

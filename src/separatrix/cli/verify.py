@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from separatrix.cli.parameters import Drop, Json, Missing, Reference, Sql, TableName, Text, Where
+from separatrix.cli.parameters import Drop, Json, Memory, Missing, Reference, Sql, TableName, Text, Where
 from separatrix.errors import CertificateError, OptionError, SeparatrixError
 
 if TYPE_CHECKING:
@@ -45,6 +45,7 @@ def verify(  # noqa: PLR0913, PLR0917  # every parameter is an option
     reference: Reference = None,
     where: Where = None,
     sql: Sql = None,
+    memory: Memory = None,
     as_json: Json = False,
 ) -> None:
     """Re-check a certificate from the data alone: no solver is asked, and nothing in the file is believed.
@@ -58,11 +59,11 @@ def verify(  # noqa: PLR0913, PLR0917  # every parameter is an option
     """
     from separatrix.cli.certificate_file import is_model, read_object  # noqa: PLC0415  # NumPy: help need not wait
     from separatrix.cli.class_rows import RowsRequest  # noqa: PLC0415
-    from separatrix.cli.reading import parse_references  # noqa: PLC0415
+    from separatrix.cli.reading import parse_references, storage_of  # noqa: PLC0415
     from separatrix.reports import accepted, rechecks_dict, render_rechecks  # noqa: PLC0415
 
-    references = parse_references(reference or ())
-    request = RowsRequest(table, target, tuple(drop or ()), tuple(text or ()), missing, references, where, sql)
+    columns = tuple(drop or ()), tuple(text or ()), missing, parse_references(reference or ())
+    request = RowsRequest(table, target, *columns, where, sql, storage_of(memory))
     content = read_object(file)
     found = _of_model(file, content, request) if is_model(content) else _of_certificates(file, content, request)
     if as_json:
@@ -79,15 +80,14 @@ def _of_certificates(file: str, content: Any, request: RowsRequest) -> _Checked:
     from dataclasses import replace  # noqa: PLC0415
 
     from separatrix.cli.certificate_file import read_certificates  # noqa: PLC0415
-    from separatrix.cli.class_rows import encode_rows, read_known  # noqa: PLC0415
+    from separatrix.cli.class_rows import class_rows  # noqa: PLC0415
     from separatrix.model.rows import named_columns  # noqa: PLC0415
 
     held = read_certificates(file, content)
-    known, target, _ = read_known(replace(request, target=request.target or held.target))
-    rows, _ = encode_rows(known, target, request)
-    X = named_columns(rows.X, rows.names)
-    rechecks = [_recheck(each, stated, X, rows.y) for each, stated in held.certificates]
-    return _Checked(rechecks, _words(target, known.source, len(rows.y)), _only(held.more))
+    with class_rows(replace(request, target=request.target or held.target)) as found:
+        X, y = named_columns(found.rows.X, found.rows.names), found.rows.y
+        rechecks = [_recheck(each, stated, X, y) for each, stated in held.certificates]
+    return _Checked(rechecks, _words(found.target, found.source, len(y)), _only(held.more))
 
 
 def _of_model(file: str, content: Any, request: RowsRequest) -> _Checked:
@@ -100,9 +100,12 @@ def _of_model(file: str, content: Any, request: RowsRequest) -> _Checked:
     if request.target or request.drop or request.text or request.reference or request.missing != "impute":
         raise OptionError("a model says itself what its target and features are; leave those options out")
     model, held = load_model(file), read_certificates(file, content)
-    with open_for(model, request.source, where=request.where, sql=request.sql) as source:
-        rows = certified_rows(model, source.read())
-    rechecks = [_recheck(each, stated, rows.X, rows.y) for each, stated in held.certificates]
+    asked = {"where": request.where, "sql": request.sql}
+    with (
+        open_for(model, request.source, **asked, storage=request.storage) as source,
+        certified_rows(model, source, request.storage) as rows,
+    ):
+        rechecks = [_recheck(each, stated, rows.X, rows.y) for each, stated in held.certificates]
     same = "These are the rows that it was fitted on." if rows.same else "These are not the rows that it was fitted on."
     return _Checked(rechecks, _words(model.target, request.source, len(rows.y)), (same, *_only(True)))
 

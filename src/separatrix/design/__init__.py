@@ -6,7 +6,7 @@ from separatrix.design.base import Block, Design, Expansion, add_each, block_hes
 from separatrix.design.build import INTERCEPT, column_names, largest_entry, make_design, map_rows, row_radius
 from separatrix.design.mapped import MappedDesign, MappedRows
 from separatrix.design.moments import Moments, moments, residual_sums, triangle
-from separatrix.design.row_source import RowSource
+from separatrix.design.row_source import RowSource, array_of, is_dask, rows_of, rows_where
 
 __all__ = [
     "INTERCEPT",
@@ -20,8 +20,10 @@ __all__ = [
     "RowSource",
     "SparseDesign",
     "add_each",
+    "array_of",
     "block_hessian",
     "column_names",
+    "is_dask",
     "kernels",
     "largest_entry",
     "make_design",
@@ -29,5 +31,7 @@ __all__ = [
     "moments",
     "residual_sums",
     "row_radius",
+    "rows_of",
+    "rows_where",
     "triangle",
 ]

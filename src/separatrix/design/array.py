@@ -17,10 +17,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from separatrix.design.array_blocks import DenseBlock, SparseBlock, cut_rows
 from separatrix.design.base import Block, Design, Floats
 from separatrix.loops.rows import Rows
 
-__all__ = ["DenseDesign", "SparseDesign"]
+__all__ = [
+    "DenseDesign",
+    "SparseDesign",
+    "dense_cuts",
+    "dense_visits",
+    "far_means",
+    "in_groups",
+    "sample_stride",
+    "sparse_cuts",
+    "sparse_visits",
+]
 
 CENTRE_ROWS = 1000  # rows by which columns are judged to lie far from 0
 FAR = 10.0  # standard deviations from 0 at which a column is centred
@@ -32,126 +43,11 @@ ENTRIES_A_COLUMN = 4  # of a block: below, adding up the blocks' columns costs a
 _NONE = np.empty(0, dtype=np.int32)
 
 
-class DenseBlock(Block):
-    """Rows of a dense array."""
-
-    def __init__(self, values: NDArray[Any], rows: slice, virtual: bool, centre: Floats | None = None) -> None:
-        super().__init__(rows.start, rows.stop, virtual)
-        self.values = values[rows] if centre is None else values[rows] - centre
-
-    def largest_entry(self) -> float:
-        """Return the largest |entry| stored."""
-        return float(np.abs(self.values).max())
-
-    def stored_whole_columns(self) -> Floats:
-        """Return bounds of the stored columns that hold whole numbers only, else infinity."""
-        whole = (self.values == np.rint(self.values)).all(axis=0)
-        return np.where(whole, np.abs(self.values).max(axis=0), np.inf).astype(np.float64)
-
-    def times(self, coef: Floats) -> Floats:
-        """Return the stored columns times coef."""
-        return np.asarray(self.values @ coef, dtype=np.float64)
-
-    def absolute_times(self, coef: Floats) -> Floats:
-        """Return the sizes of the stored entries times coef."""
-        return np.asarray(np.abs(self.values) @ coef, dtype=np.float64)
-
-    def transposed_times(self, values: Floats) -> Floats:
-        """Return the transposed stored columns times values."""
-        return np.asarray(self.values.T @ values, dtype=np.float64)
-
-    def dense_stored(self) -> Floats:
-        """Return the rows as stored."""
-        return np.asarray(self.values, dtype=np.float64)
-
-    def dense_part(self, first: int, last: int) -> Floats:
-        """Return some of the rows as stored."""
-        return np.asarray(self.values[first:last], dtype=np.float64)
-
-    def weighted_gram(self, weights: Floats | None) -> Floats:
-        """Return the weighted Gram matrix of the stored columns."""
-        if weights is None:
-            values = self.values.astype(np.float64, copy=False)
-            return np.asarray(values.T @ values)
-        return np.asarray((self.values * weights[:, np.newaxis]).T @ self.values, dtype=np.float64)
-
-    def stored_squared_norms(self) -> Floats:
-        """Return the squared norms of the rows as stored."""
-        return np.asarray(np.einsum("ij,ij->i", self.values, self.values, dtype=np.float64))
-
-    def stored_column_squares(self, weights: Floats) -> Floats:
-        """Return the weighted sums of squares of the stored columns."""
-        values = self.values.astype(np.float64, copy=False)
-        return np.asarray((values * values).T @ weights)
-
-
-class SparseBlock(Block):
-    """Consecutive rows of a sparse matrix, as a matrix of their own, from row `start` on."""
-
-    def __init__(self, matrix: Any, virtual: bool, start: int = 0) -> None:
-        super().__init__(start, start + matrix.shape[0], virtual)
-        self.matrix, self.transposed = matrix, _transposed(matrix)
-
-    def largest_entry(self) -> float:
-        """Return the largest |entry| stored."""
-        return float(np.abs(self.matrix.data).max(initial=0.0))
-
-    def stored_whole_columns(self) -> Floats:
-        """Return bounds of the stored columns that hold whole numbers only, else infinity; one bound for all."""
-        entries = self.matrix.tocoo()
-        largest = self.largest_entry() if self.matrix.has_canonical_format else float(np.abs(entries.data).sum())
-        bounds = np.full(self.matrix.shape[1], largest)
-        bounds[entries.col[entries.data != np.rint(entries.data)]] = np.inf
-        return bounds
-
-    def times(self, coef: Floats) -> Floats:
-        """Return the stored columns times coef."""
-        return np.asarray(self.matrix @ coef, dtype=np.float64)
-
-    def absolute_times(self, coef: Floats) -> Floats:
-        """Return the sizes of the stored entries times coef."""
-        return np.asarray(abs(self.matrix) @ coef, dtype=np.float64)
-
-    def transposed_times(self, values: Floats) -> Floats:
-        """Return the transposed stored columns times values."""
-        return np.asarray(self.transposed @ values, dtype=np.float64)
-
-    def dense_stored(self) -> Floats:
-        """Return the rows as stored, as a dense array."""
-        return np.asarray(self.matrix.toarray(), dtype=np.float64)
-
-    def dense_part(self, first: int, last: int) -> Floats:
-        """Return some of the rows as a dense array, the others left sparse."""
-        return np.asarray(self.matrix[first:last].toarray(), dtype=np.float64)
-
-    def weighted_gram(self, weights: Floats | None) -> Floats:
-        """Return the weighted Gram matrix of the stored columns."""
-        if weights is None:
-            matrix = self.matrix.astype(np.float64, copy=False)
-            return np.asarray((matrix.T @ matrix).toarray())
-        scaled = self.matrix.multiply(weights[:, np.newaxis])
-        return np.asarray((scaled.T @ self.matrix).toarray(), dtype=np.float64)
-
-    def stored_squared_norms(self) -> Floats:
-        """Return the squared norms of the rows as stored."""
-        return np.asarray(self._squares().sum(axis=1), dtype=np.float64).ravel()
-
-    def stored_column_squares(self, weights: Floats) -> Floats:
-        """Return the weighted sums of squares of the stored columns."""
-        return np.asarray(_transposed(self._squares()) @ weights, dtype=np.float64)
-
-    def _squares(self) -> Any:
-        """Return the matrix with its entries squared; those that stand several times in one place are added first."""
-        matrix = self.matrix
-        if not matrix.has_canonical_format:
-            return matrix.astype(np.float64).multiply(matrix)
-        values = matrix.data.astype(np.float64, copy=False)
-        return _of_parts(type(matrix), matrix.shape, values * values, matrix.indices, matrix.indptr)
-
-
 class _ArrayDesign(Design):
     in_memory = True
     random_rows = True
+    row_visits = True
+    column_access = True
 
     def take(self, indices: Sequence[int] | NDArray[np.intp]) -> Floats:
         """Return some rows as a dense array (k, p), virtual column included."""
@@ -166,8 +62,6 @@ class _ArrayDesign(Design):
 class DenseDesign(_ArrayDesign):
     """A dense array (n, p) of float64 or float32, in any memory order; `centre` is taken off each row as it is read."""
 
-    column_access = True
-
     def __init__(self, values: NDArray[Any], names: Sequence[str], virtual: bool, centre: Floats | None = None) -> None:
         super().__init__((values.shape[0], values.shape[1] + virtual), names, virtual)
         self.values = values
@@ -175,17 +69,13 @@ class DenseDesign(_ArrayDesign):
 
     def blocks(self) -> Iterator[Block]:
         """Yield blocks of rows that fit the cache."""
-        return map(self._block, self._cuts())
+        return map(self._block, dense_cuts(*self.values.shape))
 
     def needed_centre(self) -> Floats | None:
         """Return the means of the columns, by a sample, if some lie so far from 0 that products would lose digits."""
         if not self.virtual or self.centre is not None:
             return None
-        sample = np.asarray(self.values[:: max(1, len(self.values) // CENTRE_ROWS)], dtype=np.float64)
-        with np.errstate(over="ignore", invalid="ignore"):
-            mean, spread = sample.mean(axis=0), sample.std(axis=0)
-            far = np.abs(mean) > FAR * spread
-        return np.where(far, mean, 0.0) if far.any() else None
+        return far_means(self.values[:: sample_stride(len(self.values))])
 
     def centred(self, centre: Floats) -> DenseDesign:
         """Return the design with a centre taken off each row as it is read; nothing is copied."""
@@ -193,22 +83,14 @@ class DenseDesign(_ArrayDesign):
 
     def groups(self) -> Sequence[Iterable[Block]]:
         """Return the blocks in groups for the cores to share."""
-        cuts = self._cuts()
-        size = -(-len(cuts) // GROUPS)
-        return [map(self._block, cuts[first : first + size]) for first in range(0, len(cuts), size)]
-
-    def _cuts(self) -> list[slice]:
-        n, width = self.values.shape
-        rows = max(1, BLOCK_ELEMENTS // max(1, width), width // WIDE_SHARE)
-        return [slice(start, min(n, start + rows)) for start in range(0, n, rows)]
+        return [map(self._block, group) for group in in_groups(dense_cuts(*self.values.shape))]
 
     def _block(self, rows: slice) -> Block:
         return DenseBlock(self.values, rows, self.virtual, self.centre)
 
     def stored_rows(self) -> Rows:
         """Return the rows as compiled loops read them."""
-        values = _read_only(self._by_rows.ravel())
-        return Rows(values, _NONE, _NONE, self.values.shape[1], int(self.virtual))
+        return dense_visits(self._by_rows, self.virtual)
 
     @cached_property
     def _by_rows(self) -> NDArray[Any]:
@@ -217,6 +99,23 @@ class DenseDesign(_ArrayDesign):
     def select(self, kept: NDArray[np.bool_]) -> DenseDesign:
         """Return the rows where `kept` holds, copied, as a design of their own."""
         return DenseDesign(self.values[kept], self.names, self.virtual, self.centre)
+
+    def part(self, rows: slice, columns: Any) -> NDArray[Any]:
+        """Return some columns of some rows, (m, k)."""
+        values = self.values[rows, columns]
+        return values if self.centre is None else values - self.centre[columns]
+
+    def gathered(self, columns: NDArray[np.intp], names: Sequence[str]) -> DenseDesign:
+        """Return some stored columns, copied, as a design of their own."""
+        values = np.asarray(self.values[:, columns], dtype=np.float64)
+        if self.centre is not None:
+            values -= self.centre[columns]
+        return DenseDesign(values, names, virtual=False)
+
+    @property
+    def by_columns(self) -> bool:
+        """Whether columns are stored together, and rows are not."""
+        return self.values.flags.f_contiguous and not self.values.flags.c_contiguous
 
     def subsample(self, stride: int) -> DenseDesign:
         """Return every stride-th row, stored together, as a design of its own."""
@@ -233,7 +132,6 @@ class SparseDesign(_ArrayDesign):
     def __init__(self, matrix: Any, names: Sequence[str], virtual: bool) -> None:
         super().__init__((matrix.shape[0], matrix.shape[1] + virtual), names, virtual)
         self.matrix = matrix
-        self.column_access = matrix.format == "csc"
 
     def blocks(self) -> Iterator[Block]:
         """Yield blocks of rows of about as many entries each; the whole matrix if it is stored by columns."""
@@ -245,22 +143,23 @@ class SparseDesign(_ArrayDesign):
 
     @cached_property
     def _blocks(self) -> list[Block]:
-        matrix, (n, width) = self.matrix, self.matrix.shape
-        count = min(GROUPS, n, matrix.nnz // max(BLOCK_ENTRIES, ENTRIES_A_COLUMN * width))
-        if count < 2 or matrix.format != "csr":
+        matrix = self.matrix
+        cuts = sparse_cuts(matrix.indptr, matrix.shape[1]) if matrix.format == "csr" else []
+        if len(cuts) < 2:
             return [SparseBlock(matrix, self.virtual)]
-        edges = np.unique([0, *np.searchsorted(matrix.indptr, np.arange(1, count) * (matrix.nnz // count)), n])
-        return [SparseBlock(_cut(matrix, *cut), self.virtual, int(cut[0])) for cut in pairwise(edges)]
+        return [SparseBlock(cut_rows(matrix, cut.start, cut.stop), self.virtual, cut.start) for cut in cuts]
 
     def stored_rows(self) -> Rows:
         """Return the rows as compiled loops read them."""
-        rows = self._by_rows
-        columns, starts = _unsigned(rows.indices), _unsigned(rows.indptr)
-        return Rows(_read_only(rows.data), columns, starts, rows.shape[1], int(self.virtual))
+        return sparse_visits(self._by_rows, self.virtual)
 
     @cached_property
     def _by_rows(self) -> Any:
         return self.matrix.tocsr()
+
+    def by_columns(self) -> Any:
+        """Return the matrix stored by columns (CSC), itself if it is."""
+        return self.matrix.tocsc()
 
     def select(self, kept: NDArray[np.bool_]) -> SparseDesign:
         """Return the rows where `kept` holds, copied, as a design of their own."""
@@ -274,23 +173,53 @@ class SparseDesign(_ArrayDesign):
         return np.asarray(self._by_rows[np.asarray(indices, dtype=np.intp)].toarray(), dtype=np.float64)
 
 
-def _cut(matrix: Any, first: int, last: int) -> Any:
-    """Return some rows of a matrix stored by rows, its entries not copied."""
-    starts = matrix.indptr[first : last + 1]
-    entries = slice(starts[0], starts[-1])
-    shape, data, indices = (last - first, matrix.shape[1]), matrix.data[entries], matrix.indices[entries]
-    return _of_parts(type(matrix), shape, data, indices, starts - starts[0])
+def dense_cuts(n: int, width: int, most: int | None = None) -> list[slice]:
+    """Return where dense rows are cut into blocks that fit the cache, of at most so many elements, or one row."""
+    rows = max(1, BLOCK_ELEMENTS // max(1, width), width // WIDE_SHARE)
+    rows = rows if most is None else min(rows, max(1, most // max(1, width)))
+    return [slice(start, min(n, start + rows)) for start in range(0, n, rows)]
 
 
-def _transposed(matrix: Any) -> Any:
-    return _of_parts(type(type(matrix)((1, 1)).T), matrix.shape[::-1], matrix.data, matrix.indices, matrix.indptr)
+def sparse_cuts(starts: NDArray[Any], width: int, most: int | None = None) -> list[slice]:
+    """Return where sparse rows are cut into blocks of about as many entries each: a few, or of at most so many."""
+    n, entries = len(starts) - 1, int(starts[-1])
+    size = max(BLOCK_ENTRIES, ENTRIES_A_COLUMN * width)
+    count = min(n, GROUPS, entries // size) if most is None else min(n, max(1, entries // min(size, most)))
+    if count < 2:
+        return [slice(0, n)]
+    edges = np.unique([0, *np.searchsorted(starts, np.arange(1, count) * (entries // count)), n]).tolist()
+    return [slice(first, last) for first, last in pairwise(edges)]
 
 
-def _of_parts(kind: Any, shape: Any, data: NDArray[Any], indices: NDArray[Any], starts: NDArray[Any]) -> Any:
-    """Return a sparse matrix that has these parts themselves; its constructor would copy the parts of larger ones."""
-    matrix = kind(shape, dtype=data.dtype)
-    matrix.data, matrix.indices, matrix.indptr = data, indices, starts
-    return matrix
+def in_groups(cuts: list[slice]) -> list[list[slice]]:
+    """Return cuts in groups for the cores to share."""
+    size = -(-len(cuts) // GROUPS)
+    return [cuts[first : first + size] for first in range(0, len(cuts), size)]
+
+
+def sample_stride(n: int) -> int:
+    """Return the stride of the rows by which columns are judged to lie far from 0."""
+    return max(1, n // CENTRE_ROWS)
+
+
+def far_means(sample: NDArray[Any]) -> Floats | None:
+    """Return the means of columns that lie so far from 0 that products lose digits, 0 for the others; None of none."""
+    sample = np.asarray(sample, dtype=np.float64)
+    with np.errstate(over="ignore", invalid="ignore"):
+        mean, spread = sample.mean(axis=0), sample.std(axis=0)
+        far = np.abs(mean) > FAR * spread
+    return np.where(far, mean, 0.0) if far.any() else None
+
+
+def dense_visits(values: NDArray[Any], virtual: bool) -> Rows:
+    """Return an array stored by rows as compiled loops read it."""
+    return Rows(_read_only(values.ravel()), _NONE, _NONE, values.shape[1], int(virtual))
+
+
+def sparse_visits(matrix: Any, virtual: bool) -> Rows:
+    """Return a sparse matrix stored by rows as compiled loops read it."""
+    columns, starts = _unsigned(matrix.indices), _unsigned(matrix.indptr)
+    return Rows(_read_only(matrix.data), columns, starts, matrix.shape[1], int(virtual))
 
 
 def _unsigned(indices: NDArray[Any]) -> NDArray[Any]:

@@ -141,8 +141,11 @@ class Design(ABC):
     """A matrix of n rows and p columns (the virtual one included) that is only ever read in passes."""
 
     in_memory: bool = False
-    random_rows: bool = False
-    column_access: bool = False
+    random_rows: bool = False  # take, subsample, select
+    row_visits: bool = False  # stored_rows
+    column_access: bool = False  # column_stores.column_store
+    together: int | None = None  # rows near each other that drawn visits had better keep together
+    partitioned: bool = False  # parts, each_part
 
     def __init__(self, shape: tuple[int, int], names: Sequence[str], virtual: bool) -> None:
         self.shape = shape
@@ -193,8 +196,23 @@ class Design(ABC):
         return Expansion(*self.fold(_expand, coef, pointwise, order, rows=rows, combine=add_each))
 
     def stored_rows(self) -> Rows:
-        """Return the rows as compiled loops read them; needs `random_rows`."""
+        """Return the rows as compiled loops read them; needs `row_visits`."""
         raise NeedsError(f"{type(self).__name__} cannot be visited row by row; use a batch rule")
+
+    def visit(self, loop: Callable[..., Any], *arguments: Any, changed: Sequence[NDArray[Any]]) -> Any:  # noqa: ARG002
+        """Run a loop over the stored rows on its arguments, of which it changes some arrays; return what it returns."""
+        return loop(self.stored_rows(), *arguments)
+
+    @property
+    def parts(self) -> list[slice]:
+        """The rows of each partition; needs `partitioned`."""
+        raise NeedsError(f"{type(self).__name__} has no partitions")
+
+    def each_part(
+        self, task: Callable[..., Any], shared: Sequence[Sequence[Any]], rows: Sequence[Floats] = ()
+    ) -> list[Any]:
+        """Run ``task(design, *rows, *its part of shared)`` on each partition as a design; needs `partitioned`."""
+        raise NeedsError(f"{type(self).__name__} has no partitions to run {task.__name__} on; {len(shared), len(rows)}")
 
     def take(self, indices: Sequence[int] | NDArray[np.intp]) -> Floats:  # noqa: ARG002  # for those that have it
         """Return some rows as a dense array (k, p), virtual column included; needs `random_rows`."""
@@ -241,11 +259,20 @@ class Design(ABC):
         self.passes += 1.0
 
         def work(group: Iterable[Block]) -> Any:
-            results = (task(block, *(row[block.start : block.stop] for row in rows), *shared) for block in group)
+            results = _on_each(task, group, shared, rows)
             with np.errstate(over="ignore", invalid="ignore"):  # what is not finite shows in the result
                 return reduce(combine, results)
 
         return map_groups(work, self.groups())
+
+
+def _on_each(
+    task: Callable[..., Any], group: Iterable[Block], shared: tuple[Any, ...], rows: Sequence[Floats]
+) -> Iterator[Any]:
+    for block in group:
+        result = task(block, *(row[block.start : block.stop] for row in rows), *shared)
+        del block  # so that the memory it was read into can be used for the next
+        yield result
 
 
 def _matvec(block: Block, coef: Floats) -> Floats:

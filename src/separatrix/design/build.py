@@ -15,11 +15,12 @@ from numpy.typing import NDArray
 
 from separatrix.design.array import DenseDesign, SparseDesign
 from separatrix.design.base import Block, Design, Floats
+from separatrix.design.blocked import BlockedDesign, BlockedRows
 from separatrix.design.mapped import MappedDesign, MappedRows
-from separatrix.design.row_source import RowSource
+from separatrix.design.row_source import rows_of
 from separatrix.errors import DataError
 
-__all__ = ["INTERCEPT", "column_names", "largest_entry", "make_design", "map_rows", "row_radius"]
+__all__ = ["INTERCEPT", "as_floats", "column_names", "largest_entry", "make_design", "map_rows", "row_radius"]
 
 INTERCEPT = "intercept"
 # Beyond these, a square leaves the range of a float64 (about 1e±308).
@@ -30,13 +31,14 @@ EXACT_INTEGERS = 2.0**53  # up to which every whole number is a float
 def make_design(X: Any, *, intercept: bool, names: Sequence[str] | None = None) -> Design:
     """Return X, an array or sparse matrix (n, p), as a design; `intercept` adds the virtual column of ones.
 
-    A `RowSource` makes its own. Of `MappedRows`, `names` are those of the columns before the map.
+    A `RowSource` makes its own, and a Dask array or dataframe is one. Of `MappedRows`, `names` are those of the columns
+    before the map.
     """
     if isinstance(X, MappedRows):
-        return _mapped_design(X, intercept, names)
-    source = X if isinstance(X, RowSource) else None
+        return _mapped_there(X, intercept, names) or _mapped_design(X, intercept, names)
+    source = rows_of(X)
     names = source.names if source is not None and names is None else names
-    values = X if source is not None else _as_floats(X, names)
+    values: Any = as_floats(X, names) if source is None else source
     n, p = values.shape
     if n == 0:
         raise DataError("the data have no rows; at least two are needed")
@@ -51,9 +53,15 @@ def make_design(X: Any, *, intercept: bool, names: Sequence[str] | None = None) 
     return DenseDesign(values, all_names, intercept)
 
 
-def map_rows(rows: MappedRows) -> Floats:
-    """Return all rows mapped, as an array (n, outputs), which takes their size; what is not finite is refused."""
+def map_rows(rows: MappedRows) -> Any:
+    """Return all rows mapped, as an array (n, outputs), which takes their size; what is not finite is refused.
+
+    Rows on disk that are too many for the memory allowed are blocked rows again.
+    """
     design = _mapped_design(rows, False, None).stored()
+    if isinstance(design, BlockedDesign):
+        row_radius(design)
+        return BlockedRows(design.store, design.names, design.memory)
     if not np.isfinite(design.values.sum()):  # the sum alone may overflow
         row_radius(design)
     return np.asarray(design.values)
@@ -65,6 +73,17 @@ def _mapped_design(rows: MappedRows, intercept: bool, names: Sequence[str] | Non
     base = make_design(rows.X.tocsr() if _is_sparse(rows.X) else rows.X, intercept=False, names=names)
     stored = rows.map.names(base.names)
     return MappedDesign(base, rows.map, (_free_name(stored), *stored) if intercept else stored, intercept)
+
+
+def _mapped_there(rows: MappedRows, intercept: bool, names: Sequence[str] | None) -> Design | None:
+    """Return the design of rows that are mapped where they lie; None if they are not."""
+    source = rows_of(rows.X)
+    there = None if source is None else source.mapped(rows.map)
+    if source is None or there is None:
+        return None
+    rows.map.require_width(source.shape[1])
+    stored = rows.map.names(column_names(source.shape[1], source.names if names is None else names))
+    return there.design((_free_name(stored), *stored) if intercept else stored, intercept)
 
 
 def _free_name(names: Sequence[str]) -> str:
@@ -97,7 +116,8 @@ def row_radius(design: Design) -> float:
     return float(np.sqrt(largest))
 
 
-def _as_floats(X: Any, names: Sequence[str] | None) -> Any:
+def as_floats(X: Any, names: Sequence[str] | None) -> Any:
+    """Return X as a dense array or a sparse matrix of float64 or float32, or refuse it with the place at fault."""
     array: Any = X if _is_sparse(X) else _as_array(X)
     if array.ndim != 2:
         raise DataError(
@@ -141,7 +161,7 @@ def _refuse_rounded(array: NDArray[Any], numbers: Floats, names: Sequence[str] |
     """Refuse whole numbers that are not floats: two that differ would become one."""
     if array.dtype.kind not in "iu" or array.dtype.itemsize < 8 or not array.size:
         return
-    changed = np.argwhere((np.abs(numbers) > EXACT_INTEGERS) & (numbers.astype(object) != array.astype(object)))
+    changed = np.argwhere((np.abs(numbers) >= EXACT_INTEGERS) & (numbers.astype(object) != array.astype(object)))
     if len(changed):
         row, column = changed[0].tolist()
         raise DataError(

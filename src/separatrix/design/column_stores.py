@@ -1,4 +1,4 @@
-"""How columns are stored: in an array, or in a sparse matrix.
+"""How columns are stored: in an array, or in a sparse matrix, in memory or on disk.
 
 Dense columns are read where they lie, in any order of storage, each call a pass; an eighth of them, or fewer, is
 gathered first, and reading that counts as its share. Sparse columns are cut out of the matrix stored by columns; one
@@ -16,13 +16,14 @@ from numpy.typing import NDArray
 
 from separatrix.design.array import DenseDesign, SparseDesign
 from separatrix.design.base import Design, add_each
+from separatrix.design.blocked import BlockedDesign, BlockedSparseDesign
 from separatrix.design.columns import Columns, ColumnStore, Floats, Indices
 from separatrix.design.threads import map_groups
 from separatrix.errors import NeedsError
 from separatrix.jit import WorkGate
 from separatrix.loops.coordinate import column_dots, column_squares, dense_dots, sparse_gram
 
-__all__ = ["SparseColumns", "column_store"]
+__all__ = ["GATHERED", "DenseColumns", "SparseColumns", "column_store", "weighted_grams"]
 
 PART_ELEMENTS = 2**21  # of a part of a Gram matrix, at most, since weights or a centre have it copied
 LEAST_ROWS = 256  # in such a part, for its products to run at full speed
@@ -40,9 +41,10 @@ def column_store(design: Design) -> ColumnStore:
 class DenseColumns(Columns):
     """Columns of an array, read where they lie, or all columns of an array that they were gathered into."""
 
-    def __init__(self, design: DenseDesign, indices: Indices, gathered: DenseDesign | None = None) -> None:
+    def __init__(self, design: Design, indices: Indices, gathered: Design | None = None) -> None:
         super().__init__(indices, design.virtual)
-        self.design, self.source, size = design, gathered or design, len(self.stored)
+        self.design, size = design, len(self.stored)
+        self.source: Any = gathered or design
         self.cut: Any = self.stored if gathered is None else slice(0, size)
         if gathered is None and size and size == self.stored[-1] - self.stored[0] + 1:
             self.cut = slice(int(self.stored[0]), int(self.stored[-1]) + 1)  # neighbours need no copy
@@ -52,7 +54,7 @@ class DenseColumns(Columns):
         if not len(self.stored):
             return np.zeros((self.design.shape[0], *coef.shape[1:]))
         self._count()
-        return self.source.gather(_times, coef, self.cut)
+        return np.asarray(self.source.gather(_times, coef, self.cut))
 
     def stored_transposed_times(self, values: Floats) -> Floats:
         """Return the transposed stored columns times values."""
@@ -73,45 +75,38 @@ class DenseColumns(Columns):
         return reduce(add_each, map_groups(partial(self._part_of_grams, weights), parts))
 
     def _part_of_grams(self, weights: Floats, rows: slice) -> tuple[Floats, Floats]:
-        values, weights = self.source.values[rows, self.cut], weights[rows]
-        if self.source.centre is not None:
-            values = values - self.source.centre[self.cut]
-        values = values.astype(np.float64, copy=False)
-        sums = weights.T @ values if self.with_ones else np.zeros((weights.shape[1], 0))
-        return np.stack([_weighted_gram(values, column) for column in weights.T]), sums
+        values = self.source.part(rows, self.cut).astype(np.float64, copy=False)
+        return weighted_grams(values, weights[rows], self.with_ones)
 
     def _count(self) -> None:
         """Count a read of gathered columns as their share of a pass; what is read in place counts itself, as one."""
         if self.source is not self.design:
-            n, width = self.design.values.shape
-            self.design.count_visits(round(n * len(self.stored) / width))
+            width = self.design.shape[1] - self.design.virtual
+            self.design.count_visits(round(self.design.shape[0] * len(self.stored) / width))
 
 
 class DenseStore(ColumnStore):
     """The columns of an array; few of them are gathered, and if stored by columns they are read by columns."""
 
-    def __init__(self, design: DenseDesign) -> None:
-        self.design = design
-        self.by_columns = design.values.flags.f_contiguous and not design.values.flags.c_contiguous
-        self.gate = WorkGate(("dense columns", design.values.dtype.str))
+    def __init__(self, design: DenseDesign | BlockedDesign) -> None:
+        array: Any = design
+        self.design = array
+        self.gate = WorkGate(("dense columns", array.values.dtype.str if array.by_columns else ""))
 
     def take(self, indices: Indices) -> Columns:
         """Return some columns."""
-        columns, values = DenseColumns(self.design, indices), self.design.values
-        if isinstance(columns.cut, slice) or len(columns.stored) > GATHERED * values.shape[1]:
+        columns, width = DenseColumns(self.design, indices), self.design.shape[1] - self.design.virtual
+        if isinstance(columns.cut, slice) or len(columns.stored) > GATHERED * width:
             return columns
-        part = np.asarray(values[:, columns.stored], dtype=np.float64)
-        if self.design.centre is not None:
-            part -= self.design.centre[columns.stored]
         names = [self.design.names[index] for index in indices[int(columns.with_ones) :]]
-        return DenseColumns(self.design, indices, DenseDesign(part, names, virtual=False))
+        return DenseColumns(self.design, indices, self.design.gathered(columns.stored, names))
 
     def correlate(self, values: Floats, among: Indices) -> Floats:
         """Return all columns times values, right at least for the indices asked for."""
-        n, width = self.design.values.shape
-        multiply = self.gate.choose(dense_dots, n * len(among))
-        if not self.by_columns or values.ndim > 1 or multiply is dense_dots:
-            return self.design.rmatvec(values)
+        n, width = self.design.shape[0], self.design.shape[1] - self.design.virtual
+        multiply = self.gate.choose(dense_dots, n * len(among)) if self.design.by_columns else dense_dots
+        if values.ndim > 1 or multiply is dense_dots:
+            return np.asarray(self.design.rmatvec(values))
         virtual, flat = int(self.design.virtual), _read_only(self.design.values.ravel(order="F"))
         which, product = among[among >= virtual] - virtual, np.zeros(width + virtual)
         parts = np.array_split(which, min(len(which), PARTS)) if len(which) else []
@@ -126,6 +121,12 @@ class DenseStore(ColumnStore):
     def squares(self, weights: Floats) -> Floats:
         """Return the weighted sum of each column's squares."""
         return np.asarray(self.design.fold(_squares, rows=(weights,)))
+
+
+def weighted_grams(values: Floats, weights: Floats, with_ones: bool) -> tuple[Floats, Floats]:
+    """Return a Gram matrix of some columns for each of several weights and, with ones beside them, their sums."""
+    sums = weights.T @ values if with_ones else np.zeros((weights.shape[1], 0))
+    return np.stack([_weighted_gram(values, column) for column in weights.T]), sums
 
 
 def _weighted_gram(values: Floats, weights: Floats) -> Floats:
@@ -190,16 +191,16 @@ class SparseColumns(Columns):
 class SparseStore(ColumnStore):
     """The columns of a sparse matrix, stored by columns (CSC)."""
 
-    def __init__(self, design: SparseDesign) -> None:
+    def __init__(self, design: SparseDesign | BlockedSparseDesign) -> None:
         self.design = design
-        self.matrix = design.matrix.tocsc()
+        self.matrix = design.by_columns()
         if not self.matrix.has_canonical_format:  # entries that are given twice, or in no order
             self.matrix = self.matrix.copy()
             self.matrix.sum_duplicates()
         self.values, self.starts = _read_only(self.matrix.data), _read_only(self.matrix.indptr)
         self.rows = _read_only(self.matrix.indices)
         self.gate = WorkGate(("columns", self.matrix.dtype.str, self.matrix.indices.dtype.str))
-        if self.matrix is not design.matrix:
+        if self.matrix is not getattr(design, "matrix", None):
             self.count(self.matrix.nnz)
 
     def take(self, indices: Indices) -> Columns:
@@ -249,5 +250,15 @@ def _dense_store(design: DenseDesign) -> ColumnStore:
 
 
 @column_store.register
+def _dense_store_on_disk(design: BlockedDesign) -> ColumnStore:
+    return DenseStore(design)
+
+
+@column_store.register
 def _sparse_store(design: SparseDesign) -> ColumnStore:
+    return SparseStore(design)
+
+
+@column_store.register
+def _sparse_store_on_disk(design: BlockedSparseDesign) -> ColumnStore:
     return SparseStore(design)

@@ -2,7 +2,8 @@
 
 `MappedRows` says of a matrix that it is to be read through a map; `make_design` takes it like any matrix. Each pass
 maps all rows anew, so memory holds a block for each core, not the mapped matrix. Only solvers that visit rows one by
-one need the mapped rows stored together: that is done once, on first demand, and takes their size.
+one need the mapped rows stored together: that is done once, on first demand, and takes their size, on disk if the
+rows are there and it is much.
 
 Cost of a pass: that of the mapped matrix in memory, and the mapping.
 """
@@ -16,9 +17,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.design.array import GROUPS, DenseBlock, DenseDesign
+from separatrix.design.array import GROUPS, DenseDesign
+from separatrix.design.array_blocks import DenseBlock
 from separatrix.design.base import Block, Design, Floats
+from separatrix.design.blocked_dense import BlockedDesign
 from separatrix.design.maps import FeatureMap
+from separatrix.design.on_disk import OnDiskDesign, written
 from separatrix.loops.rows import Rows
 
 __all__ = ["MappedDesign", "MappedRows"]
@@ -56,7 +60,8 @@ class MappedDesign(Design):
         feature_map.require_width(base.shape[1])
         super().__init__((base.shape[0], feature_map.outputs + virtual), names, virtual)
         self.base, self.map, self.centre = base, feature_map, centre
-        self.in_memory, self.random_rows = base.in_memory, base.random_rows
+        self.in_memory, self.together = base.in_memory, base.together
+        self.random_rows = self.row_visits = base.random_rows
 
     def blocks(self) -> Iterator[Block]:
         """Yield mapped blocks that fit the cache."""
@@ -122,11 +127,15 @@ class MappedDesign(Design):
         return self._stored.stored_rows()
 
     @cached_property
-    def _stored(self) -> DenseDesign:
+    def _stored(self) -> DenseDesign | BlockedDesign:
         return self.stored()
 
-    def stored(self) -> DenseDesign:
-        """Return the mapped rows as a design held in memory, which takes their size."""
+    def stored(self) -> DenseDesign | BlockedDesign:
+        """Return the mapped rows as a design of their own, in memory; many of them, of rows on disk, there."""
+        base = self.base
+        if isinstance(base, OnDiskDesign) and not base.holds(8 * self.shape[0] * self.map.outputs):
+            store: Any = written((block.dense_stored() for block in self.blocks()), self.map.outputs)
+            return BlockedDesign(store, self.names, self.virtual, base.memory)
         values = np.empty((self.shape[0], self.map.outputs))
         for block in self.blocks():
             values[block.start : block.stop] = block.dense_stored()

@@ -7,6 +7,7 @@ column: blocks are stacked and reduced to a triangle whenever they outgrow it se
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -94,11 +95,11 @@ def _magnitude(scores: Floats, y: Floats, *weights: Floats) -> float:
     return float(size @ (weights[0] * size if weights else size))
 
 
+@dataclass(frozen=True)
 class _Stack:
     """Rows waiting to be reduced to a triangle."""
 
-    def __init__(self, parts: list[Floats]) -> None:
-        self.parts = parts
+    parts: list[Floats]
 
     def __add__(self, other: _Stack) -> _Stack:
         joined = _Stack([*self.parts, *other.parts])

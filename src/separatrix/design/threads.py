@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import Any, TypeVar
 
-__all__ = ["map_groups", "one_blas_thread"]
+__all__ = ["cores", "map_groups", "one_blas_thread"]
 
 Group = TypeVar("Group")
 Result = TypeVar("Result")
@@ -20,12 +20,12 @@ Result = TypeVar("Result")
 
 def map_groups(task: Callable[[Group], Result], groups: Sequence[Group]) -> Iterator[Result]:
     """Yield the task's result for each group, in order; on several cores if there are several groups."""
-    workers = min(len(groups), _cores())
+    workers = min(len(groups), cores())
     if workers < 2:
         yield from map(task, groups)
         return
     with one_blas_thread():
-        yield from _pool(_cores()).map(task, groups)
+        yield from _pool(cores()).map(task, groups)
 
 
 def one_blas_thread() -> Any:
@@ -33,7 +33,8 @@ def one_blas_thread() -> Any:
     return _blas().limit(limits=1, user_api="blas")
 
 
-def _cores() -> int:
+def cores() -> int:
+    """Return how many cores this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

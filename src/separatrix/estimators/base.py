@@ -12,9 +12,9 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, check_random_state
 
 from separatrix.certificates import Certificate
-from separatrix.design import Design, make_design
+from separatrix.design import Design, make_design, rows_of
 from separatrix.errors import ConvergenceWarning, DataError
-from separatrix.estimators.border import checked_rows, checked_rows_and_targets
+from separatrix.estimators.border import checked_rows, checked_rows_and_targets, vector_of
 from separatrix.fit import Classes, FitResult, Trace, find_classes
 from separatrix.rule import Tie, predicted_signs
 from separatrix.theory import Halfspace
@@ -54,7 +54,9 @@ class LinearModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
         """Return the rows' weights, checked; None where none are given."""
         if sample_weight is None:
             return None
-        weights = np.asarray(_check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True))
+        weights = np.asarray(
+            _check_sample_weight(vector_of(sample_weight), rows_of(X) or X, dtype=np.float64, ensure_non_negative=True)
+        )
         if getattr(self, "weight_kind", "precision") == "frequency" and (weights % 1.0).any():
             row = int(np.flatnonzero(weights % 1.0)[0])
             raise DataError(

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_consistent_length, column_or_1d, validate_data
 
-from separatrix.design import MappedRows, RowSource
+from separatrix.design import MappedRows, RowSource, is_dask, rows_of
 from separatrix.errors import DataError
 
-__all__ = ["checked_rows", "checked_rows_and_targets"]
+__all__ = ["checked_rows", "checked_rows_and_targets", "vector_of"]
 
 # What every estimator takes, in scikit-learn's words.
 ACCEPTED: dict[str, Any] = {"accept_sparse": ["csr", "csc"], "dtype": [np.float64, np.float32]}
@@ -24,9 +24,10 @@ def checked_rows(estimator: Any, X: Any, *, reset: bool = False, finite: bool = 
     """Return X, checked; `reset` has the estimator learn its columns, else they must be those it knows."""
     if isinstance(X, MappedRows):
         return MappedRows(checked_rows(estimator, X.X, reset=reset, finite=finite), X.map)
-    if isinstance(X, RowSource):
-        _check_columns(estimator, X, reset)
-        return X
+    source = rows_of(X)
+    if source is not None:
+        _check_columns(estimator, source, reset)
+        return source
     return validate_data(estimator, X, reset=reset, **ACCEPTED, ensure_all_finite=finite)
 
 
@@ -37,15 +38,21 @@ def checked_rows_and_targets(
     if isinstance(X, MappedRows):
         rows, y = checked_rows_and_targets(estimator, X.X, y, reset=reset, numeric=numeric)
         return MappedRows(rows, X.map), y
-    if isinstance(X, RowSource):
-        _check_columns(estimator, X, reset)
+    source, y = rows_of(X), vector_of(y)
+    if source is not None:
+        _check_columns(estimator, source, reset)
         y = column_or_1d(y, dtype=np.float64 if numeric else None, warn=True)
-        check_consistent_length(X, y)
-        return X, y
+        check_consistent_length(source, y)
+        return source, y
     checked: tuple[Any, Any] = validate_data(
         estimator, X, y, reset=reset, y_numeric=numeric, **ACCEPTED, ensure_all_finite=False
     )
     return checked
+
+
+def vector_of(values: Any) -> Any:
+    """Return one entry a row as it was given; a Dask array or series computed."""
+    return np.asarray(values.compute()) if is_dask(values) else values
 
 
 def _check_columns(estimator: Any, rows: RowSource, reset: bool) -> None:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from separatrix.design import array_of
 from separatrix.design.kernel_rows import by_rows, kernel_scores
 from separatrix.design.kernels import Kernel, Precomputed, make_kernel, require_gamma
 from separatrix.errors import OptionError, require_number
@@ -43,7 +44,7 @@ class KernelClassifier(ScoreClassifier):
     def decision_function(self, X: Any) -> Floats:
         """Return the scores: (n,) for two classes, positive for the second; (n, K) for more."""
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, **ACCEPTED)
+        X = validate_data(self, array_of(X), reset=False, **ACCEPTED)
         scores = kernel_scores(self.kernel_, by_rows(X), self.support_vectors_, self.support_, self.dual_coef_)
         scores += self.intercept_
         return scores.ravel() if len(self.classes_) == 2 else self._scores_of_classes(scores)
@@ -67,7 +68,7 @@ class KernelClassifier(ScoreClassifier):
 
     def _rows_and_labels(self, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
         require_number("cache_mb", self.cache_mb, above=0.0)
-        X, y = validate_data(self, X, y, **ACCEPTED, ensure_all_finite=False)
+        X, y = validate_data(self, array_of(X), y, **ACCEPTED, ensure_all_finite=False)
         check_classification_targets(y)
         return by_rows(X), y
 

@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.kernel_approximation import RBFSampler
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, check_random_state
 
-from separatrix.design import MappedRows, map_rows
+from separatrix.design import MappedRows, array_of, map_rows
 from separatrix.design.kernels import make_kernel, require_gamma
 from separatrix.design.maps import (
     FeatureMap,
@@ -121,7 +121,7 @@ class SquaredDistance(_Map):
 
     def _found_centre(self, X: Any, y: Any) -> Any:
         if require_choice("centre", self.centre, ("mean", "search")) == "mean":
-            return np.asarray(X.mean(axis=0, dtype=np.float64)).ravel()
+            return np.asarray(array_of(X).mean(axis=0, dtype=np.float64)).ravel()
         if y is None:
             raise DataError('centre="search" looks for a sphere between two classes; give their labels y')
         return find_centre(X, y)
@@ -194,7 +194,7 @@ class RandomFourier(_Map):
     def _settle(self, X: Any, y: Any) -> FeatureMap:  # noqa: ARG002  # of use to others
         gamma = self.gamma if self.gamma == "scale" else require_gamma(self.gamma)
         count = require_count("features", self.features)
-        drawn = RBFSampler(gamma=gamma, n_components=count, random_state=self.random_state).fit(X)
+        drawn = RBFSampler(gamma=gamma, n_components=count, random_state=self.random_state).fit(array_of(X))
         return FourierMap(drawn.random_weights_, drawn.random_offset_)
 
 
@@ -218,6 +218,7 @@ class Nystroem(_Map):
         self.random_state = random_state
 
     def _settle(self, X: Any, y: Any) -> FeatureMap:  # noqa: ARG002  # of use to others
+        X = array_of(X)
         kernel = make_kernel(self.kernel).settled(X)
         if np.ndim(self.landmarks):
             chosen = np.asarray(self.landmarks, dtype=np.float64)

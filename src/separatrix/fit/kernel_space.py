@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.certificates import KernelCertificate, MarginCertificate, SeparabilityCertificate
-from separatrix.design import make_design
+from separatrix.design import array_of, make_design
 from separatrix.design.kernels import make_kernel
 from separatrix.errors import DataError, OverlapError
 from separatrix.fit.kernel_rows import refuse_asymmetric
@@ -36,6 +36,7 @@ MARGIN = MarginOptions(tol=1e-6, max_passes=1000)
 def check_kernel(X: Any, y: Any, kernel: Any, fit_intercept: bool = True) -> KernelCertificate:
     """Return whether two classes can be separated in the space of a kernel, with the widest margin there."""
     signs, labels = binary_signs(y)
+    X = array_of(X)
     rows: Any = X if hasattr(X, "tocsr") else np.asarray(X, dtype=np.float64)
     make_design(rows, intercept=False)
     if rows.shape[0] != len(signs):

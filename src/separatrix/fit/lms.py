@@ -27,6 +27,7 @@ from separatrix.certificates import OptimalityCertificate, dual_bound
 from separatrix.design import Block, Design, row_radius
 from separatrix.errors import OptionError, counted, require_choice, require_number
 from separatrix.fit.convex import shift_intercept
+from separatrix.fit.mixing import averaged
 from separatrix.fit.perceptron import PerceptronOptions
 from separatrix.fit.result import FitResult
 from separatrix.fit.run import Run, Watch, run
@@ -130,7 +131,7 @@ def fit_lms(
     rng = np.random.default_rng(options.seed)
     start = PerceptronOptions(start=options.start).start_weights(design.shape[1], rng)
     rate = limits.automatic(options.update) if options.rate is None else float(options.rate)
-    walk = run(problem, _solver(options, rate, limits, rng), _rules(problem, options), start=start, watch=watch)
+    walk = run(problem, _solver(options, rate, limits, rng, design), _rules(problem, options), start=start, watch=watch)
     coef = start if walk.status is Status.DIVERGED else walk.coef
     certificate = certify_least_squares(problem, coef, labels, options.tol)
     if walk.status is Status.CONVERGED and certificate.relative_gap > max(FALSE_END, options.tol):
@@ -160,10 +161,10 @@ def certify_least_squares(
     return OptimalityCertificate.of(problem, coef, bound, labels=labels, tolerance=tol)
 
 
-def _solver(options: LMSOptions, rate: float, limits: RateLimits, rng: np.random.Generator) -> Solver:
+def _solver(options: LMSOptions, rate: float, limits: RateLimits, rng: np.random.Generator, design: Design) -> Solver:
     if options.update == "batch":
         return Gradient(rate, limits.least)
-    return Stochastic(
+    descent = Stochastic(
         rate,
         schedule=options.schedule,
         order=options.order,
@@ -171,6 +172,7 @@ def _solver(options: LMSOptions, rate: float, limits: RateLimits, rng: np.random
         seed=rng,
         least_curvature=limits.least,
     )
+    return averaged(descent, design)
 
 
 def _rules(problem: Problem, options: LMSOptions) -> tuple[Rule, ...]:

@@ -19,6 +19,7 @@ from separatrix.design import Block, Design, row_radius
 from separatrix.errors import OptionError, counted, require_choice, require_count, require_number
 from separatrix.fit.doubt import Doubting
 from separatrix.fit.mistakes import Separator, find_separator
+from separatrix.fit.mixing import certify_mixture, mixed, mixture_words
 from separatrix.fit.result import FitResult
 from separatrix.fit.run import Run, Watch, run
 from separatrix.fit.stopping import AtLeast, Rule, Status
@@ -103,11 +104,12 @@ class PerceptronOptions:
             )
         return start
 
-    def solver(self, seed: np.random.Generator) -> Solver:
-        """Return the solver that the options ask for."""
+    def solver(self, seed: np.random.Generator, design: Design) -> Solver:
+        """Return the solver that the options ask for, of a design."""
         if self.update == "batch":
             return BatchPerceptron(self.rule)
-        return Perceptron(self.rule, self.order, int(self.max_updates), int(self.max_passes), seed)
+        learner = Perceptron(self.rule, self.order, int(self.max_updates), int(self.max_passes), seed)
+        return mixed(learner, self.keep, design)
 
 
 class Ballot(NamedTuple):
@@ -149,12 +151,12 @@ def fit_perceptron(
         options = replace(options, max_passes=1)
     radius = row_radius(design)
     problem = Problem(design, signs, PerceptronLoss())
-    solver, rules = options.solver(rng), _rules(options, design.shape[0], partial)
+    solver, rules = options.solver(rng, design), _rules(options, design.shape[0], partial)
     doubt = Doubting(solver, options.rule, rules, labels)
     if options.on_overlap == "stop" and not partial:
         solver, rules = doubt, doubt.rules
     walk = run(problem, solver, rules, start=state, watch=watch)
-    certificate = _certify(problem, options.rule, state, walk, radius, labels)
+    certificate = certify_mixture(_certify(problem, options.rule, state, walk, radius, labels), walk, design)
     ballot = Ballot(*state.ballot()) if options.keep == "vote" else None
     stride = 1 if ballot is None else -(-design.shape[0] * len(ballot.counts) // VOTES_COUNTED)
     judged = problem if stride == 1 else problem.subsample(stride)
@@ -244,7 +246,7 @@ def _result(
         coef=kept[virtual:],
         intercept=np.asarray(kept[0] if virtual else 0.0),
         status=walk.status,
-        message=_message(walk.status, options, state, certificate, wrong, len(y)),
+        message=_message(walk.status, options, state, certificate, wrong, len(y)) + mixture_words(certificate),
         objective=float(problem.loss.value(scores, y).mean()),
         passes=walk.passes,
         seconds=walk.seconds,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,10 +12,10 @@ from numpy.typing import NDArray
 from separatrix.errors import DataError, OptionError, counted, did_you_mean
 from separatrix.fit import Classes
 from separatrix.model.record import Task
-from separatrix.tables import Column, target_column
-from separatrix.tables.table import Table
+from separatrix.tables import DEMO_PREFIX, Column, TableSource, target_column
+from separatrix.tables.table import Table, require_column
 
-__all__ = ["Goal", "find_goal", "known_target", "place_of_label"]
+__all__ = ["Goal", "find_goal", "known_target", "place_of_label", "read_target", "refuse_unknown"]
 
 FEW_NUMBERS = 10  # different whole numbers, up to which they may be names of classes
 MANY_CLASSES = 1000
@@ -35,14 +36,33 @@ class Goal:
     positive: int = 1
 
 
-def known_target(table: Table, asked: str | None) -> str:
+def known_target(table: Table | TableSource, asked: str | None) -> str:
     """Return the target asked for, or the one that the table knows."""
-    target = asked or table.target
+    return _target_among(table.source, table.names, asked or table.target)
+
+
+def refuse_unknown(source: str, names: Collection[str], asked: str | None, others: Iterable[str] = ()) -> None:
+    """Raise a DataError for a target, or another column asked for, that is not among the columns of a table.
+
+    For a table whose rows are not read yet; a demo knows its target.
+    """
+    if asked is not None or not source.startswith(DEMO_PREFIX):
+        _target_among(source, names, asked)
+    for name in others:
+        require_column(source, names, name)
+
+
+def _target_among(source: str, names: Collection[str], target: str | None) -> str:
     if target is None:
-        columns = ", ".join(map(repr, table.names))
-        raise DataError(f"say which column to predict with --target; {table.source} has {columns}")
-    table.column(target)
+        columns = ", ".join(map(repr, names))
+        raise DataError(f"say which column to predict with --target; {source} has {columns}")
+    require_column(source, names, target)
     return target
+
+
+def read_target(source: TableSource, target: str) -> Table:
+    """Return a table of nothing but the target."""
+    return source.read([name for name in source.names if name != target])
 
 
 def find_goal(table: Table, target: str, task: Task | None = None, positive: str | None = None) -> Goal:

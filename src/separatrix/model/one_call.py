@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from separatrix.design import is_dask
+from separatrix.design.memory import parse_memory
 from separatrix.model.learn import LearnOptions
 from separatrix.model.learn.base import Strength
+from separatrix.model.on_cluster import ClusterStorage, as_dask_table
 from separatrix.model.record import Model
+from separatrix.model.storage import Storage
 from separatrix.model.training import TrainOptions
 from separatrix.model.training import train as train_table
-from separatrix.tables import Table, from_frame, read_table
+from separatrix.tables import Table, TableSource, from_frame, open_table
+from separatrix.tables.source import as_source
 
 __all__ = ["train"]
 
@@ -30,12 +36,14 @@ def train(  # noqa: PLR0913  # what a user may ask for, each by its name
     l1_ratio: float = 0.0,
     intercept: bool = True,
     seed: int = 0,
+    memory: str | float | None = None,
 ) -> Model:
     """Learn to predict a column of a table from the others; what `separatrix fit` does, without its page.
 
     Parameters
     ----------
-    table : a path, folder, glob or `demo:NAME`; a frame of pandas, polars or Arrow; or what `read_table` returned
+    table : a path, folder, glob or `demo:NAME`; a frame of pandas, polars, Arrow or Dask; or what
+        `read_table` returned
     target : the column to predict; a demo knows its own
     model : "auto" (least squares of a number, logistic regression of classes), "logistic", "linear", "svm",
         "perceptron", "lms" or "generative"
@@ -44,6 +52,8 @@ def train(  # noqa: PLR0913  # what a user may ask for, each by its name
     reference : the level that the others of a category are compared with, by column
     positive : which of two classes is the second, as text
     strength, l1_ratio : of the penalty: a number, "cv" (cross-validated) or "auto" (none unless there is need)
+    memory : how much of it may be used, in bytes or as "1GB"; half of what is free if not said. A table that needs more
+        is kept on disk meanwhile, and gives the same model
 
     Examples
     --------
@@ -64,11 +74,21 @@ def train(  # noqa: PLR0913  # what a user may ask for, each by its name
         reference=dict(reference or {}),
         positive=positive,
         learn=learn,
+        storage=Storage(None if memory is None else parse_memory(memory)),
     )
-    return train_table(_as_table(table), options).model
+    if is_dask(table):
+        options = replace(options, storage=ClusterStorage())
+    if isinstance(table, TableSource):  # which its owner closes
+        return train_table(table, options).model
+    with _as_source(table, options) as source:
+        return train_table(source, options).model
 
 
-def _as_table(table: Any) -> Table:
+def _as_source(table: Any, options: TrainOptions) -> TableSource:
     if isinstance(table, Table):
-        return table
-    return read_table(str(table)) if isinstance(table, str | Path) else from_frame(table)
+        return as_source(table)
+    if is_dask(table):
+        return as_dask_table(table)
+    if not isinstance(table, str | Path):
+        return as_source(from_frame(table))
+    return open_table(str(table), memory=options.storage.table_memory, expect=options.expect)

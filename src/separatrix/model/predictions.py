@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from separatrix.design.encode import ColumnReport
 from separatrix.model.intervals import Intervals
 
-__all__ = ["Label", "Predictions", "add_reports"]
+__all__ = ["Label", "Predictions", "join_predictions"]
 
 Floats = NDArray[np.float64]
 Label = str | int | float | bool
@@ -59,6 +60,22 @@ class Predictions:
         return {f"{word}_{label}": values[:, place] for place, label in enumerate(self.classes or ())}
 
 
-def add_reports(first: tuple[ColumnReport, ...] | None, second: tuple[ColumnReport, ...]) -> tuple[ColumnReport, ...]:
-    """Return the reports of two blocks of one table as one; None for no block yet."""
-    return second if first is None else tuple(a + b for a, b in zip(first, second, strict=True))
+def join_predictions(parts: Sequence[Predictions], order: NDArray[np.intp] | None = None) -> Predictions:
+    """Return the predictions of several parts as those of all rows, in the order given."""
+
+    def join(name: str) -> Any:
+        pieces = [getattr(part, name) for part in parts]
+        if pieces[0] is None:
+            return None
+        whole = np.concatenate(pieces)
+        return whole if order is None else whole[order]
+
+    return replace(
+        parts[0],
+        labels=join("labels"),
+        scores=join("scores"),
+        probabilities=join("probabilities"),
+        distance=join("distance"),
+        intervals=None,
+        left_out=sum(part.left_out for part in parts),
+    )

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from separatrix.design import RowSource
 from separatrix.errors import ModelFileError
-from separatrix.model.goal import find_goal
+from separatrix.model.goal import find_goal, read_target
 from separatrix.model.provenance import data_digest
 from separatrix.model.record import Model
+from separatrix.model.storage import Storage
 from separatrix.model.training import with_known_target
 from separatrix.records import Record
+from separatrix.tables.source import TableSource, as_source
 from separatrix.tables.table import Table
 
 __all__ = ["CertifiedRows", "certified_rows", "named_columns"]
@@ -32,30 +37,37 @@ class CertifiedRows(NamedTuple):
     same: bool
 
 
-def certified_rows(model: Model, table: Table) -> CertifiedRows:
-    """Return the rows of a table as the fit of a model would have had them; without a target they are left out."""
-    known, _ = with_known_target(table, model.target, model.encoding.missing)
-    encoded = model.encoding.apply(known)
-    y = find_goal(known, model.target, model.task).y[encoded.kept]
-    same = data_digest(encoded.X, y) == model.data.get("sha256")
-    return CertifiedRows(named_columns(_divided(encoded.X, model), model.encoding.feature_names), y, same)
+@contextmanager
+def certified_rows(
+    model: Model,
+    table: Table | TableSource,
+    storage: Storage = Storage(),  # noqa: B008  # frozen
+) -> Iterator[CertifiedRows]:
+    """Have the rows of a table as the fit of a model would have had them; those without a target are left out."""
+    known, _ = with_known_target(as_source(table), model.target, model.encoding.missing)
+    goal = find_goal(read_target(known, model.target), model.target, model.task)
+    with storage.opened({}) as keeper, keeper.hold(model.encoding, known) as held:
+        y = goal.y[held.kept]
+        same = data_digest(held.stored, y) == model.data.get("sha256")
+        scales = _scales(model)
+        X = held.X if scales is None else held.divided(scales)
+        yield CertifiedRows(named_columns(X, model.encoding.feature_names), y, same)
 
 
-def _divided(X: Any, model: Model) -> Any:
-    """Return the columns divided by the scales that the fit used, if any."""
+def _scales(model: Model) -> NDArray[np.float64] | None:
+    """Return what the fit divided the columns by, if anything."""
     if model.options.get("scales") is None:
-        return X
-    scales = Record(model.options, "options").numbers("scales", X.shape[1])
+        return None
+    scales = Record(model.options, "options").numbers("scales", len(model.encoding.feature_names))
     if not (scales > 0.0).all():
         raise ModelFileError(f"options.scales has {scales.min()}, where only numbers above 0 should be")
-    if hasattr(X, "indices"):
-        X.data /= scales[X.indices]
-        return X
-    return X / scales
+    return scales
 
 
 def named_columns(X: Any, names: tuple[str, ...]) -> Any:
-    """Return the features as a matrix that knows the names of its columns."""
+    """Return the features as a matrix that knows the names of its columns; rows that are no matrix know them."""
+    if isinstance(X, RowSource):
+        return X
     matrix = X if hasattr(X, "indices") else X.view(NamedColumns)
     matrix.columns = names
     return matrix

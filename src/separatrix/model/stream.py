@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.design.encode import ColumnReport
+from separatrix.design.encode import ColumnReport, add_reports
 from separatrix.design.encode.cells import iso_date
 from separatrix.errors import OptionError
-from separatrix.model.predictions import Label, Predictions, add_reports
+from separatrix.model.predictions import Label, Predictions
 from separatrix.model.record import Model
 from separatrix.tables.source import BLOCK_ROWS, TableSource
 from separatrix.tables.table import Column, Table

@@ -107,7 +107,7 @@ def _rule(model: Model) -> str:
         return f"Weights ({model.target} is predicted as the sum of weight times feature)"
     if len(model.classes) == 2:
         negative, positive = model.classes
-        return f"Weights (a score above 0 means {model.target} = {positive}, below 0 {negative})"
+        return f"Weights (a score above 0 means {model.target} = {positive}, below 0 means {negative})"
     return f"Weights (the {model.target} with the highest score is predicted)"
 
 

@@ -21,6 +21,7 @@ from separatrix.reports.figures.plane import boundary_picture, no_boundary
 from separatrix.reports.figures.rows import sample_rows
 from separatrix.reports.figures.way import trace_pictures
 from separatrix.reports.figures.weights import coefficient_table, forest_picture
+from separatrix.tables.source import TableSource
 from separatrix.tables.table import Table
 
 __all__ = ["Pictures", "Report", "make_report"]
@@ -42,7 +43,7 @@ class Report:
     """All that a page tells."""
 
     trained: Trained
-    table: Table
+    table: Table | TableSource
     command: str
     answers: tuple[Answer, ...]
     coefficients: InferenceTable
@@ -63,7 +64,7 @@ class Report:
         return self.trained.own, "on its own rows"
 
 
-def make_report(trained: Trained, table: Table, command: str) -> Report:
+def make_report(trained: Trained, table: Table | TableSource, command: str) -> Report:
     """Return the report of a trained model; the pictures are drawn."""
     found = influence_of(trained, table)
     evaluation = trained.own if trained.apart is None else trained.apart

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from separatrix.files import write_whole
 from separatrix.model.training import Trained
+from separatrix.tables.source import TableSource
 from separatrix.tables.table import Table
 
 __all__ = ["write_report"]
 
 
-def write_report(trained: Trained, table: Table, path: str, command: str) -> None:
+def write_report(trained: Trained, table: Table | TableSource, path: str, command: str) -> None:
     """Write the page of a model that was trained on a table; `command` is what makes it again."""
     from separatrix.reports.html import render_report  # noqa: PLC0415  # matplotlib: half a second
     from separatrix.reports.report import make_report  # noqa: PLC0415

@@ -161,8 +161,8 @@ def _predictor(part: FitResult, names: tuple[str, ...], positive: Label, negativ
 
 def _evidence(certificate: Certificate) -> Evidence:
     kind, verdict, claim = certificate.kind, certificate.verdict, certificate.claim
-    if not isinstance(certificate, MistakesCertificate):
-        return Evidence(kind, verdict, claim)
+    if not isinstance(certificate, MistakesCertificate) or certificate.bounded != certificate.updates:
+        return Evidence(kind, verdict, claim)  # what is bounded is not the mistakes: its claim says what is
     radius, margin, bound = certificate.radius, certificate.margin, certificate.bound
     if margin is None or bound is None or math.isinf(bound):
         return Evidence(kind, verdict, claim, radius, margin)

@@ -110,7 +110,7 @@ def _weights(summary: Summary) -> Iterator[str]:
     if len(summary.predictors) > 1:
         rule = f"the {summary.target} with the highest score is predicted"
     else:
-        rule = f"a score above 0 means {summary.target} = {first.positive}, below 0 {first.negative}"
+        rule = f"a score above 0 means {summary.target} = {first.positive}, below 0 means {first.negative}"
     yield ""
     yield from wrapped(f"Weights ({rule})")
     yield ""

@@ -13,6 +13,7 @@ from separatrix.reports.measures import measures_of, with_interval
 from separatrix.reports.plain_table import table_lines
 from separatrix.reports.trained_words import classes, columns, question
 from separatrix.reports.weights import shortened
+from separatrix.tables.source import TableSource
 from separatrix.tables.table import Table
 
 __all__ = ["evaluation_lines", "next_lines", "render_trained"]
@@ -20,7 +21,9 @@ __all__ = ["evaluation_lines", "next_lines", "render_trained"]
 SHOWN = 6  # entries of one kind; the rest are counted
 
 
-def render_trained(trained: Trained, table: Table, *, saved: str | None = None, report: str | None = None) -> str:
+def render_trained(
+    trained: Trained, table: Table | TableSource, *, saved: str | None = None, report: str | None = None
+) -> str:
     """Return the page, at most 100 columns wide, ending with a newline; `saved` and `report` are files written."""
     model = trained.model
     title = f"{LEARNERS[model.estimator].title} of {model.target}, {table.source}"
@@ -31,7 +34,7 @@ def render_trained(trained: Trained, table: Table, *, saved: str | None = None, 
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
-def _data(trained: Trained, table: Table) -> Iterator[str]:
+def _data(trained: Trained, table: Table | TableSource) -> Iterator[str]:
     model = trained.model
     yield from entry("question", question(trained))
     yield from entry("target", trained.goal.reason)

@@ -14,7 +14,14 @@ from separatrix.model.training import Trained
 __all__ = ["KINDS", "classes", "columns", "kinds", "question"]
 
 CLASSES_SHOWN = 10
-KINDS = {"number": "number", "boolean": "truth value", "category": "category", "date": "date", "text": "text"}
+KINDS = {
+    "number": "number",
+    "boolean": "truth value",
+    "category": "category",
+    "date": "date",
+    "text": "text",
+    "presence": "mark of what is missing",
+}
 
 
 def question(trained: Trained, name: Callable[[object], str] = str) -> str:

@@ -45,7 +45,9 @@ class Needs:
     convex: bool = False
     curvature: bool = False
     random_rows: bool = False
+    row_visits: bool = False
     column_access: bool = False
+    partitioned: bool = False
     smooth_penalty: bool = False
     quadratic_penalty: bool = False
     no_penalty: bool = False
@@ -88,5 +90,9 @@ def _missing(needs: Needs, problem: Problem) -> Iterator[tuple[str, str]]:
         yield "no_penalty", f"no penalty; this problem has {type(penalty).__name__}"
     if needs.random_rows and not design.random_rows:
         yield "random_rows", f"rows in any order; {type(design).__name__} only streams them"
+    if needs.row_visits and not design.row_visits:
+        yield "row_visits", f"rows one at a time; {type(design).__name__} gives them in blocks only"
     if needs.column_access and not design.column_access:
         yield "column_access", f"whole columns; {type(design).__name__} has none"
+    if needs.partitioned and not design.partitioned:
+        yield "partitioned", f"rows in partitions; {type(design).__name__} has none"

@@ -81,10 +81,10 @@ class Coordinate:
 
     needs: ClassVar[Needs] = Needs(
         curvature=True,
-        random_rows=True,
+        column_access=True,
         otherwise={
             "curvature": "Use a loss that has one: SquaredHinge, Logistic.",
-            "random_rows": "Hold the data in memory, as an array or a sparse matrix (CSC; CSR is rearranged once).",
+            "column_access": "Hold the data in memory, as an array or a sparse matrix (CSC; CSR is rearranged once).",
         },
     )
 

@@ -39,6 +39,7 @@ from separatrix.problem import Problem
 from separatrix.solvers.base import Needs, Step
 from separatrix.solvers.momentum import Momentum
 from separatrix.solvers.multipliers import Look, Multipliers
+from separatrix.solvers.visits import by_blocks
 
 __all__ = ["DualCoordinate"]
 
@@ -67,13 +68,13 @@ class DualCoordinate:
     needs: ClassVar[Needs] = Needs(
         target=frozenset({"labels"}),
         losses=frozenset(loss.name for loss in CONJUGATES),
-        random_rows=True,
+        row_visits=True,
         smooth_penalty=True,
         quadratic_penalty=True,
         otherwise={
             "target": "Use Newton or LBFGS.",
             "losses": "Use Stochastic.",
-            "random_rows": "Use InteriorPoint or LBFGS, which stream, or hold the rows in memory.",
+            "row_visits": "Use InteriorPoint or LBFGS, which stream, or hold the rows in memory.",
             "smooth_penalty": "Use Coordinate, which takes an L1 penalty.",
             "quadratic_penalty": "Give a strength above 0, or use InteriorPoint, Newton or LBFGS, which need none.",
         },
@@ -137,7 +138,8 @@ class _Walk:
                 break
             self.momentum.watch()
             now = len(order)
-            order, largest = self.state.sweep(self.rng.permutation(order), self.bound)
+            drawn = by_blocks(self.rng.permutation(order), self.state.problem.design.together, self.rng)
+            order, largest = self.state.sweep(drawn, self.bound)
             self.bound = largest if largest > 0.0 else math.inf
             self.momentum.carry_on(now)
             visits += now

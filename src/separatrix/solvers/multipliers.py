@@ -64,7 +64,8 @@ class Multipliers:
         """Visit rows in order; return those still in play, and the largest gradient of those that moved."""
         visit = self.gate.choose(dual_pass, len(order) * self.row_work)
         point = (self.q, self.coef)
-        kept, largest = visit(self.rows, self.weighted, order, self.conjugate, self.metric, bound, point)
+        given = (self.weighted, order, self.conjugate, self.metric, bound, point)
+        kept, largest = self.problem.design.visit(visit, *given, changed=(order, *point))
         self.problem.design.count_visits(len(order))
         return order[:kept], largest
 
@@ -72,7 +73,7 @@ class Multipliers:
         """Add to coefficients, in place, what changes of some multipliers make of them."""
         factors = changes * self.shares[indices] * self.weighted.labels[indices]
         add = self.gate.choose(add_rows, len(indices) * self.row_work)
-        add(self.rows, indices, factors, self.metric, coef)
+        self.problem.design.visit(add, indices, factors, self.metric, coef, changed=(coef,))
         self.problem.design.count_visits(len(indices))
 
     def inner(self, left: Floats, right: Floats) -> Any:
@@ -137,7 +138,7 @@ class Multipliers:
         squares, design = np.empty(self.n), self.problem.design
         fill = self.gate.choose(row_squares, self.n * self.row_work)
         design.count_visits(self.n)
-        if not fill(self.rows, squares):
+        if not design.visit(fill, squares, changed=(squares,)):
             squares = design.squared_norms() - self.virtual
         if not math.isfinite(float(squares.sum())):
             row_radius(design)  # refuses data that are not finite, with their place

@@ -110,9 +110,9 @@ class Perceptron:
 
     needs: ClassVar[Needs] = Needs(
         target=frozenset({"labels"}),
-        random_rows=True,
+        row_visits=True,
         no_penalty=True,
-        otherwise={"random_rows": "Use BatchPerceptron, which streams."},
+        otherwise={"row_visits": "Use BatchPerceptron, which streams."},
     )
 
     def steps(self, problem: Problem, start: PerceptronState) -> Iterator[Step]:
@@ -133,7 +133,7 @@ class _Walk:
         rule, tie = solver.rule, online.TIE_CODES[solver.rule.tie]
         self.rule = online.Rule(tie, rule.margin, rule.rate, int(rule.inverse), solver.max_updates, self.n)
         self.weights = online.Weights(state.coef, state.lag, state.pocket)
-        self.plan = VisitPlan(solver.order, self.n, solver.max_passes, solver.seed)
+        self.plan = VisitPlan(solver.order, self.n, solver.max_passes, solver.seed, self.design.together)
         self.gate = WorkGate(("perceptron", self.rows.values.dtype.str, self.rows.columns.dtype.str))
         self.row_work = 2 * (int(self.rows.values.size) // self.n) + 20
         self.walked = 0
@@ -145,7 +145,8 @@ class _Walk:
         reads, order = int(counters[online.READS]), self.plan.next_step(counters)
         while not self._step_is_over():
             visit = self.gate.choose(online.perceptron_visits, self._work_left())
-            visit(self.rows, self.y, order, self.rule, self.weights, self.log, counters)
+            given = (self.y, order, self.rule, self.weights, self.log, counters)
+            self.design.visit(visit, *given, changed=(*self.weights, *self.log[:-1], counters))
             self._empty_log()
             if counters[online.STREAK] >= self.n and not self._confirmed():
                 counters[online.STREAK] = 0
@@ -153,7 +154,7 @@ class _Walk:
             record = int(counters[online.POCKET_RUN])
             counters[online.POCKET_RUN] = -1  # at the end of a step every run is judged, however short
             fill = self.gate.choose(online.fill_pocket, self.n * self.row_work)
-            fill(self.rows, self.y, self.rule, self.weights, counters)
+            self.design.visit(fill, self.y, self.rule, self.weights, counters, changed=(*self.weights, counters))
             counters[online.POCKET_RUN] = max(record, int(counters[online.POCKET_RUN]))
         self.design.count_visits(int(counters[online.READS]) - reads)
         self.walked += int(counters[online.DONE])
@@ -177,8 +178,8 @@ class _Walk:
         if self.solver.order == "cyclic":
             return True
         count = self.gate.choose(online.count_mistakes, self.n * self.row_work)
-        tie, margin = self.rule.tie, self.rule.margin
-        return bool(count(self.rows, self.y, tie, margin, self.state.coef, self.state.counters, 1) == 0)
+        given = (self.y, self.rule.tie, self.rule.margin, self.state.coef, self.state.counters, 1)
+        return bool(self.design.visit(count, *given, changed=(self.state.counters,)) == 0)
 
     def _new_log(self) -> online.Log:
         size = self.state.coef.size

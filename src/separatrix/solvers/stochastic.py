@@ -28,9 +28,9 @@ from separatrix.losses import ScalarLoss
 from separatrix.problem import Problem
 from separatrix.solvers.base import Needs, Step
 from separatrix.solvers.descent import Progress, least_curvature_of
-from separatrix.solvers.visits import Order
+from separatrix.solvers.visits import Order, by_blocks
 
-__all__ = ["Stochastic"]
+__all__ = ["Stochastic", "TailAverage", "one_pass"]
 
 Floats = NDArray[np.float64]
 ROW_WORK = 40  # interpreted operations of a visit beside those on the row's entries
@@ -58,12 +58,12 @@ class Stochastic:
     needs: ClassVar[Needs] = Needs(
         target=frozenset({"labels", "numbers"}),
         convex=True,
-        random_rows=True,
+        row_visits=True,
         smooth_penalty=True,
         otherwise={
             "target": "Use Gradient, or fit one class against the rest.",
             "convex": "It is flat but for its jump, so no slope leads down: use the logistic or a hinge loss instead.",
-            "random_rows": "Use Gradient, which streams.",
+            "row_visits": "Use Gradient, which streams.",
             "smooth_penalty": "Use Coordinate for an L1 penalty.",
         },
     )
@@ -71,7 +71,7 @@ class Stochastic:
     def steps(self, problem: Problem, start: Floats | None = None) -> Iterator[Step]:
         """Walk, a pass of visits a step; the first step is the start itself."""
         floor = least_curvature_of(problem, self.least_curvature)
-        walk = _Walk(self, problem, problem.zero_coef() if start is None else start, self._decay(problem, floor))
+        walk = _Walk(self, problem, problem.zero_coef() if start is None else start, self.decay_for(problem, floor))
         progress = Progress(problem, least_curvature=floor, kinked=bool(problem.loss.kinks))
         while True:
             kept = walk.kept()
@@ -79,7 +79,8 @@ class Stochastic:
             yield Step(kept, {**progress.facts, "visits": walk.visits})
             walk.make_pass()
 
-    def _decay(self, problem: Problem, least_curvature: float) -> float:
+    def decay_for(self, problem: Problem, least_curvature: float) -> float:
+        """Return how fast the rate falls."""
         if self.schedule == "constant":
             return 0.0
         return self.decay or self.rate * least_curvature or 1.0 / problem.design.shape[0]
@@ -98,7 +99,7 @@ class _Walk:
         self.weights = np.array(start, dtype=np.float64)
         self.lag = np.zeros_like(self.weights) if solver.keep == "average" else _EMPTY.copy()
         self.state = np.array([0.0, 1.0, 0.0])
-        self.average = _TailAverage(self.weights.size)
+        self.average = TailAverage(self.weights.size)
         self.rng = np.random.default_rng(solver.seed)
         self.loop = stochastic.visits_down(problem.loss.slope)
         self.gate = WorkGate(("stochastic", problem.loss.name, self.rows.values.dtype.str, self.rows.columns.dtype.str))
@@ -119,7 +120,8 @@ class _Walk:
         visit = self.gate.choose(self.loop, self.work)
         with np.errstate(over="ignore", invalid="ignore"):  # a descent that diverges says so by its facts
             weights = stochastic.Weights(self.weights, self.lag, self.state)
-            visit(self.rows, self.y, self.shares, self._order(), self.schedule, weights)
+            given = (self.y, self.shares, self._order(), self.schedule, weights)
+            self.design.visit(visit, *given, changed=weights)
             if self.lag.size:
                 self.average.add(self._sum(), self.visits // self.n, self.visits)
         self.design.count_visits(self.n)
@@ -128,15 +130,19 @@ class _Walk:
         """Return the weights that the run is asked to keep."""
         if self.lag.size and self.visits:
             return self.average.value()
+        return self.current()
+
+    def current(self) -> Floats:
+        """Return the weights as they are."""
         current = self.weights.copy()
         current[self.rows.virtual :] *= self.state[stochastic.SCALE]
         return current
 
     def _order(self) -> NDArray[np.int64]:
         if self.solver.order == "random":
-            return self.rng.integers(0, self.n, size=self.n)
+            return by_blocks(self.rng.integers(0, self.n, size=self.n), self.design.together, self.rng)
         if self.solver.order == "shuffled":
-            return self.rng.permutation(self.n)
+            return by_blocks(self.rng.permutation(self.n), self.design.together, self.rng)
         return _EMPTY_ORDER
 
     def _sum(self) -> Floats:
@@ -147,7 +153,15 @@ class _Walk:
         return total
 
 
-class _TailAverage:
+def one_pass(solver: Stochastic, problem: Problem, start: Floats, shares: Floats) -> tuple[Floats, Floats]:
+    """Return where one pass from a start leads, and what is kept of it; `shares` weigh the rows."""
+    walk = _Walk(solver, problem, start, solver.decay or 0.0)
+    walk.shares = shares
+    walk.make_pass()
+    return walk.current(), walk.kept()
+
+
+class TailAverage:
     """The average of the weights since pass 2^(j−1), while passes 2^j to 2^(j+1) are made."""
 
     def __init__(self, size: int) -> None:

@@ -1,4 +1,8 @@
-"""Which rows a mistake-driven learner visits next: in turn, drawn at random, or shuffled anew each pass."""
+"""Which rows a learner visits next: in turn, drawn at random, or shuffled anew each pass.
+
+Of rows on disk that memory does not hold, those near each other are visited together: blocks come in a random order,
+and so do the rows of each.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,7 @@ from numpy.typing import NDArray
 
 from separatrix.loops import online
 
-__all__ = ["Order", "VisitPlan"]
+__all__ = ["Order", "VisitPlan", "by_blocks"]
 
 Order = Literal["cyclic", "random", "shuffled"]
 STEPS_PER_RUN = 64  # a step never takes more than this part of the run before it, except the first pass
@@ -17,10 +21,17 @@ _IN_TURN = np.empty(0, dtype=np.int64)
 
 
 class VisitPlan:
-    """The visits of a run over n rows, planned a step at a time."""
+    """The visits of a run over n rows, planned a step at a time; drawn ones keep so many rows `together`."""
 
-    def __init__(self, order: Order, n: int, max_passes: int, seed: int | np.random.Generator | None) -> None:
-        self.order, self.n, self.max_passes = order, n, max_passes
+    def __init__(
+        self,
+        order: Order,
+        n: int,
+        max_passes: int,
+        seed: int | np.random.Generator | None,
+        together: int | None = None,
+    ) -> None:
+        self.order, self.n, self.max_passes, self.together = order, n, max_passes, together
         self.rng = np.random.default_rng(seed)
         self.passes_planned = 0
 
@@ -31,7 +42,17 @@ class VisitPlan:
         counters[online.DONE] = counters[online.MISTAKES] = 0
         counters[online.GOAL] = passes * self.n
         if self.order == "random":
-            return self.rng.integers(0, self.n, size=passes * self.n)
+            return by_blocks(self.rng.integers(0, self.n, size=passes * self.n), self.together, self.rng)
         if self.order == "shuffled":
-            return np.concatenate([self.rng.permutation(self.n) for _ in range(passes)])
+            orders = (self.rng.permutation(self.n) for _ in range(passes))
+            return np.concatenate([by_blocks(order, self.together, self.rng) for order in orders])
         return _IN_TURN
+
+
+def by_blocks(order: NDArray[np.int64], together: int | None, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Return an order of rows with those of a block, of so many rows, after one another; None: the order itself."""
+    if together is None or not len(order):
+        return order
+    blocks = order // together
+    ranks = rng.permutation(int(blocks.max()) + 1)
+    return order[np.argsort(ranks[blocks], kind="stable")]

@@ -11,7 +11,10 @@ from separatrix.tables.raw import Raw
 from separatrix.tables.sql import Connection
 from separatrix.tables.table import KINDS, ColumnKind
 
-__all__ = ["Asked", "Cells", "ColumnType"]
+__all__ = ["ASSUMED", "Asked", "Cells", "ColumnType"]
+
+
+ASSUMED = "is assumed"  # said of what the cells of a column leave open
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from separatrix.tables.sql import word_list
 
-__all__ = ["ISO", "SWAPPED", "date_candidates", "date_sql", "days_sql"]
+__all__ = ["ISO", "SWAPPED", "TIMES", "date_candidates", "date_sql", "days_sql"]
 
 ISO = "iso"
 TIMES = ("", " %H:%M", " %H:%M:%S", " %H:%M:%S.%f", " %I:%M %p", " %I:%M:%S %p", "T%H:%M", "T%H:%M:%S")

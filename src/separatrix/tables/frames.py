@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from separatrix.errors import DataError
 from separatrix.tables.column_type import Asked
+from separatrix.tables.duck_source import DuckSource
 from separatrix.tables.raw import Raw, unique_names
-from separatrix.tables.source import DuckSource
 from separatrix.tables.sql import connect
 from separatrix.tables.table import ColumnKind, Table
 
@@ -54,7 +54,7 @@ def from_frame(
         connection.execute(f"CREATE TABLE {raw.table} AS SELECT {casts} FROM {FRAME}")
         schema = find_kinds(connection, raw, asked)
         said = [f"column {column.name!r}: {column.reason}" for column in schema if column.invalid]
-        return DuckSource(source, schema, rows, (*notes, *said), connection, raw).read()
+        return DuckSource(source, schema, (*notes, *said), connection, raw, rows).read()
 
 
 def _arrays(frame: object, words: Collection[str]) -> tuple[dict[str, NDArray[Any]], tuple[str, ...]]:

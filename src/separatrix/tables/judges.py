@@ -8,17 +8,18 @@ asked for is taken, and what is not of it counted.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 from separatrix.errors import counted
-from separatrix.tables.column_type import Cells, ColumnType
+from separatrix.tables.column_type import ASSUMED, Cells, ColumnType
 from separatrix.tables.dates import ISO, SWAPPED, date_candidates, date_sql, days_sql
 from separatrix.tables.missing import MISSING_NUMBERS
 from separatrix.tables.numbers import FORMATS, PLAIN, SIGNS, NumberFormat, has_codes, number_format
 from separatrix.tables.raw import number_words
 from separatrix.tables.sql import literal, word_list
+from separatrix.tables.table import MORE_TRUTHS
 from separatrix.tables.words import Taken, Words, clean, count_words, trimmed
 
 __all__ = ["judge_words"]
@@ -93,22 +94,21 @@ def _believed(taken: Taken) -> bool:
 def _boolean(column: _Column) -> ColumnType | None:
     spelt = {word.lower() for word in column.sample}
     pair = next((pair for pair in BOOLEANS if spelt == set(pair)), None)
-    return None if pair is None else _boolean_of(column, pair)
+    return None if pair is None else _boolean_of(column, pair, {pair[0]: 0.0, pair[1]: 1.0})
 
 
 def _boolean_asked(column: _Column) -> ColumnType:
     spelt = {word.lower() for word in column.sample}
     given = column.cells.asked.levels.get(column.cells.name)
     pair = given or next((pair for pair in BOOLEANS if spelt & set(pair)), BOOLEANS[0])
-    found = replace(_boolean_of(column, (pair[0], pair[1])), levels=given or pair)
-    taken = column.words.taken(f"lower(word) IN ({word_list(word.lower() for word in pair)})")
-    return _with_refused(found, taken)
+    truths = MORE_TRUTHS | {word.lower(): float(place) for place, word in enumerate(pair)}
+    found = replace(_boolean_of(column, (pair[0], pair[1]), truths), levels=given or pair)
+    return _with_refused(found, column.words.taken(f"lower(word) IN ({word_list(truths)})"))
 
 
-def _boolean_of(column: _Column, pair: tuple[str, str]) -> ColumnType:
-    no, yes = (literal(word.lower()) for word in pair)
-    truth = f"CASE lower({trimmed(column.cell)}) WHEN {no} THEN 0.0 WHEN {yes} THEN 1.0 END"
-    values = f"coalesce({truth}, CAST('nan' AS DOUBLE))"
+def _boolean_of(column: _Column, pair: tuple[str, str], truths: Mapping[str, float]) -> ColumnType:
+    cases = " ".join(f"WHEN {literal(word)} THEN {value}" for word, value in truths.items())
+    values = f"coalesce(CASE lower({trimmed(column.cell)}) {cases} END, CAST('nan' AS DOUBLE))"
     spelt = {word.lower(): word for word in reversed(column.sample)}
     levels = tuple(spelt.get(word, word) for word in pair)
     shown = clean(column.cell, column.words.missing)
@@ -177,7 +177,7 @@ def _date_either_way(column: _Column, form: str, other: str, taken: Taken) -> Co
     european = column.cells.raw.decimal_comma or "/" not in form
     chosen = next(each for each in (form, other) if each.startswith("%d") == european)
     rival = other if chosen == form else form
-    why = f"dates that may be written as {chosen} or {rival}; {chosen} is assumed"
+    why = f"dates that may be written as {chosen} or {rival}; {chosen} {ASSUMED}"
     return _date_of(column, chosen, taken, why)
 
 

@@ -15,10 +15,10 @@ from separatrix.errors import DataError, counted
 from separatrix.tables.missing import MISSING_ANYWHERE
 from separatrix.tables.numbers import has_codes, is_plain_number
 from separatrix.tables.raw import RAW, Raw, unique_names, without_empty_rows
-from separatrix.tables.sql import Connection, first_words, literal, path_literal, word_list
+from separatrix.tables.sql import Connection, first_words, literal, path_literal, too_little_memory, word_list
 from separatrix.tables.text_file import TextFile, prepare_text_anew, text_lines, trailing_separators
 
-__all__ = ["load_text"]
+__all__ = ["common_names", "load_text"]
 
 BUFFER = 4 << 20  # bytes that DuckDB parses at a time: less memory than it would take, and no slower
 COMMON_GAPS = ("", "NA")
@@ -30,7 +30,7 @@ def load_text(
 ) -> Raw:
     """Return the raw table of text files; columns named in `words` stay as written, `missing` adds words for a gap."""
     files, gaps = list(texts), (*MISSING_ANYWHERE, *missing)
-    names, notes = _common_names(files)
+    names, notes = common_names(files)
     types = ["VARCHAR" if name in words else _type(files, k, gaps) for k, name in enumerate(names)]
     met = _gaps_met(files, gaps)
     _fill_with_care(connection, files, types, tuple(dict.fromkeys((*COMMON_GAPS, *missing, *met))), scratch)
@@ -52,7 +52,7 @@ def _gaps_met(texts: Sequence[TextFile], gaps: Sequence[str]) -> tuple[str, ...]
     return tuple(word for word in gaps if word in met)
 
 
-def _common_names(texts: Sequence[TextFile]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def common_names(texts: Sequence[TextFile]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the names of the columns; files whose headers differ raise a DataError that names the first difference."""
     first = texts[0].dialect.names
     for text in texts[1:]:
@@ -92,6 +92,8 @@ def _fill_with_care(
                 types[:] = _types_of_all(connection, files, types, gaps)
             for place, text in enumerate(files):
                 _fill(connection, text, types, gaps, anew=place == 0)
+        except duckdb.OutOfMemoryException as problem:
+            raise too_little_memory(files[place].file.name, problem) from problem
         except duckdb.ConversionException as problem:
             if late_words:
                 raise _refusal(files[place], problem) from problem

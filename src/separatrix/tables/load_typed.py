@@ -6,33 +6,50 @@ same columns, each of the same kind in all of them.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
+from functools import partial
+from typing import TypeVar
 
 from separatrix.errors import DataError
 from separatrix.tables.files import File
 from separatrix.tables.raw import RAW, Raw, cast_to_plain, plain_type, unique_names, without_empty_rows
-from separatrix.tables.sql import Connection, first_words, path_literal
+from separatrix.tables.sql import Connection, first_words, path_literal, too_little_memory
 
 __all__ = ["load_query", "load_typed"]
 
+Answer = TypeVar("Answer")
 
-def load_typed(connection: Connection, files: Sequence[File], words: Collection[str]) -> Raw:
-    """Return the raw table of Parquet or JSON files; columns named in `words` are read as text."""
-    import duckdb  # noqa: PLC0415
 
-    first: dict[str, str] = {}
+def load_typed(
+    connection: Connection, files: Sequence[File], words: Collection[str], judge: Callable[[tuple[str, ...]], None]
+) -> Raw:
+    """Return the raw table of Parquet or JSON files; columns named in `words` are read as text.
+
+    `judge` is called with the names of the columns before any row is read.
+    """
+    schemas = [_asked(file, partial(describe, connection, f"SELECT * FROM {_reader(file)}")) for file in files]
+    for file, found in zip(files, schemas, strict=True):
+        _refuse_other_schema(schemas[0], found, files[0], file)
+    judge(_single_valued(schemas[0]))
     raw: Raw | None = None
     for file in files:
-        try:
-            found = describe(connection, f"SELECT * FROM {_reader(file)}")
-            _refuse_other_schema(first, found, files[0], file)
-            first = first or found
-            raw = load_query(connection, f"SELECT * FROM {_reader(file)}", words, after=raw)
-        except duckdb.Error as problem:
-            told = f"{file.name!r} cannot be read: {first_words(problem)}"
-            raise DataError(f"{told}; it may be cut off or of another kind; write it again") from problem
+        load = partial(load_query, connection, f"SELECT * FROM {_reader(file)}", words, after=raw)
+        raw = _asked(file, load)
     assert raw is not None  # there is at least one file
     return without_empty_rows(connection, raw)
+
+
+def _asked(file: File, question: Callable[[], Answer]) -> Answer:
+    """Return what DuckDB says of a file; what it cannot read raises a DataError that names the file."""
+    import duckdb  # noqa: PLC0415
+
+    try:
+        return question()
+    except duckdb.OutOfMemoryException as problem:
+        raise too_little_memory(file.name, problem) from problem
+    except duckdb.Error as problem:
+        told = f"{file.name!r} cannot be read: {first_words(problem)}"
+        raise DataError(f"{told}; it may be cut off or of another kind; write it again") from problem
 
 
 def describe(connection: Connection, query: str) -> dict[str, str]:
@@ -69,8 +86,13 @@ def load_query(
         for name, kind in types.items()
         if plain_type(kind) is None
     ]
-    names, renamed = unique_names(name for _, name, _ in kept)
+    names, renamed = unique_names(_single_valued(types))
     return after or Raw(names, tuple(plains), (*left_out, *renamed), table=table)
+
+
+def _single_valued(types: dict[str, str]) -> tuple[str, ...]:
+    """Return the columns whose cells are no lists or records."""
+    return tuple(name for name, kind in types.items() if plain_type(kind))
 
 
 def _plain_or_words(kind: str, plain: str, *, as_words: bool) -> str:
@@ -86,8 +108,6 @@ def _reader(file: File) -> str:
 
 
 def _refuse_other_schema(first: dict[str, str], found: dict[str, str], one: File, other: File) -> None:
-    if not first:
-        return
     differ = f"{other.name!r} has not the columns of {one.name!r}"
     for name in {**first, **found}:
         kinds = [plain_type(schema[name]) or schema[name] if name in schema else None for schema in (first, found)]

@@ -1,8 +1,16 @@
-"""Words that stand for a missing value: some in any column, some only where the other cells are numbers or dates."""
+"""Words that stand for a missing value: some in any column, some only where the other cells are numbers or dates.
+
+One rule holds for every table, and for a model in every language: blanks around a word do not count, and a word for a
+missing value is none, unless the word, as it is or without the blanks, is a level of the model.
+"""
 
 from __future__ import annotations
 
-__all__ = ["MISSING_ANYWHERE", "MISSING_NUMBERS", "is_missing_word"]
+from collections.abc import Container
+
+__all__ = ["BLANKS", "MISSING_ANYWHERE", "MISSING_NUMBERS", "clean_word", "is_missing_word"]
+
+BLANKS = " \t\r\n\u00a0"
 
 MISSING_ANYWHERE = (
     *("", "NA", "N/A", "n/a", "na", "#N/A", "#NA", "<NA>", "NaN", "nan", "-nan", "-NaN", "NULL", "null", "Null", "?"),
@@ -25,9 +33,22 @@ MISSING_NUMBERS = (
         "#NULL!",
     ),
 )
+_ANYWHERE = frozenset(MISSING_ANYWHERE)
 _ALL = frozenset((*MISSING_ANYWHERE, *MISSING_NUMBERS))
 
 
 def is_missing_word(cell: str) -> bool:
     """Tell whether a cell may stand for a missing number."""
     return cell.strip() in _ALL
+
+
+def clean_word(word: str, levels: Container[str] = ()) -> str | None:
+    """Return a cell's word without blanks around it, None where it stands for a missing value; levels stay.
+
+    >>> clean_word(" yes "), clean_word("NA"), clean_word(" NA ", {"NA"})
+    ('yes', None, 'NA')
+    """
+    if word in levels:
+        return word
+    trimmed = word.strip(BLANKS)
+    return None if trimmed in _ANYWHERE and trimmed not in levels else trimmed

@@ -15,8 +15,10 @@ from dataclasses import dataclass
 from separatrix.tables.sql import literal
 
 __all__ = [
+    "BLANKS",
     "FORMATS",
     "PLAIN",
+    "SIGNS",
     "NumberFormat",
     "has_codes",
     "is_number",

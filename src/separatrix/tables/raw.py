@@ -14,6 +14,7 @@ from separatrix.tables.sql import Connection
 __all__ = ["RAW", "Raw", "cast_to_plain", "number_words", "plain_type", "unique_names", "without_empty_rows"]
 
 RAW = "raw"
+PLACES_SHOWN = 10  # of rows left out; the rest are counted
 LARGEST_WHOLE = 2**53  # beyond it, not every whole number is a float64
 NUMBERS = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOUBLE", "DECIMAL", "BIGNUM"}
 NUMBERS |= {"UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT"}
@@ -108,7 +109,7 @@ def without_empty_rows(connection: Connection, raw: Raw, nameless: Sequence[bool
     if (not empty and not dropped) or rows == empty:
         return raw
     kept = [k for k in range(len(raw.names)) if k not in dropped]
-    notes = [f"{counted(empty, 'empty row')} left out"] * bool(empty)
+    notes = [f"{counted(empty, 'empty row')} left out: {_places(connection, raw, none, empty)}"] if empty else []
     notes += [f"{counted(len(dropped), 'column')} without name and value left out"] * bool(dropped)
     columns = ", ".join(f"c{k} AS c{place}" for place, k in enumerate(kept))
     some = " OR ".join(f"{raw.cells[k]} IS NOT NULL" for k in kept)
@@ -123,3 +124,11 @@ def without_empty_rows(connection: Connection, raw: Raw, nameless: Sequence[bool
         notes=(*raw.notes, *notes),
         table=f"{raw.table}_filled",
     )
+
+
+def _places(connection: Connection, raw: Raw, condition: str, count: int) -> str:
+    """Return which rows meet a condition, counted from 1 below the header; blank lines are no rows."""
+    query = f"SELECT rowid + 1 FROM {raw.table} WHERE {condition} ORDER BY rowid LIMIT {PLACES_SHOWN}"
+    shown = [f"{place:,}" for (place,) in connection.execute(query).fetchall()]
+    more = f" and {count - len(shown):,} more" if count > len(shown) else ""
+    return f"{'row' if count == 1 else 'rows'} {', '.join(shown)}{more} below the header"

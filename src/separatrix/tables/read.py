@@ -8,22 +8,26 @@ from __future__ import annotations
 
 import gzip
 import zlib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from separatrix.errors import DataError, OptionError
-from separatrix.tables.column_type import Asked, ColumnType
+from separatrix.tables.column_type import ASSUMED, Asked, ColumnType
 from separatrix.tables.demos import DEMO_PREFIX, DEMOS, demo_path, demo_table
 from separatrix.tables.files import File, find_files
 from separatrix.tables.raw import Raw
-from separatrix.tables.source import DuckSource, MemorySource, TableSource
-from separatrix.tables.sql import Connection, connect
+from separatrix.tables.source import MemorySource, TableSource
+from separatrix.tables.sql import Connection, allow_columns, connect
 from separatrix.tables.table import ColumnKind, Table
 
 __all__ = ["open_table", "read_table"]
+
+LARGE = 32 << 20  # bytes of text from which on a table lies in a file: it is smaller there, and read faster
+PACKED = 10  # times that a compressed file grows, about
 
 
 def read_table(
@@ -52,34 +56,53 @@ def open_table(  # noqa: PLR0913  # a border: each is an option of the command l
     levels: Mapping[str, tuple[str, ...]] | None = None,
     formats: Mapping[str, str] | None = None,
     memory: int | None = None,
+    expect: Callable[[str, tuple[str, ...]], None] | None = None,
 ) -> TableSource:
     """Open a csv, tsv, Parquet, JSON or JSON lines file, a folder or glob of one kind, `-`, or `demo:NAME`.
 
     `where` is a predicate and `sql` a query in SQL, on the table `t`, read-only. `missing_words` stand for a gap
     beside the usual ones. `kinds`, `levels` and `formats` settle what a column is: a cell that is not of it becomes
     missing and is counted; levels come first in their order, words beyond them after. `memory` is the limit in bytes
-    beyond which the table lies on disk.
+    beyond which the table lies on disk. `expect` is called with the source and the names of the columns before the rows
+    are read, where that is possible, so that it can refuse the table at once.
     """
     if where is not None and sql is not None:
-        raise OptionError("where and sql are given; give one of them: sql can have a WHERE of its own")
+        raise OptionError("where and sql (--where, --sql) are both given; give one of them: sql can have its own WHERE")
     asked = Asked(kinds or {}, levels or {}, formats or {}, tuple(missing_words))
-    if not source.startswith(DEMO_PREFIX):
-        return _opened(source, where, sql, asked, memory)
-    if where is None and sql is None and asked == Asked():
-        return MemorySource(demo_table(source.removeprefix(DEMO_PREFIX)))
-    return _opened(source, where, sql, asked, memory)
+    judge = partial(expect, source) if expect is not None else _take_any
+    if source.startswith(DEMO_PREFIX) and where is None and sql is None and asked == Asked():
+        table = demo_table(source.removeprefix(DEMO_PREFIX))
+        judge(table.names)
+        return MemorySource(table)
+    return _opened(source, where, sql, asked, memory, judge)
 
 
-def _opened(source: str, where: str | None, sql: str | None, asked: Asked, memory: int | None) -> TableSource:
+def _take_any(names: tuple[str, ...]) -> None:
+    """Judge nothing."""
+
+
+def _opened(  # what `open_table` was asked
+    source: str,
+    where: str | None,
+    sql: str | None,
+    asked: Asked,
+    memory: int | None,
+    judge: Callable[[tuple[str, ...]], None],
+) -> TableSource:
+    from separatrix.tables.duck_source import DuckSource  # noqa: PLC0415  # a demo need not wait for these
+
     scratch = TemporaryDirectory(prefix="separatrix-")
+    folder = Path(scratch.name)
     connection: Connection | None = None
     try:
-        files = _files(source, Path(scratch.name))
-        connection = connect(memory)
-        raw = _loaded_whole(connection, files, Path(scratch.name), asked)
+        files = _files(source, folder)
+        connection = connect(memory, folder if _is_large(files) else None)
+        begin = partial(_begin, connection, memory, judge if sql is None else _take_any)
+        raw = _loaded_whole(connection, files, folder, asked, begin)
         schema = _kinds(connection, raw, asked, source)
         if where is not None or sql is not None:
             raw = _asked_for(connection, raw, schema, where, sql, asked.words)
+            judge(raw.names)
             schema = _kinds(connection, raw, asked if where is None else _settled(asked, schema), source)
         rows = int(connection.execute(f"SELECT count(*) FROM {raw.table}").fetchone()[0])
     except BaseException:
@@ -90,7 +113,25 @@ def _opened(source: str, where: str | None, sql: str | None, asked: Asked, memor
     demo = DEMOS.get(source.removeprefix(DEMO_PREFIX)) if source.startswith(DEMO_PREFIX) else None
     target, row_names = (demo.target, demo.row_names) if demo and sql is None else (None, None)
     notes = (*raw.notes, *_invalid_notes(schema))
-    return DuckSource(source, schema, rows, notes, connection, raw, scratch, target, row_names)
+    return DuckSource(source, schema, notes, connection, raw, rows, scratch, target, row_names)
+
+
+def _begin(
+    connection: Connection, memory: int | None, judge: Callable[[tuple[str, ...]], None], names: tuple[str, ...]
+) -> None:
+    """Judge a table by the names of its columns, and have memory for them."""
+    judge(names)
+    allow_columns(connection, memory, len(names))
+
+
+def _is_large(files: Sequence[File]) -> bool:
+    """Tell whether files are so large that they are better kept in a file of DuckDB, which is compressed."""
+    return sum(_plain_size(file) for file in files) > LARGE
+
+
+def _plain_size(file: File) -> int:
+    packed = file.kind == "parquet" or file.compression != "none"
+    return file.path.stat().st_size * (PACKED if packed else 1)
 
 
 def _files(source: str, scratch: Path) -> tuple[File, ...]:
@@ -99,24 +140,37 @@ def _files(source: str, scratch: Path) -> tuple[File, ...]:
     return find_files(source, scratch)
 
 
-def _loaded_whole(connection: Connection, files: Sequence[File], scratch: Path, asked: Asked) -> Raw:
+def _loaded_whole(
+    connection: Connection,
+    files: Sequence[File],
+    scratch: Path,
+    asked: Asked,
+    judge: Callable[[tuple[str, ...]], None],
+) -> Raw:
     try:
-        return _loaded(connection, files, scratch, asked)
+        return _loaded(connection, files, scratch, asked, judge)
     except (EOFError, zlib.error, gzip.BadGzipFile) as problem:
         names = ", ".join(repr(file.name) for file in files if file.compression == "gzip")
         raise DataError(f"{names}: no whole gzip file: {problem}; compress it again") from problem
 
 
-def _loaded(connection: Connection, files: Sequence[File], scratch: Path, asked: Asked) -> Raw:
-    from separatrix.tables.load_text import load_text  # noqa: PLC0415  # a demo need not wait for these
+def _loaded(
+    connection: Connection,
+    files: Sequence[File],
+    scratch: Path,
+    asked: Asked,
+    judge: Callable[[tuple[str, ...]], None],
+) -> Raw:
+    from separatrix.tables.load_text import common_names, load_text  # noqa: PLC0415
     from separatrix.tables.load_typed import load_typed  # noqa: PLC0415
     from separatrix.tables.text_file import prepare_text  # noqa: PLC0415
 
     if files[0].kind == "libsvm":
         raise DataError(f"{files[0].name!r} is a sparse file, and no table of columns; read it with read_libsvm")
     if files[0].kind != "text":
-        return load_typed(connection, files, asked.words)
+        return load_typed(connection, files, asked.words, judge)
     texts = [prepare_text(connection, file, scratch) for file in files]
+    judge(common_names(texts)[0])
     return load_text(connection, texts, scratch, asked.words, asked.missing)
 
 
@@ -152,4 +206,5 @@ def _settled(asked: Asked, schema: Sequence[ColumnType]) -> Asked:
 
 
 def _invalid_notes(schema: Sequence[ColumnType]) -> list[str]:
-    return [f"column {column.name!r}: {column.reason}" for column in schema if column.invalid]
+    told = (column for column in schema if column.invalid or ASSUMED in column.reason)
+    return [f"column {column.name!r}: {column.reason}" for column in told]

@@ -1,7 +1,8 @@
 """The one way to DuckDB: a private connection without network, extensions or Python variables, and quoting.
 
 Nothing that comes from a user's file is ever pasted into SQL bare: names are quoted as identifiers, words as
-literals. A table beyond the memory limit is moved to a temporary folder, which goes with the connection.
+literals. A database lies in memory, or in a file that goes with its folder; what exceeds the memory limit is moved to
+a temporary folder.
 """
 
 from __future__ import annotations
@@ -12,8 +13,23 @@ from pathlib import Path
 from typing import Any, TypeAlias
 from uuid import uuid4
 
-__all__ = ["Connection", "connect", "first_words", "identifier", "literal", "lock", "path_literal", "word_list"]
+from separatrix.errors import DataError
 
+__all__ = [
+    "Connection",
+    "allow_columns",
+    "connect",
+    "first_words",
+    "identifier",
+    "literal",
+    "lock",
+    "path_literal",
+    "too_little_memory",
+    "word_list",
+]
+
+LEAST_MEMORY = 64 << 20  # bytes without which DuckDB cannot read a text file at all,
+COLUMN_MEMORY = 1 << 20  # and those that a column takes while it is read
 Connection: TypeAlias = Any  # duckdb.DuckDBPyConnection, which is loaded only when a file is read
 
 SETTINGS = {
@@ -21,18 +37,33 @@ SETTINGS = {
     "autoload_known_extensions": "false",
     "allow_community_extensions": "false",
     "python_enable_replacements": "false",
+    "preserve_insertion_order": "true",  # rows are numbered as they come in the file
 }
 
 
-def connect(memory: int | None = None) -> Connection:
-    """Return a new database in memory; beyond `memory` bytes (else four fifths of the machine's) it spills to disk."""
+def connect(memory: int | None = None, folder: Path | None = None) -> Connection:
+    """Return a new database, in a file of a folder if one is given, else in memory.
+
+    It takes `memory` bytes, or else four fifths of the machine's; beyond that it spills to disk.
+    """
     import duckdb  # noqa: PLC0415  # loading takes 0.1 s, which a demo need not wait for
 
-    folder = Path(tempfile.gettempdir()) / f"separatrix-{uuid4().hex}"
-    limit = {} if memory is None else {"memory_limit": f"{memory // 1024}KiB"}
-    connection = duckdb.connect(config={**SETTINGS, **limit, "temp_directory": str(folder)})
+    spill = folder / "spill" if folder is not None else Path(tempfile.gettempdir()) / f"separatrix-{uuid4().hex}"
+    limit = {} if memory is None else {"memory_limit": _written(memory)}
+    database = ":memory:" if folder is None else str(folder / "table.duckdb")
+    connection = duckdb.connect(database, config={**SETTINGS, **limit, "temp_directory": str(spill)})
     connection.execute("SET TimeZone = 'UTC'; SET enable_progress_bar = false")  # or it would print among the output
     return connection
+
+
+def allow_columns(connection: Connection, memory: int | None, columns: int) -> None:
+    """Have a limit in bytes be large enough for a table of so many columns, of which each has blocks open."""
+    if memory is not None:
+        connection.execute(f"SET memory_limit = '{_written(memory, columns)}'")
+
+
+def _written(memory: int, columns: int = 0) -> str:
+    return f"{max(memory, LEAST_MEMORY + columns * COLUMN_MEMORY) // 1024}KiB"
 
 
 def lock(connection: Connection) -> None:
@@ -77,3 +108,8 @@ def first_words(problem: Exception) -> str:
     """Return the first line of a message that says something, without the sentence's end."""
     lines = [line.strip() for line in str(problem).splitlines() if line.strip()]
     return (lines[0] if lines else type(problem).__name__).rstrip(".;: ")
+
+
+def too_little_memory(name: str, problem: Exception) -> DataError:
+    """Return the error for a file that cannot be read within the memory, or the disk, that there is."""
+    return DataError(f"{name!r} cannot be read: {first_words(problem)}; allow more memory, or leave out columns")

@@ -6,20 +6,21 @@ is int32 codes into its levels (−1 where missing): 8 or 4 bytes a cell. Only t
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal, get_args
+from typing import Any, Literal, Protocol, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.errors import DataError, did_you_mean
 
-__all__ = ["KINDS", "Column", "ColumnKind", "Table", "category_column"]
+__all__ = ["KINDS", "MORE_TRUTHS", "Column", "ColumnKind", "Columns", "Table", "category_column", "require_column"]
 
 ColumnKind = Literal["number", "boolean", "category", "date", "text", "id"]
 KINDS: tuple[ColumnKind, ...] = get_args(ColumnKind)
+MORE_TRUTHS = {"false": 0.0, "0": 0.0, "0.0": 0.0, "true": 1.0, "1": 1.0, "1.0": 1.0}  # beside a column's two words
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,8 @@ class Column:
     """One column (n,) of a table.
 
     `values`: float64 with NaN where missing (number; boolean as 0 and 1; date as days since 1970-01-01, times as a
-    fraction), int32 codes into `levels` with −1 where missing (category), or objects, str or None (text, id).
+    fraction), int32 codes into `levels` with −1 where missing (category), or objects, str or None (text, id), which a
+    table that is opened but not read hands over one by one, not as an array.
     `levels`: of a category its words, sorted; of a boolean the two words as they stand in the data, of 0 and of 1.
     `reason` says why the column is of its kind; `invalid` counts the cells that were not of a kind that was asked for
     and so became missing, and `first_invalid` is the first of them, as it was written. `format` is how numbers or dates
@@ -44,11 +46,18 @@ class Column:
     format: str = ""
 
     @property
+    def is_stored(self) -> bool:
+        """Whether its words are not in memory, but where its table is."""
+        return hasattr(self.values, "is_missing")
+
+    @property
     def is_missing(self) -> NDArray[np.bool_]:
         """Where the column has no value, (n,)."""
         if self.kind == "category":
             return np.asarray(self.values < 0)
         if self.kind in {"text", "id"}:
+            if self.is_stored:
+                return np.asarray(self.values.is_missing())  # type: ignore[attr-defined]  # of words that are stored
             return np.fromiter((value is None for value in self.values), np.bool_, len(self.values))
         return np.asarray(np.isnan(self.values))
 
@@ -65,6 +74,29 @@ class Column:
             raise DataError(f"column {self.name!r} holds a {self.kind}, which has no words; read its values")
         places = np.where(self.is_missing, len(self.levels), self.values).astype(np.intp)
         return np.asarray([*self.levels, None], dtype=object)[places]
+
+
+class Columns(Protocol):
+    """What is known of a table whose columns are read one at a time, be it in memory or not."""
+
+    @property
+    def source(self) -> str:
+        """Where the table came from."""
+
+    @property
+    def row_names(self) -> str | None:
+        """The column that only names rows, if one is known."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns, in order."""
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+
+    def column(self, name: str) -> Column:
+        """Return a column; an unknown name raises a DataError with the nearest one."""
 
 
 @dataclass(frozen=True)
@@ -103,8 +135,7 @@ class Table:
 
     def column(self, name: str) -> Column:
         """Return a column; an unknown name raises a DataError with the nearest one."""
-        if name not in self._by_name:
-            raise DataError(f"{self.source} has no column {name!r}{did_you_mean(name, self.names)}")
+        require_column(self.source, self._by_name, name)
         return self._by_name[name]
 
     def select(self, rows: NDArray[Any]) -> Table:
@@ -118,6 +149,12 @@ class Table:
         for name in dropped:
             self.column(name)
         return replace(self, columns=tuple(column for column in self.columns if column.name not in dropped))
+
+
+def require_column(source: str, names: Collection[str], name: str) -> None:
+    """Raise a DataError for a column that is not among those of a table, with the nearest one."""
+    if name not in names:
+        raise DataError(f"{source} has no column {name!r}{did_you_mean(name, names)}")
 
 
 def category_column(name: str, words: Iterable[str | None], reason: str = "") -> Column:

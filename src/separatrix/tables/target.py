@@ -19,7 +19,8 @@ LARGEST_WHOLE = 2.0**53  # beyond it, not every whole number is a float64
 def target_column(table: Table, name: str) -> NDArray[Any]:
     """Return a column (n,) as the target; missing values raise a DataError.
 
-    Whole numbers become integers, true and false truth values; categories and other booleans (yes, no) are their words.
+    Whole numbers become integers, true and false truth values; categories and other booleans (yes, TRUE) are their
+    words, so that labels come back as they are written.
     """
     column = table.column(name)
     if column.missing:
@@ -28,7 +29,7 @@ def target_column(table: Table, name: str) -> NDArray[Any]:
             f"the target {name!r} is missing in {column.missing} of {table.n_rows} rows, first in row {first};"
             " leave those rows out, or fill it in"
         )
-    if tuple(word.lower() for word in column.levels) == TRUTH_VALUES:
+    if column.levels == TRUTH_VALUES:
         return column.values.astype(np.bool_)
     if column.kind in {"number", "date"}:
         return column.values.astype(np.int64) if _is_whole(column.values) else column.values

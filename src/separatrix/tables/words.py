@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from separatrix.tables.missing import MISSING_ANYWHERE, MISSING_NUMBERS
+from separatrix.tables.missing import BLANKS, MISSING_ANYWHERE, MISSING_NUMBERS
 from separatrix.tables.sql import Connection, literal, word_list
 
 __all__ = ["Taken", "Words", "clean", "count_words", "trimmed"]
@@ -21,12 +21,11 @@ LOOKED_AT = 100_000  # rows by which it is told whether most differ
 LONG = 100  # bytes a cell on average from which on blanks around them are left alone: it would take long to look
 MANY = 5000  # different words from which on they are not counted, if most rows differ
 STRIDE = 9973  # the sample takes rows from all over the column, the first ones first
-BLANKS = literal(" \t\r\n\u00a0")
 
 
 def trimmed(cell: str) -> str:
     """Return the SQL expression of a cell without blanks around it."""
-    return f"trim({cell}, {BLANKS})"
+    return f"trim({cell}, {literal(BLANKS)})"
 
 
 def clean(cell: str, missing: Sequence[str]) -> str:

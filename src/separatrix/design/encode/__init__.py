@@ -1,6 +1,6 @@
 """From typed columns to the matrix of a design, decided once in training and applied alike ever after."""
 
-from separatrix.design.encode.base import ColumnEncoding, ColumnReport
+from separatrix.design.encode.base import ColumnEncoding, ColumnReport, add_reports
 from separatrix.design.encode.boolean import BooleanEncoding
 from separatrix.design.encode.category import CategoryEncoding
 from separatrix.design.encode.choose import MAX_LEVELS
@@ -10,6 +10,7 @@ from separatrix.design.encode.filled import FilledEncoding
 from separatrix.design.encode.number import NumberEncoding
 from separatrix.design.encode.plan import plan_encoding
 from separatrix.design.encode.presence import PresenceEncoding
+from separatrix.design.encode.stored import encode_source, row_blocks
 from separatrix.design.encode.text import TextEncoding
 
 __all__ = [
@@ -27,5 +28,8 @@ __all__ = [
     "Omitted",
     "PresenceEncoding",
     "TextEncoding",
+    "add_reports",
+    "encode_source",
     "plan_encoding",
+    "row_blocks",
 ]

@@ -19,7 +19,7 @@ from separatrix.errors import counted
 from separatrix.records import Record
 from separatrix.tables.table import Column
 
-__all__ = ["ALL_ROWS", "Cells", "ColumnEncoding", "ColumnReport", "Entries", "gap_name"]
+__all__ = ["ALL_ROWS", "Cells", "ColumnEncoding", "ColumnReport", "Entries", "add_reports", "gap_name"]
 
 Floats = NDArray[np.float64]
 ALL_ROWS = slice(None)
@@ -181,3 +181,8 @@ class ColumnEncoding(ABC):
 def gap_name(name: str) -> str:
     """Return the name of the feature that marks where a column is missing."""
     return f"{name} is missing"
+
+
+def add_reports(first: tuple[ColumnReport, ...] | None, second: tuple[ColumnReport, ...]) -> tuple[ColumnReport, ...]:
+    """Return the reports of two blocks of one table as one; None for no block yet."""
+    return second if first is None else tuple(a + b for a, b in zip(first, second, strict=True))

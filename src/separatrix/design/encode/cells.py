@@ -1,12 +1,15 @@
 """Columns read as another kind than they were read by: what can be understood is kept, the rest is counted and missing.
 
 A table at prediction time may have been typed without the model at hand: numbers read as words because one cell was a
-word, words that look like numbers. Each function returns the values, where they are missing, and a report.
+word, words that look like numbers. Words are cleaned here, of whatever table, as `tables.missing.clean_word` says, and
+exports clean them alike. Each function returns the values, where they are missing, and a report.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Container, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -14,10 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.design.encode.base import Cells, ColumnReport
-from separatrix.tables.table import Column
+from separatrix.tables.missing import MISSING_ANYWHERE, clean_word
+from separatrix.tables.table import MORE_TRUTHS, Column
 
 __all__ = [
-    "MORE_TRUTHS",
+    "NUMERALS",
+    "cleaned",
     "iso_date",
     "read_dates",
     "read_gaps",
@@ -25,13 +30,16 @@ __all__ = [
     "read_numbers",
     "read_texts",
     "read_truths",
+    "truth_words",
     "written",
 ]
 
 Floats = NDArray[np.float64]
 EPOCH = datetime(1970, 1, 1)
 SECONDS_A_DAY = 86400.0
-MORE_TRUTHS = {"false": 0.0, "0": 0.0, "true": 1.0, "1": 1.0}  # beside the two words of the training table
+NUMERALS = "0123456789.eE+-"  # what a word that spells a number is made of
+ISO_DATE = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})(?!\d)(.*)", re.ASCII)
+_SMALL_GAPS = frozenset(word.lower() for word in MISSING_ANYWHERE)
 LARGEST_WHOLE = 2.0**53  # up to which whole numbers are written without a fraction
 
 
@@ -50,16 +58,23 @@ def read_dates(column: Column) -> Cells:
 
 
 def read_truths(column: Column, levels: Sequence[str]) -> Cells:
-    """Return 0 and 1 by two words, or by true, false, 1 and 0."""
+    """Return 0 and 1 by two words, or, whatever the capitals, by these or true, false, 1 and 0."""
     if column.kind == "boolean" and (not column.levels or tuple(column.levels) == tuple(levels)):
         return _measured(column, column.values)
-    truths: Mapping[str, float] = {**MORE_TRUTHS, **{level: float(place) for place, level in enumerate(levels)}}
-    return _by_word(column, lambda word: truths.get(word, np.nan))
+    exact, caseless = truth_words(levels)
+    return _by_word(column, lambda word: exact.get(word, caseless.get(word.lower(), np.nan)), exact)
+
+
+def truth_words(levels: Sequence[str]) -> tuple[dict[str, float], dict[str, float]]:
+    """Return what two words mean as they are, and what these and others mean in small letters."""
+    exact = {level: float(place) for place, level in enumerate(levels)}
+    small = {level.lower(): truth for level, truth in exact.items() if level.isascii()}
+    return exact, MORE_TRUTHS | {word: truth for word, truth in small.items() if word not in _SMALL_GAPS}
 
 
 def read_levels(column: Column, places: Mapping[str, int], other: int) -> Cells:
     """Return the place of each cell's word, `other` for words that have none (these are counted), −1 where missing."""
-    codes, words = _coded(column)
+    codes, words = _coded(column, places)
     table = np.asarray([*(places.get(word, other) for word in words), -1], dtype=np.int64)
     values = table[codes]
     counts = np.bincount(codes[codes >= 0], minlength=len(words)).tolist()
@@ -69,21 +84,35 @@ def read_levels(column: Column, places: Mapping[str, int], other: int) -> Cells:
     return Cells(values, missing, report)
 
 
-def read_gaps(column: Column) -> Cells:
-    """Return a column of which only the gaps matter."""
-    missing = column.is_missing
+def read_gaps(column: Column, value: str) -> Cells:
+    """Return a column of which only the gaps matter; the value of training is none, whatever word it is."""
+    missing = _coded(column, (value,))[0] < 0 if column.kind in {"category", "text", "id"} else column.is_missing
     return Cells(column.values, missing, _report(column, int(np.count_nonzero(missing))))
 
 
 def read_texts(column: Column) -> Cells:
     """Return texts, None where missing."""
     if column.kind in {"text", "id"}:
-        values = column.values
+        values = cleaned(column).values
     else:
         codes, words = _coded(column)
         values = np.asarray([*words, None], dtype=object)[codes]
     missing = np.fromiter((value is None for value in values), np.bool_, len(values))
     return Cells(values, missing, _report(column, int(np.count_nonzero(missing))))
+
+
+def cleaned(column: Column) -> Column:
+    """Return a column with its words cleaned: those of a category, a text or an id; levels that become one are one."""
+    if column.kind in {"text", "id"}:
+        words = [None if word is None else clean_word(word) for word in column.values]
+        return replace(column, values=np.asarray([*words, None], dtype=object)[:-1])
+    if column.kind != "category" or all(clean_word(level) == level for level in column.levels):
+        return column
+    meant = [clean_word(level) for level in column.levels]
+    levels = sorted({word for word in meant if word is not None})
+    places: dict[str | None, int] = {None: -1, **{level: place for place, level in enumerate(levels)}}
+    codes = np.asarray([*(places[word] for word in meant), -1], dtype=np.int32)
+    return replace(column, values=codes[column.values], levels=tuple(levels))
 
 
 def written(number: float) -> str:
@@ -104,9 +133,9 @@ def _measured(column: Column, values: Floats) -> Cells:
     return Cells(np.where(infinite, np.nan, values), missing, report)
 
 
-def _by_word(column: Column, meaning: Callable[[str], float]) -> Cells:
+def _by_word(column: Column, meaning: Callable[[str], float], levels: Container[str] = ()) -> Cells:
     """Return what each cell's word means, NaN where missing or, counted as wrong, where it means nothing."""
-    codes, words = _coded(column)
+    codes, words = _coded(column, levels)
     meanings = np.asarray([*map(meaning, words), np.nan], dtype=np.float64)
     values = meanings[codes]
     wrong = np.isnan(values) & (codes >= 0)
@@ -115,18 +144,28 @@ def _by_word(column: Column, meaning: Callable[[str], float]) -> Cells:
     return Cells(values, np.isnan(values), _report(column, gaps, unfit=int(np.count_nonzero(wrong)), first_wrong=first))
 
 
-def _coded(column: Column) -> tuple[NDArray[np.intp], list[str]]:
-    """Return a column as codes into its words, −1 where missing."""
+def _coded(column: Column, levels: Container[str] = ()) -> tuple[NDArray[np.intp], list[str]]:
+    """Return a column as codes into its words, cleaned but for the levels, −1 where missing."""
     if column.kind == "category" or (column.kind == "boolean" and column.levels):
         codes = np.where(column.is_missing, -1, column.values).astype(np.intp)
-        return codes, list(column.levels)
+        return _merged(codes, column.levels, levels)
     if column.kind in {"number", "boolean", "date"}:
         seen, codes = np.unique(column.values, return_inverse=True)
         spell = iso_date if column.kind == "date" else written
         return np.where(np.isnan(column.values), -1, codes), ["" if np.isnan(x) else spell(float(x)) for x in seen]
     places: dict[str, int] = {}
     listed = [-1 if word is None else places.setdefault(word, len(places)) for word in column.values]
-    return np.asarray(listed, dtype=np.intp), list(places)
+    return _merged(np.asarray(listed, dtype=np.intp), list(places), levels)
+
+
+def _merged(
+    codes: NDArray[np.intp], words: Sequence[str], levels: Container[str]
+) -> tuple[NDArray[np.intp], list[str]]:
+    """Return codes into the words once these are cleaned."""
+    places: dict[str, int] = {}
+    meant = (clean_word(word, levels) for word in words)
+    moved = [-1 if word is None else places.setdefault(word, len(places)) for word in meant]
+    return np.asarray([*moved, -1], dtype=np.intp)[codes], list(places)
 
 
 def iso_date(days: float) -> str:
@@ -140,15 +179,18 @@ def iso_date(days: float) -> str:
 
 def _number(word: str) -> float:
     try:
-        number = float(word)
+        number = float(word) if set(word) <= set(NUMERALS) else np.nan
     except ValueError:
         return np.nan
     return number if np.isfinite(number) else np.nan
 
 
 def _days(word: str) -> float:
+    if (found := ISO_DATE.fullmatch(word)) is None:
+        return np.nan
+    year, month, day, time = found.groups()
     try:
-        moment = datetime.fromisoformat(word.strip())
+        moment = datetime.fromisoformat(f"{year}-{month:0>2}-{day:0>2}{time}")
     except ValueError:
         return np.nan
     plain = moment if moment.tzinfo is None else moment.astimezone(UTC).replace(tzinfo=None)

@@ -52,7 +52,7 @@ def _plan_id(column: Column, _gaps: int, _: Wishes) -> Omitted:
 
 
 def _plan_unread(column: Column, _gaps: int, _: Wishes) -> Omitted:
-    return Omitted(column.name, f"it is text; ask for it by name to use its words{_because(column)}")
+    return Omitted(column.name, f"it is text; --text {column.name} uses its words{_because(column)}")
 
 
 def _plan_number(column: Column, gaps: int, wishes: Wishes) -> ColumnEncoding | Omitted:
@@ -115,7 +115,7 @@ def _reference(column: Column, words: tuple[str, ...], most: str, wishes: Wishes
 
 
 def _plan_text(column: Column, gaps: int) -> ColumnEncoding | Omitted:
-    vocabulary = learn_vocabulary(read_texts(column).values.tolist(), BUCKETS)
+    vocabulary = learn_vocabulary(column.values if column.is_stored else read_texts(column).values, BUCKETS)
     if not vocabulary.buckets:
         return Omitted(column.name, "no word of it is in two rows")
     said = (

@@ -21,7 +21,7 @@ from separatrix.errors import DataError, counted
 from separatrix.records import Record
 from separatrix.tables.table import Table
 
-__all__ = ["POLICIES", "Encoded", "Encoding", "Omitted", "spelt_out", "unique_names"]
+__all__ = ["POLICIES", "Encoded", "Encoding", "Omitted", "refuse_gaps", "spelt_out", "unique_names"]
 
 POLICIES = ("impute", "drop", "error")
 BLOCK_ENTRIES = 2**17  # written at a time: a megabyte, which a core's cache holds
@@ -78,19 +78,22 @@ class Encoding:
         left_out = (f"{name!r} is left out: {reason}" for name, reason in self.omitted)
         return (*(column.decision for column in self.columns), *left_out, *self.notes)
 
-    def apply(self, table: Table) -> Encoded:
-        """Return a table's rows as a matrix; absent columns count as missing in every row."""
+    def apply(self, table: Table, into: Floats | None = None) -> Encoded:
+        """Return a table's rows as a matrix; absent columns count as missing in every row.
+
+        A dense matrix is written `into` the first rows of an array of zeros, where one is given.
+        """
         cells = [self._cells(column, table) for column in self.columns]
         kept = np.ones(table.n_rows, dtype=np.bool_)
         if self.missing != "impute":
             gaps = np.logical_or.reduce([each.missing for each in cells]) if cells else ~kept
             if self.missing == "error" and gaps.any():
-                _refuse_gaps(table, [each.report for each in cells])
+                refuse_gaps(table.source, [each.report for each in cells])
             if gaps.any():
                 kept = ~gaps
                 cells = [Cells(each.values[kept], each.missing[kept], each.report) for each in cells]
         rows = int(np.count_nonzero(kept))
-        X = self._sparse(cells, rows) if self.sparse else self._dense(cells, rows)
+        X = self._sparse(cells, rows) if self.sparse else self._dense(cells, self._zeros(rows, into))
         return Encoded(X, kept, tuple(each.report for each in cells))
 
     def inverse(self, X: Any) -> dict[str, list[Any]]:
@@ -129,11 +132,13 @@ class Encoding:
             return column.read(table.column(column.name))
         return column.absent(table.n_rows)
 
-    def _dense(self, cells: list[Cells], rows: int) -> Floats:
-        X = np.zeros((rows, len(self.feature_names)))
+    def _zeros(self, rows: int, into: Floats | None) -> Floats:
+        return np.zeros((rows, len(self.feature_names))) if into is None else into[:rows]
+
+    def _dense(self, cells: list[Cells], X: Floats) -> Floats:
         parts = list(zip(self.columns, self.places, cells, strict=True))
         step = max(FEWEST_ROWS, BLOCK_ENTRIES // X.shape[1])
-        for start in range(0, rows, step):
+        for start in range(0, len(X), step):
             chunk = slice(start, start + step)
             block = X[chunk]
             for column, place, own in parts:
@@ -184,11 +189,14 @@ def _as_dense(part: Any) -> Floats:
     return np.asarray(part.toarray() if hasattr(part, "toarray") else part)
 
 
-def _refuse_gaps(table: Table, reports: list[ColumnReport]) -> None:
+def refuse_gaps(source: str, reports: Iterable[ColumnReport]) -> None:
+    """Raise a DataError for cells that are missing, where none may be; nothing if none is."""
     odd = [report for report in reports if report.empty or report.unfit]
+    if not odd:
+        return
     report = odd[0]
     beside = f" (and in {counted(len(odd) - 1, 'more column')})" if len(odd) > 1 else ""
     raise DataError(
-        f"{table.source}: column {report.name!r} is missing in {counted(report.empty + report.unfit, 'row')}{beside};"
+        f"{source}: column {report.name!r} is missing in {counted(report.empty + report.unfit, 'row')}{beside};"
         " fill them in, leave out the column, or use missing 'impute' or 'drop'"
     )

@@ -21,10 +21,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.design.encode.base import ColumnEncoding
+from separatrix.design.encode.cells import cleaned
 from separatrix.design.encode.choose import MAX_LEVELS, Wishes, plan_column
 from separatrix.design.encode.encoding import POLICIES, Encoding, Omitted, spelt_out
 from separatrix.errors import DataError, OptionError, counted, require_choice, require_count
-from separatrix.tables.table import Column, Table
+from separatrix.tables.table import Column, Columns, require_column
 
 __all__ = ["plan_encoding"]
 
@@ -36,7 +37,7 @@ REASONS_SHOWN = 5  # of columns left out, where none is left
 
 
 def plan_encoding(
-    table: Table,
+    table: Columns,
     target: str,
     *,
     drop: Collection[str] = (),
@@ -48,17 +49,17 @@ def plan_encoding(
     """Return how a table's columns beside the target become features.
 
     `drop` names columns to leave out, `text` those whose words to use, `reference` the reference level of categories;
-    `missing` is "impute", "drop" (rows with a gap) or "error".
+    `missing` is "impute", "drop" (rows with a gap) or "error". The table is read one column at a time.
     """
     require_choice("missing", missing, POLICIES)
     wishes = Wishes(text, reference or {}, require_count("max_levels", max_levels), missing == "impute")
     _check_names(table, target, drop, wishes)
     reasons: dict[str | None, str] = {table.row_names: "it names the rows"}
     reasons.update(dict.fromkeys(drop, "asked for"))
-    columns = [column for column in table.columns if column.name != target]
-    asked_out = [Omitted(each.name, reasons[each.name]) for each in columns if each.name in reasons]
-    rest = [each for each in columns if each.name not in reasons]
-    rows, plans = _complete(table, rest, wishes) if missing == "drop" else (None, _plans(rest, wishes))
+    names = [name for name in table.names if name != target]
+    asked_out = [Omitted(name, reasons[name]) for name in names if name in reasons]
+    rest = [name for name in names if name not in reasons]
+    rows, plans = _complete(table, rest, wishes) if missing == "drop" else (None, _plans(table, rest, wishes))
     used = tuple(each for each in plans if isinstance(each, ColumnEncoding))
     omitted = (*asked_out, *(each for each in plans if isinstance(each, Omitted)))
     if not used:
@@ -68,7 +69,7 @@ def plan_encoding(
     return _stored(Encoding(used, omitted, missing, notes=(lost,) if left else ()), table)
 
 
-def _stored(encoding: Encoding, table: Table) -> Encoding:
+def _stored(encoding: Encoding, table: Columns) -> Encoding:
     """Return the encoding with a sparse matrix where rows sampled evenly say that it pays."""
     features = len(encoding.feature_names)
     if features < SPARSE_FEATURES:
@@ -89,10 +90,10 @@ def _entries(encoding: ColumnEncoding, column: Column, sample: slice) -> int:
     return sum(int(np.count_nonzero(spelt_out(each, len(cells.values))[2])) for each in entries)
 
 
-def _check_names(table: Table, target: str, drop: Collection[str], wishes: Wishes) -> None:
+def _check_names(table: Columns, target: str, drop: Collection[str], wishes: Wishes) -> None:
     """Refuse names that the table does not have, and wishes that contradict each other."""
     for name in (target, *drop, *wishes.text, *wishes.reference):
-        table.column(name)
+        require_column(table.source, table.names, name)
     for name in (*drop, *wishes.text, *wishes.reference):
         if name == target:
             raise OptionError(f"{name!r} is the target, so it cannot be a feature or be dropped; choose another column")
@@ -102,11 +103,17 @@ def _check_names(table: Table, target: str, drop: Collection[str], wishes: Wishe
             raise OptionError(f"{name!r} is a {kind}, which has no reference level; only a category has")
 
 
-def _plans(columns: list[Column], wishes: Wishes) -> list[_Plan]:
-    return [plan_column(each, wishes) for each in columns]
+def _plans(table: Columns, names: list[str], wishes: Wishes) -> list[_Plan]:
+    return [plan_column(_column(table, name), wishes) for name in names]
 
 
-def _complete(table: Table, columns: list[Column], wishes: Wishes) -> tuple[NDArray[np.bool_], list[_Plan]]:
+def _column(table: Columns, name: str) -> Column:
+    """Return a column with its words cleaned, as those that are stored are already."""
+    column = table.column(name)
+    return column if column.is_stored else cleaned(column)
+
+
+def _complete(table: Columns, names: list[str], wishes: Wishes) -> tuple[NDArray[np.bool_], list[_Plan]]:
     """Return which rows have no gap in a column that is used, and the plans of all columns on these rows.
 
     A column that is constant in them is not used, so its gaps no longer count, and there are more rows.
@@ -114,17 +121,18 @@ def _complete(table: Table, columns: list[Column], wishes: Wishes) -> tuple[NDAr
     omitted: list[_Plan] = []
     while True:
         complete = np.ones(table.n_rows, dtype=np.bool_)
-        for column in columns:
+        for name in names:
+            column = _column(table, name)
             if not isinstance(plan_column(column, wishes), Omitted):
                 complete &= ~column.is_missing
         if not complete.any():
             raise DataError(f"{table.source}: every row has a missing cell; use missing 'impute', or leave out columns")
-        plans = _plans([_cut(each, complete) for each in columns], wishes)
-        used = [each for each, planned in zip(columns, plans, strict=True) if not isinstance(planned, Omitted)]
-        if len(used) == len(columns) or not used:
+        plans = [plan_column(_cut(_column(table, name), complete), wishes) for name in names]
+        used = [name for name, planned in zip(names, plans, strict=True) if not isinstance(planned, Omitted)]
+        if len(used) == len(names) or not used:
             return complete, [*plans, *omitted]
         omitted += [planned for planned in plans if isinstance(planned, Omitted)]
-        columns = used
+        names = used
 
 
 def _cut(column: Column, rows: NDArray[np.bool_]) -> Column:

@@ -30,7 +30,7 @@ class PresenceEncoding(ColumnEncoding):
 
     def read(self, column: Column) -> Cells:
         """Return where the column has no value; any value is as good as the one of training."""
-        return read_gaps(column)
+        return read_gaps(column, self.value)
 
     def entries(self, cells: Cells) -> Iterable[Entries]:
         """Return the marks."""

@@ -13,10 +13,10 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -33,6 +33,7 @@ __all__ = ["BUCKETS", "TextEncoding", "Vocabulary", "bucket_of", "learn_vocabula
 BUCKETS = 2**18
 MOST_BUCKETS = 2**32
 FEWEST_ROWS = 2  # that a bucket must have been seen in
+TEXTS = 8192  # learnt from at a time
 WORD = re.compile(r"\w+")
 
 
@@ -128,28 +129,48 @@ class TextEncoding(ColumnEncoding):
         return cls(*head, tuple(seen.astype(int).tolist()), words, tuple(idf.tolist()), record.flag("indicator"))
 
 
-def learn_vocabulary(texts: Sequence[str | None], buckets: int) -> Vocabulary:
-    """Return the buckets that at least two texts have a word in."""
+def learn_vocabulary(texts: Iterable[str | None], buckets: int) -> Vocabulary:
+    """Return the buckets that at least two texts have a word in; the texts are gone through once, some at a time."""
     known: dict[str, int] = {}
-    rows, places, _ = count_places(texts, lambda word: known.setdefault(word, len(known)))
-    words = list(known)
-    hashed = np.fromiter((bucket_of(word, buckets) for word in words), np.int64, len(words))
-    frequency = Counter(places.tolist())
-    pairs = np.unique(rows * buckets + hashed[places]) % buckets
-    seen, in_rows = np.unique(pairs, return_counts=True)
-    kept = in_rows >= FEWEST_ROWS
-    best: dict[int, tuple[int, str]] = {}
-    for place, word in enumerate(words):
-        claim = (-frequency[place], word)
-        best[int(hashed[place])] = min(best.get(int(hashed[place]), claim), claim)
-    idf = np.log((1.0 + len(texts)) / (1.0 + in_rows[kept])) + 1.0
+    hashed: list[int] = []
+
+    def place_of(word: str) -> int:
+        hashed.append(bucket_of(word, buckets))
+        return known.setdefault(word, len(known))
+
+    count, frequency, in_rows = 0, np.zeros(0, dtype=np.int64), np.zeros(buckets, dtype=np.int64)
+    remaining = iter(texts)
+    while some := list(islice(remaining, TEXTS)):
+        rows, places, _ = count_places(some, place_of, known)
+        count += len(some)
+        frequency = np.bincount(places, minlength=len(known)) + np.pad(frequency, (0, len(known) - len(frequency)))
+        pairs = np.unique(rows * buckets + np.asarray(hashed, dtype=np.int64)[places]) % buckets
+        in_rows += np.bincount(pairs, minlength=buckets)
+    seen = np.flatnonzero(in_rows)
+    kept = in_rows[seen] >= FEWEST_ROWS
+    words = _most_frequent(list(known), hashed, frequency)
+    idf = np.log((1.0 + count) / (1.0 + in_rows[seen[kept]])) + 1.0
     numbers = seen[kept].tolist()
-    return Vocabulary(numbers, [best[number][1] for number in numbers], idf.tolist(), int((~kept).sum()))
+    return Vocabulary(numbers, [words[number] for number in numbers], idf.tolist(), int((~kept).sum()))
 
 
-def count_places(texts: Any, place_of: Callable[[str], int]) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats]:
-    """Return (rows, places, counts) of the words of texts (n,); words whose place is negative are left out."""
-    cache: dict[str, int] = {}
+def _most_frequent(words: Sequence[str], hashed: Sequence[int], frequency: NDArray[np.int64]) -> dict[int, str]:
+    """Return the word of each bucket that most rows have, of equals the first in the alphabet."""
+    best: dict[int, tuple[int, str]] = {}
+    for word, bucket, rows in zip(words, hashed, frequency.tolist(), strict=True):
+        claim = (-rows, word)
+        best[bucket] = min(best.get(bucket, claim), claim)
+    return {bucket: word for bucket, (_, word) in best.items()}
+
+
+def count_places(
+    texts: Iterable[str | None], place_of: Callable[[str], int], known: dict[str, int] | None = None
+) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats]:
+    """Return (rows, places, counts) of the words of texts (n,); words whose place is negative are left out.
+
+    Places once asked for are kept, in `known` if that is given.
+    """
+    cache = {} if known is None else known
     listed: list[int] = []
     lengths: list[int] = []
     for text in texts:

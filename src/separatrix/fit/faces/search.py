@@ -54,7 +54,7 @@ class Face:
 
 def find_face(rays: Rays, places: Places, hint: Floats | None = None) -> Face:
     """Return the face of the rays in some places; `hint` is a vector, as a fit's last, near which to look."""
-    wide = wide_face(rays, places) if _too_wide(rays, places) else None
+    wide = wide_face(rays, places) if rays.design.row_visits and _too_wide(rays, places) else None
     if wide is not None and wide.direction is not None:
         return _of_wide(rays, wide)
     stages: list[_Stage] = []

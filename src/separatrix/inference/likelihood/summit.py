@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -27,7 +27,7 @@ from separatrix.design import Expansion
 from separatrix.fit.convex import shift_intercept
 from separatrix.inference.likelihood.climb import Climb, Outlook, climb
 from separatrix.inference.likelihood.inverse import Inverse, invert_information
-from separatrix.problem import Problem
+from separatrix.problem import Problem, WeightedLoss
 
 __all__ = [
     "LikelihoodHill",
@@ -91,17 +91,18 @@ class LikelihoodHill:
         if self.pairs is None:
             return problem.expand(coef, 2)
         rows: Any = (self.pairs, *problem.rows)
-        sums = problem.design.sweep(coef, self._pointwise, 2, rows)
+        sums = problem.design.sweep(coef, partial(_of_pairs_left, problem.pointwise), 2, rows)
         assert sums.gradient is not None  # order 2 has both
         assert sums.hessian is not None
         total = problem.total_weight
         return Expansion(sums.value / total, sums.gradient / total, sums.hessian / total)
 
-    def _pointwise(self, eta: Floats, order: int, pairs: NDArray[np.bool_], *rows: Any) -> tuple[Floats, ...]:
-        return self.problem.pointwise(np.where(pairs, eta, -np.inf), order, *rows)
-
     def _left(self, eta: Floats) -> Floats:
         return eta if self.pairs is None else np.where(self.pairs, eta, -np.inf)
+
+
+def _of_pairs_left(pointwise: WeightedLoss, eta: Floats, order: int, pairs: Any, *rows: Any) -> tuple[Floats, ...]:
+    return pointwise(np.where(pairs, eta, -np.inf), order, *rows)
 
 
 @dataclass(frozen=True)

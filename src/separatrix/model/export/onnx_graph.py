@@ -1,7 +1,9 @@
 """A model as an ONNX graph, in float32; needs the extra `onnx`.
 
-One input a column, (N, 1): numbers, truth values (0 and 1) and dates (days since 1970-01-01) as float32 with NaN where
-missing, categories as strings with "" where missing. Outputs: `prediction` (N,), `probabilities` (N, K) where the
+One input a column, (N, 1): numbers and dates (days since 1970-01-01) as float32 with NaN where missing, truth values
+and categories as strings, as the table has them, with "" or a word for it where missing. ONNX has no operator that
+trims: one blank before or after a word is left off, no more, and of a truth value's words small, capital and title
+letters are known. Outputs: `prediction` (N,), `probabilities` (N, K) where the
 model has them, `scores` (N, K) or (N, 1). A number's mean is taken off before it is multiplied, so that float32 keeps
 as many digits as it can. Texts have no graph, and are refused.
 """
@@ -15,14 +17,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from separatrix.design.encode.cells import truth_words
 from separatrix.errors import OptionError
-from separatrix.model.export.terms import LevelTerm, NumberTerm, Term, TextTerm, terms_of
+from separatrix.model.export.terms import LevelTerm, NumberTerm, Term, TextTerm, TruthTerm, terms_of
 from separatrix.model.record import Model, label_array
+from separatrix.tables.missing import MISSING_ANYWHERE
 
 __all__ = ["to_onnx"]
 
 OPSETS = {"": 17, "ai.onnx.ml": 3}
 IR_VERSION = 8
+ONE = np.asarray([1])
 
 
 def to_onnx(model: Model) -> bytes:
@@ -52,7 +57,7 @@ class _Graph:
         scores = self.scores()
         outputs = [self.output("scores", scores, self.onnx.TensorProto.FLOAT, ["N", len(self.model.coef)])]
         if self.model.classes is None:
-            flat = self.node("Squeeze", [scores, self.constant(np.asarray([1]))])
+            flat = self.node("Squeeze", [scores, self.constant(ONE)])
             outputs.insert(0, self.output("prediction", flat, self.onnx.TensorProto.FLOAT, ["N"]))
         else:
             outputs = [*self.classify(scores), *outputs]
@@ -75,9 +80,15 @@ class _Graph:
     @singledispatchmethod
     def add(self, term: Term) -> Sequence[str]:
         """Add a term that is only about being missing, and return the names of its parts (N, K)."""
+        rows = np.vstack([np.zeros(len(self.offset)), self.gap(term)])
+        if term.kind in {"number", "date"}:
+            gaps = self.node("IsNaN", [self.input(term.name, self.onnx.TensorProto.FLOAT)])
+            place = self.node(
+                "Squeeze", [self.node("Cast", [gaps], to=self.onnx.TensorProto.INT64), self.constant(ONE)]
+            )
+            return [self.node("Gather", [self.constant(rows.astype(np.float32)), place], axis=0)]
         cell = self.input(term.name, self.onnx.TensorProto.STRING)
-        weights = [np.zeros(len(self.offset)), self.gap(term)]
-        return [self.lookup(cell, [""], [1], 0, np.vstack(weights))]
+        return [self.lookup(cell, {} if term.value is None else {term.value: 0}, 1, 0, rows)]
 
     @add.register
     def _(self, term: NumberTerm) -> Sequence[str]:
@@ -99,13 +110,17 @@ class _Graph:
     @add.register
     def _(self, term: LevelTerm) -> Sequence[str]:
         cell = self.input(term.name, self.onnx.TensorProto.STRING)
-        levels = dict(term.levels)
-        rows = [np.asarray(weights) for weights in levels.values()] + [np.asarray(term.other)]
-        words = list(levels)
-        if "" not in levels:
-            words, rows = [*words, ""], [*rows, self.gap(term)]
-        places = [*range(len(levels)), len(levels) + 1][: len(words)]
-        return [self.lookup(cell, words, places, len(levels), np.vstack(rows))]
+        words, count = {word: place for place, (word, _) in enumerate(term.levels)}, len(term.levels)
+        rows = np.vstack([*(weights for _, weights in term.levels), term.other, self.gap(term)])
+        return [self.lookup(cell, words, count + 1, count, rows)]
+
+    @add.register
+    def _(self, term: TruthTerm) -> Sequence[str]:
+        cell = self.input(term.name, self.onnx.TensorProto.STRING)
+        exact, caseless = truth_words(term.words)
+        spelt = {each: int(truth) for word, truth in caseless.items() for each in (word, word.upper(), word.title())}
+        rows = np.vstack([np.zeros(len(self.offset)), term.weight, self.gap(term)])
+        return [self.lookup(cell, spelt | {word: int(truth) for word, truth in exact.items()}, 2, 2, rows)]
 
     @add.register
     def _(self, term: TextTerm) -> Sequence[str]:
@@ -113,13 +128,15 @@ class _Graph:
             f"column {term.name!r} is text, and its words have no ONNX graph; export to python, or fit without it"
         )
 
-    def lookup(self, cell: str, words: list[str], places: list[int], other: int, rows: NDArray[np.float64]) -> str:
-        """Return the name of the rows of a table that words stand for."""
-        place = self.node(
-            "LabelEncoder", [cell], domain="ai.onnx.ml", keys_strings=words, values_int64s=places, default_int64=other
-        )
+    def lookup(self, cell: str, words: dict[str, int], gap: int, other: int, rows: NDArray[np.float64]) -> str:
+        """Return the name of the rows of a table that words stand for, also with a blank before or after them."""
+        known = dict.fromkeys(MISSING_ANYWHERE, gap) | words
+        padded = {pad.format(word): place for word, place in known.items() for pad in (" {}", "{} ", " {} ")}
+        known = padded | known
+        options = {"keys_strings": list(known), "values_int64s": list(known.values()), "default_int64": other}
+        place = self.node("LabelEncoder", [cell], domain="ai.onnx.ml", **options)
         found = self.node("Gather", [self.constant(rows.astype(np.float32)), place], axis=0)
-        return self.node("Squeeze", [found, self.constant(np.asarray([1]))])
+        return self.node("Squeeze", [found, self.constant(ONE)])
 
     def classify(self, scores: str) -> list[Any]:
         """Return the outputs of a classifier: its labels, and its probabilities where it has them."""
@@ -129,7 +146,7 @@ class _Graph:
         else:
             boundary = self.constant(np.asarray([[rule.boundary]], dtype=np.float32))
             above = self.node("GreaterOrEqual" if rule.tie == "positive" else "Greater", [scores, boundary])
-            flat = self.node("Squeeze", [above, self.constant(np.asarray([1]))])
+            flat = self.node("Squeeze", [above, self.constant(ONE)])
             place = self.node("Cast", [flat], to=self.onnx.TensorProto.INT64)
         tensor = self.onnx.helper.np_dtype_to_tensor_dtype(labels.dtype)
         words = (
@@ -154,7 +171,7 @@ class _Graph:
             both = [self.node("Sigmoid", [self.node("Neg", [scores])]), self.node("Sigmoid", [scores])]
             return self.node("Concat", both, axis=1)
         each = self.node("Sigmoid", [scores])
-        return self.node("Div", [each, self.node("ReduceSum", [each, self.constant(np.asarray([1]))], keepdims=1)])
+        return self.node("Div", [each, self.node("ReduceSum", [each, self.constant(ONE)], keepdims=1)])
 
     def gap(self, term: Term) -> NDArray[np.float64]:
         """Return what a missing cell adds; NaN where it has no score."""

@@ -1,8 +1,9 @@
 """A model as the source of one Python function that needs nothing but the standard library.
 
-`predict(row)` takes a mapping from column names to cells: numbers, truth values, words, dates (also as text in ISO
-8601), None or NaN where missing; a column that is not there raises a KeyError. Names and levels are written as ASCII
-literals, so whatever they contain is data, never code.
+`predict(row)` takes a mapping from column names to cells: numbers, truth values, words, dates, also as text in the way
+of the training table or in ISO 8601; None, NaN or a word for it where missing, blanks around a word do not count. A
+column that is not there raises a KeyError. Names and levels are written as ASCII literals, so whatever they contain is
+data, never code.
 """
 
 from __future__ import annotations
@@ -11,9 +12,13 @@ from collections.abc import Iterable
 from functools import singledispatch
 from typing import NamedTuple
 
-from separatrix.design.encode.cells import MORE_TRUTHS
+from separatrix.design.encode.cells import truth_words
 from separatrix.model.export.terms import DateTerm, LevelTerm, NumberTerm, Term, TextTerm, TruthTerm, terms_of
 from separatrix.model.record import Model
+from separatrix.tables.dates import ISO, TIMES
+from separatrix.tables.missing import BLANKS, MISSING_ANYWHERE
+from separatrix.tables.numbers import BLANKS as NUMBER_BLANKS
+from separatrix.tables.numbers import FORMATS, SIGNS
 
 __all__ = ["to_python"]
 
@@ -21,8 +26,15 @@ HEAD = '''
 import math
 
 
-def _number(cell):
-    """Return a finite number, or None."""
+def _number(cell, form=None):
+    """Return a finite number, or None; `form` says what is left off a text, and what its decimal point is."""
+    if isinstance(cell, str):
+        cell = cell.strip(BLANKS)
+        if form is not None:
+            left_off, point = form
+            cell = "".join(sign for sign in cell.replace("\\u2212", "-") if sign not in left_off).replace(point, ".")
+        if not set(cell) <= set("0123456789.eE+-"):
+            return None
     try:
         number = float(cell)
     except (TypeError, ValueError):
@@ -30,28 +42,58 @@ def _number(cell):
     return number if math.isfinite(number) else None
 
 
-def _word(cell):
-    """Return a cell as the word that a table would have for it, or None."""
+def _word(cell, levels=()):
+    """Return a cell as the word that a table would have for it, or None where it says that it is missing."""
     if cell is None or cell != cell:
         return None
-    if isinstance(cell, float) and cell == int(cell):
-        return str(int(cell))
-    return str(cell).lower() if isinstance(cell, bool) else str(cell)
+    if isinstance(cell, float) and cell.is_integer() and abs(cell) < 2.0**53:
+        cell = int(cell)
+    word = str(cell).lower() if isinstance(cell, bool) else str(cell)
+    if word in levels:
+        return word
+    word = word.strip(BLANKS)
+    return None if word in MISSING and word not in levels else word
+
+
+def _truth(cell, exact, caseless):
+    """Return 0.0 or 1.0 by a cell's word, or None."""
+    word = _word(cell, exact)
+    return None if word is None else exact.get(word, caseless.get(word.lower()))
 '''
 DATES = '''
 
 import datetime
+import re
 
 
-def _days(cell):
-    """Return a date, a datetime or its ISO text as days since 1970-01-01, or None."""
-    try:
-        moment = datetime.datetime.fromisoformat(cell.strip() if isinstance(cell, str) else cell.isoformat())
-    except (AttributeError, ValueError):
+def _days(cell, forms=()):
+    """Return a date, a datetime or its text, in one of some forms or ISO 8601, as days since 1970-01-01, or None."""
+    moment = _moment(cell.strip(BLANKS), forms) if isinstance(cell, str) else _moment(_iso(cell), ())
+    if moment is None:
         return None
     if moment.tzinfo is not None:
         moment = moment.astimezone(datetime.timezone.utc).replace(tzinfo=None)
     return (moment - datetime.datetime(1970, 1, 1)).total_seconds() / 86400.0
+
+
+def _iso(cell):
+    return cell.isoformat() if hasattr(cell, "isoformat") else ""
+
+
+def _moment(text, forms):
+    for form in forms:
+        try:
+            return datetime.datetime.strptime(text, form)
+        except ValueError:
+            pass
+    found = re.fullmatch(r"([0-9]{4})-([0-9]{1,2})-([0-9]{1,2})(?![0-9])(.*)", text)
+    if found is None:
+        return None
+    year, month, day, time = found.groups()
+    try:
+        return datetime.datetime.fromisoformat(year + "-" + month.zfill(2) + "-" + day.zfill(2) + time)
+    except ValueError:
+        return None
 '''
 TEXTS = '''
 
@@ -111,14 +153,14 @@ def sigmoid(value):
     small = math.exp(-abs(value))
     return (1.0 if value >= 0.0 else small) / (1.0 + small)
 '''
-NEEDS = ((DateTerm, DATES), (TextTerm, TEXTS))
 
 
 def to_python(model: Model) -> str:
     """Return the source of a module with `predict(row)`."""
     terms = terms_of(model)
     parts = [f'"""Predicts {_words(model.target)} from one row of a table; needs only the standard library."""\n', HEAD]
-    parts += [source for kind, source in NEEDS if any(isinstance(term, kind) for term in terms)]
+    parts += [DATES] if any(term.kind == "date" for term in terms) else []
+    parts += [TEXTS] if any(isinstance(term, TextTerm) for term in terms) else []
     parts.append(_constants(model))
     parts.append(_scores(terms))
     parts.append(TAIL)
@@ -132,6 +174,8 @@ def _words(name: str) -> str:
 
 def _constants(model: Model) -> str:
     values = {
+        "BLANKS": BLANKS,
+        "MISSING": set(MISSING_ANYWHERE),
         "CLASSES": None if model.classes is None else list(model.classes),
         "LINK": model.rule.link,
         "BOUNDARY": model.rule.boundary,
@@ -167,31 +211,33 @@ def _lines(term: Term, own: _Written) -> list[str]:
 @singledispatch
 def _write(term: Term, _table: str) -> _Written:
     """Return a term in Python, its constant to be called `table`."""
-    return _Written("None", f"_word(row[{term.name!a}])", "[0.0] * len(INTERCEPT)")
+    readers = {"number": _number, "date": _date}
+    cell = readers[term.kind](term) if term.kind in readers else f"_word(row[{term.name!a}], ({term.value!a},))"
+    return _Written("None", cell, "[0.0] * len(INTERCEPT)")
 
 
 @_write.register
 def _(term: NumberTerm, table: str) -> _Written:
-    return _Written(ascii(list(term.weight)), f"_number(row[{term.name!a}])", f"[weight * cell for weight in {table}]")
+    return _Written(ascii(list(term.weight)), _number(term), f"[weight * cell for weight in {table}]")
 
 
 @_write.register
 def _(term: TruthTerm, table: str) -> _Written:
-    truths = {**MORE_TRUTHS, **{word: float(place) for place, word in enumerate(term.words)}}
-    cell = f"{table}[0].get(_word(row[{term.name!a}]))"
-    return _Written(ascii((truths, list(term.weight))), cell, f"[weight * cell for weight in {table}[1]]")
+    cell = f"_truth(row[{term.name!a}], {table}[0], {table}[1])"
+    constant = ascii((*truth_words(term.words), list(term.weight)))
+    return _Written(constant, cell, f"[weight * cell for weight in {table}[2]]")
 
 
 @_write.register
 def _(term: DateTerm, table: str) -> _Written:
     part = f"[weight * (cell - {term.origin!a}) for weight in {table}]"
-    return _Written(ascii(list(term.weight)), f"_days(row[{term.name!a}])", part)
+    return _Written(ascii(list(term.weight)), _date(term), part)
 
 
 @_write.register
 def _(term: LevelTerm, table: str) -> _Written:
     levels = {word: list(weights) for word, weights in term.levels}
-    return _Written(ascii(levels), f"_word(row[{term.name!a}])", f"{table}.get(cell, {list(term.other)!a})")
+    return _Written(ascii(levels), f"_word(row[{term.name!a}], {table})", f"{table}.get(cell, {list(term.other)!a})")
 
 
 @_write.register
@@ -202,3 +248,16 @@ def _(term: TextTerm, table: str) -> _Written:
     words = f"_tf_idf(cell, {term.encoding.buckets!a}, {table}[0])"
     part = f"_weigh({words}, {table}[1], len(INTERCEPT))"
     return _Written(constant, f"_word(row[{term.name!a}])", part)
+
+
+def _number(term: Term) -> str:
+    """Return the call that reads a number, with what a text in the training table's format is to lose."""
+    form = FORMATS.get(term.format)
+    said = "" if form is None else f", {(SIGNS + NUMBER_BLANKS + form.thousands, form.decimal)!a}"
+    return f"_number(row[{term.name!a}]{said})"
+
+
+def _date(term: Term) -> str:
+    """Return the call that reads a date, with the forms that a text in the training table's format may have."""
+    forms = () if term.format in {"", ISO} else tuple(term.format + time for time in TIMES)
+    return f"_days(row[{term.name!a}]{f', {forms!a}' if forms else ''})"

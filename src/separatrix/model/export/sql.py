@@ -1,31 +1,34 @@
 """A model as one SELECT in portable SQL: scores, probabilities and labels of the rows of a table, encoding included.
 
-Standard SQL only: CASE, CAST, SUBSTR, LENGTH, EXP, ABS and, of several classes, ROW_NUMBER; tested in DuckDB and
-SQLite. Sums are written as balanced trees, since SQLite limits the depth of an expression to 1,000. EXP needs SQLite
-3.35 with its mathematical functions; without probabilities it is not used. Numbers must be stored as numbers; dates as
-dates, timestamps, or text such as 2026-01-31 or 2026-01-31 12:30:00. Texts have no SQL, and a NUL character no
-literal: both are refused.
+Portable SQL only: CASE, CAST, TRIM, SUBSTR, LENGTH, LOWER, EXP, ABS, ROW_NUMBER; tested in DuckDB and SQLite. The
+innermost SELECT has the cells as text, the next one as `predict` reads them (`sql_cells`), the next one the scores.
+Sums are written as balanced trees, since SQLite limits the depth of an expression to 1,000. EXP needs SQLite 3.35 with
+its mathematical functions; without probabilities it is not used. Texts have no SQL, and a NUL character no literal:
+both are refused.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from functools import singledispatch
 from itertools import combinations
 
 from separatrix.errors import DataError, OptionError
+from separatrix.model.export.sql_cells import Cell, date_cell, day_and_time, number_cell, text_of, truth_cell, word_cell
 from separatrix.model.export.terms import DateTerm, LevelTerm, NumberTerm, Term, TextTerm, TruthTerm, terms_of
 from separatrix.model.predictions import Label
 from separatrix.model.record import Model
+from separatrix.tables.missing import clean_word
 from separatrix.tables.sql import identifier, literal
 
 __all__ = ["to_sql"]
 
-BARRIER = "row_number_"  # with a window function in it, SQLite works out each score once, not at every mention
+BARRIER = "row_number_"  # with a window function in a SELECT, SQLite works its values out once, not at each mention
+_BARRIER = f"ROW_NUMBER() OVER () AS {BARRIER}"
+OWN_NAME = re.compile(rf"(raw|text|time|cell|score)_\d+_|{BARRIER}", re.IGNORECASE)
+MOST_EXACT = 900  # columns of numbers that are read from their text and the cell itself: SQLite has 2,000 columns
 ROWS = "source_rows"  # what the table is called in the statement
-DAYS_TO_1970 = 719527  # from the year 0, by the formula of `_days`
-DAYS_BEFORE_MONTH = (0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334)
-TRUE_WORDS, FALSE_WORDS = ("true", "1", "1.0"), ("false", "0", "0.0")  # as databases write truth values as text
 
 
 def to_sql(model: Model, table: str = "data", *, keep: Sequence[str] = (), probabilities: bool = True) -> str:
@@ -33,16 +36,15 @@ def to_sql(model: Model, table: str = "data", *, keep: Sequence[str] = (), proba
 
     A row with a missing cell has NULL where the model leaves such rows out or refuses them.
     """
-    terms = terms_of(model)
-    names = _names(model)
-    scores = [_sum([_number(float(b)), *(_write(term, k) for term in terms)]) for k, b in enumerate(model.intercept)]
-    if taken := set(keep) & {"prediction", *names.values(), BARRIER, *(_score(k) for k in range(len(scores)))}:
-        raise OptionError(f"keep has {sorted(taken)[0]!r}, which is the name of a result; rename that column first")
+    terms, names = terms_of(model), _names(model)
+    scores = [_sum([_number(float(b)), *_parts(terms, k)]) for k, b in enumerate(model.intercept)]
+    taken = {"prediction", *names.values()}
+    if own := [name for name in keep if name in taken or OWN_NAME.fullmatch(name)]:
+        raise OptionError(f"keep has {own[0]!r}, which is the name of a result; rename that column first")
     kept = [identifier(_plain(name)) for name in keep]
-    inner = [f"{ROWS}.{name} AS {name}" for name in kept]
-    inner += [f"{score} AS {_score(k)}" for k, score in enumerate(scores)]
-    inner += [f"ROW_NUMBER() OVER () AS {BARRIER}"] * (len(scores) > 1)
-    rows = f"SELECT {_list(inner)}\nFROM {identifier(_plain(table))} AS {ROWS}"
+    inner = [*kept, *(f"{score} AS {_score(k)}" for k, score in enumerate(scores))]
+    inner += [_BARRIER] * (model.classes is not None)
+    rows = f"SELECT {_list(inner)}\nFROM (\n{_cells(table, kept, terms)}\n) AS {ROWS}"
     if model.classes is None:
         return f"SELECT {_list([*kept, f'{_score(0)} AS prediction'])}\nFROM (\n{rows}\n) AS scored\n"
     return _classify(model, rows, kept, names if probabilities else {k: names[k] for k in names if k.startswith("s")})
@@ -112,66 +114,106 @@ def _highest(scores: Sequence[str], answers: Sequence[str]) -> str:
     return f"CASE WHEN {scores[0]} IS NULL THEN NULL {cases} ELSE {answers[last]} END"
 
 
+def _cells(table: str, kept: list[str], terms: Sequence[Term]) -> str:
+    """Return the SELECT of the columns to keep and of the terms' cells, as `predict` reads them."""
+    exact = sum(_kind(term) == "number" for term in terms) <= MOST_EXACT
+    cells = [Cell(f"raw_{j}_" if exact else f"text_{j}_", f"text_{j}_", f"time_{j}_") for j in range(len(terms))]
+    inner = [f"{ROWS}.{name} AS {name}" for name in kept]
+    for term, cell in zip(terms, cells, strict=True):
+        # The table's name before it: SQLite would take an unknown name in quotes for a text.
+        raw = f"{ROWS}.{identifier(_plain(term.name))}"
+        inner += [f"{text} AS {name}" for name, text in _texts(term, raw, cell).items()]
+    outer = [
+        *kept,
+        *(f"{_read(term, cell)} AS {_cell(j)}" for j, (term, cell) in enumerate(zip(terms, cells, strict=True))),
+    ]
+    rows = f"SELECT {_list([*inner, _BARRIER])}\nFROM {identifier(_plain(table))} AS {ROWS}"
+    return f"SELECT {_list([*outer, _BARRIER])}\nFROM (\n{rows}\n) AS {ROWS}"
+
+
+def _texts(term: Term, raw: str, cell: Cell) -> dict[str, str]:
+    """Return the expressions that a term's cell is read from, by the names that it knows them by."""
+    if _kind(term) == "date":
+        return dict(zip((cell.text, cell.time), day_and_time(raw), strict=True))
+    return ({cell.raw: raw} if _kind(term) == "number" or _is_odd(term) else {}) | {cell.text: text_of(raw)}
+
+
+def _kind(term: Term) -> str:
+    """Return what a cell is read as: number, date or word."""
+    if isinstance(term, (TruthTerm, LevelTerm)):
+        return "word"
+    return "date" if isinstance(term, DateTerm) or term.kind == "date" else term.kind
+
+
+def _is_odd(term: Term) -> bool:
+    """Tell whether a term has a word that cleaning would change, so that cells are to be taken as they are first."""
+    words: Iterable[str] = _value(term)
+    if isinstance(term, (TruthTerm, LevelTerm)):
+        words = term.words if isinstance(term, TruthTerm) else (word for word, _ in term.levels)
+    return any(clean_word(word) != word for word in words)
+
+
 @singledispatch
-def _write(term: Term, k: int) -> str:
-    """Return what a term adds to score k."""
-    return f"CASE WHEN {_cell(term)} IS NULL THEN {_gap(term, k)} ELSE 0e0 END"
+def _read(term: Term, cell: Cell) -> str:
+    """Return a term's cell, NULL where it is missing."""
+    if term.kind == "number":
+        return number_cell(cell, term.format)
+    return date_cell(cell, term.format, 0) if term.kind == "date" else word_cell(cell, _value(term))
 
 
-@_write.register
-def _(term: NumberTerm, k: int) -> str:
-    # x − x is 0 for finite numbers only: NULL, NaN and infinity take the other branch.
-    cell = _cell(term)
-    return f"CASE WHEN {cell} - {cell} = 0 THEN {_number(term.weight[k])} * {cell} ELSE {_gap(term, k)} END"
+@_read.register
+def _(term: NumberTerm, cell: Cell) -> str:
+    return number_cell(cell, term.format)
 
 
-@_write.register
-def _(term: TruthTerm, k: int) -> str:
-    values = dict.fromkeys(FALSE_WORDS, 0.0) | dict.fromkeys(TRUE_WORDS, term.weight[k])
-    values |= {term.words[0]: 0.0, term.words[1]: term.weight[k]}
-    return _cases(term, list(values.items()), _gap(term, k))
+@_read.register
+def _(term: TruthTerm, cell: Cell) -> str:
+    return truth_cell(cell, (_plain(term.words[0]), _plain(term.words[1])))
 
 
-@_write.register
-def _(term: DateTerm, k: int) -> str:
-    days = f"({_days(_text(term))} - {term.origin + DAYS_TO_1970})"
-    return f"CASE WHEN {_cell(term)} IS NULL THEN {_gap(term, k)} ELSE {_number(term.weight[k])} * {days} END"
+@_read.register
+def _(term: DateTerm, cell: Cell) -> str:
+    return date_cell(cell, term.format, term.origin)
 
 
-@_write.register
-def _(term: LevelTerm, k: int) -> str:
-    # Levels that add as much as any other need no branch of their own.
-    levels = [(word, weights[k]) for word, weights in term.levels if weights[k] != term.other[k]]
-    other = _number(term.other[k])
-    inner = _cases(term, levels, other) if levels else other
-    return f"CASE WHEN {_cell(term)} IS NULL THEN {_gap(term, k)} ELSE {inner} END"
+@_read.register
+def _(term: LevelTerm, cell: Cell) -> str:
+    return word_cell(cell, [_plain(word) for word, _ in term.levels])
 
 
-@_write.register
-def _(term: TextTerm, _k: int) -> str:
+@_read.register
+def _(term: TextTerm, _cell: Cell) -> str:
     raise OptionError(f"column {term.name!r} is text, and its words have no SQL; export to python, or fit without it")
 
 
-def _cases(term: Term, values: Iterable[tuple[str, float]], otherwise: str) -> str:
-    cases = " ".join(f"WHEN {literal(_plain(word))} THEN {_number(value)}" for word, value in values)
-    return f"CASE {_text(term)} {cases} ELSE {otherwise} END"
+def _value(term: Term) -> list[str]:
+    return [] if term.value is None else [_plain(term.value)]
 
 
-def _days(text: str) -> str:
-    """Return the days from the year 0 to a date written year-month-day, and the part of a day where a time follows.
+def _parts(terms: Sequence[Term], k: int) -> list[str]:
+    """Return what the terms add to score k."""
+    return [_part(term, _cell(place), _gap(term, k), k) for place, term in enumerate(terms)]
 
-    Whole years count 365 days; leap days are counted to the last February, without a division that leaves a rest.
-    """
-    year = f"CAST(SUBSTR({text}, 1, 4) AS INTEGER)"
-    month = f"SUBSTR({text}, 6, 2)"
-    last = f"({year} - CASE WHEN {month} IN ('01', '02') THEN 1 ELSE 0 END)"
-    leaps = " + ".join(f"{sign} * ({last} - {last} % {span}) / {span}" for sign, span in ((1, 4), (-1, 100), (1, 400)))
-    months = " ".join(f"WHEN '{m:02d}' THEN {days}" for m, days in enumerate(DAYS_BEFORE_MONTH, start=1))
-    clock = [f"CAST(SUBSTR({text}, {start}) AS DOUBLE PRECISION)" for start in ("12, 2", "15, 2", "18")]
-    seconds = f"({clock[0]} * 3600e0 + {clock[1]} * 60e0 + {clock[2]}) / 86400e0"
-    time = f"CASE WHEN LENGTH({text}) >= 19 THEN {seconds} ELSE 0e0 END"
-    day = f"CAST(SUBSTR({text}, 9, 2) AS INTEGER) - 1"
-    return f"(365 * {year} + {leaps} + CASE {month} {months} END + {day} + {time})"
+
+@singledispatch
+def _part(_term: Term, cell: str, gap: str, _k: int) -> str:
+    """Return what a cell adds to score k."""
+    return f"CASE WHEN {cell} IS NULL THEN {gap} ELSE 0e0 END"
+
+
+@_part.register
+def _(term: NumberTerm, cell: str, gap: str, k: int) -> str:
+    # x − x is 0 for finite numbers only: NULL and infinity take the other branch.
+    return f"CASE WHEN {cell} - {cell} = 0 THEN {_number(term.weight[k])} * {cell} ELSE {gap} END"
+
+
+@_part.register
+def _(term: LevelTerm, cell: str, gap: str, k: int) -> str:
+    # Levels that add as much as any other need no branch of their own.
+    levels = [(word, weights[k]) for word, weights in term.levels if weights[k] != term.other[k]]
+    cases = " ".join(f"WHEN {literal(_plain(word))} THEN {_number(value)}" for word, value in levels)
+    inner = f"CASE {cell} {cases} ELSE {_number(term.other[k])} END" if levels else _number(term.other[k])
+    return f"CASE WHEN {cell} IS NULL THEN {gap} ELSE {inner} END"
 
 
 def _sum(parts: list[str]) -> str:
@@ -182,13 +224,8 @@ def _sum(parts: list[str]) -> str:
     return f"({_sum(parts[:half])}\n + {_sum(parts[half:])})"
 
 
-def _cell(term: Term) -> str:
-    # The table's name before it: SQLite would take an unknown name in quotes for a text.
-    return f"{ROWS}.{identifier(_plain(term.name))}"
-
-
-def _text(term: Term) -> str:
-    return f"CAST({_cell(term)} AS VARCHAR)"
+def _cell(place: int) -> str:
+    return f"cell_{place}_"
 
 
 def _gap(term: Term, k: int) -> str:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -18,6 +18,7 @@ from separatrix.inference.table import InferenceTable
 from separatrix.model.intervals import Covariance
 from separatrix.model.record import Task
 from separatrix.model.rule import Rule
+from separatrix.model.storage import divide
 
 if TYPE_CHECKING:
     from separatrix.fit import PerceptronOptions
@@ -51,10 +52,10 @@ class LearnOptions:
 
 @dataclass(frozen=True, eq=False)
 class TrainingRows:
-    """A matrix (n, p), dense or CSR, the names of its columns, and the target: classes, or numbers y.
+    """A matrix (n, p), dense or CSR, or a `RowSource`, the names of its columns, and the target: classes, or numbers y.
 
     `quantities` marks the columns that have a unit, which a penalty must not depend on. Of two classes the positive one
-    is in the place `positive`.
+    is in the place `positive`. `divided` returns the matrix with its columns divided, kept where the matrix is.
     """
 
     X: Any
@@ -63,6 +64,7 @@ class TrainingRows:
     y: NDArray[Any]
     classes: Classes | None = None
     positive: int = 1
+    divided: Callable[[Floats], Any] | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -79,6 +81,11 @@ class TrainingRows:
     def design(self, intercept: bool) -> Design:
         """Return the rows as a design."""
         return make_design(self.X, intercept=intercept, names=list(self.names))
+
+    def scaled(self, scales: Floats) -> TrainingRows:
+        """Return the rows with their columns divided; the matrix given stays as it is."""
+        X = divide(self.X, scales) if self.divided is None else self.divided(scales)
+        return replace(self, X=X, divided=None)
 
     def targets(self) -> NDArray[Any]:
         """Return the target as a loss takes it: numbers, signs ±1 of two classes, or the places of more."""

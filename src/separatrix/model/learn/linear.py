@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from separatrix.errors import counted
 from separatrix.fit import (
     Watch,
     can_solve_directly,
@@ -43,7 +44,7 @@ class Linear(Learner):
         if not is_plain(options):
             return _penalised(rows, options, watch, "")
         if options.strength == "auto" and (n <= p + 1 or not can_solve_directly(design)):
-            return _penalised(rows, options, watch, f"{n:,} rows cannot tell {p:,} columns apart")
+            return _penalised(rows, options, watch, f"{counted(n, 'row')} cannot tell {counted(p, 'column')} apart")
         began = time.perf_counter()
         problem = Problem(design, rows.targets(), Squared())
         fit = fit_least_squares(problem)

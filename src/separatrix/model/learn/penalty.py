@@ -46,12 +46,7 @@ def penalised(rows: TrainingRows, intercept: bool) -> tuple[TrainingRows, Floats
     scales = spreads(rows.design(intercept), rows.quantities)
     if (scales == 1.0).all():
         return rows, scales
-    if hasattr(rows.X, "indices"):
-        X: Any = rows.X.copy()
-        X.data /= scales[X.indices]
-    else:
-        X = rows.X / scales
-    return replace(rows, X=X), scales
+    return rows.scaled(scales), scales
 
 
 def choose_strength(problems: Sequence[Problem], options: LearnOptions, codes: Any) -> tuple[list[Problem], float, str]:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.design import make_design
+from separatrix.design.encode import encode_source
 from separatrix.errors import counted
 from separatrix.fit import fit_least_squares
 from separatrix.inference.diagnosis.diagnose import diagnose_rows
@@ -24,6 +25,7 @@ from separatrix.reports.figures.picture import Picture, finished, new_panels
 from separatrix.reports.figures.rows import evenly
 from separatrix.reports.palette import COLOURS
 from separatrix.reports.plot import calibration, precision_recall, roc
+from separatrix.tables.source import TableSource, as_source
 from separatrix.tables.table import Table
 
 __all__ = ["classifier_pictures", "diagnostic_pictures", "influence_of", "prediction_picture"]
@@ -71,13 +73,13 @@ def prediction_picture(trained: Trained) -> Picture:
     return finished([panel], "Observed over predicted numbers", f"{words} {counted(len(known), 'row')} are drawn.")
 
 
-def influence_of(trained: Trained, table: Table) -> tuple[Influence, Diagnosis] | None:
+def influence_of(trained: Trained, table: Table | TableSource) -> tuple[Influence, Diagnosis] | None:
     """Return the rows of a least squares fit with their diagnosis; None of another fit, or one too large to repeat."""
     model = trained.model
     entries = int(model.data.get("rows", 0)) * (1 + len(model.encoding.feature_names))
     if trained.learned.result.certificate.kind != "least-squares" or entries > MOST_ENTRIES:
         return None
-    encoded = model.encoding.apply(with_known_target(table, model.target, "impute")[0])
+    encoded = encode_source(model.encoding, with_known_target(as_source(table), model.target, "impute")[0])
     y = np.asarray(trained.goal.y, dtype=np.float64)[encoded.kept]
     names = list(model.encoding.feature_names)
     design = make_design(encoded.X, intercept=bool(model.options["intercept"]), names=names)

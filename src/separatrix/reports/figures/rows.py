@@ -12,8 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.design import Design, make_design
+from separatrix.design.encode import encode_source
 from separatrix.model.learn.penalty import spreads
 from separatrix.model.training import Trained, quantities_of, with_known_target
+from separatrix.tables.source import TableSource, as_source
 from separatrix.tables.table import Table
 
 __all__ = ["SampledRows", "evenly", "sample_rows"]
@@ -36,12 +38,14 @@ class SampledRows:
     quantities: NDArray[np.bool_]
 
 
-def sample_rows(trained: Trained, table: Table) -> SampledRows:
+def sample_rows(trained: Trained, table: Table | TableSource) -> SampledRows:
     """Return rows of the table that the model was trained on."""
     model = trained.model
-    known = with_known_target(table, model.target, "impute")[0]
+    known = with_known_target(as_source(table), model.target, "impute")[0]
     taken = evenly(known.n_rows, MOST)
-    encoded = model.encoding.apply(known if len(taken) == known.n_rows else known.select(taken))
+    mask = np.zeros(known.n_rows, dtype=np.bool_)
+    mask[taken] = True
+    encoded = encode_source(model.encoding, known.select(mask))
     design: Design = make_design(encoded.X, intercept=False)
     quantities = quantities_of(model.encoding)
     mean = np.asarray(design.rmatvec(np.ones(design.shape[0]))) / design.shape[0]

@@ -1,0 +1,233 @@
+"""A design whose passes are journaled: each result is kept on disk as it comes, and found there in a later run.
+
+`JournaledRows` wraps any X: an array, a sparse matrix, or rows on disk or on a cluster; solvers see a design that
+answers as the wrapped one does, bit for bit, and counts the same passes, those found in the journal included. What is
+derived from it (centred, selected, subsampled) is journaled too, under how it was derived, unless it is small and in
+memory: then its passes cost less than their records. Sequential learners hand their visits over to `visit`, and these
+are journaled, a pass at a time; solvers that read whole columns go past the journal and begin anew.
+
+Cost: one reading of the data for their fingerprint, when the design is made; then as `journal` says.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from separatrix.design.base import Block, Design, Floats
+from separatrix.design.build import make_design
+from separatrix.design.column_stores import column_store
+from separatrix.design.columns import ColumnStore
+from separatrix.design.digests import digest, fingerprint
+from separatrix.design.journal import Journal, open_journal
+from separatrix.design.mapped import MappedDesign, MappedRows
+from separatrix.design.maps import FeatureMap
+from separatrix.design.row_source import RowSource, rows_of
+from separatrix.loops.rows import Rows
+
+__all__ = ["JournaledDesign", "JournaledRows", "checkpointed"]
+
+SMALL = 2**20  # entries of a derived design in memory, up to which its passes are made again
+SHARE = 0.25  # of the matrix, above which a result is as soon computed again as read
+LEAST_KEPT = 2**20  # bytes of a result that is kept however small the matrix
+KEPT_COLUMNS = 8.0  # bytes an entry
+
+
+class JournaledDesign(Design):
+    """A design and the journal of its passes; `lineage` is the digest of the data and of how it was derived."""
+
+    def __init__(self, base: Design, journal: Journal, lineage: str) -> None:
+        self.base, self.journal, self.lineage = base, journal, lineage
+        self._replayed = -base.passes
+        self.shape, self.names, self.virtual = base.shape, base.names, base.virtual
+        self.in_memory, self.random_rows = base.in_memory, base.random_rows
+        self.row_visits, self.column_access = base.row_visits, base.column_access
+        self.partitioned, self.together = base.partitioned, base.together
+        self.most = max(LEAST_KEPT, SHARE * KEPT_COLUMNS * base.shape[0] * base.shape[1])
+
+    @property
+    def passes(self) -> float:
+        """Passes over the data, and those found in the journal."""
+        return self._replayed + self.base.passes
+
+    @passes.setter
+    def passes(self, value: float) -> None:
+        self._replayed = value - self.base.passes
+
+    def fold(
+        self,
+        task: Callable[..., Any],
+        *shared: Any,
+        rows: Sequence[Floats] = (),
+        combine: Callable[[Any, Any], Any] = operator.add,
+    ) -> Any:
+        """Return a pass's result as the journal has it; else make the pass, and keep the result."""
+        key = digest(self.lineage, "fold", task, shared, tuple(rows), combine)
+        return self._once(key, task, lambda: self.base.fold(task, *shared, rows=rows, combine=combine))
+
+    def gather(self, task: Callable[..., Any], *shared: Any, rows: Sequence[Floats] = ()) -> Floats:
+        """Do the same for a task whose results are joined, one entry a row."""
+        key = digest(self.lineage, "gather", task, shared, tuple(rows))
+        return np.asarray(self._once(key, task, lambda: self.base.gather(task, *shared, rows=rows)))
+
+    def visit(self, loop: Callable[..., Any], *arguments: Any, changed: Sequence[NDArray[Any]]) -> Any:
+        """Fill in what a loop over the rows changed and returned, as the journal has it; else run it, and keep that."""
+        key = digest(self.lineage, loop.__module__, loop.__qualname__, arguments)
+        found = None if key is None else self.journal.look_up(key)
+        if key is None or found is None:
+            returned = self.base.visit(loop, *arguments, changed=changed)
+            if key is not None:
+                self.journal.keep(key, _title(loop), (returned, *changed), self.most)
+            return returned
+        returned, *values = found[0]
+        for array, value in zip(changed, values, strict=True):
+            array[...] = value
+        return returned
+
+    def each_part(
+        self, task: Callable[..., Any], shared: Sequence[Sequence[Any]], rows: Sequence[Floats] = ()
+    ) -> list[Any]:
+        """Return what a task made of each partition, as the journal has it; else run it, and keep that."""
+        key = digest(self.lineage, "each part", task, [tuple(each) for each in shared], tuple(rows))
+        return list(self._once(key, task, lambda: self.base.each_part(task, shared, rows), passes=0.0))
+
+    @property
+    def parts(self) -> list[slice]:
+        """The rows of each partition."""
+        return self.base.parts
+
+    def _once(self, key: str | None, task: Callable[..., Any], make: Callable[[], Any], passes: float = 1.0) -> Any:
+        found = None if key is None else self.journal.look_up(key)
+        if found is not None:
+            self._replayed += passes
+            self.journal.replayed += 1
+            return found[0]
+        result = make()
+        self.journal.made += 1
+        if key is not None:
+            self.journal.keep(key, _title(task), result, self.most)
+        return result
+
+    def centred(self, centre: Floats) -> Design:
+        """Return the design with a centre taken off each row, journaled."""
+        return self._derived(self.base.centred(centre), "centred", centre)
+
+    def subsample(self, stride: int) -> Design:
+        """Return every stride-th row, journaled if that is much."""
+        return self._derived(self.base.subsample(stride), "subsample", stride)
+
+    def select(self, kept: NDArray[np.bool_]) -> Design:
+        """Return the rows where `kept` holds, journaled if that is much."""
+        return self._derived(self.base.select(kept), "select", kept)
+
+    def _derived(self, design: Design, *how: Any) -> Design:
+        lineage = digest(self.lineage, *how)
+        if lineage is None or (design.in_memory and design.shape[0] * design.shape[1] <= SMALL):
+            return design
+        return JournaledDesign(design, self.journal, lineage)
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield the row blocks in order, past the journal."""
+        return self.base.blocks()
+
+    def groups(self) -> Sequence[Iterable[Block]]:
+        """Return the blocks in groups, past the journal."""
+        return self.base.groups()
+
+    def stored_rows(self) -> Rows:
+        """Return the rows as compiled loops read them, past the journal but for `visit`."""
+        return self.base.stored_rows()
+
+    def take(self, indices: Sequence[int] | NDArray[np.intp]) -> Floats:
+        """Return some rows as a dense array, past the journal."""
+        return self.base.take(indices)
+
+    def needed_centre(self) -> Floats | None:
+        """Return what to take off each row, by a few rows, past the journal."""
+        return self.base.needed_centre()
+
+
+class JournaledRows(RowSource):
+    """Any X whose passes go into a journal: an array, a sparse matrix, a frame, or another source of rows."""
+
+    def __init__(self, X: Any, journal: Journal) -> None:
+        source = rows_of(X)
+        names = getattr(X, "columns", None) if source is None else source.names
+        self.names = None if names is None else tuple(map(str, names))
+        self.X = source or (X if hasattr(X, "shape") and not hasattr(X, "columns") else np.asarray(X))
+        self.shape = self.X.shape
+        self.journal = journal
+        self._fingerprint: str | None = None
+
+    def design(self, names: Sequence[str], virtual: bool) -> Design:
+        """Return the rows as a journaled design; refuse a journal of other rows."""
+        base = self._base(names, virtual)
+        if self._fingerprint is None or base.in_memory:  # an array may have been written to since
+            self._fingerprint = fingerprint(base)
+        rows = f"{self.shape[0]:,} × {self.shape[1]:,}"
+        self.journal.admit("data", {"rows": rows, "data": self._fingerprint})
+        lineage = digest(self._fingerprint, virtual)
+        assert lineage is not None  # of text
+        return JournaledDesign(base, self.journal, lineage)
+
+    def mapped(self, through: FeatureMap) -> JournaledRows:
+        """Return the rows read through a map, journaled as such."""
+        source = self.X.mapped(through) if isinstance(self.X, RowSource) else None
+        return JournaledRows(source or MappedRows(self.X, through), self.journal)
+
+    def _base(self, names: Sequence[str], virtual: bool) -> Design:
+        if isinstance(self.X, RowSource):
+            return self.X.design(names, virtual)
+        if not isinstance(self.X, MappedRows):
+            return make_design(self.X, intercept=virtual, names=names[int(virtual) :])
+        base = make_design(self.X.X, intercept=False)
+        return MappedDesign(base, self.X.map, names, virtual)
+
+
+@column_store.register
+def _journaled_store(design: JournaledDesign) -> ColumnStore:
+    return column_store(design.base)
+
+
+def checkpointed(X: Any, folder: str | Path) -> JournaledRows:
+    """Return X with a journal of its passes in a folder: a fit of it that is killed goes on where it was.
+
+    Run the same script again: passes found in the journal are not made again, and the answer is the same bit for bit.
+    The journal is refused if the data or the versions are others. `handle.journal.remove()` deletes it once all is
+    done.
+
+    Parameters
+    ----------
+    X : array, sparse matrix or frame (n, p), or rows on disk or on a cluster
+    folder : where the journal is kept; made if need be
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import separatrix as sx
+    >>> X, y = sx.load_demo("breast-cancer")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     rows = sx.checkpointed(X, folder)
+    ...     first = sx.LogisticRegression(strength=0.01).fit(rows, y)
+    ...     rows = sx.checkpointed(X, folder)  # as if the program had been killed and run again
+    ...     again = sx.LogisticRegression(strength=0.01).fit(rows, y)
+    ...     rows.journal.made, bool((again.coef_ == first.coef_).all()), again.result_.passes == first.result_.passes
+    (0, True, True)
+    """
+    return JournaledRows(X, open_journal(folder, versions()))
+
+
+def versions() -> dict[str, str]:
+    """Return the releases on which the last bit of a result may depend, as an identity."""
+    from importlib import metadata  # noqa: PLC0415  # only where a journal is opened
+
+    return {"separatrix": metadata.version("separatrix"), "numpy": np.__version__}
+
+
+def _title(task: Callable[..., Any]) -> str:
+    return str(getattr(task, "__name__", type(task).__name__)).lstrip("_")

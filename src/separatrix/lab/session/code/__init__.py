@@ -1,0 +1,1 @@
+"""Python code that does what a pane shows."""

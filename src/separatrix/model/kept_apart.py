@@ -1,0 +1,51 @@
+"""How well a model does on rows that it was not fitted on: a share kept apart, or each part of several in turn."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from separatrix.errors import OptionError, counted
+from separatrix.fit import Watch
+from separatrix.model.one_fit import Evaluation, OneFit, cut_goal
+from separatrix.model.predictions import join_predictions
+
+__all__ = ["judge_apart"]
+
+
+def judge_apart(whole: OneFit, watch: Watch | None) -> tuple[Evaluation | None, str]:
+    """Return how well fits of the other rows do on rows kept apart, and which those were, in words."""
+    options, n = whole.options, whole.source.n_rows
+    if options.holdout is None and options.folds is None:
+        return None, ""
+    from separatrix.fit import assign_folds  # noqa: PLC0415  # with all of cross-validation, which few fits need
+
+    codes = None if whole.goal.classes is None else whole.goal.classes.codes
+    if options.holdout is not None:
+        if not 0.0 < options.holdout < 1.0:
+            raise OptionError(f"holdout={options.holdout!r} is out of range; give a share between 0 and 1")
+        parts = max(2, round(1.0 / options.holdout))
+        rows = assign_folds(n, parts, options.learn.seed, codes) == 0
+        words = f"on {counted(int(rows.sum()), 'row')} kept apart from the fit that is judged"
+        return _judge_folds(whole, [rows], watch), words
+    folds = assign_folds(n, int(options.folds or 0), options.learn.seed, codes)
+    words = f"on each row by a fit of other rows, in {options.folds} folds"
+    return _judge_folds(whole, [folds == number for number in range(int(folds.max()) + 1)], watch), words
+
+
+def _judge_folds(whole: OneFit, parts: list[NDArray[np.bool_]], watch: Watch | None) -> Evaluation | None:
+    """Return the evaluation of predictions of each part by a fit of the rest; None if one was interrupted."""
+    found = []
+    for held in parts:
+        fit = replace(whole, source=whole.source.select(~held), goal=cut_goal(whole.goal, ~held))
+        model = fit.predictor(watch)
+        if model is None:
+            return None
+        blocks = whole.source.select(held).blocks()
+        found.append(join_predictions([model.predict(block, intervals=False) for block in blocks]))
+    rows = np.concatenate([np.flatnonzero(held) for held in parts])
+    mask = np.zeros(whole.source.n_rows, dtype=np.bool_)
+    mask[rows] = True
+    return whole.judge(join_predictions(found, np.argsort(rows)), cut_goal(whole.goal, mask))

@@ -1,0 +1,121 @@
+"""A cluster of processes: rows read from a store on disk, a worker killed in the middle of a pass, what is sent."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import separatrix as sx
+from separatrix.design import make_design
+from separatrix.design.block_writer import BlockWriter
+from separatrix.errors import OptionError
+from separatrix.losses import Logistic
+from separatrix.problem import Problem
+
+pytest.importorskip("distributed")
+
+from separatrix.design.distributed import open_client, spread
+
+N, P = 4000, 4
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(N, P))
+    return X, np.where(X @ [1.0, -1.0, 0.5, 0.0] + rng.logistic(size=N) > 0.0, 1.0, -1.0)
+
+
+@pytest.fixture(scope="module")
+def store(data, tmp_path_factory):
+    with BlockWriter(P, folder=str(tmp_path_factory.mktemp("store") / "rows")) as writer:
+        writer.append(data[0])
+        store = writer.finish()
+    with store:
+        yield store
+
+
+def slowly(block, y, seconds):
+    """Return the signed sum of a block's rows, after a while."""
+    time.sleep(seconds)
+    return block.rmatvec(y)
+
+
+def process(block):
+    return {os.getpid()}
+
+
+@pytest.fixture(scope="module")
+def rows(store):
+    with spread(store, names=[f"c{j}" for j in range(P)]) as rows:
+        yield rows
+
+
+def test_workers_do_not_hear_control_c(rows) -> None:
+    design = make_design(rows, intercept=True)
+    workers = design.fold(process, combine=set.union)
+    for worker in workers:
+        os.kill(worker, signal.SIGINT)
+    time.sleep(0.2)
+    assert design.fold(process, combine=set.union) == workers
+
+
+def test_a_killed_worker_costs_time_not_the_answer(rows, data) -> None:
+    X, y = data
+    wanted = sx.LogisticRegression().fit(X, y)
+    design = make_design(rows, intercept=True)
+    workers = design.fold(process, combine=set.union)
+    assert len(workers) >= 2
+    assert os.getpid() not in workers
+    victim = min(workers)
+    threading.Timer(0.3, os.kill, (victim, signal.SIGKILL)).start()
+    began = time.perf_counter()
+    total = design.fold(slowly, 1.0, rows=(y,))
+    assert time.perf_counter() - began > 1.3  # the victim's partition was begun once more
+    np.testing.assert_allclose(total, make_design(X, intercept=True).rmatvec(y), rtol=1e-12)
+    assert victim not in design.fold(process, combine=set.union)
+    model = sx.LogisticRegression().fit(rows, y)
+    np.testing.assert_allclose(model.coef_, wanted.coef_, rtol=1e-10)
+    assert model.result_.passes == wanted.result_.passes
+    assert model.certificate_.verify(rows, y)
+
+
+def test_a_fit_survives_a_worker_that_dies_meanwhile(rows, data) -> None:
+    X, y = data
+    wanted = sx.LogisticRegression(strength=0.01, solver="newton_cg").fit(X, y)
+    workers = make_design(rows, intercept=True).fold(process, combine=set.union)
+    threading.Timer(0.02, os.kill, (max(workers), signal.SIGKILL)).start()
+    model = sx.LogisticRegression(strength=0.01, solver="newton_cg").fit(rows, y)
+    np.testing.assert_allclose(model.coef_, wanted.coef_, rtol=1e-10)
+    assert list(model.feature_names_in_) == ["c0", "c1", "c2", "c3"]
+
+
+def test_what_a_pass_sends_does_not_grow_with_the_rows(data) -> None:
+    X, y = data
+    problem = Problem(make_design(X, intercept=True), y, Logistic())
+    assert len(pickle.dumps(problem.pointwise)) < 300
+    assert not any(vector.flags.writeable for vector in problem.rows)
+    assert problem.rows[0].base is y
+
+
+def test_a_store_that_only_this_process_knows_is_refused(data) -> None:
+    with BlockWriter(P) as writer:
+        writer.append(data[0])
+        store = writer.finish()
+    with store, pytest.raises(OptionError, match="write it to a folder"), spread(store):
+        pass
+
+
+def test_a_scheduler_that_does_not_answer_is_named(monkeypatch) -> None:
+    monkeypatch.setattr("separatrix.design.distributed.cluster.PATIENCE", "0.2s")
+    with (
+        pytest.raises(OptionError, match=r"--scheduler tcp://127.0.0.1:9 does not answer"),
+        open_client("tcp://127.0.0.1:9"),
+    ):
+        pass

@@ -1,0 +1,79 @@
+"""The command line at its edges: outputs that take no more, options named as typed, labels and dates as written."""
+
+from __future__ import annotations
+
+import csv
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from separatrix.cli.class_rows import RowsRequest, class_rows, split_rows
+from separatrix.cli.main import app
+from separatrix.tables.read import read_table
+from separatrix.tables.target import target_column
+
+COMMAND = [sys.executable, "-m", "separatrix.cli", "demo"]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+def test_a_full_disk_is_one_line() -> None:
+    with open("/dev/full", "w") as full:  # a device, not a file
+        done = subprocess.run(COMMAND, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr == "error: cannot read or write: No space left on device; free space, or write elsewhere\n"
+
+
+def test_a_reader_that_has_gone_is_met_in_silence() -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run(COMMAND, stdout=writing, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (141, "")
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        (["--cv", "1"], "error: --cv 1 is out of range"),
+        (["--where", "nope > 3"], "error: --where 'nope > 3': "),
+        (["--missing", "foo"], "error: --missing 'foo' is not one of"),
+    ],
+)
+def test_options_are_named_as_they_are_typed(typed: list[str], said: str) -> None:
+    result = CliRunner().invoke(app, ["fit", "demo:breast-cancer", *typed])
+    assert result.exit_code == 2
+    assert result.stderr.startswith(said)
+
+
+def test_labels_come_back_as_they_are_written(tmp_path: Path) -> None:
+    path = tmp_path / "truths.csv"
+    path.write_text("x,y\n" + "".join(f"{k},{'TRUE' if k % 3 else 'FALSE'}\n" for k in range(30)))
+    assert set(target_column(read_table(str(path)), "y").tolist()) == {"TRUE", "FALSE"}
+
+
+def test_dates_that_may_be_read_two_ways_are_told(tmp_path: Path) -> None:
+    path = tmp_path / "dates.csv"
+    path.write_text("d,x\n03/04/2020,1\n05/02/2020,2\n01/07/2021,3\n02/03/2020,4\n")
+    told = "column 'd': dates that may be written as %m/%d/%Y or %d/%m/%Y; %m/%d/%Y is assumed"
+    assert told in read_table(str(path)).notes
+
+
+def test_rows_kept_apart_have_no_say_in_the_encoding(tmp_path: Path) -> None:
+    """Each row has a level of its own, so a level of a row kept apart is no feature of the fit of the others."""
+    path = tmp_path / "levels.csv"
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["level", "x", "y"])
+        writer.writerows([f"level {k // 2}", k * 0.37 % 1.0, "ab"[k % 2]] for k in range(40))
+    request = RowsRequest(str(path), "y")
+    with class_rows(request) as found:
+        fitted, apart = split_rows(found, request, 5, seed=0)
+        assert fitted.shape[0] + apart.shape[0] == found.rows.shape[0] == 40
+        assert fitted.names == apart.names
+        assert len(fitted.names) < len(found.rows.names)
+        assert np.asarray(fitted.X).any(axis=0).all()
