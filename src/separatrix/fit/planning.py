@@ -19,6 +19,7 @@ from separatrix.fit.cost_model import FLOAT, CostModel, MeasuredRun, measured_ru
 __all__ = ["Plan", "plan_fit"]
 
 STORAGES = ("memory", "disk", "dask")
+VECTORS = 6  # with an entry a row, that a fit holds at its peak
 
 Storage = Literal["memory", "disk", "dask"]
 
@@ -132,7 +133,7 @@ def _plan(asked: MeasuredRun, model: CostModel, network: float, latency: float) 
         bytes_read=passes * matrix,
         bytes_moved=moved,
         bytes_there=matrix / asked.workers,
-        bytes_here=float(FLOAT * (sample * asked.columns + 2 * asked.rows))
+        bytes_here=float(FLOAT * (sample * asked.columns + VECTORS * asked.rows))
         + (matrix if asked.storage == "memory" else 0.0),
         beyond=asked.rows * asked.columns / asked.workers / largest,
     )

@@ -70,7 +70,8 @@ class InputDrawing(Drawing):
         self.before = _arrow(plane, "#8ccbb6", 2)
         self.arrow = _arrow(plane, GREEN, 3)
         self.change = _arrow(plane, PINK, 3)
-        plane.on_event("tap", self._tapped)
+        for event in ("tap", "doubletap"):  # two clicks in quick turn, wherever they are, come as one of each
+            plane.on_event(event, self._tapped)
 
     def show(self, state: State) -> None:
         """Show the pane at the state's step."""
