@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from separatrix import errors, lab, losses, penalties, theory
     from separatrix.certificates import certificate_from_dict
     from separatrix.design import kernels
-    from separatrix.design.chunks import blocked
-    from separatrix.design.journaled import checkpointed
+    from separatrix.design.checkpoint.journaled import checkpointed
+    from separatrix.design.disk.chunks import blocked
     from separatrix.estimators import (
         GaussianGenerativeClassifier,
         HalfspaceLP,
@@ -154,10 +154,10 @@ _HOMES = {
     "anova": "inference",
     "audit": "estimators",
     "augment": "theory",
-    "blocked": "design.chunks",
+    "blocked": "design.disk.chunks",
     "certificate_from_dict": "certificates",
     "check_separability": "fit",
-    "checkpointed": "design.journaled",
+    "checkpointed": "design.checkpoint.journaled",
     "cover_experiment": "fit",
     "diagnose": "inference",
     "evaluate": "inference",

@@ -11,9 +11,10 @@ import pytest
 import scipy.sparse as sp
 
 import separatrix as sx
-from separatrix.design import array, make_design, on_disk, row_radius
-from separatrix.design.blocked import BlockedDesign, BlockedRows, BlockedSparseDesign
+from separatrix.design import array, make_design, row_radius
 from separatrix.design.column_stores import column_store
+from separatrix.design.disk import on_disk
+from separatrix.design.disk.blocked import BlockedDesign, BlockedRows, BlockedSparseDesign
 from separatrix.design.mapped import MappedRows
 from separatrix.design.maps import PolynomialMap
 from separatrix.errors import DataError, OptionError

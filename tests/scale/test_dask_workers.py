@@ -13,7 +13,7 @@ import pytest
 
 import separatrix as sx
 from separatrix.design import make_design
-from separatrix.design.block_writer import BlockWriter
+from separatrix.design.disk.block_writer import BlockWriter
 from separatrix.errors import OptionError
 from separatrix.losses import Logistic
 from separatrix.problem import Problem

@@ -11,7 +11,7 @@ import pytest
 from made_tables import made_columns, write_table
 
 import separatrix as sx
-from separatrix.design.block_store import BlockStore
+from separatrix.design.disk.block_store import BlockStore
 from separatrix.design.encode import stored
 from separatrix.errors import DataError, OptionError
 from separatrix.model import load_model, save_model, storage

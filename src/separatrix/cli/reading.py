@@ -38,7 +38,7 @@ def storage_of(
     memory: str | None, engine: str = "memory", scheduler: str | None = None, checkpoint: str | None = None
 ) -> Storage:
     """Return what was said about where rows are kept."""
-    from separatrix.design.memory import parse_memory  # noqa: PLC0415  # NumPy: help need not wait for it
+    from separatrix.design.disk.memory import parse_memory  # noqa: PLC0415  # NumPy: help need not wait for it
     from separatrix.model.storage import Storage  # noqa: PLC0415
 
     return Storage(None if memory is None else parse_memory(memory), engine, scheduler, checkpoint)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from separatrix.design.array import DenseDesign, SparseDesign
 from separatrix.design.base import Block, Design, Floats
-from separatrix.design.blocked import BlockedDesign, BlockedRows
+from separatrix.design.disk.blocked import BlockedDesign, BlockedRows
 from separatrix.design.mapped import MappedDesign, MappedRows
 from separatrix.design.row_source import rows_of
 from separatrix.errors import DataError

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from separatrix.design.array import DenseDesign, SparseDesign
 from separatrix.design.base import Design, add_each
-from separatrix.design.blocked import BlockedDesign, BlockedSparseDesign
 from separatrix.design.columns import Columns, ColumnStore, Floats, Indices
+from separatrix.design.disk.blocked import BlockedDesign, BlockedSparseDesign
 from separatrix.design.threads import map_groups
 from separatrix.errors import NeedsError
 from separatrix.jit import WorkGate

@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 from separatrix.design.array import GROUPS, DenseDesign
 from separatrix.design.array_blocks import DenseBlock
 from separatrix.design.base import Block, Design, Floats
-from separatrix.design.blocked_dense import BlockedDesign
+from separatrix.design.disk.blocked_dense import BlockedDesign
+from separatrix.design.disk.on_disk import OnDiskDesign, written
 from separatrix.design.maps import FeatureMap
-from separatrix.design.on_disk import OnDiskDesign, written
 from separatrix.loops.rows import Rows
 
 __all__ = ["MappedDesign", "MappedRows"]

@@ -78,7 +78,7 @@ def rows_of(X: Any) -> RowSource | None:
     if isinstance(X, RowSource):
         return X
     if isinstance(X, np.memmap) and X.nbytes >= LARGE_MAP:
-        from separatrix.design.chunks import mapped_rows  # noqa: PLC0415  # it loads what makes a source
+        from separatrix.design.disk.chunks import mapped_rows  # noqa: PLC0415  # it loads what makes a source
 
         return mapped_rows(X)
     if not is_dask(X):

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from separatrix.design import is_dask
-from separatrix.design.memory import parse_memory
+from separatrix.design.disk.memory import parse_memory
 from separatrix.model.learn import LearnOptions
 from separatrix.model.learn.base import Strength
 from separatrix.model.on_cluster import ClusterStorage, as_dask_table

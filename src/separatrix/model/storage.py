@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from separatrix.design.disk.memory import default_cap
 from separatrix.design.encode import ColumnReport, Encoding, encode_source, row_blocks
-from separatrix.design.memory import default_cap
 from separatrix.errors import OptionError, require_choice
 from separatrix.tables.source import TableSource
 
 if TYPE_CHECKING:
-    from separatrix.design.journal import Journal
+    from separatrix.design.checkpoint.journal import Journal
 
 __all__ = ["ENGINES", "HeldRows", "Keeper", "Storage", "divide"]
 
@@ -71,7 +71,7 @@ class Storage:
         with ExitStack() as stack:
             journal: Journal | None = None
             if self.checkpoint is not None:
-                from separatrix.design.journal import open_journal  # noqa: PLC0415  # few fits need it
+                from separatrix.design.checkpoint.journal import open_journal  # noqa: PLC0415  # few fits need it
 
                 journal = open_journal(self.checkpoint, identity)
                 stack.callback(journal.close)
@@ -84,7 +84,7 @@ class Storage:
     def forget(self) -> None:
         """Delete the checkpoint, where there is one: the fit is done, and what it made is written."""
         if self.checkpoint is not None:
-            from separatrix.design.journal import remove_journal  # noqa: PLC0415  # few fits need it
+            from separatrix.design.checkpoint.journal import remove_journal  # noqa: PLC0415  # few fits need it
 
             remove_journal(self.checkpoint)
 
@@ -141,11 +141,11 @@ class HeldRows:
 
             X = self._stack.enter_context(spread(stored, scheduler=storage.scheduler, names=self.names))
         elif hasattr(stored, "read"):
-            from separatrix.design.blocked import BlockedRows  # noqa: PLC0415  # loads scipy.sparse
+            from separatrix.design.disk.blocked import BlockedRows  # noqa: PLC0415  # loads scipy.sparse
 
             X = BlockedRows(stored, self.names, storage.cap)
         if self._keeper.journal is not None:
-            from separatrix.design.journaled import JournaledRows  # noqa: PLC0415
+            from separatrix.design.checkpoint.journaled import JournaledRows  # noqa: PLC0415
 
             X = JournaledRows(X, self._keeper.journal)
         return X
@@ -166,7 +166,7 @@ class Keeper:
 def divide(stored: Any, scales: Floats, folder: Path | None = None) -> Any:
     """Return a matrix, dense or CSR, or a store, with its columns divided; what is given stays as it is."""
     if hasattr(stored, "read"):
-        from separatrix.design.block_writer import BlockWriter  # noqa: PLC0415
+        from separatrix.design.disk.block_writer import BlockWriter  # noqa: PLC0415
 
         with BlockWriter(stored.shape[1], sparse=stored.sparse, folder=folder) as writer:
             for _, block in row_blocks(stored):

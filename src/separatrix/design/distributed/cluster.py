@@ -19,7 +19,7 @@ import dask
 import numpy as np
 from distributed import Client, LocalCluster, WorkerPlugin
 
-from separatrix.design.block_store import BlockStore
+from separatrix.design.disk.block_store import BlockStore
 from separatrix.design.distributed.engine import ClusterEngine, current_client
 from separatrix.design.distributed.rows import PARTITION_BYTES, DaskRows
 from separatrix.design.threads import cores

@@ -18,12 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.design.base import Design
+from separatrix.design.disk.memory import default_cap, plain_size
 from separatrix.design.distributed import work
 from separatrix.design.distributed.dask_design import DaskDesign
 from separatrix.design.distributed.engine import ClusterEngine, Engine, current_engine
 from separatrix.design.distributed.partitions import Partitions
 from separatrix.design.maps import FeatureMap
-from separatrix.design.memory import default_cap, plain_size
 from separatrix.design.row_source import RowSource
 from separatrix.errors import DataError, NeedsError
 

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from separatrix.design.array import SparseDesign, sparse_cuts, sparse_visits
 from separatrix.design.array_blocks import SparseBlock, sparse_from_parts
 from separatrix.design.base import Block, Design, Floats
-from separatrix.design.block_store import SparseBlocks
-from separatrix.design.on_disk import BLOCK, OnDiskDesign, written
-from separatrix.design.row_file import RowFile
+from separatrix.design.disk.block_store import SparseBlocks
+from separatrix.design.disk.on_disk import BLOCK, OnDiskDesign, written
+from separatrix.design.disk.row_file import RowFile
 from separatrix.loops.rows import Rows
 
 __all__ = ["BlockedSparseDesign"]

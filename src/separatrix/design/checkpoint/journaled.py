@@ -21,10 +21,10 @@ from numpy.typing import NDArray
 
 from separatrix.design.base import Block, Design, Floats
 from separatrix.design.build import make_design
+from separatrix.design.checkpoint.digests import digest, fingerprint
+from separatrix.design.checkpoint.journal import Journal, open_journal
 from separatrix.design.column_stores import column_store
 from separatrix.design.columns import ColumnStore
-from separatrix.design.digests import digest, fingerprint
-from separatrix.design.journal import Journal, open_journal
 from separatrix.design.mapped import MappedDesign, MappedRows
 from separatrix.design.maps import FeatureMap
 from separatrix.design.row_source import RowSource, rows_of

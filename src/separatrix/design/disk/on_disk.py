@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 
 from separatrix.design.array import in_groups
 from separatrix.design.base import Block, Design
-from separatrix.design.block_store import BlockStore
-from separatrix.design.block_writer import BlockWriter
+from separatrix.design.disk.block_store import BlockStore
+from separatrix.design.disk.block_writer import BlockWriter
 
 __all__ = ["BLOCK", "OnDiskDesign", "written"]
 

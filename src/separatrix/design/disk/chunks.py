@@ -17,12 +17,12 @@ from typing import Any
 
 import numpy as np
 
-from separatrix.design.block_store import BlockStore, DenseBlocks
-from separatrix.design.block_writer import BlockWriter
-from separatrix.design.blocked import BlockedRows
 from separatrix.design.build import as_floats
-from separatrix.design.memory import parse_memory
-from separatrix.design.row_file import RowFile, require_room, scratch_folder
+from separatrix.design.disk.block_store import BlockStore, DenseBlocks
+from separatrix.design.disk.block_writer import BlockWriter
+from separatrix.design.disk.blocked import BlockedRows
+from separatrix.design.disk.memory import parse_memory
+from separatrix.design.disk.row_file import RowFile, require_room, scratch_folder
 from separatrix.errors import DataError
 
 __all__ = ["blocked", "mapped_rows"]

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from separatrix.design.array import DenseDesign, dense_cuts, dense_visits, far_means, sample_stride
 from separatrix.design.array_blocks import DenseBlock
 from separatrix.design.base import Block, Design, Floats
-from separatrix.design.block_store import DenseBlocks
-from separatrix.design.buffers import Buffers
-from separatrix.design.on_disk import BLOCK, OnDiskDesign, written
+from separatrix.design.disk.block_store import DenseBlocks
+from separatrix.design.disk.buffers import Buffers
+from separatrix.design.disk.on_disk import BLOCK, OnDiskDesign, written
 from separatrix.loops.rows import Rows
 
 __all__ = ["BlockedDesign"]

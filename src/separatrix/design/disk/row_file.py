@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.design.memory import plain_size
+from separatrix.design.disk.memory import plain_size
 from separatrix.errors import DataError
 
 __all__ = ["RowFile", "require_room", "scratch_folder"]

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.design.block_store import BlockStore, DenseBlocks, SparseBlocks
-from separatrix.design.blocked_dense import BlockedDesign
-from separatrix.design.blocked_sparse import BlockedSparseDesign
-from separatrix.design.memory import default_cap, plain_size
-from separatrix.design.on_disk import OnDiskDesign
+from separatrix.design.disk.block_store import BlockStore, DenseBlocks, SparseBlocks
+from separatrix.design.disk.blocked_dense import BlockedDesign
+from separatrix.design.disk.blocked_sparse import BlockedSparseDesign
+from separatrix.design.disk.memory import default_cap, plain_size
+from separatrix.design.disk.on_disk import OnDiskDesign
 from separatrix.design.row_source import RowSource
 from separatrix.errors import OptionError
 

@@ -21,7 +21,7 @@ import scipy
 from numpy.typing import NDArray
 
 from separatrix.design.array_blocks import sparse_from_parts
-from separatrix.design.row_file import RowFile
+from separatrix.design.disk.row_file import RowFile
 from separatrix.errors import DataError, ModelFileError
 from separatrix.records import Record, parse_json
 

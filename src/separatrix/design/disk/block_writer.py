@@ -15,8 +15,8 @@ from typing import Any, Self
 import numpy as np
 import scipy
 
-from separatrix.design.block_store import COLUMN, FILES, HEADER, BlockStore, DenseBlocks, SparseBlocks
-from separatrix.design.row_file import RowFile
+from separatrix.design.disk.block_store import COLUMN, FILES, HEADER, BlockStore, DenseBlocks, SparseBlocks
+from separatrix.design.disk.row_file import RowFile
 from separatrix.errors import DataError
 from separatrix.files import write_whole
 

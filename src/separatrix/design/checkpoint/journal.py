@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any, Self
 from weakref import WeakValueDictionary
 
-from separatrix.design.record_file import PlacedRecord, RecordFile
-from separatrix.design.results import pack, unpack
+from separatrix.design.checkpoint.record_file import PlacedRecord, RecordFile
+from separatrix.design.checkpoint.results import pack, unpack
 from separatrix.errors import OptionError
 
 __all__ = ["Journal", "open_journal", "remove_journal"]
