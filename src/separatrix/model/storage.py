@@ -32,7 +32,7 @@ Floats = NDArray[np.float64]
 ENGINES = ("memory", "dask")
 MATRIX_PART = 3  # the matrix takes at most one part in so many of the memory allowed
 TABLE_PART = 4  # and DuckDB one part in so many,
-MOST_OF_TABLE = 2**27  # or so many bytes: more does not make it faster
+MOST_OF_TABLE = 2**29  # or so many bytes: more does not make it faster
 
 
 @dataclass(frozen=True)
@@ -101,6 +101,7 @@ class HeldRows:
         try:
             cap = keeper.storage.cap
             encoded = encode_source(encoding, source, cap / MATRIX_PART, folder=folder)
+            source.rest()
             self.stored, self.kept = encoded.X, encoded.kept
             self.reports: tuple[ColumnReport, ...] = encoded.reports
             self.X = self._as_rows(self.stored)

@@ -21,7 +21,7 @@ from separatrix.errors import DataError, require_count
 from separatrix.tables.column_type import ColumnType
 from separatrix.tables.raw import Raw
 from separatrix.tables.source import BLOCK_ROWS, TableSource
-from separatrix.tables.sql import Connection
+from separatrix.tables.sql import Connection, let_go
 from separatrix.tables.table import Column, Table, require_column
 
 __all__ = ["DuckSource"]
@@ -86,6 +86,10 @@ class DuckSource(TableSource):
             chosen = None if self.kept is None else self.kept[start : start + step]
             if chosen is None or chosen.any():
                 yield chosen, self._values(values, f"WHERE rowid >= {start} AND rowid < {start + step}")
+
+    def rest(self) -> None:
+        """Have DuckDB drop what it holds of its file."""
+        let_go(self.connection)
 
     def close(self) -> None:
         """Close the connection and remove temporary files."""

@@ -53,6 +53,9 @@ class TableSource(ABC):
     def blocks(self, rows: int = BLOCK_ROWS, leave_out: Collection[str] = ()) -> Iterator[Table]:
         """Yield the table as blocks of at most so many rows; kinds and levels are the same in each."""
 
+    def rest(self) -> None:  # noqa: B027  # most have none to give back
+        """Give back the memory that is of use only while the source is read; it may be read again."""
+
     @abstractmethod
     def close(self) -> None:
         """Give back what the source holds: memory, and files in a temporary folder."""

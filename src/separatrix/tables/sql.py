@@ -21,6 +21,7 @@ __all__ = [
     "connect",
     "first_words",
     "identifier",
+    "let_go",
     "literal",
     "lock",
     "path_literal",
@@ -30,6 +31,7 @@ __all__ = [
 
 LEAST_MEMORY = 64 << 20  # bytes without which DuckDB cannot read a text file at all,
 COLUMN_MEMORY = 1 << 20  # and those that a column takes while it is read
+RESTING = 8 << 20  # bytes that it keeps while it is not read
 Connection: TypeAlias = Any  # duckdb.DuckDBPyConnection, which is loaded only when a file is read
 
 SETTINGS = {
@@ -60,6 +62,18 @@ def allow_columns(connection: Connection, memory: int | None, columns: int) -> N
     """Have a limit in bytes be large enough for a table of so many columns, of which each has blocks open."""
     if memory is not None:
         connection.execute(f"SET memory_limit = '{_written(memory, columns)}'")
+
+
+def let_go(connection: Connection) -> None:
+    """Have a database in a file drop what it holds of it in memory; one that is shut off keeps it."""
+    import duckdb  # noqa: PLC0415  # loaded by then
+
+    (limit,) = connection.execute("SELECT current_setting('memory_limit')").fetchone()
+    try:
+        connection.execute(f"SET memory_limit = '{RESTING // 1024}KiB'")
+    except duckdb.Error:  # locked, or needed
+        return
+    connection.execute(f"SET memory_limit = '{limit.replace(' ', '')}'")
 
 
 def _written(memory: int, columns: int = 0) -> str:
