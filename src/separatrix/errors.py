@@ -118,6 +118,8 @@ def require_number(
         number = float("text" if isinstance(value, str) else value)  # type: ignore[arg-type]  # float() is the judge
     except (TypeError, ValueError):
         raise OptionError(f"{option}={value!r} is not a number; give a finite number{bounds}") from None
+    except OverflowError:  # a whole number of hundreds of digits, too many to show
+        raise OptionError(f"{option} is larger than any float; give a finite number{bounds}") from None
     within = (
         (above is None or number > above) and (least is None or number >= least) and (most is None or number <= most)
     )

@@ -124,6 +124,19 @@ def test_points_are_added_flipped_and_deleted_with_clicks(visit):
     visit.until(lambda: click((1, -2)), "this is the last point of its class")
 
 
+def test_a_control_that_is_refused_shows_again_what_holds(visit):
+    rate = visit.open(LIGHT).page.get_by_label("rate η")
+    rate.fill("-5")
+    rate.press("Enter")
+    visit.sees("rate=-5.0 is out of range")
+    visit.page.wait_for_function("rate => rate.value === ''", arg=rate.element_handle())
+    choose(visit, "example", "note-b-students")
+    visit.sees("four columns")
+    across = visit.page.get_by_role("group", name="Axes").get_by_label("across")
+    across.select_option("3")
+    visit.page.wait_for_function("across => across.value === '3'", arg=across.element_handle())
+
+
 def test_code_trace_and_pictures_are_taken_away(visit):
     visit.open("?views=input.mistakes").steps(5)
     visit.sees("converged")

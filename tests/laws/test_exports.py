@@ -18,6 +18,7 @@ from made_models import LABELS, made_model, mixed_table, rows_of
 from separatrix.errors import DataError
 from separatrix.model import Model
 from separatrix.model.export import to_python, to_sql
+from separatrix.tables.dates import ISO
 from separatrix.tables.missing import MISSING_ANYWHERE
 from separatrix.tables.read import open_table
 from separatrix.tables.sql import identifier
@@ -236,7 +237,8 @@ def test_blanks_and_words_for_missing_are_cleaned_alike(rows: list[dict[str, Any
 @given(rows=dirty_rows(), seed=st.integers(0, 99))
 def test_a_file_is_read_as_its_cells_are(tmp_path_factory: Any, rows: list[dict[str, Any]], seed: int) -> None:
     """`predict` on a file equals every export on the cells of that file, text all of them."""
-    model = made_model(training_table(), "sigmoid", seed=seed)
+    written = [{"name": "n", "kind": "number", "format": "1234.5"}, {"name": "d", "kind": "date", "format": ISO}]
+    model = replace(made_model(training_table(), "sigmoid", seed=seed), data={"columns": written})
     rows = [{name: cell for name, cell in row.items() if name != "p"} | {"row": str(k)} for k, row in enumerate(rows)]
     path = tmp_path_factory.mktemp("file") / "table.csv"
     with path.open("w", newline="", encoding="utf-8") as file:

@@ -58,7 +58,7 @@ def test_an_absent_column_is_an_error_also_in_sqlite() -> None:
 
 
 def test_names_of_results_cannot_be_kept() -> None:
-    with pytest.raises(OptionError, match="keep has 'score', which is the name of a result"):
+    with pytest.raises(OptionError, match="keep='score' is the name of a result"):
         to_sql(made_model(mixed_table(1)), keep=["score"])
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -105,7 +106,7 @@ def test_files_satisfy_the_schema_that_is_shipped(link: str, tmp_path: Path) -> 
     save_model(model, tmp_path / "m.json")
     data = json.loads((tmp_path / "m.json").read_text(encoding="utf-8"))
     validator.validate(data)
-    assert set(data) == set(schema["required"])
+    assert set(data) == {*schema["required"], "checksum"}
     data["columns"][0].pop("idf")
     assert not validator.is_valid(data)
 
@@ -257,7 +258,37 @@ def corrupted(draw: random.Random, text: str) -> bytes:
     return bytes(content)
 
 
-def test_a_thousand_corruptions_load_or_are_refused_by_name(text: str, tmp_path: Path) -> None:
+def test_every_one_of_a_thousand_corruptions_is_refused_by_name(text: str, tmp_path: Path) -> None:
+    draw, path, refusals = random.Random(11), tmp_path / "m.json", 0
+    for _ in range(1000):
+        content = corrupted(draw, text)
+        if content == text.encode() or b'"checksum"' not in content[-100:]:
+            continue  # cut off with the checksum: the next test
+        path.write_bytes(content)
+        with pytest.raises(ModelFileError, match=re.escape(str(path))):
+            load_model(path)
+        refusals += 1
+    assert refusals > 600
+
+
+def test_a_digit_changed_is_told_and_a_file_without_a_checksum_is_taken(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "m.json"
+    data = json.loads(text)
+    path.write_text(json.dumps({**data, "intercept": [data["intercept"][0] + 1.0]}), encoding="utf-8")
+    with pytest.raises(ModelFileError, match="its checksum is another, so it was damaged or altered"):
+        load_model(path)
+    del data["checksum"]
+    path.write_text(json.dumps(data), encoding="utf-8")
+    assert load_model(path).estimator == data["estimator"]
+    path.write_text(text.replace('"checksum"', '"chfcksum"'), encoding="utf-8")
+    with pytest.raises(ModelFileError, match="its checksum is another"):
+        load_model(path)
+
+
+def test_a_thousand_corruptions_without_a_checksum_load_or_are_refused_by_name(text: str, tmp_path: Path) -> None:
+    data = json.loads(text)
+    del data["checksum"]
+    text = json.dumps(data)
     draw, path, table = random.Random(7), tmp_path / "m.json", mixed_table(3, n=5, text=True)
     loaded = 0
     for _ in range(1000):
@@ -315,7 +346,8 @@ while True:
 
 def test_a_writer_killed_at_any_moment_leaves_the_old_file_or_the_new(text: str, tmp_path: Path) -> None:
     path, draw = tmp_path / "model.json", random.Random(3)
-    texts = [text, altered(text, "summary", value={"long": "x" * 2_000_000})]
+    plain = {key: value for key, value in json.loads(text).items() if key != "checksum"}
+    texts = [text, json.dumps({**plain, "summary": {"long": "x" * 2_000_000}})]
     for place, each in enumerate(texts):
         (tmp_path / f"{place}.json").write_text(each, encoding="utf-8")
     path.write_text(text, encoding="utf-8")

@@ -411,3 +411,11 @@ def test_a_demo_opens_like_a_file() -> None:
         assert source.read(["species"]).names == source.names[:-1]
     setosa = read_table("demo:iris", where="species = 'setosa'")
     assert (setosa.n_rows, setosa.target) == (50, "species")
+
+
+def test_a_word_over_numbers_is_a_name_though_another_name_is_a_word_of_its_column(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("size,kind\n1.5,a\n2.5,kind\n", encoding="utf-8")
+    assert read_table(str(path)).names == ("size", "kind")
+    path.write_text("NA,a\n1.5,b\n2.5,a\n", encoding="utf-8")
+    assert read_table(str(path)).names == ("column_1", "column_2")

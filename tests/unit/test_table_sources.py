@@ -15,7 +15,7 @@ import duckdb
 import numpy as np
 import pytest
 
-from separatrix.errors import DataError
+from separatrix.errors import DataError, OptionError
 from separatrix.tables import open_table, read_table
 
 TEXT = "a,y\n1,p\n2,q\n3,p\n"
@@ -236,3 +236,12 @@ def test_a_source_may_be_read_twice_and_columns_left_out(tmp_path: Path) -> None
         assert source.read().names == source.read().names == ("a", "y")
         assert source.read(["y"]).names == ("a",)
         assert [block.names for block in source.blocks(2, ["a"])] == [("y",), ("y",)]
+
+
+def test_a_source_may_be_a_path_and_nothing_but_a_path(tmp_path: Path) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text("a,b\n1,2\n3,4\n", encoding="utf-8")
+    table = read_table(path)
+    assert (table.names, table.source) == (("a", "b"), str(path))
+    with pytest.raises(OptionError, match=r"source=dict is no path; give one as text, and a frame to sx\.train"):
+        read_table({"a": [1.0]})  # type: ignore[arg-type]

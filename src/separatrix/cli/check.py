@@ -51,6 +51,7 @@ def check(  # noqa: PLR0913, PLR0917  # every parameter is an option
     asked = require_choice("multiclass", multiclass, MULTICLASS)
     from separatrix.cli.certificate_file import write_certificate  # noqa: PLC0415  # NumPy: help need not wait for it
     from separatrix.cli.class_rows import RowsRequest, judged_rows  # noqa: PLC0415
+    from separatrix.cli.interrupt import Interrupt  # noqa: PLC0415
     from separatrix.cli.outputs import require_outputs  # noqa: PLC0415
     from separatrix.cli.progress import Progress  # noqa: PLC0415
     from separatrix.cli.reading import parse_references, storage_of  # noqa: PLC0415
@@ -63,7 +64,9 @@ def check(  # noqa: PLR0913, PLR0917  # every parameter is an option
     with Progress(f"reading {table}") as progress, judged_rows(request) as found:
         progress.stage("judging")
         X, labels, names = found.rows.X, found.rows.y, found.rows.design(intercept).names
-        judged = check_separability(X, labels, fit_intercept=intercept, multiclass=asked)
+        with Interrupt() as interrupt:
+            watch = progress.watch(lambda: interrupt.wished)
+            judged = check_separability(X, labels, fit_intercept=intercept, multiclass=asked, watch=watch)
         verdict = make_verdict(found.source, found.target, with_names(judged, names), X, labels)
     if out is not None:
         write_certificate(verdict.certificate, out)

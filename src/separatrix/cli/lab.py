@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from typing import Annotated
 
 import typer
 
-from separatrix.cli.parameters import Target
+from separatrix.cli.parameters import Json, Target
 
 __all__ = ["lab"]
 
@@ -27,6 +28,7 @@ def lab(
     browser: Annotated[
         bool, typer.Option("--browser/--no-browser", help="Whether to open the page in your browser.")
     ] = True,
+    as_json: Json = False,
 ) -> None:
     """Serve a page on which linear predictors learn step by step, until Ctrl-C.
 
@@ -39,6 +41,6 @@ def lab(
     from separatrix.lab import open_lab  # noqa: PLC0415  # Panel: help need not wait for it
 
     def ready(url: str) -> None:
-        typer.echo(f"the lab is at {url} (Ctrl-C ends it)")
+        typer.echo(json.dumps({"url": url}) if as_json else f"the lab is at {url} (Ctrl-C ends it)")
 
     open_lab(table, target=target, port=port, address=address, show=browser, ready=ready)

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from separatrix.certificates import SeparabilityCertificate, make_rays
 from separatrix.fit.convex import ConvexFit, ConvexOptions, candidates, fit_convex
+from separatrix.fit.run import Watch
 from separatrix.fit.separability import certify_face, judge_rows
 from separatrix.fit.stopping import Status
 from separatrix.problem import Problem
@@ -35,7 +36,9 @@ WIDEST = 1e7  # times the nearest, how far rows may stand from what separates th
 NAMED = 5  # columns that a message lists
 
 
-def judge_existence(problem: Problem, fit: ConvexFit, labels: tuple[Any, ...]) -> SeparabilityCertificate:
+def judge_existence(
+    problem: Problem, fit: ConvexFit, labels: tuple[Any, ...], watch: Watch | None = None
+) -> SeparabilityCertificate:
     """Return the certificate of a fit's rows: signs ±1 of two labels (None: the rest), or places of several."""
     design, classes = problem.design, labels if labels[0] is not None else (False, True)
     several = problem.loss.target == "classes"
@@ -46,7 +49,7 @@ def judge_existence(problem: Problem, fit: ConvexFit, labels: tuple[Any, ...]) -
         separated = certify_face(design, codes, classes, kept, tuple(map(Fraction, weights.tolist())))
         if separated is not None:
             return separated
-    return judge_rows(design, codes, classes, kept, weights)
+    return judge_rows(design, codes, classes, kept, weights, watch)
 
 
 def runaways(existence: SeparabilityCertificate) -> str:

@@ -65,7 +65,7 @@ def fit_logistic(
     certificate = replace(_optimality(result), class_weights=class_weights)
     if not unpenalised:
         return LogisticFit(replace(result, certificate=certificate), None, {})
-    existence = judge_existence(problem, fit, labels)
+    existence = judge_existence(problem, fit, labels, watch)
     result = replace(
         _with_existence(result, existence, options), certificate=LikelihoodCertificate(certificate, existence)
     )

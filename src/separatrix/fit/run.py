@@ -18,6 +18,7 @@ from separatrix.solvers import Solver, Step, check_needs
 __all__ = ["Run", "Watch", "run"]
 
 # Told of each step while a fit runs: the facts of the step, with `passes` and `seconds`; True has the fit stop there.
+# The search for a face tells its `passes` alone.
 Watch = Callable[[Mapping[str, float]], bool | None]
 
 

@@ -29,6 +29,7 @@ from separatrix.certificates import (
 from separatrix.design import Design, make_design
 from separatrix.errors import DataError, require_choice
 from separatrix.fit.faces import Face, find_divergence, find_face
+from separatrix.fit.run import Watch
 
 __all__ = ["certify_face", "check_separability", "judge_rows"]
 
@@ -38,13 +39,25 @@ Multiclass = Literal["softmax", "one_vs_rest", "pairs"]
 
 @overload
 def check_separability(
-    X: Any, y: Any, *, fit_intercept: bool = True, sample_weight: Any = None, multiclass: Literal["softmax"] = "softmax"
+    X: Any,
+    y: Any,
+    *,
+    fit_intercept: bool = True,
+    sample_weight: Any = None,
+    multiclass: Literal["softmax"] = "softmax",
+    watch: Watch | None = None,
 ) -> SeparabilityCertificate: ...
 
 
 @overload
 def check_separability(
-    X: Any, y: Any, *, fit_intercept: bool = True, sample_weight: Any = None, multiclass: Multiclass
+    X: Any,
+    y: Any,
+    *,
+    fit_intercept: bool = True,
+    sample_weight: Any = None,
+    multiclass: Multiclass,
+    watch: Watch | None = None,
 ) -> SeparabilityCertificate | OneVsRestCertificate | PairsCertificate: ...
 
 
@@ -64,7 +77,7 @@ def check_separability(
 def check_separability(X: Any, y: Any, *, fit_intercept: bool = True, kernel: Any) -> KernelCertificate: ...
 
 
-def check_separability(
+def check_separability(  # noqa: PLR0913  # every parameter is a keyword that users give
     X: Any,
     y: Any,
     *,
@@ -73,6 +86,7 @@ def check_separability(
     multiclass: Multiclass = "softmax",
     map: Any = None,
     kernel: Any = None,
+    watch: Watch | None = None,
 ) -> Certificate:
     """Return whether labelled rows can be separated by a hyperplane, with a proof that `verify` re-checks.
 
@@ -88,6 +102,9 @@ def check_separability(
         certificate has the map, and verifies from the rows before it
     kernel : a kernel of `sx.kernels`, its name, or a function: bounds on the widest margin of two classes in its space,
         from rows up to some thousands; the verdict is "separable", "no margin" (above rounding) or "undecided"
+
+    watch : told of each round of the search as `{"passes": …}`; once it returns True the search ends there, and the
+        verdict is "undecided"; of a map or a kernel it is not asked
 
     Returns a certificate: `verdict` is "separable" (completely), "quasi", "overlap" or "undecided"; `direction`,
     `coefficient_status` and `divergence_dim` say what runs off where. Of one class only, the verdict is "separable".
@@ -126,12 +143,16 @@ def check_separability(
     codes = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
     plain = tuple(classes.tolist())
     if len(plain) <= 2 or multiclass == "softmax":
-        return judge_rows(design, codes, plain, kept)
+        return judge_rows(design, codes, plain, kept, watch=watch)
     if multiclass == "one_vs_rest":
         each = ((codes == code).astype(np.intp) for code in range(len(plain)))
-        return OneVsRestCertificate(plain, tuple(judge_rows(design, own, (False, True), kept) for own in each), True)
+        judged = (judge_rows(design, own, (False, True), kept, watch=watch) for own in each)
+        return OneVsRestCertificate(plain, tuple(judged), True)
     pairs = tuple(combinations(range(len(plain)), 2))
-    parts = (judge_rows(design, (codes == b) * 1, (plain[a], plain[b]), kept & _in(codes, a, b)) for a, b in pairs)
+    parts = (
+        judge_rows(design, (codes == b) * 1, (plain[a], plain[b]), kept & _in(codes, a, b), watch=watch)
+        for a, b in pairs
+    )
     return PairsCertificate(tuple(parts))
 
 
@@ -145,11 +166,12 @@ def judge_rows(
     classes: tuple[Any, ...],
     kept: NDArray[np.bool_],
     hint: Floats | None = None,
+    watch: Watch | None = None,
 ) -> SeparabilityCertificate:
     """Return the certificate of rows whose classes have these codes; `hint` is a vector of weights to look near."""
     rays = make_rays(design, codes, len(classes))
     places = rays.places_of(kept)
-    return _certificate(rays, places, find_face(rays, places, hint), classes, kept)
+    return _certificate(rays, places, find_face(rays, places, hint, watch), classes, kept)
 
 
 def certify_face(

@@ -30,6 +30,7 @@ from separatrix.lab.page.upload import LARGEST_UPLOAD
 __all__ = ["LabServer", "serve", "start"]
 
 USUAL_PORT = 5006
+ANY_PORT = 0  # that is free
 LARGEST_MESSAGE = LARGEST_UPLOAD * 4 // 3 + 1_000_000  # a table is written in base64, within a message
 FORGOTTEN_AFTER = 60_000  # milliseconds without a connection
 
@@ -85,12 +86,14 @@ def serve(lab: LabServer, *, show: bool) -> None:
 
 
 def _bind(address: str, port: int | None) -> tuple[list[Any], int]:
-    """Return sockets on a port, and its number."""
-    try:
-        sockets, bound = bind_sockets(address, USUAL_PORT if port is None else port)
-    except OSError as problem:
-        if port is not None:
+    """Return sockets on a port, and its number; what cannot be listened at raises an OptionError."""
+    words = ""
+    for wanted in (USUAL_PORT, ANY_PORT) if port is None else (port,):
+        try:
+            sockets, bound = bind_sockets(address, wanted)
+        except OSError as problem:
             words = problem.strerror or str(problem)
-            raise OptionError(f"port {port} of {address!r} cannot be used ({words}); choose another") from None
-        sockets, bound = bind_sockets(address, 0)
-    return sockets, bound
+        else:
+            return sockets, bound
+    what = f"port {port} of {address!r}" if port else f"the address {address!r}"
+    raise OptionError(f"{what} cannot be used ({words}); choose another")

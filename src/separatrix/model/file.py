@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable, Mapping
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +34,8 @@ FORMAT = 1
 LARGEST_FILE = 256 * 2**20  # bytes
 # From a format to the next: how what it said is said there. Old files are read by way of all that follow.
 MIGRATIONS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
+UNSET = "0" * 64  # stands for the checksum while it is computed
+LAST_SUM = re.compile(rb'"[0-9a-f]{64}"\s*}\s*\Z')  # which ends a file, whatever became of its key
 ENCODING = ("omitted", "missing", "sparse", "notes")  # beside the columns, which stand at the top
 
 
@@ -39,8 +43,11 @@ def save_model(model: Model, path: str | Path) -> None:
     """Write a model to a file in one step; an OptionError says why it cannot be written."""
     if not isinstance(model, Model):
         raise OptionError(f"a {type(model).__name__} is no model of a table; save what sx.train or load_model returned")
-    parts = (f"{json.dumps(key)}: {json.dumps(value, allow_nan=False)}" for key, value in model_to_dict(model).items())
-    write_whole(path, "{\n" + ",\n".join(parts) + "\n}\n")
+    values = {**model_to_dict(model), "checksum": UNSET}
+    parts = (f"{json.dumps(key)}: {json.dumps(value, allow_nan=False)}" for key, value in values.items())
+    text = "{\n" + ",\n".join(parts) + "\n}\n"
+    head, _, tail = text.rpartition(UNSET)
+    write_whole(path, head + sha256(text.encode()).hexdigest() + tail)
 
 
 def load_model(path: str | Path) -> Model:
@@ -53,9 +60,22 @@ def load_model(path: str | Path) -> Model:
     if len(content) > LARGEST_FILE:
         raise ModelFileError(f"{path} has more than {LARGEST_FILE // 2**20} MiB, which no model needs")
     try:
-        return model_from_dict(parse_json(content))
+        data = parse_json(content)
+        model = model_from_dict(data)  # first, as it names the place
+        _check_sum(content, data)
     except ModelFileError as problem:
         raise ModelFileError(f"{path}: {problem}; is it a model that `separatrix fit --out` wrote?") from None
+    return model
+
+
+def _check_sum(content: bytes, data: Mapping[str, Any]) -> None:
+    """Refuse a file that is not, byte by byte, what was written; one without a checksum is taken at its word."""
+    if "checksum" not in data and not LAST_SUM.search(content):
+        return
+    told = str(data.get("checksum", "")).encode(errors="replace")
+    head, _, tail = content.rpartition(told or UNSET.encode())
+    if sha256(head + UNSET.encode() + tail).hexdigest().encode() != told:
+        raise ModelFileError("its checksum is another, so it was damaged or altered since it was written")
 
 
 def model_to_dict(model: Model) -> dict[str, Any]:

@@ -57,7 +57,8 @@ def date_candidates(words: Sequence[str]) -> tuple[str, ...]:
 def date_sql(word: str, form: str) -> str:
     """Return the SQL expression of the timestamp that a word is in a format, NULL where it is none."""
     if form == ISO:
-        return f"(TRY_CAST({word} AS TIMESTAMPTZ) AT TIME ZONE 'UTC')"
+        year = f"regexp_matches({word}, '^\\s*[-+]?\\d{{4}}')"  # two digits of a year would be one of long ago
+        return f"(CASE WHEN {year} THEN TRY_CAST({word} AS TIMESTAMPTZ) END AT TIME ZONE 'UTC')"
     return f"TRY_CAST(try_strptime({word}, [{word_list(form + time for time in TIMES)}]) AS TIMESTAMP)"
 
 

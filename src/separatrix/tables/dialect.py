@@ -144,7 +144,7 @@ def _fitted(header: list[str], rows: list[list[str]], width: int) -> list[str] |
 
 
 def _is_header(names: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
-    """Tell whether a record names columns: no number in it, unless they count, and no word of its column."""
+    """Tell whether a record names columns: no number in it, unless they count; a word over numbers, or of no column."""
     told = [name for name in names if name.strip()]
     if not told:
         return False
@@ -152,7 +152,14 @@ def _is_header(names: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     if numbers:
         return _counts_columns(numbers)
     again = sum(any(row[k] == name for row in rows) for k, name in enumerate(names) if name.strip())
-    return 2 * again < len(told)
+    columns = zip(names, zip(*rows, strict=True), strict=True)
+    return 2 * again < len(told) or any(not is_missing_word(name) and _are_values(cells) for name, cells in columns)
+
+
+def _are_values(cells: Sequence[str]) -> bool:
+    """Tell whether cells are numbers or dates wherever there is something."""
+    told = [cell for cell in cells if not is_missing_word(cell)]
+    return bool(told) and all(map(_is_value, told))
 
 
 def _counts_columns(numbers: list[str]) -> bool:

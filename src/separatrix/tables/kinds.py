@@ -13,6 +13,7 @@ from dataclasses import replace
 from separatrix.tables.column_type import Asked, Cells, ColumnType
 from separatrix.tables.dates import days_sql
 from separatrix.tables.judges import judge_words
+from separatrix.tables.numbers import PLAIN
 from separatrix.tables.raw import Raw, number_words
 from separatrix.tables.sql import Connection
 from separatrix.tables.table import ColumnKind
@@ -52,7 +53,8 @@ def _judged(cells: Cells) -> ColumnType:
 def _judged_numbers(cells: Cells) -> ColumnType:
     cell, gaps = cells.cell, [float(word) for word in cells.asked.missing if _is_float(word)]
     shown = cell if not gaps else f"CASE WHEN {cell} IN ({', '.join(map(repr, gaps))}) THEN NULL ELSE {cell} END"
-    found = ColumnType(cells.name, "number", (), "numbers", "", f"coalesce({shown}, CAST('nan' AS DOUBLE))", shown)
+    form = PLAIN.name if cells.raw.written else ""
+    found = ColumnType(cells.name, "number", (), "numbers", form, f"coalesce({shown}, CAST('nan' AS DOUBLE))", shown)
     if cells.kind is not None:
         return found
     first = cells.connection.execute(f"SELECT {cell} FROM {cells.raw.table} WHERE rowid = 0").fetchone()[0]

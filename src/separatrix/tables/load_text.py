@@ -39,7 +39,7 @@ def load_text(
     said = tuple(dict.fromkeys(note for text in files for note in text.notes))
     missed = ", ".join(repr(word) for word in met if word)
     told = (f"read as missing: {missed}",) if missed else ()
-    raw = Raw(names, tuple(types), (*said, *notes, *told), decimal_comma=comma)
+    raw = Raw(names, tuple(types), (*said, *notes, *told), decimal_comma=comma, written=True)
     return without_empty_rows(connection, raw, [not name.strip() for name in files[0].dialect.names])
 
 

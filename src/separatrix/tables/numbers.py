@@ -47,6 +47,11 @@ class NumberFormat:
         return f"1{self.thousands[:1]}234{self.decimal}5"
 
     @property
+    def left_off(self) -> str:
+        """The signs to leave off a number before it is read: blanks only where they may group digits."""
+        return SIGNS + (BLANKS + self.thousands if self.thousands else "")
+
+    @property
     def pattern(self) -> str:
         """The regular expression of a number so written, for Python and for DuckDB."""
         group = rf"\d{{1,3}}([{self.thousands}]\d{{3}})+|" if self.thousands else ""

@@ -24,12 +24,16 @@ WORDS = {"VARCHAR", "ENUM", "UUID", "TIME", "TIME_NS", "TIME WITH TIME ZONE", "I
 
 @dataclass(frozen=True)
 class Raw:
-    """A table of DuckDB whose columns c0, c1, … have these names and types; rows are numbered from 0 by `rowid`."""
+    """A table of DuckDB whose columns c0, c1, … have these names and types; rows are numbered from 0 by `rowid`.
+
+    `written`: its numbers stood as text in a file, and were written plainly where their type is DOUBLE.
+    """
 
     names: tuple[str, ...]
     types: tuple[str, ...]
     notes: tuple[str, ...] = ()
     decimal_comma: bool = False
+    written: bool = False
     table: str = RAW
 
     @property

@@ -7,6 +7,7 @@ columns' reasons. Refuses, with the remedy, what is missing, empty, damaged, of 
 from __future__ import annotations
 
 import gzip
+import os
 import zlib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
@@ -31,7 +32,7 @@ PACKED = 10  # times that a compressed file grows, about
 
 
 def read_table(
-    source: str,
+    source: str | os.PathLike[str],
     *,
     where: str | None = None,
     sql: str | None = None,
@@ -47,7 +48,7 @@ def read_table(
 
 
 def open_table(  # noqa: PLR0913  # a border: each is an option of the command line or of a saved model
-    source: str,
+    source: str | os.PathLike[str],
     *,
     where: str | None = None,
     sql: str | None = None,
@@ -68,6 +69,9 @@ def open_table(  # noqa: PLR0913  # a border: each is an option of the command l
     """
     if where is not None and sql is not None:
         raise OptionError("where and sql (--where, --sql) are both given; give one of them: sql can have its own WHERE")
+    if not isinstance(source, str | os.PathLike):
+        raise OptionError(f"source={type(source).__name__} is no path; give one as text, and a frame to sx.train")
+    source = os.fspath(source)
     asked = Asked(kinds or {}, levels or {}, formats or {}, tuple(missing_words))
     judge = partial(expect, source) if expect is not None else _take_any
     if source.startswith(DEMO_PREFIX) and where is None and sql is None and asked == Asked():

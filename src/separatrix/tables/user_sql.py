@@ -53,7 +53,7 @@ def _answer(
         raise OptionError(f"{told}: {_in_words(problem)}; the table is called {VIEW}") from problem
     if not connection.execute(f"SELECT count(*) FROM {CHOSEN}").fetchone()[0]:
         raise DataError(f"{told} leaves no row; ask for at least two rows")
-    return replace(chosen, decimal_comma=raw.decimal_comma)
+    return replace(chosen, decimal_comma=raw.decimal_comma, written=raw.written)
 
 
 def _names_in_sql(schema: Sequence[ColumnType]) -> list[str]:

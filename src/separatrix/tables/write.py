@@ -41,7 +41,8 @@ def write_columns(path: str | Path, blocks: Iterable[Mapping[str, NDArray[Any]]]
         import duckdb  # noqa: PLC0415  # it is loaded by now
 
         try:
-            connection.execute(f"COPY {TABLE} TO $path ({form})", {"path": str(beside)})
+            # `replacing` puts the file in place whole: DuckDB need not do so as well, with a second file beside it.
+            connection.execute(f"COPY {TABLE} TO $path ({form}, USE_TMP_FILE false)", {"path": str(beside)})
         except duckdb.Error as problem:
             raise OptionError(f"{path} cannot be written: {first_words(problem)}") from None
     return rows

@@ -15,7 +15,7 @@ from dataclasses import fields, is_dataclass
 from enum import Enum
 from fractions import Fraction
 from functools import partial, singledispatch
-from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
+from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, Literal
 
 import numpy as np
@@ -125,11 +125,16 @@ class _Digest:
             return _hash("method", _name(thing.__func__), self.of(thing.__self__))
         if isinstance(thing, FunctionType):
             captured = [cell.cell_contents for cell in thing.__closure__ or ()]
-            code = thing.__code__.co_code if "<" in thing.__qualname__ else b""
+            code = self._of_body(thing.__code__) if "<" in thing.__qualname__ else b""
             return _hash("function", _name(thing), code, self.of(captured), self.of(thing.__defaults__ or ()))
         if isinstance(thing, (type, BuiltinFunctionType, np.ufunc)):
             return _hash("named", _name(thing))
         return self._of_object(thing)
+
+    def _of_body(self, code: CodeType) -> bytes:
+        """Return the digest of what a function without a name of its own does: steps, names and constants."""
+        held = [self._of_body(each) if isinstance(each, CodeType) else self.of(each) for each in code.co_consts]
+        return _hash("code", code.co_code, self.of(code.co_names), *held)
 
     def _of_object(self, thing: Any) -> bytes:
         if isinstance(thing, OPAQUE):

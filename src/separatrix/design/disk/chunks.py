@@ -23,6 +23,7 @@ from separatrix.design.disk.block_writer import BlockWriter
 from separatrix.design.disk.blocked import BlockedRows
 from separatrix.design.disk.memory import parse_memory
 from separatrix.design.disk.row_file import RowFile, require_room, scratch_folder
+from separatrix.design.row_source import is_dask
 from separatrix.errors import DataError
 
 __all__ = ["blocked", "mapped_rows"]
@@ -127,6 +128,8 @@ def _checked(piece: Any, start: int, names: Sequence[str] | None) -> Any:
 
 def _pieces(X: Any) -> Iterator[Any]:
     """Yield rows in pieces, from whatever holds or makes them."""
+    if is_dask(X) and hasattr(X, "partitions"):
+        return _partitions(X)
     if hasattr(X, "tocsr"):
         return _slices(X.tocsr(), max(1, int(PIECE_BYTES / max(12.0 * X.nnz / max(X.shape[0], 1), 1.0))))
     if hasattr(X, "shape") and hasattr(X, "__getitem__"):
@@ -137,6 +140,16 @@ def _pieces(X: Any) -> Iterator[Any]:
     if not hasattr(found, "__iter__"):
         raise DataError(f"{type(X).__name__} is no array, matrix or iterable of row blocks; give one of these")
     return iter(found)
+
+
+def _partitions(X: Any) -> Iterator[Any]:
+    """Yield a Dask array or dataframe a partition at a time: how many rows each has need not be known."""
+    if hasattr(X, "columns"):
+        return (X.partitions[place].compute() for place in range(X.npartitions))
+    if X.ndim != 2:
+        return _sliced(X)  # refuses it
+    whole = X.rechunk({1: -1})
+    return (whole.partitions[place].compute() for place in range(whole.numblocks[0]))
 
 
 def _sliced(X: Any) -> Iterator[Any]:

@@ -13,6 +13,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from itertools import pairwise
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import dask
@@ -75,15 +76,23 @@ class _LocalCluster:
 
     def __enter__(self) -> Client:
         if not self.users:
-            with dask.config.set(SETTINGS), _deaf():
-                cluster = LocalCluster(
-                    n_workers=cores(), threads_per_worker=1, dashboard_address=":0", silence_logs=logging.ERROR
-                )
-            self.stack.enter_context(cluster)
-            self.client = self.stack.enter_context(Client(cluster, set_as_default=False))
-            self.client.register_plugin(_Deaf(), name="separatrix")
+            with ExitStack() as starting:
+                self.client = self._start(starting)
+                self.stack = starting.pop_all()
         self.users += 1
         return self.client
+
+    def _start(self, stack: ExitStack) -> Client:
+        """Start the processes, whose own files are in a folder that goes with them."""
+        folder = stack.enter_context(TemporaryDirectory(prefix="separatrix-", ignore_cleanup_errors=True))
+        with dask.config.set({**SETTINGS, "temporary-directory": folder}), _deaf():
+            cluster = LocalCluster(
+                n_workers=cores(), threads_per_worker=1, dashboard_address=":0", silence_logs=logging.ERROR
+            )
+        stack.enter_context(cluster)
+        client = stack.enter_context(Client(cluster, set_as_default=False))
+        client.register_plugin(_Deaf(), name="separatrix")
+        return client
 
     def __exit__(self, *problem: object) -> None:
         self.users -= 1
@@ -117,13 +126,26 @@ class _Deaf(WorkerPlugin):  # type: ignore[misc]  # Dask is untyped
 
 
 def _connected(scheduler: str) -> Client:
+    """Return a client of a scheduler that answers and has workers: without any, tasks would wait for ever."""
+    if "://" not in scheduler and ":" not in scheduler:
+        raise OptionError(f"--scheduler {scheduler} is no address; give one such as tcp://host:8786")
     try:
-        return Client(scheduler, timeout=PATIENCE, set_as_default=False)
+        client = Client(scheduler, timeout=PATIENCE, set_as_default=False)
     except (OSError, ValueError) as problem:
         raise OptionError(
             f"--scheduler {scheduler} does not answer: {problem}; start one with `dask scheduler` and workers with"
             " `dask worker ADDRESS`, or leave the option out for a cluster of this machine"
         ) from None
+    try:
+        client.wait_for_workers(1, timeout=PATIENCE)
+    except BaseException as problem:
+        client.close()
+        if not isinstance(problem, TimeoutError):
+            raise
+        raise OptionError(
+            f"--scheduler {scheduler} has no workers, after {PATIENCE}; start some with `dask worker {scheduler}`"
+        ) from None
+    return client
 
 
 def _read(path: str, start: int, stop: int) -> Any:

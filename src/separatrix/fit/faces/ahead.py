@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from separatrix.certificates import Places, Rays
 from separatrix.fit.faces.equal_rows import Level
+from separatrix.fit.run import Watch
 
 __all__ = ["Ahead", "counted_classes", "leads", "put_ahead"]
 
@@ -39,7 +40,7 @@ class Ahead(NamedTuple):
     leads: Floats
 
 
-def put_ahead(rays: Rays, places: Places, levels: tuple[Level, ...]) -> Ahead:
+def put_ahead(rays: Rays, places: Places, levels: tuple[Level, ...], watch: Watch | None = None) -> Ahead:
     """Return scores that have rows ahead in the rays of some places, if they can be had soon."""
     walk = _Walk(rays, places)
     rng = np.random.default_rng(0)
@@ -54,7 +55,8 @@ def put_ahead(rays: Rays, places: Places, levels: tuple[Level, ...]) -> Ahead:
         ahead = leads(rays, walk.scores, walk.counts)
         behind = int((ahead <= CLEAR).sum())
         hopeless = sweep >= TRIAL and behind > max(HOPEFUL * len(rows), FALLING * before)
-        if not behind or hopeless or walk.visits > VISITS:
+        stopped = watch is not None and watch({"passes": rays.design.passes}) is True
+        if not behind or hopeless or stopped or walk.visits > VISITS:
             break
         before = behind
     return Ahead(walk.scores, ahead)

@@ -4,7 +4,8 @@ A sample of rays is solved exactly (`small`). A vector found is tried on every r
 below 0 join the sample, and without such the rays above 0 are separated and the search goes on with those at 0. A
 proof of overlap needs no other ray but for its relations between columns, which every ray must obey; those that do not
 join the sample. Signs are exact throughout, so whatever comes out is true. Too many columns to solve a sample are left
-to `wide`, which may find no more than that some rays can be separated and others cannot.
+to `wide`, which may find no more than that some rays can be separated and others cannot. A watch is told of each round,
+and may have the search stop there, with what was separated so far.
 
 Cost: a pass a round, some ten rounds; a small problem each.
 """
@@ -23,6 +24,7 @@ from separatrix.certificates import Clash, OverlapProof, Places, Rays, Relation
 from separatrix.fit.faces.absent_columns import absent_columns_direction
 from separatrix.fit.faces.small import small_face
 from separatrix.fit.faces.wide import WideFace, clash_of_two, fitted_face, wide_face
+from separatrix.fit.run import Watch
 
 __all__ = ["Face", "find_face", "strangers"]
 
@@ -34,6 +36,7 @@ ADDED_A_COLUMN = 2
 FEWEST_ADDED = 60
 DENSE_ENTRIES = 20_000_000  # of a sample of rays, beyond which it is not solved
 TOO_WIDE = "{:,} columns are too many to decide it where neither all rows nor none can be separated"
+STOPPED = "the search was stopped before it was over"
 LARGER = 16  # by how much a factor that is too small is raised
 
 
@@ -52,9 +55,11 @@ class Face:
     clashes: tuple[Clash, ...] = ()
 
 
-def find_face(rays: Rays, places: Places, hint: Floats | None = None) -> Face:
+def find_face(rays: Rays, places: Places, hint: Floats | None = None, watch: Watch | None = None) -> Face:
     """Return the face of the rays in some places; `hint` is a vector, as a fit's last, near which to look."""
-    wide = wide_face(rays, places) if rays.design.row_visits and _too_wide(rays, places) else None
+    if _is_stopped(rays, watch):
+        return Face(None, places, reason=STOPPED)
+    wide = wide_face(rays, places, watch) if rays.design.row_visits and _too_wide(rays, places) else None
     if wide is not None and wide.direction is not None:
         return _of_wide(rays, wide)
     stages: list[_Stage] = []
@@ -66,14 +71,14 @@ def find_face(rays: Rays, places: Places, hint: Floats | None = None) -> Face:
         clash = clash_of_two(rays, left, wide.ahead) if stages else None
         if clash is not None:
             return Face(_combined(rays, places, stages), left, clashes=(clash,))
-        wide = fitted_face(rays, places, wide)
+        wide = fitted_face(rays, places, wide, watch)
         if wide.direction is not None:
             return _of_wide(rays, wide)
     found_proof: OverlapProof | None = None
     reason: str | None = None
     sample = _first_sample(rays, left, hint)
     while len(left) and found_proof is None and reason is None:
-        stage, found_proof, sample, reason = _search(rays, left, sample)
+        stage, found_proof, sample, reason = _search(rays, left, sample, watch)
         if stage is not None:
             stages.append(stage)
             left = np.setdiff1d(left, stage.separated, assume_unique=True)
@@ -101,11 +106,20 @@ def _of_wide(rays: Rays, wide: WideFace) -> Face:
     return Face(tuple(wide.direction), wide.equal.places(rays), clashes=wide.equal.clashes)
 
 
-def _search(rays: Rays, left: Places, sample: Places) -> tuple[_Stage | None, OverlapProof | None, Places, str | None]:
+def _is_stopped(rays: Rays, watch: Watch | None) -> bool:
+    return watch is not None and watch({"passes": rays.design.passes}) is True
+
+
+def _search(
+    rays: Rays, left: Places, sample: Places, watch: Watch | None
+) -> tuple[_Stage | None, OverlapProof | None, Places, str | None]:
     """Return a vector that separates some of the rays left, or the proof that they overlap; and the last sample."""
-    if len(sample) * rays.width > 2 * DENSE_ENTRIES:
-        return None, None, sample, TOO_WIDE.format(rays.width)
+    too_wide = len(sample) * rays.width > 2 * DENSE_ENTRIES
     for _ in range(ROUNDS):
+        if _is_stopped(rays, watch):
+            return None, None, sample, STOPPED
+        if too_wide:
+            return None, None, sample, TOO_WIDE.format(rays.width)
         face = small_face(rays.take(sample), partial(strangers, rays, left))
         if face is None:
             break

@@ -21,6 +21,7 @@ from separatrix.fit.convex import ConvexOptions, fit_convex
 from separatrix.fit.faces.ahead import Ahead, counted_classes, leads, put_ahead
 from separatrix.fit.faces.equal_rows import EqualRows, equal_rows, levelled
 from separatrix.fit.faces.small import small_face
+from separatrix.fit.run import Watch
 from separatrix.fit.stopping import separation_rule
 from separatrix.losses import Logistic, Softmax
 from separatrix.problem import Problem
@@ -45,15 +46,15 @@ class WideFace(NamedTuple):
     ahead: Ahead
 
 
-def wide_face(rays: Rays, places: Places) -> WideFace:
+def wide_face(rays: Rays, places: Places, watch: Watch | None = None) -> WideFace:
     """Return a direction that separates all rays but those of equal rows of different classes, if one is found."""
     equal = equal_rows(rays, places)
     others = np.setdiff1d(places, equal.places(rays), assume_unique=True)
-    ahead = put_ahead(rays, others, equal.levels)
+    ahead = put_ahead(rays, others, equal.levels, watch)
     return WideFace(_exact_direction(rays, others, ahead, equal), equal, ahead)
 
 
-def fitted_face(rays: Rays, places: Places, wide: WideFace) -> WideFace:
+def fitted_face(rays: Rays, places: Places, wide: WideFace, watch: Watch | None = None) -> WideFace:
     """Return what `wide_face` does, by the logistic or softmax fit itself: slower, but for columns alike it gets on."""
     others = np.setdiff1d(places, wide.equal.places(rays), assume_unique=True)
     kept = np.zeros(rays.design.shape[0], dtype=np.bool_)
@@ -61,15 +62,16 @@ def fitted_face(rays: Rays, places: Places, wide: WideFace) -> WideFace:
     codes, binary = rays.codes[kept], rays.classes <= 2
     targets = np.where(codes == rays.classes - 1, 1.0, -1.0) if binary else codes
     problem = Problem(rays.design.select(kept), targets, Logistic() if binary else Softmax())
-    coef = np.nan_to_num(_fit(problem, FACE_PASSES))
+    coef = np.nan_to_num(_fit(problem, FACE_PASSES, watch))
     scores = np.column_stack([np.zeros(len(coef)), coef]) if binary else coef
     ahead = Ahead(scores, leads(rays, scores, counted_classes(rays, others)))
     return WideFace(_exact_direction(rays, others, ahead, wide.equal), wide.equal, ahead)
 
 
-def _fit(problem: Problem, passes: int) -> Floats:
+def _fit(problem: Problem, passes: int, watch: Watch | None = None) -> Floats:
     """Return where a fit is after some passes, or once all its rows are right."""
-    return fit_convex(problem, ConvexOptions(max_passes=passes), extra_rules=(separation_rule(problem),)).coef
+    rules = (separation_rule(problem),)
+    return fit_convex(problem, ConvexOptions(max_passes=passes), watch=watch, extra_rules=rules).coef
 
 
 def _exact_direction(rays: Rays, others: Places, ahead: Ahead, equal: EqualRows) -> list[Fraction] | None:

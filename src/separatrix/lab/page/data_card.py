@@ -82,8 +82,9 @@ class DataCard:
             self.waiting = uploaded_table(value)
             desk.refresh()
         elif name == "target":
-            desk.change(actions.load_table(state, table_data(self.waiting, str(value))))
+            loaded = actions.load_table(state, table_data(self.waiting, str(value)))
             self.waiting = None
+            desk.change(loaded)
         elif name in {"across", "up", "third"}:
             desk.change(actions.choose_columns(state, _columns(state, name, str(value))))
         elif name == "positive":

@@ -46,7 +46,7 @@ def keys_html(keys: Iterable[tuple[Sequence[str], str]]) -> str:
 
 
 def legend_html(signs: Iterable[tuple[str, str, str]]) -> str:
-    """Return a line that says what each sign is: its words, its colour, and line, dashed or dot."""
+    """Return a line that says what each sign is: its words, its colour, and line, dashed, dotted or dot."""
     parts = (
         f'<span class="sign"><i class="{escape(kind)}" style="--colour: {escape(colour)}"></i>{escape(words)}</span>'
         for words, colour, kind in signs

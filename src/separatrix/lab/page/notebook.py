@@ -6,8 +6,7 @@ from typing import Any
 
 import panel as pn
 
-from separatrix.lab.page.lab_page import LabPage
-from separatrix.lab.page.opening import restored
+from separatrix.lab.page.opening import first_page
 from separatrix.lab.session.state import State
 
 __all__ = ["notebook_page"]
@@ -18,9 +17,6 @@ SIDE = 270  # pixels
 def notebook_page(first: State, token: str | None) -> Any:
     """Return the lab as one Panel object."""
     pn.extension(inline=True)  # the scripts come from this machine, not from the web
-    state, problem = restored(first, token)
-    page = LabPage(state, keys=False)
-    if problem:
-        page.tell(problem)
+    page = first_page(first, token, keys=False)
     side = pn.Column(page.side, width=SIDE)
     return pn.Row(side, page.main, sizing_mode="stretch_width")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Any
 
 import panel as pn
@@ -18,8 +19,9 @@ from separatrix.lab.session.state import State, first_state
 from separatrix.lab.session.table import table_data
 from separatrix.tables import read_table
 
-__all__ = ["opened", "restored", "served_page"]
+__all__ = ["first_page", "opened", "restored", "served_page"]
 
+LOG = logging.getLogger(__name__)
 AFTER_THE_ANSWER = 20  # milliseconds
 
 
@@ -39,6 +41,19 @@ def restored(first: State, token: str | None) -> tuple[State, str]:
         return first, f"this link could not be followed: {refusal}"
 
 
+def first_page(first: State, token: str | None, views: str = "", *, keys: bool = True) -> LabPage:
+    """Return what a visitor sees first; a link whose state cannot be shown is told, and the first state shown."""
+    try:
+        state, problem = restored(first, token)
+        page = LabPage(state, views=views_of(views), keys=keys)
+    except Exception:  # a link is anyone's: the page is not lost with it
+        LOG.exception("the link of a visitor failed")
+        page, problem = LabPage(first, keys=keys), "this link could not be followed; why is in the lab's log"
+    if problem:
+        page.tell(problem)
+    return page
+
+
 def served_page(first: State) -> Any:
     """Return the page of one visitor, as a template that asks nothing of any other machine.
 
@@ -53,10 +68,7 @@ def served_page(first: State) -> Any:
     asked = {name: values[0].decode("utf-8", "replace") for name, values in pn.state.session_args.items() if values}
 
     def fill() -> None:
-        state, problem = restored(first, asked.get("state"))
-        page = LabPage(state, views=views_of(asked.get("views", "")))
-        if problem:
-            page.tell(problem)
+        page = first_page(first, asked.get("state"), asked.get("views", ""))
         side.objects, main.objects = [page.side], [page.main]
 
     pn.state.curdoc.add_timeout_callback(fill, AFTER_THE_ANSWER)

@@ -21,7 +21,7 @@ ROOMY = 2  # panes beside each other that have room for the words of a proof
 def status_html(state: State, pane: int) -> str:
     """Return where a pane stands: its weights, its mistakes, how it ended."""
     status = status_line(state, pane)
-    ended = "ended" if status.ended else ""
+    ended = "unfinished" if status.unfinished else "ended" if status.ended else ""
     kept = f" · {escape(status.kept)}" if status.kept else ""
     return (
         f'<p class="status {ended}"><span class="w">{escape(status.weights)}</span>{kept} · '

@@ -65,7 +65,7 @@ def from_token(token: str, table: TableData | None = None) -> State:
     """Return the state of a link; `table` is the one that is open, if any."""
     try:
         return _read(Record(parse_json(_unpacked(token)), "link"), table)
-    except SeparatrixError as trouble:
+    except (SeparatrixError, OverflowError) as trouble:  # a whole number may be beyond all floats
         raise DataError(f"this link cannot be used: {trouble}") from None
 
 
@@ -108,7 +108,7 @@ def _read(record: Record, table: TableData | None) -> State:
         speed=speed,
         axes=_pair(record, "axes", points.dimension - 1),
         weight_axes=_pair(record, "weight_axes", 10_000),
-        table=table if origin.kind == "table" else None,
+        table=table,
     )
 
 

@@ -81,7 +81,7 @@ def table_data(table: Table, target: str | None = None) -> TableData:
 
 
 def _word(cell: Any) -> str:
-    return f"{cell:g}" if isinstance(cell, float) else str(cell)
+    return f"{cell:.15g}" if isinstance(cell, float) else str(cell)
 
 
 def table_points(data: TableData, columns: tuple[str, ...], positive: str, components: int = 0) -> Points:

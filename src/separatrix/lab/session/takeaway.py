@@ -19,6 +19,7 @@ from separatrix.lab.session.history import Frame, History, history_of, score_tab
 from separatrix.lab.session.presets import PRESETS
 from separatrix.lab.session.setting import Setting
 from separatrix.lab.session.state import State
+from separatrix.rule import Tie, predicted_signs
 
 __all__ = ["python_code", "trace_csv"]
 
@@ -108,12 +109,12 @@ def _cells(setting: Setting, frame: Frame, wrong: int, loss: float) -> list[Any]
 def _quality(history: History, count: int) -> tuple[Any, Any]:
     """Return the points wrong and the mean loss at every frame, some frames at a time."""
     y, loss = history.setting.y[:, np.newaxis], history.setting.loss
-    negative = history.pane.tie == "negative"
+    tie: Tie = "negative" if history.pane.tie == "negative" else "positive"
     wrong, means = [], []
     size = max(1, SCORES_AT_ONCE // len(y))
     for first in range(0, count, size):
         scores = score_table(history, np.arange(first, min(first + size, count)))
-        wrong.append((np.where(scores > 0.0 if negative else scores >= 0.0, 1.0, -1.0) != y).sum(axis=0))
+        wrong.append((predicted_signs(scores, tie) != y).sum(axis=0))
         with np.errstate(over="ignore", invalid="ignore"):
             means.append(np.asarray(np.mean(loss.value(scores, y), axis=0)))
     return np.concatenate(wrong), np.concatenate(means)

@@ -17,8 +17,7 @@ from separatrix.model.export.terms import DateTerm, LevelTerm, NumberTerm, Term,
 from separatrix.model.record import Model
 from separatrix.tables.dates import ISO, TIMES
 from separatrix.tables.missing import BLANKS, MISSING_ANYWHERE
-from separatrix.tables.numbers import BLANKS as NUMBER_BLANKS
-from separatrix.tables.numbers import FORMATS, SIGNS
+from separatrix.tables.numbers import FORMATS
 
 __all__ = ["to_python"]
 
@@ -32,7 +31,8 @@ def _number(cell, form=None):
         cell = cell.strip(BLANKS)
         if form is not None:
             left_off, point = form
-            cell = "".join(sign for sign in cell.replace("\\u2212", "-") if sign not in left_off).replace(point, ".")
+            cell = "".join(sign for sign in cell.replace("\\u2212", "-") if sign not in left_off)
+            cell = cell.strip(BLANKS).replace(point, ".")
         if not set(cell) <= set("0123456789.eE+-"):
             return None
     try:
@@ -253,7 +253,7 @@ def _(term: TextTerm, table: str) -> _Written:
 def _number(term: Term) -> str:
     """Return the call that reads a number, with what a text in the training table's format is to lose."""
     form = FORMATS.get(term.format)
-    said = "" if form is None else f", {(SIGNS + NUMBER_BLANKS + form.thousands, form.decimal)!a}"
+    said = "" if form is None else f", {(form.left_off, form.decimal)!a}"
     return f"_number(row[{term.name!a}]{said})"
 
 

@@ -40,7 +40,7 @@ def to_sql(model: Model, table: str = "data", *, keep: Sequence[str] = (), proba
     scores = [_sum([_number(float(b)), *_parts(terms, k)]) for k, b in enumerate(model.intercept)]
     taken = {"prediction", *names.values()}
     if own := [name for name in keep if name in taken or OWN_NAME.fullmatch(name)]:
-        raise OptionError(f"keep has {own[0]!r}, which is the name of a result; rename that column first")
+        raise OptionError(f"keep={own[0]!r} is the name of a result; rename that column first")
     kept = [identifier(_plain(name)) for name in keep]
     inner = [*kept, *(f"{score} AS {_score(k)}" for k, score in enumerate(scores))]
     inner += [_BARRIER] * (model.classes is not None)

@@ -16,8 +16,7 @@ from typing import NamedTuple
 
 from separatrix.design.encode.cells import truth_words
 from separatrix.tables.missing import BLANKS, MISSING_ANYWHERE, clean_word
-from separatrix.tables.numbers import BLANKS as NUMBER_BLANKS
-from separatrix.tables.numbers import FORMATS, SIGNS
+from separatrix.tables.numbers import FORMATS
 from separatrix.tables.sql import literal
 
 __all__ = ["Cell", "date_cell", "day_and_time", "number_cell", "text_of", "truth_cell", "word_cell"]
@@ -129,9 +128,9 @@ def _spells_number(text: str) -> str:
 def _bare(text: str, form: str) -> str:
     """Return a text without the thousands and signs of a format, with a decimal point."""
     written = FORMATS[form]
-    for sign in SIGNS + NUMBER_BLANKS + written.thousands:
+    for sign in written.left_off:
         text = f"REPLACE({text}, {literal(sign)}, '')"
-    text = f"REPLACE({text}, '−', '-')"
+    text = f"REPLACE(TRIM({text}), '−', '-')"
     return text if written.decimal == "." else f"REPLACE({text}, ',', '.')"
 
 

@@ -37,7 +37,7 @@ class Logistic(Learner):
         if reason:
             return _penalised(rows, options, watch, reason)
         problem = logistic_problem(rows.design(options.intercept), rows.targets(), rows.labels)
-        if options.strength == "auto" and (reason := _no_maximum(rows, problem)):
+        if options.strength == "auto" and (reason := _no_maximum(rows, problem, watch)):
             return _penalised(rows, options, watch, reason)
         return _plain(rows, problem, fit_logistic(problem, options.convex, labels=rows.labels, watch=watch), options)
 
@@ -52,10 +52,10 @@ def _too_few(rows: TrainingRows) -> str:
     return ""
 
 
-def _no_maximum(rows: TrainingRows, problem: Problem) -> str:
+def _no_maximum(rows: TrainingRows, problem: Problem, watch: Watch | None) -> str:
     """Return why maximum likelihood has no answer, nothing where it has one: cheaper than to look for it in vain."""
     codes = problem.y if len(rows.labels) > 2 else (problem.y > 0.0).astype(np.intp)
-    found = judge_rows(problem.design, codes, rows.labels, np.ones(len(codes), dtype=np.bool_))
+    found = judge_rows(problem.design, codes, rows.labels, np.ones(len(codes), dtype=np.bool_), watch=watch)
     if found.verdict == "overlap":
         return ""
     if found.verdict == "undecided":
@@ -70,7 +70,7 @@ def _plain(rows: TrainingRows, problem: Problem, fit: LogisticFit, options: Lear
     if several:
         coef, intercept = coef - coef.mean(axis=0), intercept - intercept.mean()
     sentences = ("no penalty: the likelihood has a maximum, proved, and no other coefficients reach it",)
-    if fit.existence is None or fit.existence.verdict != "overlap":
+    if options.strength != "auto" and (fit.existence is None or fit.existence.verdict != "overlap"):
         sentences = ("no penalty, as asked for",)
     table, covariance, why = _inference(rows, problem, fit, coef, intercept)
     return Learned(

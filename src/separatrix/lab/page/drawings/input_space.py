@@ -52,6 +52,7 @@ Touch = Callable[[str, tuple[float, float], int | None], None]  # what was done,
 NEAR = 0.035  # of the plane's width: a click this near to a point means it
 SHADES = 64
 LARGEST_MARK, SMALLEST_MARK = 11.0, 4.0
+CROSS = 0.72  # of a mark: the class of a point that is wrong is to be seen around it
 
 
 class InputDrawing(Drawing):
@@ -118,7 +119,8 @@ class InputDrawing(Drawing):
         self.mark = sign_marks(LARGEST_MARK)
         marks = draw(plane, self.points, self.mark)
         draw(plane, self.rings, Scatter(size=18, fill_color=None, line_color=INK, line_width=1.5))
-        draw(plane, self.crosses, Scatter(marker="x", size=8, line_color="white", line_width=2))
+        self.cross = Scatter(marker="x", size=CROSS * LARGEST_MARK, line_color="white", line_width=2)
+        draw(plane, self.crosses, self.cross)
         chosen = Scatter(marker="square", size=24, fill_color=None, line_color=INK, line_dash=[4, 3])
         draw(plane, self.selected, chosen)
         draw(plane, self.meeting, Scatter(marker="star", size=18, fill_color=GOLD, line_color=INK))
@@ -135,6 +137,7 @@ class InputDrawing(Drawing):
         size = float(np.clip(160.0 / math.sqrt(len(record.x) + 50.0), SMALLEST_MARK, LARGEST_MARK))
         if self.mark.size != size:
             self.mark.size = size
+            self.cross.update(size=CROSS * size, line_width=max(1.0, 2.0 * size / LARGEST_MARK))
         put(self.rings, _at(record, record.support))
         put(self.crosses, _at(record, record.wrong))
         put(self.selected, _at(record, record.id == (-1 if self.chosen is None else self.chosen)))
@@ -206,9 +209,9 @@ def _arrow(plane: figure, colour: str, width: int) -> ColumnDataSource:
 
 
 def _shading(record: InputSpace) -> dict[str, Any]:
-    """Return the ground's shade: the probability of +1, or the side of the boundary."""
+    """Return the ground's shade: the probability of +1, or the side of the boundary, with none where the score is 0."""
     grid = record.grid
-    share = grid.probability if grid.probability is not None else np.where(grid.score > 0, 0.8, 0.2)
+    share = grid.probability if grid.probability is not None else 0.5 + 0.3 * np.sign(grid.score)
     shade = np.round(np.clip(share, 0.0, 1.0) * (SHADES - 1)).astype(np.uint8)
     x0, x1, y0, y1 = record.box
     return {"image": [shade], "x": [x0], "y": [y0], "dw": [x1 - x0], "dh": [y1 - y0]}

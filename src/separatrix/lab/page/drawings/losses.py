@@ -16,12 +16,11 @@ from separatrix.lab.page.drawings.base import (
     empty,
     make_figure,
     put,
-    set_legend,
     set_range,
     sign_marks,
     signs,
 )
-from separatrix.lab.page.markup import paragraph
+from separatrix.lab.page.markup import legend_html, paragraph
 from separatrix.lab.session.state import State
 from separatrix.lab.session.views.loss_curves import LossCurves, loss_curves
 from separatrix.lab.session.views.progress import progress
@@ -30,7 +29,12 @@ from separatrix.reports.palette import COLOURS
 __all__ = ["LossDrawing"]
 
 DASHES: tuple[list[int], ...] = ([], [6, 3], [2, 2], [8, 3, 2, 3], [4, 4], [1, 3], [10, 2])
+DOTTED = 2  # pixels: dashes up to this are dots
 NAMES = tuple(loss.name for loss in losses.ALL if loss.target != "classes")
+LEGEND = legend_html(  # below the figures: within, it would cover the points where panes are narrow
+    (name, colour, "line" if not dash else "dotted" if dash[0] <= DOTTED else "dashed")
+    for name, colour, dash in zip(NAMES, COLOURS, DASHES, strict=False)
+)
 LOW, HIGH = 2.5, 8.0  # the least and the most that the upper edge of the curves shows
 
 
@@ -39,11 +43,9 @@ class LossDrawing(Drawing):
 
     def __init__(self, pane: int) -> None:
         self.curves = make_figure("Losses at each margin", "margin y·s", "loss", square=False)
-        self.means = make_figure("Mean losses, step by step", "step", "mean", square=False)
+        self.means = make_figure("Mean losses", "step", "mean", square=False)
         super().__init__(pane, self.curves, self.means)
-        self.lines, named = _lines(self.curves)
-        self.ways, _ = _lines(self.means)
-        set_legend(self.curves, named, "top_right")
+        self.lines, self.ways = _lines(self.curves), _lines(self.means)
         self.points = empty("x", "y", "label")
         draw(self.curves, self.points, sign_marks(8))
         self.now = Span(location=0.0, dimension="height", line_color=INK, line_dash=[2, 3])
@@ -57,7 +59,7 @@ class LossDrawing(Drawing):
         put(self.points, {"x": record.point_margin, "y": record.point_value, "label": signs(record.label)})
         set_range(self.curves, (float(record.margin[0]), float(record.margin[-1]), -0.15, _top(record.point_value)))
         self._show_means(state)
-        self.words.show(paragraph(_note(record)))
+        self.words.show(LEGEND + paragraph(_note(record)))
 
     def _show_means(self, state: State) -> None:
         record = progress(state, self.pane)
@@ -68,14 +70,14 @@ class LossDrawing(Drawing):
         self.now.location = record.now
 
 
-def _lines(plane: figure) -> tuple[dict[str, ColumnDataSource], dict[str, Any]]:
-    """Draw a line for each loss and return their sources and renderers by name."""
-    sources, drawn = {}, {}
+def _lines(plane: figure) -> dict[str, ColumnDataSource]:
+    """Draw a line for each loss and return their sources by name."""
+    sources = {}
     for place, name in enumerate(NAMES):
         sources[name] = empty("x", "y")
         look: dict[str, Any] = {"line_color": COLOURS[place], "line_dash": DASHES[place]}
-        drawn[name] = draw(plane, sources[name], Line(line_width=2, **look))
-    return sources, drawn
+        draw(plane, sources[name], Line(line_width=2, **look))
+    return sources
 
 
 def _top(values: np.ndarray) -> float:
@@ -85,4 +87,4 @@ def _top(values: np.ndarray) -> float:
 
 def _note(record: LossCurves) -> str:
     beyond = f"; {record.beyond:,} lie beyond the picture" if record.beyond else ""
-    return f"the points are on the {record.own} loss, which this learner follows; colours as above{beyond}"
+    return f"the points are on the {record.own} loss, which this learner follows{beyond}"

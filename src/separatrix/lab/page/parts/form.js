@@ -25,6 +25,10 @@ export function render({ model }) {
   }
 
   model.on("fields", show);
+  model.on("msg:custom", ({ unchanged }) => {
+    const field = model.fields.find((each) => each.name === unchanged);
+    if (field) parts.get(unchanged).set(field, true);
+  });
   show();
   return form;
 }
@@ -54,9 +58,9 @@ function make(field, send) {
   part.box.classList.add("field", field.kind);
   if (field.hint) part.box.title = field.hint;
   const set = part.set;
-  part.set = (told) => {
+  part.set = (told, refused = false) => {
     part.box.hidden = Boolean(told.hidden);
-    set(told);
+    set(told, refused);
   };
   return part;
 }
@@ -108,8 +112,8 @@ function entry(type, read) {
     control.addEventListener("change", () => { const value = read(control); if (value !== null) send(value); });
     return {
       box: labelled(field, control),
-      set: (told) => {
-        if (control.getRootNode().activeElement !== control) control.value = told.value ?? "";
+      set: (told, refused) => {
+        if (refused || control.getRootNode().activeElement !== control) control.value = told.value ?? "";
         control.disabled = Boolean(told.disabled);
       },
     };

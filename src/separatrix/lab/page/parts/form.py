@@ -40,9 +40,12 @@ class Form(JSComponent):  # type: ignore[misc]  # Panel is not typed
             self.fields = listed
 
     def _handle_msg(self, data: Any) -> None:
-        """Pass on what was done, if it names a field that is there."""
-        if isinstance(data, dict) and data.get("name") in {field["name"] for field in self.fields}:
+        """Pass on what was done, if it names a field that is there; one that was refused shows again what holds."""
+        before = self.fields
+        if isinstance(data, dict) and data.get("name") in {field["name"] for field in before}:
             self.told(data["name"], data.get("value"))
+            if self.fields is before:
+                self._send_msg({"unchanged": data["name"]})
 
 
 def pick(name: str, label: str, value: str, options: Options, hint: str = "") -> Field:

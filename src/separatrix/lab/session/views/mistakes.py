@@ -63,7 +63,7 @@ def mistake_view(state: State, pane: int) -> MistakeView:
         bound=certificate.bound,
         radius=certificate.radius,
         margin=certificate.margin,
-        words=_words(certificate, now),
+        words=_words(certificate, now, intercept=options.fit_intercept),
     )
 
 
@@ -76,9 +76,9 @@ def _proof(points: Points, options: PaneOptions) -> tuple[ProofStep, ...]:
     return tuple(certificate.proof(history.setting.features, points.y.astype(np.int64)))
 
 
-def _words(certificate: MistakesCertificate, now: int) -> str:
+def _words(certificate: MistakesCertificate, now: int, *, intercept: bool) -> str:
     if certificate.bound is None:
         return f"{now:,} mistakes so far; no separator is known, so nothing bounds them"
     how = "(R/γ)²" if certificate.is_textbook else "the bound"
-    size = f"R = {certificate.radius:.6g}, γ = {certificate.margin:.6g}"
+    size = f"R = {certificate.radius:.6g}, γ = {certificate.margin:.6g}" + (" of the rows (1, x)" if intercept else "")
     return f"{now:,} mistakes so far; at most {how} = {certificate.bound:.6g} with {size}"

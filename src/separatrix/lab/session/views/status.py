@@ -11,12 +11,15 @@ from separatrix.lab.session.wording import vector
 
 __all__ = ["Status", "status_line"]
 
+UNFINISHED = {"refused", "diverged", "max_updates", "max_passes", "max_steps", "memory_cap", "time_limit"}
+
 
 class Status(NamedTuple):
     """The step and how many are known so far; whether the walk has ended; words, the library's message, a warning.
 
-    `weights` is like "w = (5, 1)", with "b = 2" before it where there is an intercept; `kept` the weights that were
-    asked to be kept, once the walk has ended, if they are not the last.
+    `unfinished` is a walk that ended short of its aim; `weights` is like "w = (5, 1)", with "b = 2" before it where
+    there is an intercept; `kept` the weights that were asked to be kept, once the walk has ended, if they are not the
+    last.
     """
 
     title: str
@@ -24,6 +27,7 @@ class Status(NamedTuple):
     step: int
     steps_known: int
     ended: bool
+    unfinished: bool
     words: str
     message: str
     weights: str
@@ -44,6 +48,7 @@ def status_line(state: State, pane: int) -> Status:
         step=frame.step,
         steps_known=len(history) - 1,
         ended=ending is not None,
+        unfinished=ending is not None and ending.status in UNFINISHED,
         words=_going(history, state.step) if ending is None else ending.words,
         message="" if ending is None else ending.message,
         weights=_weights(setting, frame.coef, frame.intercept),
