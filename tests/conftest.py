@@ -7,6 +7,7 @@ import pytest
 SHARED = {"browser": "browser", "dask": "cluster"}  # by the folder, or a word of the file's name
 
 
+@pytest.hookimpl(tryfirst=True)  # before the groups are read
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         words = {Path(item.path).parent.name, *Path(item.path).stem.split("_")}

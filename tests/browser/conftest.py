@@ -57,7 +57,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.skip(reason=missing))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def lab_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A lab started from the command line, ended as a person ends it."""
     log = tmp_path_factory.mktemp("lab") / "log.txt"
@@ -76,7 +76,7 @@ def lab_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     process.stdout.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium() -> Iterator[Any]:
     from playwright.sync_api import sync_playwright
 
@@ -86,7 +86,7 @@ def chromium() -> Iterator[Any]:
         browser.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def pictures(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Where screenshots go."""
     chosen = os.environ.get("SEPARATRIX_SCREENSHOTS")
@@ -170,7 +170,7 @@ class Visit:
         return [url for url in self.requests if not url.startswith(inside)]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def context(chromium: Any) -> Iterator[Any]:
     """A visitor's browser, which keeps the lab's scripts from one page to the next."""
     made = chromium.new_context(viewport=LAPTOP, permissions=["clipboard-read", "clipboard-write"])
