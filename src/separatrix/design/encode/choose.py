@@ -25,6 +25,7 @@ __all__ = ["MAX_LEVELS", "Wishes", "plan_column"]
 Floats = NDArray[np.float64]
 MAX_LEVELS = 1000
 DEFAULT_WORDS = ("false", "true")
+PLAINLY = "numbers"  # the reason for numbers that need no explanation
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,8 @@ def _plan_number(column: Column, gaps: int, wishes: Wishes) -> ColumnEncoding | 
     if values.min() == values.max():
         return _constant(column, written(float(values[0])), gaps if wishes.fills else 0)
     fill = _mean(values)
-    said = f"{column.name!r} is a number, used as it is{_because(column) if column.format else ''}"
+    told = column.format and column.reason != PLAINLY
+    said = f"{column.name!r} is a number, used as it is{_because(column) if told else ''}"
     return NumberEncoding(column.name, said + _filled(column, gaps, f"the mean {fill:.6g}"), fill, gaps > 0)
 
 
