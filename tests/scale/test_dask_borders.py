@@ -68,3 +68,30 @@ def test_functions_that_differ_in_a_constant_or_a_name_have_other_digests() -> N
         (lambda x: np.log(x) + x),
     )
     assert len({digest(each) for each in (twice, thrice, root, log)}) == 4
+
+
+FORGETFUL = """
+import importlib.metadata as metadata
+known = metadata.version
+def version(name):
+    return known(name) if name != "separatrix" else REPLY
+metadata.version = version
+"""
+
+
+@pytest.mark.parametrize(
+    ("reply", "found"), [("known('no-such-thing')", "no separatrix"), ("'0.0.1'", "separatrix 0.0.1")]
+)
+def test_a_worker_without_this_separatrix_is_named(
+    tmp_path, monkeypatch: pytest.MonkeyPatch, reply: str, found: str
+) -> None:
+    from separatrix.design.distributed import open_client
+    from separatrix.design.distributed.engine import ClusterEngine
+
+    (tmp_path / "sitecustomize.py").write_text(FORGETFUL.replace("REPLY", reply), encoding="utf-8")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))  # of the processes that are started
+    with (
+        open_client(None) as client,
+        pytest.raises(OptionError, match=rf"the Dask worker tcp://\S+ has {found}, this process \d"),
+    ):
+        ClusterEngine(client)

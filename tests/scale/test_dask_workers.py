@@ -41,36 +41,35 @@ def store(data, tmp_path_factory):
         yield store
 
 
-def slowly(block, y, seconds):
-    """Return the signed sum of a block's rows, after a while."""
-    time.sleep(seconds)
-    return block.rmatvec(y)
-
-
-def process(block):
-    return {os.getpid()}
-
-
 @pytest.fixture(scope="module")
 def rows(store):
     with spread(store, names=[f"c{j}" for j in range(P)]) as rows:
         yield rows
 
 
+def processes_of(rows):
+    """Return which processes work on the rows. What is asked is sent whole: workers do not know this module."""
+    return make_design(rows, intercept=True).fold(lambda _: {os.getpid()}, combine=set.union)
+
+
 def test_workers_do_not_hear_control_c(rows) -> None:
-    design = make_design(rows, intercept=True)
-    workers = design.fold(process, combine=set.union)
+    workers = processes_of(rows)
     for worker in workers:
         os.kill(worker, signal.SIGINT)
     time.sleep(0.2)
-    assert design.fold(process, combine=set.union) == workers
+    assert processes_of(rows) == workers
 
 
 def test_a_killed_worker_costs_time_not_the_answer(rows, data) -> None:
     X, y = data
     wanted = sx.LogisticRegression().fit(X, y)
+
+    def slowly(block, y, seconds):
+        time.sleep(seconds)
+        return block.rmatvec(y)
+
     design = make_design(rows, intercept=True)
-    workers = design.fold(process, combine=set.union)
+    workers = processes_of(rows)
     assert len(workers) >= 2
     assert os.getpid() not in workers
     victim = min(workers)
@@ -79,7 +78,7 @@ def test_a_killed_worker_costs_time_not_the_answer(rows, data) -> None:
     total = design.fold(slowly, 1.0, rows=(y,))
     assert time.perf_counter() - began > 1.3  # the victim's partition was begun once more
     np.testing.assert_allclose(total, make_design(X, intercept=True).rmatvec(y), rtol=1e-12)
-    assert victim not in design.fold(process, combine=set.union)
+    assert victim not in processes_of(rows)
     model = sx.LogisticRegression().fit(rows, y)
     np.testing.assert_allclose(model.coef_, wanted.coef_, rtol=1e-10)
     assert model.result_.passes == wanted.result_.passes
@@ -89,7 +88,7 @@ def test_a_killed_worker_costs_time_not_the_answer(rows, data) -> None:
 def test_a_fit_survives_a_worker_that_dies_meanwhile(rows, data) -> None:
     X, y = data
     wanted = sx.LogisticRegression(strength=0.01, solver="newton_cg").fit(X, y)
-    workers = make_design(rows, intercept=True).fold(process, combine=set.union)
+    workers = processes_of(rows)
     threading.Timer(0.02, os.kill, (max(workers), signal.SIGKILL)).start()
     model = sx.LogisticRegression(strength=0.01, solver="newton_cg").fit(rows, y)
     np.testing.assert_allclose(model.coef_, wanted.coef_, rtol=1e-10)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from separatrix.design.base import Block, Floats
 
-__all__ = ["DenseBlock", "SparseBlock", "cut_rows", "sparse_from_parts"]
+__all__ = ["DenseBlock", "SparseBlock", "cut_rows", "divide", "sparse_from_parts"]
 
 
 class DenseBlock(Block):
@@ -130,6 +130,15 @@ class SparseBlock(Block):
             return matrix.astype(np.float64).multiply(matrix)
         values = matrix.data.astype(np.float64, copy=False)
         return sparse_from_parts(type(matrix), matrix.shape, values * values, matrix.indices, matrix.indptr)
+
+
+def divide(matrix: Any, scales: Floats) -> Any:
+    """Return a matrix, dense or CSR, with its columns divided; what is given stays as it is."""
+    if not hasattr(matrix, "indices"):
+        return matrix / scales
+    quotient = matrix.copy()
+    quotient.data /= scales[quotient.indices]
+    return quotient
 
 
 def cut_rows(matrix: Any, first: int, last: int) -> Any:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from separatrix.design.array_blocks import divide
 from separatrix.design.disk.memory import default_cap
 from separatrix.design.encode import ColumnReport, Encoding, encode_source, row_blocks
 from separatrix.errors import OptionError, require_choice
@@ -26,7 +27,7 @@ from separatrix.tables.source import TableSource
 if TYPE_CHECKING:
     from separatrix.design.checkpoint.journal import Journal
 
-__all__ = ["ENGINES", "HeldRows", "Keeper", "Storage", "divide"]
+__all__ = ["ENGINES", "HeldRows", "Keeper", "Storage"]
 
 Floats = NDArray[np.float64]
 ENGINES = ("memory", "dask")
@@ -111,7 +112,7 @@ class HeldRows:
 
     def divided(self, scales: Floats) -> Any:
         """Return the rows with their columns divided, kept as these are and as long."""
-        return self._as_rows(divide(self.stored, scales, self._folder()))
+        return self._as_rows(_divide(self.stored, scales, self._folder()))
 
     def blocks(self) -> Iterator[tuple[int, Any]]:
         """Yield the rows some at a time, as matrices, each with the number of its first row."""
@@ -164,17 +165,13 @@ class Keeper:
         return HeldRows(self, encoding, source)
 
 
-def divide(stored: Any, scales: Floats, folder: Path | None = None) -> Any:
-    """Return a matrix, dense or CSR, or a store, with its columns divided; what is given stays as it is."""
-    if hasattr(stored, "read"):
-        from separatrix.design.disk.block_writer import BlockWriter  # noqa: PLC0415
+def _divide(stored: Any, scales: Floats, folder: Path | None) -> Any:
+    """Return a matrix, or a store, with its columns divided; what is given stays as it is."""
+    if not hasattr(stored, "read"):
+        return divide(stored, scales)
+    from separatrix.design.disk.block_writer import BlockWriter  # noqa: PLC0415
 
-        with BlockWriter(stored.shape[1], sparse=stored.sparse, folder=folder) as writer:
-            for _, block in row_blocks(stored):
-                writer.append(divide(block, scales))
-            return writer.finish()
-    if not hasattr(stored, "indices"):
-        return stored / scales
-    quotient = stored.copy()
-    quotient.data /= scales[quotient.indices]
-    return quotient
+    with BlockWriter(stored.shape[1], sparse=stored.sparse, folder=folder) as writer:
+        for _, block in row_blocks(stored):
+            writer.append(divide(block, scales))
+        return writer.finish()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from importlib.metadata import version
 from typing import Any
 
 import dask
@@ -16,6 +17,7 @@ from distributed import Client, get_client
 from distributed.client import futures_of
 
 from separatrix.design.threads import cores, map_groups, one_blas_thread
+from separatrix.errors import OptionError
 
 __all__ = ["ClusterEngine", "Engine", "ThreadEngine", "current_client", "current_engine"]
 
@@ -99,9 +101,10 @@ class ThreadEngine(Engine):
 
 
 class ClusterEngine(Engine):
-    """The workers that a client knows."""
+    """The workers that a client knows, each with the separatrix of this process."""
 
     def __init__(self, client: Client) -> None:
+        _require_separatrix(client)
         self.client = client
 
     @property
@@ -166,3 +169,14 @@ def current_engine() -> Engine:
     """Return the cluster of the current client or, without one, this process."""
     client = current_client()
     return ThreadEngine() if client is None else ClusterEngine(client)
+
+
+def _require_separatrix(client: Client) -> None:
+    """Refuse workers that could not read what they are sent: their tasks would wait for ever."""
+    here = version("separatrix")
+    for worker, there in client.run(version, "separatrix", on_error="return").items():
+        if there != here:
+            found = "no separatrix" if isinstance(there, Exception) else f"separatrix {there}"
+            raise OptionError(
+                f"the Dask worker {worker} has {found}, this process {here}; install the same where workers run"
+            )

@@ -17,6 +17,7 @@ import dask
 import numpy as np
 from numpy.typing import NDArray
 
+from separatrix.design.array_blocks import divide
 from separatrix.design.base import Design
 from separatrix.design.disk.memory import default_cap, plain_size
 from separatrix.design.distributed import work
@@ -83,7 +84,7 @@ class DaskRows(RowSource):
 
     def divided(self, scales: Any) -> DaskRows:
         """Return the rows with their columns divided, where they lie."""
-        return DaskRows(self.partitions.changed(work.divide, scales), self.names)
+        return DaskRows(self.partitions.changed(divide, scales), self.names)
 
     @classmethod
     def of_pieces(cls, pieces: Sequence[Any], engine: Engine, names: Sequence[str] | None = None) -> DaskRows:

@@ -23,7 +23,6 @@ from separatrix.errors import DataError
 
 __all__ = [
     "View",
-    "divide",
     "fold_part",
     "gather_part",
     "join_results",
@@ -148,15 +147,6 @@ def some_rows(stored: Any, start: int, stop: int) -> Any:
 def row_lengths(stored: Any) -> NDArray[np.int64]:
     """Return how many entries each row of a sparse partition has."""
     return np.asarray(np.diff(stored.indptr), dtype=np.int64)
-
-
-def divide(stored: Any, scales: Floats) -> Any:
-    """Return rows with their columns divided."""
-    if not _is_sparse(stored):
-        return stored / scales
-    quotient = stored.copy()
-    quotient.data /= scales[quotient.indices]
-    return quotient
 
 
 def kept_rows(stored: Any, kept: NDArray[np.bool_]) -> Any:

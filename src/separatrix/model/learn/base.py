@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.design import Design, make_design
+from separatrix.design.array_blocks import divide
 from separatrix.errors import require_number
 from separatrix.fit import Classes, ConvexOptions, FitResult, Watch
 from separatrix.inference.table import InferenceTable
 from separatrix.model.intervals import Covariance
 from separatrix.model.record import Task
 from separatrix.model.rule import Rule
-from separatrix.model.storage import divide
 
 if TYPE_CHECKING:
     from separatrix.fit import PerceptronOptions
