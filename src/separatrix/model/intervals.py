@@ -4,7 +4,8 @@
 
 with V the covariance of (intercept, coef), q the quantile of the normal or, with degrees of freedom, of Student's t. Of
 a probability, its sigmoid; of a number, the interval of its mean and, with the variance σ² of the residuals, that of a
-new row: s² + σ². Valid as far as the covariance is: a model says why it has none. The cost is that of X·V.
+new row: s² + σ². Valid as far as the covariance is: a model says why it has none. The cost is that of X·V or, of rows
+with few entries, the square of their number.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ __all__ = ["Covariance", "Intervals", "score_intervals"]
 
 Floats = NDArray[np.float64]
 BLOCK_ENTRIES = 2**20
+GATHER_COST = 12.0  # of an entry picked from the covariance, in products of a dense one
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,15 +64,31 @@ def score_intervals(covariance: Covariance, X: Any, scores: Floats, level: float
 
 def _variances(matrix: Floats, X: Any) -> Floats:
     """Return (1, x)·V·(1, x)ᵗ of each row, a block of rows at a time; rounding below 0 counts as 0."""
-    step = max(1, BLOCK_ENTRIES // len(matrix))
-    blocks = [_block_variances(matrix, X[start : start + step]) for start in range(0, X.shape[0], step)]
-    return np.concatenate(blocks) if blocks else np.empty(0)
+    width, block_variances = len(matrix), _dense_variances
+    if hasattr(X, "indptr"):
+        most = 1 + int(np.diff(X.indptr).max(initial=0))
+        if most * GATHER_COST < width:
+            width, block_variances = most * most, _sparse_variances
+    step = max(1, BLOCK_ENTRIES // width)
+    blocks = [block_variances(matrix, X[start : start + step]) for start in range(0, X.shape[0], step)]
+    return np.maximum(np.concatenate(blocks), 0.0) if blocks else np.empty(0)
 
 
-def _block_variances(matrix: Floats, X: Any) -> Floats:
+def _dense_variances(matrix: Floats, X: Any) -> Floats:
     rows = X.toarray() if hasattr(X, "toarray") else X
     rows = np.column_stack([np.ones(len(rows)), rows])
-    return np.asarray(np.maximum(np.einsum("ij,ij->i", rows @ matrix, rows), 0.0))
+    return np.asarray(np.einsum("ij,ij->i", rows @ matrix, rows))
+
+
+def _sparse_variances(matrix: Floats, X: Any) -> Floats:
+    """Sum over the pairs of a row's own entries; rows with fewer than the most are filled up with zeros."""
+    counts = np.diff(X.indptr)
+    entry = np.repeat(np.arange(len(counts)), counts), 1 + np.arange(X.nnz) - np.repeat(X.indptr[:-1], counts)
+    values = np.zeros((len(counts), 1 + int(counts.max())))
+    places = np.zeros(values.shape, dtype=np.intp)
+    values[:, 0], values[entry], places[entry] = 1.0, X.data, 1 + X.indices
+    pairs = matrix[places[:, :, np.newaxis], places[:, np.newaxis, :]]
+    return np.asarray(np.einsum("ij,ij->i", np.einsum("ijk,ik->ij", pairs, values), values))
 
 
 def _around(scores: Floats, reach: Floats) -> tuple[Floats, Floats]:
