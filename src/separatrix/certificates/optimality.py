@@ -7,8 +7,8 @@ moved along the loss's curvature until it holds (a Newton step's worth, so the g
 of a loss without curvature, by shrinking the heavier class. Under an L1 penalty they are scaled into its box. A
 solver that has a better dual point hands it over.
 
-Cost: two passes, two more and a Gram matrix where many coefficients are free. Where no feasible point is found the
-bound is 0, below which no objective can fall.
+Cost: two passes; where many coefficients are free one more and a Gram matrix. Of one score a row nothing is kept by
+row. Where no feasible point is found the bound is 0, below which no objective can fall.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,7 @@ from separatrix import losses
 from separatrix.certificates.base import Certificate, Check, Verification, register
 from separatrix.design import Block, add_each, largest_entry, make_design, row_radius
 from separatrix.errors import CertificateError, DataError
-from separatrix.numerics import solve_semidefinite
+from separatrix.numerics import semidefinite_solver, solve_semidefinite
 from separatrix.penalties import make_penalty
 from separatrix.problem import Problem
 
@@ -65,9 +65,13 @@ def dual_bound(problem: Problem, coef: Floats, slopes: Floats | None = None, *, 
     A relative gap of `wanted` is good enough to stop at the cheapest dual point; otherwise the best one is made.
     """
     if slopes is None and _can_fuse(problem):
-        fused = _fused_bound(problem, coef)
-        if fused.relative_gap <= wanted:
-            return fused
+        few = _has_few_free(problem)
+        if few and (bound := _shifted_bound(problem, coef)).relative_gap <= wanted:
+            return bound
+        if problem.penalty.smooth and coef.size <= MAX_FREE:
+            bound = _newton_bound(problem, coef, wanted)
+            if bound.dual > 0.0 or not few:
+                return bound
     eta = problem.design.matvec(coef)
     primal = problem.mean(problem.loss.value(eta, problem.y)) + problem.penalty.value(coef, problem.penalty_weights)
     slopes = np.asarray(problem.loss.slope(eta, problem.y)) if slopes is None else slopes
@@ -84,28 +88,71 @@ def dual_bound(problem: Problem, coef: Floats, slopes: Floats | None = None, *, 
 
 
 def _can_fuse(problem: Problem) -> bool:
-    """Tell whether two passes that keep nothing will do: one score a row, a curvature, no box, few free columns."""
+    """Tell whether passes that keep nothing will do: one score a row, a curvature, no box."""
     boxed = problem.penalty.absolute > 0.0 and problem.penalty.quadratic == 0.0
+    return problem.loss.target != "classes" and problem.loss.has_curvature and not boxed
+
+
+def _has_few_free(problem: Problem) -> bool:
+    """Tell whether nothing is free but, at most, the intercept."""
     free = int(problem.free.sum())
-    few = free == 0 or (free == 1 and problem.design.virtual)
-    return problem.loss.target != "classes" and problem.loss.has_curvature and few and not boxed
+    return free == 0 or (free == 1 and problem.design.virtual)
 
 
-def _fused_bound(problem: Problem, coef: Floats) -> DualBound:
+def _shifted_bound(problem: Problem, coef: Floats) -> DualBound:
     """Return the bound in two passes: sums to find the shift along the curvature, then the dual at shifted slopes."""
-    fold = problem.design.fold
-    value, slope, mass = fold(_loss_sums, coef, problem.pointwise, rows=problem.rows, combine=add_each)
+    sums = problem.design.fold(_loss_sums, coef, problem.pointwise, rows=problem.rows, combine=add_each)
+    value, slope, mass = sums
     primal = value / problem.total_weight + problem.penalty.value(coef, problem.penalty_weights)
-    shift = slope / mass if problem.free.any() and mass > 0.0 else 0.0
-    conjugate, sums, squares = fold(_dual_sums, coef, problem.loss, shift, rows=problem.rows, combine=add_each)
-    dual_coef, total = -sums / problem.total_weight, problem.total_weight
+    moved = _moved(problem, coef, slope / mass if problem.free.any() and mass > 0.0 else 0.0)
     residual = 0.0
     if problem.free.any():
-        residual = abs(float(dual_coef[0])) / max(math.sqrt(squares / total), np.finfo(np.float64).tiny)
-        dual_coef[0] = 0.0
-    if residual > BALANCED:
+        residual = abs(float(moved.dual_coef[0])) / max(moved.size, np.finfo(np.float64).tiny)
+    return _bound(problem, primal, moved, residual)
+
+
+def _newton_bound(problem: Problem, coef: Floats, wanted: float) -> DualBound:
+    """Return the bound at slopes moved to where a Newton step would take them: where dual and primal point agree.
+
+    Each round takes out what the one before left by rounding; none is gone beyond the gap that is wanted.
+    """
+    here = problem.expand(coef, order=2)
+    assert here.gradient is not None
+    assert here.hessian is not None
+    curvature, solve = problem.penalty.curvature(problem.penalty_weights), semidefinite_solver(here.hessian)
+    change, off = np.zeros(len(coef)), here.gradient
+    for _ in range(ROUNDS):
+        change = change + solve(off)
+        moved = _moved(problem, coef, change)
+        bound = _bound(problem, here.value, moved, _imbalance(problem, moved.size, moved.dual_coef))
+        if bound.relative_gap <= wanted:
+            return bound
+        off = curvature * (coef - change) - moved.dual_coef
+    return bound
+
+
+class _Moved(NamedTuple):
+    """The sums over all rows at slopes that were moved: the mean of the conjugate, the dual point, the slopes' size."""
+
+    conjugate: float
+    dual_coef: Floats
+    size: float
+
+
+def _moved(problem: Problem, coef: Floats, change: float | Floats) -> _Moved:
+    """Return the sums at slopes moved along the curvature as if the coefficients, or all scores, were less by this."""
+    fold, total = problem.design.fold, problem.total_weight
+    with np.errstate(invalid="ignore", over="ignore"):
+        conjugate, sums, squares = fold(_dual_sums, coef, problem.loss, change, rows=problem.rows, combine=add_each)
+    return _Moved(conjugate / total, -sums / total, math.sqrt(squares / total))
+
+
+def _bound(problem: Problem, primal: float, moved: _Moved, residual: float) -> DualBound:
+    """Return the bound of a dual point, 0 where it is not feasible; what its equalities miss is taken off it."""
+    if not residual <= BALANCED or not math.isfinite(moved.conjugate):
         return DualBound(primal, 0.0, problem.least_scale, residual)
-    dual = -conjugate / total - problem.penalty.conjugate(dual_coef, problem.penalty_weights)
+    balanced = np.where(problem.free, 0.0, moved.dual_coef)
+    dual = -moved.conjugate - problem.penalty.conjugate(balanced, problem.penalty_weights)
     return DualBound(primal, max(dual, 0.0), problem.least_scale, residual)
 
 
@@ -116,9 +163,9 @@ def _loss_sums(block: Block, *arguments: Any) -> tuple[float, float, float]:
 
 
 def _dual_sums(block: Block, *arguments: Any) -> tuple[float, Floats, float]:
-    y, *weights, coef, loss, shift = arguments
+    y, *weights, coef, loss, change = arguments
     _, slope, curvature = loss.expand(block.matvec(coef), y, 2)
-    moved = slope - shift * curvature
+    moved = slope - curvature * (change if np.ndim(change) == 0 else block.matvec(change))
     weight = weights[0] if weights else 1.0
     conjugate = float((weight * loss.conjugate(moved, y)).sum())
     return conjugate, block.rmatvec(weight * moved), float((weight * moved * moved).sum())
@@ -203,10 +250,15 @@ def _best_scale(problem: Problem, slopes: Floats, scale: float) -> float:
 
 def _residual(problem: Problem, slopes: Floats, dual_coef: Floats) -> float:
     """Return how far the free equalities are from holding, relative to the sizes that should cancel."""
+    size = math.sqrt(float(problem.mean((slopes * slopes).reshape(len(slopes), -1).sum(axis=1))))
+    return _imbalance(problem, size, dual_coef)
+
+
+def _imbalance(problem: Problem, size: float, dual_coef: Floats) -> float:
+    """Return how far the free equalities are from holding at slopes of some size."""
     if not problem.free.any():
         return 0.0
     radius = np.sqrt(problem.column_squares[problem.free])
-    size = math.sqrt(float(problem.mean((slopes * slopes).reshape(len(slopes), -1).sum(axis=1))))
     off = np.abs(dual_coef[problem.free]).reshape(len(radius), -1).max(axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
         relative = np.where(off == 0.0, 0.0, off / (radius * size))

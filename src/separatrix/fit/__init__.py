@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from separatrix.fit.convex import SOLVERS, ConvexFit, ConvexOptions, fit_convex
     from separatrix.fit.cover_effect import CoverExperiment, cover_experiment
     from separatrix.fit.cross_validation import CrossValidation, StrengthChoice, assign_folds, cross_validate
-    from separatrix.fit.existence import runaways
+    from separatrix.fit.existence import judge_existence, runaways
     from separatrix.fit.generative import fit_generative
     from separatrix.fit.halfspace import fit_halfspace
     from separatrix.fit.labels import Classes, binary_signs, find_classes
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from separatrix.fit.path import Path, join_paths, strength_grid, trace_path
     from separatrix.fit.perceptron import Ballot, PerceptronFit, PerceptronOptions, fit_perceptron
     from separatrix.fit.result import FitResult
-    from separatrix.fit.separability import check_separability, judge_rows
+    from separatrix.fit.separability import check_separability
     from separatrix.fit.stopping import AtLeast, AtMost, Status
     from separatrix.fit.strengths import strength_from, strength_to
     from separatrix.fit.svm import fit_svm
@@ -96,7 +96,7 @@ __all__ = [
     "fit_zero_one",
     "join_paths",
     "join_results",
-    "judge_rows",
+    "judge_existence",
     "least_squares_result",
     "lift",
     "linear_result",
@@ -166,7 +166,7 @@ _HOMES = {
     "fit_zero_one": "zero_one",
     "join_paths": "path",
     "join_results": "one_vs_rest",
-    "judge_rows": "separability",
+    "judge_existence": "existence",
     "least_squares_result": "linear",
     "lift": "lifting",
     "linear_result": "linear",

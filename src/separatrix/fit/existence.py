@@ -37,14 +37,19 @@ NAMED = 5  # columns that a message lists
 
 
 def judge_existence(
-    problem: Problem, fit: ConvexFit, labels: tuple[Any, ...], watch: Watch | None = None
+    problem: Problem, labels: tuple[Any, ...], fit: ConvexFit | None = None, watch: Watch | None = None
 ) -> SeparabilityCertificate:
-    """Return the certificate of a fit's rows: signs ±1 of two labels (None: the rest), or places of several."""
+    """Return the certificate of rows: signs ±1 of two labels (None: the rest), or places of several.
+
+    A fit of them, where there is one, tells where to look.
+    """
     design, classes = problem.design, labels if labels[0] is not None else (False, True)
     several = problem.loss.target == "classes"
     codes = problem.y if several else (problem.y > 0.0).astype(np.intp)
-    weights = (fit.coef[:, 1:] - fit.coef[:, :1]).T.ravel() if several else fit.coef
     kept = np.ones(design.shape[0], dtype=np.bool_)
+    if fit is None:
+        return judge_rows(design, codes, classes, kept, watch=watch)
+    weights = (fit.coef[:, 1:] - fit.coef[:, :1]).T.ravel() if several else fit.coef
     if fit.walk.status is Status.SEPARATED:
         separated = certify_face(design, codes, classes, kept, tuple(map(Fraction, weights.tolist())))
         if separated is not None:

@@ -56,8 +56,12 @@ def fit_logistic(
     start: Floats | None = None,
     watch: Watch | None = None,
     class_weights: tuple[float, ...] | None = None,
+    existence: SeparabilityCertificate | None = None,
 ) -> LogisticFit:
-    """Fit signs ±1 (labels: negative, positive) or places of several classes (labels: all)."""
+    """Fit signs ±1 (labels: negative, positive) or places of several classes (labels: all).
+
+    Whether a maximum exists is judged afterwards, unless it is known.
+    """
     unpenalised = bool(problem.free.all())
     rules = (separation_rule(problem),) if unpenalised else ()
     fit = fit_convex(problem, options, start=start, watch=watch, extra_rules=rules)
@@ -65,7 +69,7 @@ def fit_logistic(
     certificate = replace(_optimality(result), class_weights=class_weights)
     if not unpenalised:
         return LogisticFit(replace(result, certificate=certificate), None, {})
-    existence = judge_existence(problem, fit, labels, watch)
+    existence = existence or judge_existence(problem, labels, fit, watch)
     result = replace(
         _with_existence(result, existence, options), certificate=LikelihoodCertificate(certificate, existence)
     )

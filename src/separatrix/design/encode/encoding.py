@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from separatrix.design.encode.base import Cells, ColumnEncoding, ColumnReport, Entries, Floats
 from separatrix.design.encode.kinds import column_from_record
+from separatrix.design.threads import map_groups
 from separatrix.errors import DataError, counted
 from separatrix.records import Record
 from separatrix.tables.table import Table
@@ -138,12 +139,15 @@ class Encoding:
     def _dense(self, cells: list[Cells], X: Floats) -> Floats:
         parts = list(zip(self.columns, self.places, cells, strict=True))
         step = max(FEWEST_ROWS, BLOCK_ENTRIES // X.shape[1])
-        for start in range(0, len(X), step):
-            chunk = slice(start, start + step)
+
+        def fill(chunk: slice) -> None:
             block = X[chunk]
             for column, place, own in parts:
                 for entries in column.entries(own.cut(chunk)):
                     block[:, place][entries.rows, entries.columns] = entries.values
+
+        for _ in map_groups(fill, [slice(start, start + step) for start in range(0, len(X), step)]):
+            pass
         return X
 
     def _sparse(self, cells: list[Cells], rows: int) -> Any:

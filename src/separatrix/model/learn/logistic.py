@@ -7,8 +7,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from separatrix.certificates import SeparabilityCertificate
 from separatrix.errors import counted
-from separatrix.fit import LogisticFit, Watch, fit_logistic, judge_rows, logistic_problem, runaways
+from separatrix.fit import LogisticFit, Watch, fit_logistic, judge_existence, logistic_problem, runaways
 from separatrix.inference.refused_table import refused_table
 from separatrix.model.intervals import Covariance
 from separatrix.model.learn.base import Learned, Learner, LearnOptions, TrainingRows, one_row_each, with_intercept
@@ -36,10 +37,13 @@ class Logistic(Learner):
         reason = _too_few(rows) if options.strength == "auto" else ""
         if reason:
             return _penalised(rows, options, watch, reason)
-        problem = logistic_problem(rows.design(options.intercept), rows.targets(), rows.labels)
-        if options.strength == "auto" and (reason := _no_maximum(rows, problem, watch)):
-            return _penalised(rows, options, watch, reason)
-        return _plain(rows, problem, fit_logistic(problem, options.convex, labels=rows.labels, watch=watch), options)
+        problem, known = logistic_problem(rows.design(options.intercept), rows.targets(), rows.labels), None
+        if options.strength == "auto":
+            known = judge_existence(problem, rows.labels, watch=watch)
+            if known.verdict != "overlap":
+                return _penalised(rows, options, watch, _no_maximum(known))
+        fit = fit_logistic(problem, options.convex, labels=rows.labels, watch=watch, existence=known)
+        return _plain(rows, problem, fit, options)
 
 
 def _too_few(rows: TrainingRows) -> str:
@@ -52,16 +56,12 @@ def _too_few(rows: TrainingRows) -> str:
     return ""
 
 
-def _no_maximum(rows: TrainingRows, problem: Problem, watch: Watch | None) -> str:
-    """Return why maximum likelihood has no answer, nothing where it has one: cheaper than to look for it in vain."""
-    codes = problem.y if len(rows.labels) > 2 else (problem.y > 0.0).astype(np.intp)
-    found = judge_rows(problem.design, codes, rows.labels, np.ones(len(codes), dtype=np.bool_), watch=watch)
-    if found.verdict == "overlap":
-        return ""
-    if found.verdict == "undecided":
+def _no_maximum(existence: SeparabilityCertificate) -> str:
+    """Return why maximum likelihood has no answer; to know so beforehand is cheaper than to look for it in vain."""
+    if existence.verdict == "undecided":
         return "it is not known whether the likelihood has a maximum"
-    kind = "completely" if found.verdict == "separable" else "quasi-completely"
-    return f"the classes are {kind} separated, so that the likelihood has no maximum{runaways(found)}"
+    kind = "completely" if existence.verdict == "separable" else "quasi-completely"
+    return f"the classes are {kind} separated, so that the likelihood has no maximum{runaways(existence)}"
 
 
 def _plain(rows: TrainingRows, problem: Problem, fit: LogisticFit, options: LearnOptions) -> Learned:
