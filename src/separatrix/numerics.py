@@ -22,6 +22,7 @@ from separatrix.jit import scalar
 __all__ = [
     "column_lengths",
     "compensated_dots",
+    "distinct",
     "entropy_complement",
     "entropy_term",
     "exact_dot",
@@ -46,6 +47,7 @@ Floats = NDArray[np.float64]
 RANK_TOLERANCE = 1e-12  # relative to the largest, of eigenvalues in columns of equal scale, to count as 0
 CANCELLED = 1e-3  # of ‖a‖² + ‖b‖²: a squared distance below is taken from the differences themselves
 DIFFERENCES_AT_ONCE = 2**20  # numbers
+FIRST_LOOK, FEW = 4096, 20  # values looked at first, and how many different ones are compared with each
 _SPLITTER = float(2**27 + 1)  # Veltkamp: cuts a 53-bit float into two of 26 bits
 
 
@@ -161,6 +163,19 @@ def exact_sum(numbers: Iterable[float]) -> Fraction:
 def exact_dot(a: Iterable[float], b: Iterable[float]) -> Fraction:
     """Return the dot product of two vectors as the rational number that it is."""
     return sum((Fraction(x) * Fraction(z) for x, z in zip(a, b, strict=True)), Fraction(0))
+
+
+def distinct(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    """Return the different values (n,), sorted, and the place of each among them: a sort only if there are many."""
+    seen = np.unique(values[:FIRST_LOOK])
+    if len(seen) <= FEW and len(values) > FIRST_LOOK:
+        places = np.full(len(values), -1, dtype=np.intp)
+        for place, value in enumerate(seen):
+            places[values == value] = place
+        if (places >= 0).all():
+            return seen, places
+    seen, places = np.unique(values, return_inverse=True)
+    return seen, places
 
 
 def solve_semidefinite(matrix: Floats, right: Floats, outputs: int = 1) -> Floats:

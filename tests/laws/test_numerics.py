@@ -162,3 +162,17 @@ def test_exact_sum_forgets_nothing(numbers: list[float]) -> None:
 def test_exact_dot_neither_overflows_nor_underflows() -> None:
     tiny, huge = 5e-324, 1.7e308
     assert numerics.exact_dot([huge, tiny], [huge, tiny]) == Fraction(huge) ** 2 + Fraction(tiny) ** 2
+
+
+@pytest.mark.parametrize("late", [False, True])
+@pytest.mark.parametrize("kind", [int, float, str, object, bool])
+def test_distinct_values_are_those_of_a_sort(kind, late) -> None:
+    rng = np.random.default_rng(2)
+    numbers = rng.integers(0, 2, 3 * numerics.FIRST_LOOK)
+    if late and kind is not bool:
+        numbers[-1] = 7  # a value that the first look does not meet
+    values = np.asarray([f"w{k}" for k in numbers], dtype=object) if kind is object else numbers.astype(kind)
+    seen, places = numerics.distinct(values)
+    expected, inverse = np.unique(values, return_inverse=True)
+    assert seen.tolist() == expected.tolist()
+    assert (places == inverse).all()

@@ -12,6 +12,8 @@ from sklearn.calibration import calibration_curve
 
 import separatrix as sx
 from separatrix.errors import DataError, OptionError
+from separatrix.model.training import TrainOptions, train
+from separatrix.tables import read_table
 
 
 def make_two(n=300, seed=0, ties=True):
@@ -297,3 +299,24 @@ def test_the_numbers_are_json():
     regression = sx.evaluate_regressor(*make_numbers()).to_dict()
     assert json.loads(json.dumps(regression, allow_nan=False))["rmse"]["upper"] == regression["rmse"]["upper"]
     assert str(found.auc) == f"{found.auc.value:.4g} ({found.auc.lower:.4g} to {found.auc.upper:.4g})"
+
+
+def test_very_many_rows_are_judged_by_some_drawn_at_random(monkeypatch, tmp_path):
+    rng = np.random.default_rng(5)
+    x = rng.normal(size=2000)
+    y = np.where(x + rng.logistic(size=2000) > 0.0, "yes", "no")
+    lines = [f"{'' if k % 10 == 0 else value},{label}" for k, (value, label) in enumerate(zip(x, y, strict=True))]
+    (tmp_path / "t.csv").write_text("x,y\n" + "\n".join(lines), encoding="utf-8")
+    table, options = read_table(tmp_path / "t.csv"), TrainOptions(target="y", missing="drop", folds=2)
+    whole = train(table, options)
+    monkeypatch.setattr("separatrix.model.one_fit.MOST_JUDGED", 500)
+    monkeypatch.setattr("separatrix.model.kept_apart.MOST_JUDGED", 500)
+    found, again = (train(table, options) for _ in range(2))
+    assert whole.own.rows == 1800
+    assert whole.own_words == "on its own rows"
+    assert found.own.rows == found.apart.rows == 500
+    assert found.own_words == "on 500 of its own rows, drawn at random"
+    assert found.apart_words.endswith("in 2 folds, of which 500 drawn at random")
+    assert found.own.accuracy == again.own.accuracy
+    assert abs(found.own.auc.value - whole.own.auc.value) < 3.0 * found.own.auc.standard_error
+    assert found.model.coef.tolist() == whole.model.coef.tolist()

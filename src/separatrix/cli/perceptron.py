@@ -21,7 +21,7 @@ def perceptron_summary(trained: Trained, table: TableSource, options: Perceptron
     """Return the summary of a perceptron that was trained on a table."""
     model, result, goal = trained.model, trained.learned.result, trained.goal
     assert goal.classes is not None  # a perceptron tells classes apart
-    answered = np.asarray([label is not None for label in trained.predictions.labels])
+    answered = slice(None) if trained.predictions.kept is None else trained.predictions.kept
     labels, predicted = np.asarray(goal.y)[answered], trained.predictions.labels[answered]
     data = TrainingData(table.source, model.target, model.encoding.feature_names, model.classes or (), labels)
     notes = (*training_notes(result, goal.classes, options), *trained.predictions.sentences)

@@ -161,13 +161,13 @@ class Design(ABC):
         self,
         task: Callable[..., Any],
         *shared: Any,
-        rows: Sequence[Floats] = (),
+        rows: Sequence[NDArray[Any]] = (),
         combine: Callable[[Any, Any], Any] = operator.add,
     ) -> Any:
         """Run ``task(block, *rows cut to the block, *shared)`` on each block and combine the results."""
         return reduce(combine, self._each(task, shared, rows, combine))
 
-    def gather(self, task: Callable[..., Any], *shared: Any, rows: Sequence[Floats] = ()) -> Floats:
+    def gather(self, task: Callable[..., Any], *shared: Any, rows: Sequence[NDArray[Any]] = ()) -> Floats:
         """Run a task as `fold` does and join its results, one entry a row."""
 
         def listed(block: Block, *arguments: Any) -> list[Floats]:
@@ -191,7 +191,7 @@ class Design(ABC):
         """Return ‖row‖² of every row."""
         return self.gather(_squared_norms)
 
-    def sweep(self, coef: Floats, pointwise: Pointwise, order: int, rows: Sequence[Floats] = ()) -> Expansion:
+    def sweep(self, coef: Floats, pointwise: Pointwise, order: int, rows: Sequence[NDArray[Any]] = ()) -> Expansion:
         """Return value, gradient (order ≥ 1) and Hessian (order 2) of a pointwise function, in one pass."""
         return Expansion(*self.fold(_expand, coef, pointwise, order, rows=rows, combine=add_each))
 
@@ -209,7 +209,7 @@ class Design(ABC):
         raise NeedsError(f"{type(self).__name__} has no partitions")
 
     def each_part(
-        self, task: Callable[..., Any], shared: Sequence[Sequence[Any]], rows: Sequence[Floats] = ()
+        self, task: Callable[..., Any], shared: Sequence[Sequence[Any]], rows: Sequence[NDArray[Any]] = ()
     ) -> list[Any]:
         """Run ``task(design, *rows, *its part of shared)`` on each partition as a design; needs `partitioned`."""
         raise NeedsError(f"{type(self).__name__} has no partitions to run {task.__name__} on; {len(shared), len(rows)}")
@@ -252,7 +252,7 @@ class Design(ABC):
         self,
         task: Callable[..., Any],
         shared: tuple[Any, ...],
-        rows: Sequence[Floats],
+        rows: Sequence[NDArray[Any]],
         combine: Callable[[Any, Any], Any],
     ) -> Iterator[Any]:
         """Make one pass: yield the combined result of each group of blocks, in order."""
@@ -267,7 +267,7 @@ class Design(ABC):
 
 
 def _on_each(
-    task: Callable[..., Any], group: Iterable[Block], shared: tuple[Any, ...], rows: Sequence[Floats]
+    task: Callable[..., Any], group: Iterable[Block], shared: tuple[Any, ...], rows: Sequence[NDArray[Any]]
 ) -> Iterator[Any]:
     for block in group:
         result = task(block, *(row[block.start : block.stop] for row in rows), *shared)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.errors import DataError
+from separatrix.numerics import distinct
 
 __all__ = ["Classes", "binary_signs", "find_classes"]
 
@@ -37,7 +38,7 @@ def find_classes(y: Any) -> Classes:
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():
         row = int(np.flatnonzero(~np.isfinite(labels))[0])
         raise DataError(f"y has {labels[row]} in row {row}; drop the rows whose label is not known")
-    values, codes = np.unique(labels, return_inverse=True)
+    values, codes = distinct(labels)
     if len(values) < 2:
         seen = f"only one class, {values.tolist()[0]!r}" if len(values) else "no labels"
         raise DataError(f"y has {seen}; a classifier needs rows of at least two classes")

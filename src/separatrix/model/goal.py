@@ -12,13 +12,16 @@ from numpy.typing import NDArray
 from separatrix.errors import DataError, OptionError, counted, did_you_mean
 from separatrix.fit import Classes
 from separatrix.model.record import Task
+from separatrix.numerics import distinct
 from separatrix.tables import DEMO_PREFIX, Column, TableSource, target_column
 from separatrix.tables.table import Table, require_column
+from separatrix.tables.target import TRUTH_VALUES
 
 __all__ = ["Goal", "find_goal", "known_target", "place_of_label", "read_target", "refuse_unknown"]
 
 FEW_NUMBERS = 10  # different whole numbers, up to which they may be names of classes
 MANY_CLASSES = 1000
+POINTER = 8  # bytes
 TRUE_WORDS, FALSE_WORDS = {"true", "t", "yes", "y", "1"}, {"false", "f", "no", "n", "0"}
 
 
@@ -80,7 +83,7 @@ def find_goal(table: Table, target: str, task: Task | None = None, positive: str
             f"the target {target!r} has {len(classes.values):,} different values, too many for classes; is it a number,"
             " or a name? Choose another --target"
         )
-    return Goal("classification", classes.values[classes.codes], classes, reason, _place(classes, positive))
+    return Goal("classification", _labels(classes), classes, reason, _place(classes, positive))
 
 
 _WORDS: dict[Task, str] = {"classification": "classes", "regression": "a number"}
@@ -106,14 +109,27 @@ def _numbers(column: Column) -> NDArray[np.float64]:
     return np.asarray(column.values, dtype=np.float64)
 
 
+def _labels(classes: Classes) -> NDArray[Any]:
+    """Return the label of each row; long words are there once, and pointed to."""
+    long = classes.values.dtype.kind == "U" and classes.values.itemsize > POINTER
+    return (classes.values.astype(object) if long else classes.values)[classes.codes]
+
+
 def _classes(table: Table, column: Column) -> Classes:
-    """Return the classes of a target; of a category by its codes, without looking at a word twice."""
-    if column.kind == "category":
-        used, codes = np.unique(column.values, return_inverse=True)
-        return Classes(np.asarray(column.levels)[used], codes)
+    """Return the classes of a target, sorted; of words with a list of levels without looking at a word twice."""
+    if column.levels and column.levels != TRUTH_VALUES and not column.missing:
+        return _used_levels(np.asarray(column.levels), column.values.astype(np.intp))
     labels = target_column(table, column.name)
-    values, codes = np.unique(labels.astype(str) if labels.dtype.kind == "O" else labels, return_inverse=True)
-    return Classes(values, codes)
+    return Classes(*distinct(labels.astype(str) if labels.dtype.kind == "O" else labels))
+
+
+def _used_levels(levels: NDArray[Any], codes: NDArray[np.intp]) -> Classes:
+    """Return the levels that there are rows of, sorted, and the place of each row's among them."""
+    used = np.flatnonzero(np.bincount(codes, minlength=len(levels)))
+    used = used[np.argsort(levels[used], kind="stable")]
+    places = np.zeros(len(levels), dtype=np.intp)
+    places[used] = np.arange(len(used))
+    return Classes(levels[used], places[codes])
 
 
 def place_of_label(text: str, classes: Classes) -> int:

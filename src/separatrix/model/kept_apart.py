@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from separatrix.errors import OptionError, counted
 from separatrix.fit import Watch
-from separatrix.model.one_fit import Evaluation, OneFit, cut_goal
+from separatrix.model.one_fit import MOST_JUDGED, Evaluation, OneFit, cut_goal
 from separatrix.model.predictions import join_predictions
 
 __all__ = ["judge_apart"]
@@ -29,10 +29,16 @@ def judge_apart(whole: OneFit, watch: Watch | None) -> tuple[Evaluation | None, 
         parts = max(2, round(1.0 / options.holdout))
         rows = assign_folds(n, parts, options.learn.seed, codes) == 0
         words = f"on {counted(int(rows.sum()), 'row')} kept apart from the fit that is judged"
-        return _judge_folds(whole, [rows], watch), words
+        return _told(_judge_folds(whole, [rows], watch), words, int(rows.sum()))
     folds = assign_folds(n, int(options.folds or 0), options.learn.seed, codes)
     words = f"on each row by a fit of other rows, in {options.folds} folds"
-    return _judge_folds(whole, [folds == number for number in range(int(folds.max()) + 1)], watch), words
+    return _told(_judge_folds(whole, [folds == number for number in range(int(folds.max()) + 1)], watch), words, n)
+
+
+def _told(found: Evaluation | None, words: str, rows: int) -> tuple[Evaluation | None, str]:
+    """Return an evaluation with the words for its rows, and whether they were drawn from more."""
+    drawn = found is not None and found.rows == MOST_JUDGED < rows
+    return found, f"{words}, of which {MOST_JUDGED:,} drawn at random" if drawn else words
 
 
 def _judge_folds(whole: OneFit, parts: list[NDArray[np.bool_]], watch: Watch | None) -> Evaluation | None:

@@ -26,11 +26,12 @@ from separatrix.model.storage import HeldRows, Keeper
 from separatrix.model.train_options import TrainOptions
 from separatrix.tables.source import TableSource
 
-__all__ = ["Evaluation", "OneFit", "cut_goal", "quantities_of"]
+__all__ = ["MOST_JUDGED", "Evaluation", "OneFit", "cut_goal", "quantities_of"]
 
 Evaluation = ClassifierEvaluation | RegressorEvaluation
 
 QUANTITIES = {"number", "date"}  # kinds of columns that have a unit
+MOST_JUDGED = 1_000_000  # rows that tell how well a model does: more would change no digit that is shown
 
 
 class Learnt(NamedTuple):
@@ -111,17 +112,13 @@ class OneFit:
         )
 
     def judge(self, predictions: Predictions, goal: Goal) -> Evaluation:
-        """Return how well predictions fit the target of their rows."""
-        answered = _answered(predictions)
+        """Return how well predictions fit the target of their rows; of very many rows some, drawn at random, tell."""
+        rows = _judged_rows(predictions, self.options.learn.seed)
+        y, judged = (goal.y, predictions) if rows is None else (goal.y[rows], predictions.take(rows))
         if goal.classes is None:
-            return evaluate_regressor(goal.y[answered], predictions.scores[answered].astype(np.float64))
-        probabilities = None if predictions.probabilities is None else predictions.probabilities[answered]
+            return evaluate_regressor(y, judged.scores)
         return evaluate_classifier(
-            goal.y[answered],
-            probabilities,
-            labels_of(goal),
-            scores=predictions.scores[answered],
-            predicted=predictions.labels[answered],
+            y, judged.probabilities, labels_of(goal), scores=judged.scores, predicted=judged.labels
         )
 
 
@@ -161,10 +158,11 @@ def _own_predictions(model: Model, held: HeldRows) -> Predictions:
     return replace(join_predictions(found), reports=held.reports)
 
 
-def _answered(predictions: Predictions) -> NDArray[np.bool_]:
-    """Return which rows were not left out for a missing cell."""
-    if not predictions.left_out:
-        return np.ones(len(predictions.labels), dtype=np.bool_)
-    if predictions.classes is None:
-        return ~np.isnan(predictions.scores)
-    return np.asarray([label is not None for label in predictions.labels])
+def _judged_rows(predictions: Predictions, seed: int) -> NDArray[np.intp] | None:
+    """Return which rows to judge by, in order: those that were not left out, or as many of them as tell enough."""
+    answered = None if predictions.kept is None else np.flatnonzero(predictions.kept)
+    count = len(predictions) if answered is None else len(answered)
+    if count <= MOST_JUDGED:
+        return answered
+    drawn = np.sort(np.random.default_rng(seed).choice(count, MOST_JUDGED, replace=False, shuffle=False))
+    return drawn if answered is None else answered[drawn]

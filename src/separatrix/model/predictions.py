@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from separatrix.design.encode import ColumnReport
 from separatrix.model.intervals import Intervals
+from separatrix.model.rule import Rule
 
-__all__ = ["Label", "Predictions", "join_predictions"]
+__all__ = ["Label", "Predictions", "join_predictions", "label_array"]
 
 Floats = NDArray[np.float64]
 Label = str | int | float | bool
@@ -20,21 +21,68 @@ Label = str | int | float | bool
 
 @dataclass(frozen=True, eq=False)
 class Predictions:
-    """Labels (n,), scores (n,) or (n, K), and what follows from them; of `classes`, None for numbers.
+    """Scores (n,) or (n, K), and what follows from them by the model's rule; of `classes`, None for numbers.
 
-    `probabilities` (n, K) where the model has them. `distance` (n,) to the boundary in units of the encoded features,
-    None for numbers. `intervals` of the second class's probability, of the score or of the number, where a covariance
-    is known. Rows that were left out for a missing cell have the label None and NaN elsewhere; `left_out` counts them.
+    `intervals` of the second class's probability, of the score or of the number, where a covariance is known. Rows that
+    were left out for a missing cell, those not `kept` (None: all are), have the label None and NaN elsewhere. Nothing
+    but the scores is held: the rest is made when it is asked for.
     """
 
     classes: tuple[Label, ...] | None
-    labels: NDArray[Any]
     scores: Floats
-    probabilities: Floats | None
-    distance: Floats | None
+    rule: Rule
+    coef: Floats
     intervals: Intervals | None
     reports: tuple[ColumnReport, ...]
-    left_out: int = 0
+    kept: NDArray[np.bool_] | None = None
+
+    def __len__(self) -> int:
+        return len(self.scores)
+
+    @property
+    def left_out(self) -> int:
+        """How many rows have no answer."""
+        return 0 if self.kept is None else int(np.count_nonzero(~self.kept))
+
+    @property
+    def labels(self) -> NDArray[Any]:
+        """The classes predicted, (n,); of numbers the scores."""
+        if self.classes is None:
+            return self.scores
+        labels = label_array(self.classes)[self.rule.classes(self._columns)]
+        if self.kept is not None:
+            labels = labels.astype(object)
+            labels[~self.kept] = None
+        return labels
+
+    def label_counts(self) -> dict[Label, int]:
+        """Return how many rows each class was predicted for."""
+        if self.classes is None:
+            return {}
+        places = self.rule.classes(self._columns)
+        counts = np.bincount(places if self.kept is None else places[self.kept], minlength=len(self.classes))
+        return {label: count for label, count in zip(self.classes, counts.tolist(), strict=True) if count}
+
+    @property
+    def probabilities(self) -> Floats | None:
+        """The classes' probabilities, (n, K), where the model has them."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            return self.rule.probabilities(self._columns) if self.classes else None
+
+    @property
+    def distance(self) -> Floats | None:
+        """The distance (n,) to the boundary in units of the encoded features; None for numbers."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            return self.rule.distances(self._columns, self.coef) if self.classes else None
+
+    @property
+    def _columns(self) -> Floats:
+        return self.scores.reshape(len(self.scores), -1)
+
+    def take(self, rows: NDArray[np.intp]) -> Predictions:
+        """Return those of some rows, by place, without intervals."""
+        kept = None if self.kept is None else self.kept[rows]
+        return replace(self, scores=self.scores[rows], intervals=None, kept=kept)
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -44,12 +92,12 @@ class Predictions:
     def columns(self) -> dict[str, NDArray[Any]]:
         """Return all of it as named columns (n,), in the order of a file of predictions."""
         found: dict[str, NDArray[Any]] = {"prediction": self.labels}
-        if self.probabilities is not None:
-            found |= self._by_class("probability", self.probabilities)
+        if (probabilities := self.probabilities) is not None:
+            found |= self._by_class("probability", probabilities)
         if self.classes is not None:
             found |= self._by_class("score", self.scores) if self.scores.ndim == 2 else {"score": self.scores}
-        if self.distance is not None:
-            found["distance"] = np.where(np.isfinite(self.distance), self.distance, np.nan)
+        if (distance := self.distance) is not None:
+            found["distance"] = np.where(np.isfinite(distance), distance, np.nan)
         if self.intervals is not None:
             found |= {"lower": self.intervals.lower, "upper": self.intervals.upper}
             if self.intervals.new_lower is not None and self.intervals.new_upper is not None:
@@ -61,21 +109,22 @@ class Predictions:
 
 
 def join_predictions(parts: Sequence[Predictions], order: NDArray[np.intp] | None = None) -> Predictions:
-    """Return the predictions of several parts as those of all rows, in the order given."""
+    """Return the predictions of several parts as those of all rows, in the order given, without intervals."""
+    scores = np.concatenate([part.scores for part in parts])
+    kept = None
+    if any(part.kept is not None for part in parts):
+        kept = np.concatenate(
+            [np.ones(len(part), dtype=np.bool_) if part.kept is None else part.kept for part in parts]
+        )
+    joined = replace(parts[0], scores=scores, intervals=None, kept=kept)
+    return joined if order is None else joined.take(order)
 
-    def join(name: str) -> Any:
-        pieces = [getattr(part, name) for part in parts]
-        if pieces[0] is None:
-            return None
-        whole = np.concatenate(pieces)
-        return whole if order is None else whole[order]
 
-    return replace(
-        parts[0],
-        labels=join("labels"),
-        scores=join("scores"),
-        probabilities=join("probabilities"),
-        distance=join("distance"),
-        intervals=None,
-        left_out=sum(part.left_out for part in parts),
-    )
+def label_array(labels: tuple[Label, ...]) -> NDArray[Any]:
+    """Return labels as an array of their common type: whole numbers, numbers, truth values, or else objects."""
+    types = {type(label) for label in labels}
+    if types == {int} and all(abs(label) < 2**62 for label in labels if isinstance(label, int)):
+        return np.asarray(labels, dtype=np.int64)
+    if types == {bool}:
+        return np.asarray(labels, dtype=np.bool_)
+    return np.asarray(labels, dtype=np.float64 if types == {float} else object)

@@ -19,7 +19,7 @@ from separatrix.tables.table import ColumnKind, Table
 if TYPE_CHECKING:
     from separatrix.certificates import Certificate
 
-__all__ = ["TASKS", "Model", "Task", "label_array"]
+__all__ = ["TASKS", "Model", "Task"]
 
 Floats = NDArray[np.float64]
 Task = Literal["classification", "regression"]
@@ -112,15 +112,12 @@ class Model:
         """Return what the model says of rows that its encoding has encoded."""
         with np.errstate(over="ignore", invalid="ignore"):
             scores = np.asarray(encoded.X @ self.coef.T) + self.intercept
-            probabilities = self.rule.probabilities(scores) if self.classes else None
-            distance = self.rule.distances(scores, self.coef) if self.classes else None
             ends = self._intervals(encoded.X, scores[:, 0], level) if intervals else None
-        parts: list[Any] = [self._labels(scores), _flat(scores), probabilities, distance, ends]
-        left_out = int(np.count_nonzero(~encoded.kept))
-        labels, scores, probabilities, distance, ends = (
-            [_spread(part, encoded.kept) for part in parts] if left_out else parts
-        )
-        return Predictions(self.classes, labels, scores, probabilities, distance, ends, encoded.reports, left_out)
+        flat, kept = scores[:, 0] if scores.shape[1] == 1 else scores, None
+        if not encoded.kept.all():
+            kept, flat = encoded.kept, _spread(flat, encoded.kept)
+            ends = None if ends is None else Intervals(*(_spread(end, encoded.kept) for end in ends))
+        return Predictions(self.classes, flat, self.rule, self.coef, ends, encoded.reports, kept)
 
     def _refuse_absent(self, table: Table) -> None:
         present = set(table.names)
@@ -139,33 +136,11 @@ class Model:
             return None
         return score_intervals(self.covariance, X, scores, level, link=self.rule.link if self.classes else "none")
 
-    def _labels(self, scores: Floats) -> NDArray[Any]:
-        if self.classes is None:
-            return scores[:, 0]
-        return label_array(self.classes)[self.rule.classes(scores)]
-
-
-def label_array(labels: tuple[Label, ...]) -> NDArray[Any]:
-    """Return labels as an array of their common type: whole numbers, numbers, truth values, or else objects."""
-    types = {type(label) for label in labels}
-    if types == {int} and all(abs(label) < 2**62 for label in labels if isinstance(label, int)):
-        return np.asarray(labels, dtype=np.int64)
-    if types == {bool}:
-        return np.asarray(labels, dtype=np.bool_)
-    return np.asarray(labels, dtype=np.float64 if types == {float} else object)
-
-
-def _flat(scores: Floats) -> Floats:
-    return scores[:, 0] if scores.shape[1] == 1 else scores
-
 
 def _spread(part: Any, kept: NDArray[np.bool_]) -> Any:
-    """Return what is known of the rows kept in the places of all rows, None or NaN elsewhere."""
+    """Return numbers of the rows kept in the places of all rows, NaN elsewhere; what is no array stays."""
     if part is None or isinstance(part, float):
         return part
-    if isinstance(part, Intervals):
-        return Intervals(*(_spread(end, kept) for end in part))
-    numbers = part.dtype.kind == "f"
-    spread = np.full((len(kept), *part.shape[1:]), np.nan if numbers else None, dtype=np.float64 if numbers else object)
+    spread = np.full((len(kept), *part.shape[1:]), np.nan)
     spread[kept] = part
     return spread

@@ -35,10 +35,10 @@ class PredictionRun:
 
     def add(self, predictions: Predictions) -> None:
         """Count a block."""
-        self.rows += len(predictions.labels)
+        self.rows += len(predictions)
         self.left_out += predictions.left_out
         if predictions.classes is not None:
-            self.labels.update(label for label in predictions.labels.tolist() if label is not None)
+            self.labels.update(predictions.label_counts())
         self.reports = add_reports(self.reports, predictions.reports)
 
     @property

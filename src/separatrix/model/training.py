@@ -40,6 +40,12 @@ class Trained:
     apart_words: str
     predictions: Predictions
 
+    @property
+    def own_words(self) -> str:
+        """On which of its rows `own` is."""
+        used = len(self.predictions) - self.predictions.left_out
+        return "on its own rows" if self.own.rows == used else f"on {self.own.rows:,} of its own rows, drawn at random"
+
 
 def train(
     table: Table | TableSource,

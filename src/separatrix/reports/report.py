@@ -61,14 +61,14 @@ class Report:
         """The evaluation that counts, on rows kept apart if there are any, and on which rows it is."""
         if self.trained.apart is not None:
             return self.trained.apart, self.trained.apart_words
-        return self.trained.own, "on its own rows"
+        return self.trained.own, self.trained.own_words
 
 
 def make_report(trained: Trained, table: Table | TableSource, command: str) -> Report:
     """Return the report of a trained model; the pictures are drawn."""
     found = influence_of(trained, table)
     evaluation = trained.own if trained.apart is None else trained.apart
-    where = "on its own rows" if trained.apart is None else trained.apart_words
+    where = trained.own_words if trained.apart is None else trained.apart_words
     with drawing():
         rows = sample_rows(trained, table)
         if isinstance(evaluation, ClassifierEvaluation):

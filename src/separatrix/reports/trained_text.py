@@ -70,6 +70,8 @@ def evaluation_lines(trained: Trained) -> list[str]:
     found: list[Evaluation] = [trained.own]
     heads = ["", "on its own rows"]
     words = "On its own rows a model does better than on others; --holdout 0.2 or --cv 5 judges it on others."
+    if trained.own_words != heads[1]:
+        words = f"It was judged {trained.own_words}. {words}"
     if trained.apart is not None:
         found.append(trained.apart)
         heads.append("kept apart")

@@ -51,10 +51,8 @@ def classes(trained: Trained, name: Callable[[object], str] = str) -> str:
 
 def _used(trained: Trained) -> slice | NDArray[np.bool_]:
     """Return which rows with a target were used: all but those left out for a missing cell."""
-    if not trained.predictions.left_out:
-        return slice(None)
-    scores = trained.predictions.scores
-    return np.asarray(~np.isnan(scores.reshape(len(scores), -1)).any(axis=1))
+    kept = trained.predictions.kept
+    return slice(None) if kept is None else kept
 
 
 def columns(trained: Trained) -> str:

@@ -63,14 +63,14 @@ class JournaledDesign(Design):
         self,
         task: Callable[..., Any],
         *shared: Any,
-        rows: Sequence[Floats] = (),
+        rows: Sequence[NDArray[Any]] = (),
         combine: Callable[[Any, Any], Any] = operator.add,
     ) -> Any:
         """Return a pass's result as the journal has it; else make the pass, and keep the result."""
         key = digest(self.lineage, "fold", task, shared, tuple(rows), combine)
         return self._once(key, task, lambda: self.base.fold(task, *shared, rows=rows, combine=combine))
 
-    def gather(self, task: Callable[..., Any], *shared: Any, rows: Sequence[Floats] = ()) -> Floats:
+    def gather(self, task: Callable[..., Any], *shared: Any, rows: Sequence[NDArray[Any]] = ()) -> Floats:
         """Do the same for a task whose results are joined, one entry a row."""
         key = digest(self.lineage, "gather", task, shared, tuple(rows))
         return np.asarray(self._once(key, task, lambda: self.base.gather(task, *shared, rows=rows)))
@@ -90,7 +90,7 @@ class JournaledDesign(Design):
         return returned
 
     def each_part(
-        self, task: Callable[..., Any], shared: Sequence[Sequence[Any]], rows: Sequence[Floats] = ()
+        self, task: Callable[..., Any], shared: Sequence[Sequence[Any]], rows: Sequence[NDArray[Any]] = ()
     ) -> list[Any]:
         """Return what a task made of each partition, as the journal has it; else run it, and keep that."""
         key = digest(self.lineage, "each part", task, [tuple(each) for each in shared], tuple(rows))

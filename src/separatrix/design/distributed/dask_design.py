@@ -51,20 +51,20 @@ class DaskDesign(Design):
         self,
         task: Callable[..., Any],
         *shared: Any,
-        rows: Sequence[Floats] = (),
+        rows: Sequence[NDArray[Any]] = (),
         combine: Callable[[Any, Any], Any] = operator.add,
     ) -> Any:
         """Run ``task(block, *rows cut to the block, *shared)`` on each block where it lies; combine the results."""
         self.passes += 1.0
         return reduce(combine, self.partitions.fold(self.view, task, shared, rows, combine))
 
-    def gather(self, task: Callable[..., Any], *shared: Any, rows: Sequence[Floats] = ()) -> Floats:
+    def gather(self, task: Callable[..., Any], *shared: Any, rows: Sequence[NDArray[Any]] = ()) -> Floats:
         """Run a task as `fold` does and join its results, one entry a row, here."""
         self.passes += 1.0
         return self.partitions.gather(self.view, task, shared, rows)
 
     def each_part(
-        self, task: Callable[..., Any], shared: Sequence[Sequence[Any]], rows: Sequence[Floats] = ()
+        self, task: Callable[..., Any], shared: Sequence[Sequence[Any]], rows: Sequence[NDArray[Any]] = ()
     ) -> list[Any]:
         """Run ``task(design, *rows, *its part of shared)`` on each partition as a design of its own."""
         return self.partitions.each(task, self.view, rows, shared)

@@ -26,12 +26,10 @@ DROPPING_ROWS, DROPPING_ENTRIES = 1000, 10_000_000  # looked at a round, at most
 
 def absent_columns_direction(rays: Rays, places: Places) -> tuple[list[Fraction], NDArray[np.int8]] | None:
     """Return a vector made of all such columns, and its signs on the rays in some places; None if there is none."""
-    codes, classes = rays.codes, max(2, rays.classes)
-    counts = np.zeros(len(codes))
-    counts[rays.rows_of(places)] = 1.0
-    members = np.zeros((len(codes), classes))
-    members[np.arange(len(codes)), codes] = counts
-    squares, sums = rays.design.fold(_squares_and_sums, rows=(members,), combine=add_each)
+    marks = np.zeros(len(rays.codes), dtype=np.bool_)
+    marks[rays.rows_of(places)] = True
+    classes, rows = max(2, rays.classes), (rays.codes, marks)
+    squares, sums = rays.design.fold(_squares_and_sums, classes, rows=rows, combine=add_each)
     present = squares > 0.0
     usable = present.any(axis=1) & ~present.all(axis=1)
     scores = np.where(present & usable[:, np.newaxis], np.sign(sums.sum(axis=1))[:, np.newaxis], 0.0)
@@ -54,5 +52,10 @@ def _drop(rays: Rays, scores: Floats, rows: Places) -> None:
     scores[wrong] = 0.0
 
 
-def _squares_and_sums(block: Block, members: Floats) -> tuple[Floats, Floats]:
+def _squares_and_sums(
+    block: Block, codes: NDArray[np.intp], marks: NDArray[np.bool_], classes: int
+) -> tuple[Floats, Floats]:
+    """Return the columns' sums of squares, and sums, over the marked rows of each class."""
+    members = np.zeros((len(codes), classes))
+    members[np.arange(len(codes)), codes] = marks
     return block.column_squares(members), block.rmatvec(members)

@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 from separatrix.design.encode.cells import truth_words
 from separatrix.errors import OptionError
 from separatrix.model.export.terms import LevelTerm, NumberTerm, Term, TextTerm, TruthTerm, terms_of
-from separatrix.model.record import Model, label_array
+from separatrix.model.predictions import label_array
+from separatrix.model.record import Model
 from separatrix.tables.missing import MISSING_ANYWHERE
 
 __all__ = ["to_onnx"]

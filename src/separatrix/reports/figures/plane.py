@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.errors import counted
-from separatrix.model.record import Model, label_array
+from separatrix.model.predictions import label_array
+from separatrix.model.record import Model
 from separatrix.model.training import Trained
 from separatrix.reports.figures.picture import Picture, finished, new_panels
 from separatrix.reports.figures.rows import SampledRows, evenly

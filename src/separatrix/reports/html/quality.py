@@ -45,6 +45,8 @@ def _measures(report: Report) -> str:
     absent = {
         f"{named}: no interval: {value.absent}" for each in found for named, value in measures_of(each) if value.absent
     }
+    if trained.own_words != "on its own rows":
+        heads = ("", trained.own_words, *heads[2:])
     notes = [f"{100.0 * trained.own.level:g} % intervals in brackets", *sorted(absent)]
     if trained.apart is not None:
         notes.append(f"kept apart: {trained.apart_words}")
