@@ -29,6 +29,7 @@ __all__ = ["Problem", "WeightedLoss"]
 
 Floats = NDArray[np.float64]
 NEGLIGIBLE = 1e-8  # of the loss at 0: an objective below this is as good as 0
+ROWS_AT_ONCE = 2**16
 
 
 @dataclass(frozen=True)
@@ -95,10 +96,11 @@ class Problem:
     @cached_property
     def least_scale(self) -> float:
         """The smallest value that gaps are taken relative to: a hundred-millionth of the loss of scores of 0."""
-        outputs = self.zero_coef().shape[1:]
-        zeros = np.zeros((len(self.y), *outputs))
-        null = float(self.mean(self.loss.value(zeros, self.y)))
-        return max(NEGLIGIBLE * null, float(np.finfo(np.float64).tiny))
+        outputs, null = self.zero_coef().shape[1:], 0.0
+        for start in range(0, len(self.y), ROWS_AT_ONCE):
+            y, *weights = (each[start : start + ROWS_AT_ONCE] for each in self.rows)
+            null += float(self.pointwise(np.zeros((len(y), *outputs)), 0, y, *weights)[0].sum())
+        return max(NEGLIGIBLE * null / self.total_weight, float(np.finfo(np.float64).tiny))
 
     def certifiable_excess(self, gradient: Floats, estimate: float) -> float:
         """Return what a dual point made of the slopes will show of an excess: under a quadratic penalty, often more."""

@@ -11,6 +11,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
@@ -39,6 +40,27 @@ main()
 """
 ENDLESS = ("fit", "demo:five-points-overlap", "--model", "perceptron", "--max-passes", "1000000000")
 LIMIT = ("--max-updates", "1000000000")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals are those of POSIX")
+def test_a_process_told_to_end_leaves_nothing(tmp_path: Path) -> None:
+    out, scratch = tmp_path / "model.json", tmp_path / "scratch"
+    scratch.mkdir()
+    x = np.random.default_rng(0).normal(size=(150_000, 16)).astype("U6")  # 19 MB as numbers, more than may be held
+    rows = (",".join((*row, "ab"[k % 2])) for k, row in enumerate(x.tolist()))
+    names = ",".join((*(f"x{k}" for k in range(16)), "y"))
+    (tmp_path / "t.csv").write_text("\n".join((names, *rows)), encoding="utf-8")
+    asked = ["fit", str(tmp_path / "t.csv"), "--target", "y", "--memory", "17MB", *ENDLESS[2:], *LIMIT]
+    environment = {**os.environ, "TMPDIR": str(scratch)}
+    command = [sys.executable, "-c", CODE, *asked, "--out", str(out)]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment) as process:
+        assert process.stderr is not None
+        assert process.stderr.readline() == "running\n"
+        assert list(scratch.iterdir())
+        process.terminate()
+        assert process.wait(60) == 143
+    assert not list(scratch.iterdir())
+    assert not out.exists()
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals are those of POSIX")

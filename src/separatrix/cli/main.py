@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import shlex
+import signal
 import sys
 from contextlib import suppress
 from io import TextIOWrapper
@@ -27,7 +28,7 @@ from separatrix.errors import SeparatrixError
 __all__ = ["app", "main"]
 
 REFUSED = 2
-INTERRUPTED, READER_GONE = 130, 141  # as shells count it: 128 and the signal's number
+INTERRUPTED, READER_GONE, ENDED = 130, 141, 143  # as shells count it: 128 and the signal's number
 QUERY_INTERRUPTED = "Query interrupted"  # what DuckDB says of Ctrl-C while it reads a file
 
 
@@ -124,7 +125,11 @@ def _front(
 
 
 def main() -> None:
-    """Run the command line; signs that an output cannot show are replaced, never fatal."""
+    """Run the command line; signs that an output cannot show are replaced, never fatal.
+
+    A process that is told to end (SIGTERM) leaves as by an error: temporary files are removed, half a file is not kept.
+    """
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(ENDED))
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")
