@@ -133,7 +133,6 @@ def test_only_the_axes_drawn_are_moved():
     ("action", "arguments", "message"),
     [
         ("load_preset", ("note-z",), "preset='note-z' is not one of"),
-        ("set_margin", (0.5,), "these points are given, not drawn"),
         ("add_point", ((float("nan"), 0.0), 1), "out of range"),
         ("add_point", ((1e9, 0.0), 1), "out of range; give a finite number of at least -1e"),
         ("add_point", ((0.0, 0.0), 2), "neither"),
@@ -150,6 +149,11 @@ def test_only_the_axes_drawn_are_moved():
 def test_what_cannot_be_done_is_said(action, arguments, message):
     with pytest.raises((OptionError, DataError), match=message):
         getattr(actions, action)(first_state(), *arguments)
+
+
+def test_points_that_are_given_are_not_drawn_again():
+    with pytest.raises(OptionError, match="these points are given, not drawn"):
+        actions.set_drawing(first_state(), margin=0.5)
 
 
 @pytest.mark.parametrize(
@@ -233,7 +237,7 @@ def test_every_option_of_every_learner_is_described_and_starts_valid():
 
 def test_a_drawing_is_slid():
     state = actions.load_preset(first_state(), "gaussians")
-    slid = actions.set_noise(actions.set_margin(state, 0.9), 0.1)
+    slid = actions.set_drawing(state, margin=0.9, noise=0.1)
     assert slid.origin.drawing == Drawing(60, 0.9, 0.1, 0)
     assert verdict_of(slid, 0).kind == "separable"
     assert not slid.edited

@@ -148,8 +148,8 @@ def test_presets_are_the_same_for_the_same_seed_and_separable_has_its_margin():
             assert draw_points(name, Drawing(seed=1)) != draw_points(name, Drawing(seed=2))
             assert len(draw_points(name, Drawing(n=37))) == 37
     for margin in (0.05, 0.2, 0.6):
-        state = actions.set_margin(begin("separable"), margin)
+        state = actions.set_drawing(begin("separable"), margin=margin)
         assert verdict_of(state, 0).margin == pytest.approx(margin, rel=1e-6)
-    assert verdict_of(actions.set_noise(begin("separable"), 0.5), 0).kind == "overlap"
+    assert verdict_of(actions.set_drawing(begin("separable"), noise=0.5), 0).kind == "overlap"
     for name in ("rings", "interval", "xor"):
         assert verdict_of(begin(name), 0).kind == "separable"

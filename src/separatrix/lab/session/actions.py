@@ -39,8 +39,6 @@ __all__ = [
     "reset_points",
     "seek",
     "set_drawing",
-    "set_margin",
-    "set_noise",
     "set_option",
     "speed",
     "step",
@@ -88,16 +86,6 @@ def set_drawing(state: State, **changes: Any) -> State:
     drawing = state.origin.drawing._replace(**changes)
     points, origin = draw_points(state.origin.name, drawing), replace(state.origin, drawing=drawing)
     return drawable(replace(state, points=points, origin=origin))
-
-
-def set_margin(state: State, margin: float) -> State:
-    """Draw the points again with another margin, from 0 to 1."""
-    return set_drawing(state, margin=require_number("margin", margin, least=0.0, most=1.0))
-
-
-def set_noise(state: State, noise: float) -> State:
-    """Draw the points again with another noise, from 0 to 1."""
-    return set_drawing(state, noise=require_number("noise", noise, least=0.0, most=1.0))
 
 
 def reset_points(state: State) -> State:

@@ -57,11 +57,6 @@ function make(field, send) {
   part.box.dataset.field = field.name;
   part.box.classList.add("field", field.kind);
   if (field.hint) part.box.title = field.hint;
-  const set = part.set;
-  part.set = (told, refused = false) => {
-    part.box.hidden = Boolean(told.hidden);
-    set(told, refused);
-  };
   return part;
 }
 

@@ -15,21 +15,18 @@ UNFINISHED = {"refused", "diverged", "max_updates", "max_passes", "max_steps", "
 
 
 class Status(NamedTuple):
-    """The step and how many are known so far; whether the walk has ended; words, the library's message, a warning.
+    """The step; whether the walk has ended; words for it; how many of the points are wrong; a warning.
 
     `unfinished` is a walk that ended short of its aim; `weights` is like "w = (5, 1)", with "b = 2" before it where
     there is an intercept; `kept` the weights that were asked to be kept, once the walk has ended, if they are not the
     last.
     """
 
-    title: str
     unit: str
     step: int
-    steps_known: int
     ended: bool
     unfinished: bool
     words: str
-    message: str
     weights: str
     kept: str
     wrong: int
@@ -43,14 +40,11 @@ def status_line(state: State, pane: int) -> Status:
     setting, frame = history.setting, history.frame(state.step)
     ending, wrong = history.ended(state.step), history.measure(state.step).wrong
     return Status(
-        title=setting.pane.kind.title,
         unit=setting.pane.step_unit,
         step=frame.step,
-        steps_known=len(history) - 1,
         ended=ending is not None,
         unfinished=ending is not None and ending.status in UNFINISHED,
         words=_going(history, state.step) if ending is None else ending.words,
-        message="" if ending is None else ending.message,
         weights=_weights(setting, frame.coef, frame.intercept),
         kept="" if ending is None or ending.kept is None else f"kept: {_weights(setting, ending.kept, 0.0)}",
         wrong=wrong,
