@@ -88,8 +88,12 @@ def test_a_websocket_under_a_rebound_name_is_refused(address):
 def test_a_websocket_without_a_signed_session_is_closed_without_a_word(address, lab_url):
     async def heard() -> str | bytes | None:
         request = HTTPRequest(lab_url.replace("http:", "ws:") + "ws", headers={"Origin": lab_url.rstrip("/")})
-        forged = await websocket_connect(request, subprotocols=["bokeh", "eyJzZXNzaW9uX2lkIjogIm1pbmUifQ"])
-        return await asyncio.wait_for(forged.read_message(), 10)
+        forged = Visitor(await websocket_connect(request, subprotocols=["bokeh", "eyJzZXNzaW9uX2lkIjogIm1pbmUifQ"]))
+        try:
+            return await asyncio.wait_for(forged.socket.read_message(), 10)
+        finally:
+            forged.socket.close()
+            forged.stream.close()
 
     assert asyncio.run(heard()) is None
     assert asked(address)[0] == 200
