@@ -8,6 +8,7 @@ from typing import TypeVar
 
 __all__ = [
     "CertificateError",
+    "ClusterError",
     "ConvergenceWarning",
     "DataError",
     "ModelFileError",
@@ -54,6 +55,10 @@ class OverlapError(SeparatrixError, ValueError):
     def __init__(self, message: str, certificate: object = None) -> None:
         super().__init__(message)
         self.certificate = certificate
+
+
+class ClusterError(SeparatrixError, RuntimeError):
+    """A cluster was lost, or its workers died again and again, in the middle of the work."""
 
 
 class CertificateError(SeparatrixError, ValueError):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import pickle
 import signal
+import subprocess
+import sys
 import threading
 import time
 
@@ -14,13 +16,18 @@ import pytest
 import separatrix as sx
 from separatrix.design import make_design
 from separatrix.design.disk.block_writer import BlockWriter
-from separatrix.errors import OptionError
+from separatrix.errors import ClusterError, OptionError
 from separatrix.losses import Logistic
 from separatrix.problem import Problem
 
 pytest.importorskip("distributed")
 
+import dask
+from distributed import Client
+
 from separatrix.design.distributed import open_client, spread
+from separatrix.design.distributed.engine import ClusterEngine
+from separatrix.design.distributed.rows import DaskRows
 
 N, P = 4000, 4
 
@@ -118,3 +125,21 @@ def test_a_scheduler_that_does_not_answer_is_named(monkeypatch) -> None:
         open_client("tcp://127.0.0.1:9"),
     ):
         pass
+
+
+def test_a_scheduler_that_vanishes_is_named(data, tmp_path) -> None:
+    X, y = data
+    address, command = tmp_path / "address.json", [sys.executable, "-m", "distributed.cli.dask_scheduler"]
+    options = ["--port", "0", "--no-dashboard", "--scheduler-file", str(address)]
+    worker = [sys.executable, "-m", "distributed.cli.dask_worker", "--scheduler-file", str(address), "--no-dashboard"]
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": tmp_path}
+    with subprocess.Popen([*command, *options], **quiet) as scheduler, subprocess.Popen(worker, **quiet) as own:
+        while not address.exists():
+            time.sleep(0.1)
+        with Client(scheduler_file=str(address), timeout="30s", set_as_default=False) as client:
+            client.wait_for_workers(1, timeout=30)
+            rows = DaskRows.of_pieces([dask.delayed(X)], ClusterEngine(client))
+            threading.Timer(0.5, scheduler.kill).start()
+            with pytest.raises(ClusterError, match="connection to the Dask scheduler was lost; start it anew"):
+                make_design(rows, intercept=True).fold(lambda *_: time.sleep(60), rows=(y,))
+        own.kill()

@@ -129,6 +129,7 @@ def _connected(scheduler: str) -> Client:
     """Return a client of a scheduler that answers and has workers: without any, tasks would wait for ever."""
     if "://" not in scheduler and ":" not in scheduler:
         raise OptionError(f"--scheduler {scheduler} is no address; give one such as tcp://host:8786")
+    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # what befalls a client is raised as an error
     try:
         client = Client(scheduler, timeout=PATIENCE, set_as_default=False)
     except (OSError, ValueError) as problem:

@@ -9,15 +9,17 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from concurrent.futures import CancelledError
 from importlib.metadata import version
 from typing import Any
 
 import dask
-from distributed import Client, get_client
+from distributed import Client, KilledWorker, get_client
 from distributed.client import futures_of
+from distributed.comm import CommClosedError
 
 from separatrix.design.threads import cores, map_groups, one_blas_thread
-from separatrix.errors import OptionError
+from separatrix.errors import ClusterError, OptionError
 
 __all__ = ["ClusterEngine", "Engine", "ThreadEngine", "current_client", "current_engine"]
 
@@ -145,7 +147,7 @@ class ClusterEngine(Engine):
     def run(self, function: Callable[..., Any], calls: Sequence[Call], near: Places = None) -> list[Any]:
         """Return what a function makes of each of several lists of arguments."""
         with one_blas_thread():  # of workers that are threads of this process
-            return list(self.client.gather(self.hold(function, calls, near)))
+            return self._gather(self.hold(function, calls, near))
 
     def reduce(self, function: Callable[..., Any], calls: Sequence[Call], join: Join, near: Places = None) -> list[Any]:
         """Run, and join neighbouring results where they lie, as a tree."""
@@ -154,7 +156,22 @@ class ClusterEngine(Engine):
             while len(held) > JOINED:
                 groups = [tuple(held[first : first + JOINED]) for first in range(0, len(held), JOINED)]
                 held = [self.client.submit(join, *group, pure=False) for group in groups]
+            return self._gather(held)
+
+    def _gather(self, held: list[Any]) -> list[Any]:
+        """Bring results here; a cluster that does not give them any more is named."""
+        try:
             return list(self.client.gather(held))
+        except KilledWorker as problem:
+            raise ClusterError(
+                f"the same rows ended several workers in turn, the last {problem.last_worker.address}; was there too"
+                " little memory? Give them more, or smaller partitions"
+            ) from problem
+        except (CancelledError, CommClosedError) as problem:
+            raise ClusterError(
+                "the connection to the Dask scheduler was lost; start it anew and fit again (with a checkpoint the"
+                f" passes that were made are kept): {str(problem).splitlines()[0]}"
+            ) from problem
 
 
 def current_client() -> Client | None:
