@@ -132,3 +132,8 @@ def test_the_benchmark_tells_growth_memory_and_every_run(monkeypatch):
     assert text.count("| 1.000 | 0.000 |") == 6  # seconds in proportion to the rows, passes the same
     assert "| 10,000,000 | 50 | 4,000 MB | 3 MB |" in text
     assert text.count("| +0% |") + text.count("| -0% |") == len(runs)
+
+
+def test_no_runs_are_no_plan() -> None:
+    with pytest.raises(OptionError, match=r"runs=\[\] says nothing to plan by"):
+        sx.plan_fit(10, 3, runs=[])

@@ -77,3 +77,30 @@ def test_rows_kept_apart_have_no_say_in_the_encoding(tmp_path: Path) -> None:
         assert fitted.names == apart.names
         assert len(fitted.names) < len(found.rows.names)
         assert np.asarray(fitted.X).any(axis=0).all()
+
+
+@pytest.mark.parametrize(
+    ("verb", "target", "said"),
+    [
+        ("fit", "number", "error: the target 'number' has 1e+300 in row 0 (NaN, inf and squares that overflow"),
+        ("fit", "label", "error: column 'number' has 1e+300 in row 0, and products of numbers so large overflow"),
+        ("compare", "label", "error: column 'number' has 1e+300 in row 0, and products of numbers so large overflow"),
+    ],
+)
+def test_numbers_too_large_are_one_line(tmp_path: Path, verb: str, target: str, said: str) -> None:
+    rows = [f"{k},{(k + 1) % 13}e300,{'ab'[k % 3 == 0]}" for k in range(60)]
+    (tmp_path / "t.csv").write_text("\n".join(["x,number,label", *rows]), encoding="utf-8")
+    result = CliRunner().invoke(app, [verb, str(tmp_path / "t.csv"), "--target", target])
+    assert result.exit_code == 2
+    assert result.stderr.startswith(said), result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+def test_a_column_given_twice_leaves_the_maximum_without_being_the_only_one(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    x, noise = rng.normal(size=(2, 200))
+    rows = [f"{a},{2 * a},{'yes' if a + b > 0 else 'no'}" for a, b in zip(x.tolist(), noise.tolist(), strict=True)]
+    (tmp_path / "t.csv").write_text("\n".join(["x,twice,y", *rows]), encoding="utf-8")
+    told = " ".join(CliRunner().invoke(app, ["fit", str(tmp_path / "t.csv"), "--target", "y"]).stdout.split())
+    assert "a maximum, proved; other coefficients reach it too, as some columns are made of others" in told
+    assert "no other coefficients" not in told

@@ -43,7 +43,8 @@ LIMIT = ("--max-updates", "1000000000")
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals are those of POSIX")
-def test_a_process_told_to_end_leaves_nothing(tmp_path: Path) -> None:
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGHUP])
+def test_a_process_told_to_end_leaves_nothing(tmp_path: Path, how: signal.Signals) -> None:
     out, scratch = tmp_path / "model.json", tmp_path / "scratch"
     scratch.mkdir()
     x = np.random.default_rng(0).normal(size=(150_000, 16)).astype("U6")  # 19 MB as numbers, more than may be held
@@ -57,8 +58,8 @@ def test_a_process_told_to_end_leaves_nothing(tmp_path: Path) -> None:
         assert process.stderr is not None
         assert process.stderr.readline() == "running\n"
         assert list(scratch.iterdir())
-        process.terminate()
-        assert process.wait(60) == 143
+        process.send_signal(how)
+        assert process.wait(60) == 128 + how
     assert not list(scratch.iterdir())
     assert not out.exists()
 

@@ -28,7 +28,8 @@ from separatrix.errors import SeparatrixError
 __all__ = ["app", "main"]
 
 REFUSED = 2
-INTERRUPTED, READER_GONE, ENDED = 130, 141, 143  # as shells count it: 128 and the signal's number
+SIGNALLED = 128  # as shells count it: with the signal's number
+INTERRUPTED, READER_GONE = SIGNALLED + 2, SIGNALLED + 13
 QUERY_INTERRUPTED = "Query interrupted"  # what DuckDB says of Ctrl-C while it reads a file
 
 
@@ -127,9 +128,12 @@ def _front(
 def main() -> None:
     """Run the command line; signs that an output cannot show are replaced, never fatal.
 
-    A process that is told to end (SIGTERM) leaves as by an error: temporary files are removed, half a file is not kept.
+    A process that is told to end, or whose terminal is closed, leaves as by an error: temporary files are removed.
     """
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(ENDED))
+    for name in ("SIGTERM", "SIGHUP"):  # the second is of POSIX alone
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) is signal.SIG_DFL:  # nohup has it ignored
+            signal.signal(number, lambda heard, _: sys.exit(SIGNALLED + heard))
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from separatrix.fit.stopping import AtLeast, AtMost, Status
     from separatrix.fit.strengths import strength_from, strength_to
     from separatrix.fit.svm import fit_svm
+    from separatrix.fit.targets import real_targets
     from separatrix.fit.trace import Trace, Updates
     from separatrix.fit.zero_one import Removals, ZeroOneOptions, fewest_removals, fit_zero_one
 
@@ -105,6 +106,7 @@ __all__ = [
     "minimise",
     "mistake_bound",
     "rate_limits",
+    "real_targets",
     "run",
     "runaways",
     "sample_with_margin",
@@ -174,6 +176,7 @@ _HOMES = {
     "margin_experiment": "margin_effect",
     "mistake_bound": "mistakes",
     "rate_limits": "lms",
+    "real_targets": "targets",
     "runaways": "existence",
     "sample_with_margin": "margin_effect",
     "strength_from": "strengths",

@@ -13,7 +13,7 @@ from typing import Literal
 
 import numpy as np
 
-from separatrix.errors import require_choice, require_count, require_number
+from separatrix.errors import OptionError, require_choice, require_count, require_number
 from separatrix.fit.cost_model import FLOAT, CostModel, MeasuredRun, measured_runs, sample_rows
 
 __all__ = ["Plan", "plan_fit"]
@@ -105,6 +105,8 @@ def plan_fit(
     require_number("network", network, above=0.0)
     require_number("latency", latency, least=0.0)
     known = measured_runs() if runs is None else tuple(runs)
+    if not known:
+        raise OptionError("runs=[] says nothing to plan by; give measured runs, or None for those that come along")
     return _plan(asked, CostModel.of(known), network, latency)
 
 

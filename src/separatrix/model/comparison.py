@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix import losses
-from separatrix.errors import OverlapError, SeparatrixError
+from separatrix.errors import DataError, OverlapError, SeparatrixError
 from separatrix.fit import (
     ConvexOptions,
     FitResult,
@@ -109,6 +109,8 @@ def compare_learners(
             refused.append(Refused(entry.learner, str(problem)))
         else:
             compared.append(_measured(entry, fit, rows, apart))
+    if not compared:
+        raise DataError("; ".join(dict.fromkeys(each.reason for each in refused)))
     return compared, refused
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.errors import DataError, OptionError, counted, did_you_mean
-from separatrix.fit import Classes
+from separatrix.fit import Classes, real_targets
 from separatrix.model.record import Task
 from separatrix.numerics import distinct
 from separatrix.tables import DEMO_PREFIX, Column, TableSource, target_column
@@ -106,7 +106,7 @@ def _numbers(column: Column) -> NDArray[np.float64]:
     if column.kind not in {"number", "date"}:
         shown = column.levels[0] if column.levels else "text"
         raise DataError(f"the target {column.name!r} holds {column.kind} ({shown!r}); a regression needs numbers")
-    return np.asarray(column.values, dtype=np.float64)
+    return real_targets(column.values, f"the target {column.name!r}")
 
 
 def _labels(classes: Classes) -> NDArray[Any]:

@@ -69,9 +69,6 @@ def _plain(rows: TrainingRows, problem: Problem, fit: LogisticFit, options: Lear
     coef, intercept = one_row_each(result.coef, result.intercept)
     if several:
         coef, intercept = coef - coef.mean(axis=0), intercept - intercept.mean()
-    sentences = ("no penalty: the likelihood has a maximum, proved, and no other coefficients reach it",)
-    if options.strength != "auto" and (fit.existence is None or fit.existence.verdict != "overlap"):
-        sentences = ("no penalty, as asked for",)
     table, covariance, why = _inference(rows, problem, fit, coef, intercept)
     return Learned(
         result,
@@ -82,8 +79,18 @@ def _plain(rows: TrainingRows, problem: Problem, fit: LogisticFit, options: Lear
         table,
         covariance,
         why,
-        sentences=sentences,
+        sentences=(_no_penalty(fit.existence),),
     )
+
+
+def _no_penalty(existence: SeparabilityCertificate | None) -> str:
+    """Return why there is no penalty, and what is known of the maximum."""
+    if existence is None or existence.verdict != "overlap":
+        return "no penalty, as asked for"
+    others = ", and no other coefficients reach it"
+    if "aliased" in existence.coefficient_status.values():
+        others = "; other coefficients reach it too, as some columns are made of others"
+    return f"no penalty: the likelihood has a maximum, proved{others}"
 
 
 def _inference(

@@ -31,7 +31,8 @@ def spreads(design: Design, quantities: NDArray[np.bool_]) -> Floats:
     """Return the standard deviation of each stored column that is a quantity, 1 for others, in one pass."""
     sums, squares = design.fold(_sums, combine=add_each)
     n = design.shape[0]
-    variances = np.maximum(squares / n - (sums / n) ** 2, 0.0)[int(design.virtual) :]
+    with np.errstate(over="ignore", invalid="ignore"):  # numbers so large are refused by name later on
+        variances = np.maximum(squares / n - (sums / n) ** 2, 0.0)[int(design.virtual) :]
     deviations = np.sqrt(variances)
     return np.where(quantities & (deviations > 0.0), deviations, 1.0)
 
