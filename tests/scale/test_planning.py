@@ -81,7 +81,7 @@ def test_a_plan_counts_its_bytes():
     assert plan.bytes_there == pytest.approx(8e10)
     sample = 1_000_000_000 // (1_000_000_000 // 800_800) * 1_000 * 8
     assert plan.bytes_moved == pytest.approx(8e9 + sample + 16.0 * plan.passes * 100 * 1001, rel=1e-3)
-    assert plan.bytes_here == pytest.approx(sample + 48e9, rel=1e-3)
+    assert plan.bytes_here == pytest.approx(sample + 24e9, rel=1e-3)
     assert plan.beyond > 1.0
     assert "beyond what was measured" in str(plan)
     assert "1,000,000,000 × 1,000 on a cluster, workers: 100" in str(plan)

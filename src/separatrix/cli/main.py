@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gc
 import os
 import shlex
 import signal
@@ -30,6 +31,7 @@ __all__ = ["app", "main"]
 REFUSED = 2
 SIGNALLED = 128  # as shells count it: with the signal's number
 INTERRUPTED, READER_GONE = SIGNALLED + 2, SIGNALLED + 13
+NEW_OBJECTS = 20_000  # between looks for garbage: imports make many that stay, and are looked through in vain
 QUERY_INTERRUPTED = "Query interrupted"  # what DuckDB says of Ctrl-C while it reads a file
 
 
@@ -130,6 +132,7 @@ def main() -> None:
 
     A process that is told to end, or whose terminal is closed, leaves as by an error: temporary files are removed.
     """
+    gc.set_threshold(NEW_OBJECTS)
     for name in ("SIGTERM", "SIGHUP"):  # the second is of POSIX alone
         number = getattr(signal, name, None)
         if number is not None and signal.getsignal(number) is signal.SIG_DFL:  # nohup has it ignored

@@ -19,7 +19,7 @@ from separatrix.fit.cost_model import FLOAT, CostModel, MeasuredRun, measured_ru
 __all__ = ["Plan", "plan_fit"]
 
 STORAGES = ("memory", "disk", "dask")
-VECTORS = 6  # with an entry a row, that a fit holds at its peak
+VECTORS = 3  # with an entry a row, that a fit holds at its peak
 
 Storage = Literal["memory", "disk", "dask"]
 
