@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from typing import TypeVar
 
@@ -93,13 +93,18 @@ def counted(number: int, noun: str) -> str:
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """Return ``"; did you mean 'close'?"`` or, with nothing close, the list of what is known."""
     known = list(known)
-    close = get_close_matches(word, known, n=1, cutoff=0.6) or [
-        name for name in known if word and name.startswith(word)
-    ]
-    if close:
+    if close := _closest(word, known) or [name for name in known if word and name.lower().startswith(word.lower())]:
         return f"; did you mean {close[0]!r}?"
     more = f", … and {len(known) - MANY_KNOWN:,} more" if len(known) > MANY_KNOWN else ""
     return f"; known: {', '.join(map(repr, known[:MANY_KNOWN]))}{more}" if known else ""
+
+
+def _closest(word: str, known: Sequence[str]) -> list[str]:
+    """Return the name that is most like a word, if one is; capitals count only where all else is alike."""
+    if close := get_close_matches(word, known, n=1, cutoff=0.9):
+        return close
+    plain = {name.lower(): name for name in reversed(known)}
+    return [plain[name] for name in get_close_matches(word.lower(), plain, n=1, cutoff=0.6)]
 
 
 def require_choice(option: str, value: object, choices: Iterable[Choice]) -> Choice:
@@ -108,7 +113,7 @@ def require_choice(option: str, value: object, choices: Iterable[Choice]) -> Cho
     for choice in known:
         if isinstance(value, str) and value == choice:
             return choice
-    close = get_close_matches(str(value), known, n=1, cutoff=0.6)
+    close = _closest(str(value), known)
     hint = f"; did you mean {close[0]!r}?" if close else ""
     raise OptionError(f"{option}={value!r} is not one of {', '.join(map(repr, known))}{hint}")
 

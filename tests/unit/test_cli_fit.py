@@ -205,8 +205,15 @@ def test_a_sparse_file_is_fitted_and_predicted(tmp_path: Path) -> None:
         (("--strength", "much"), "--strength 'much' is not auto, cv, or a number of at least 0"),
         (("--strength", "-1"), "--strength '-1' is not auto, cv, or a number of at least 0"),
         (("--holdout", "2"), "--holdout 2.0 is out of range; give a share between 0 and 1"),
+        (("--holdout", "0.0001"), "--holdout 0.0001 is less than one of 569 rows; give a larger share, as 0.2"),
         (("--order", "random"), "--order is about the perceptron; ask for it with --model perceptron"),
         (("--model", "lms", "--l1-ratio", "0.5"), "--l1-ratio is about a penalty, which the lms has none of"),
+        (("--l1-ratio", "0.5"), "--l1-ratio is about a penalty; ask for one with --strength cv or a number above 0"),
+        (("--l1-ratio", "0.5", "--strength", "0"), "ask for one with --strength cv or a number above 0"),
+        (
+            ("--model", "svm", "--l1-ratio", "0.5"),
+            "a penalty that is not squared, as the svm's always is; leave it out",
+        ),
         (("--model", "linear"), "a regression needs numbers"),
         (("--model", "generative", "--no-intercept"), "a generative classifier always has an intercept"),
         (("--missing", "fill"), "--missing 'fill' is not one of 'impute', 'drop', 'error'"),
@@ -217,6 +224,21 @@ def test_a_sparse_file_is_fitted_and_predicted(tmp_path: Path) -> None:
 )
 def test_options_that_cannot_be_taken_are_refused_in_one_line(options: tuple[str, ...], message: str) -> None:
     assert message in refusal("fit", "demo:breast-cancer", *options)
+
+
+def test_folds_are_not_named_where_none_were_asked_for(houses: str) -> None:
+    told = "--holdout 0.001 is less than one of 40 rows; give a larger share, as 0.2"
+    assert refusal("compare", houses, "--target", "sold", "--holdout", "0.001") == told
+    few = ("--target", "price", "--drop", "sold", "--sql", "SELECT * FROM t LIMIT 4", "--strength", "cv")
+    assert refusal("fit", houses, *few) == "--strength 'cv' takes 5 folds, and there are 4 rows; give a number, as 0.1"
+
+
+def test_predict_asks_for_rows_and_names_the_nearest_column(houses: str, tmp_path: Path) -> None:
+    model = str(tmp_path / "m.json")
+    assert "did you mean 'sold'" in refusal("fit", houses, "--target", "SOLD")
+    assert run("fit", houses, "--target", "sold", "--out", model).exit_code == 0
+    (tmp_path / "none.csv").write_text(HEADER, encoding="utf-8")
+    assert refusal("predict", model, str(tmp_path / "none.csv")).endswith("'sold', 'price'; add rows")
 
 
 def test_help_comes_without_numpy() -> None:

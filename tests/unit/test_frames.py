@@ -76,13 +76,19 @@ def test_kinds_and_levels_may_be_asked_for() -> None:
     assert table.column("c").values.tolist() == [1, 0, 1]
 
 
+def test_columns_may_be_called_by_numbers() -> None:
+    table = from_frame(pd.DataFrame([[1.5, 2.5, 3.5], [4.5, 5.5, 6.5]], columns=[1, "1", 0]))
+    assert (table.names, [column.values[0] for column in table.columns]) == (("1", "1_2", "0"), [1.5, 2.5, 3.5])
+    assert table.notes == ("two columns are called '1'; the later one is '1_2' here",)
+
+
 @pytest.mark.parametrize(
     ("frame", "message"),
     [
         ([1, 2], "list is no frame that can be read"),
         (pd.DataFrame([[1, 2]], columns=["a", "a"]), "with a name of its own for each column"),
         (pl.DataFrame({"a": [1]}).lazy(), "LazyFrame is no frame that can be read"),
-        (pd.DataFrame({"a": []}), "the frame has no rows, only the columns 'a'; give at least two rows"),
+        (pd.DataFrame({"a": []}), "the frame has no rows, only the columns 'a'; add rows"),
     ],
 )
 def test_what_is_no_frame_is_refused(frame: object, message: str) -> None:

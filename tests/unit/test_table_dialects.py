@@ -269,6 +269,21 @@ def test_booleans_keep_their_words(
     assert shown(column) == values
 
 
+def test_words_that_differ_in_capitals_only_are_told(tmp_path: Path) -> None:
+    text = "flag,x\nyes,1\nNO,2\nYES,3\nno,4\n"
+    table = table_of(tmp_path, text)
+    told = "column 'flag': two words that say no and yes, whatever their capitals: 'NO', 'YES', 'no', 'yes'"
+    assert table.notes == (told,)
+    assert table.column("flag").values.tolist() == [1.0, 0.0, 1.0, 0.0]
+    assert read_table(tmp_path / "t.csv", where="x < 9").notes == (told, "rows chosen where x < 9")
+
+
+def test_words_read_as_missing_are_told_of_every_column(tmp_path: Path) -> None:
+    table = table_of(tmp_path, "a,b,c,d\nx, N/A ,1,yes\ny,v,-,no\nNULL,w,2, ? \nx,v,3.5,no\ny,v,4,yes\n")
+    assert table.notes == ("read as missing: 'NULL', 'N/A', '-', '?'",)
+    assert [column.missing for column in table.columns] == [1, 1, 1, 1]
+
+
 def test_nought_and_one_stay_numbers(tmp_path: Path) -> None:
     assert column_of(tmp_path, "0", "1", "1", "0").kind == "number"
 

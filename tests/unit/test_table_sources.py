@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import json
 import os
 import subprocess
 import sys
@@ -13,6 +14,8 @@ from pathlib import Path
 
 import duckdb
 import numpy as np
+import pyarrow
+import pyarrow.parquet
 import pytest
 
 from separatrix.errors import DataError, OptionError
@@ -174,6 +177,21 @@ def test_standard_input(monkeypatch: pytest.MonkeyPatch, content: bytes) -> None
         read_table("-")
 
 
+@pytest.mark.parametrize("name", ["t.csv", "t.jsonl", "t.csv.gz", "t.tsv"])
+def test_a_file_of_blanks_is_empty(tmp_path: Path, name: str) -> None:
+    blanks = " \r\n\t\n"
+    content = {"t.csv.gz": gzip.compress(blanks.encode()), "t.tsv": f"\ufeff{blanks}".encode("utf-16-le")}
+    path = write(tmp_path / name, content.get(name, blanks))
+    assert refusal(path) == f"{str(path)!r} is empty; give a file with a header and rows"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="devices are files on POSIX alone")
+def test_what_is_no_file_is_told(tmp_path: Path) -> None:
+    assert refusal(os.devnull) == f"{os.devnull!r} is empty; give a file with a header and rows"
+    os.mkfifo(tmp_path / "pipe")
+    assert refusal(tmp_path / "pipe").endswith("is a device or a pipe, and no file; pipe the table in, and name it -")
+
+
 def test_lists_and_records_are_left_out_and_said(tmp_path: Path) -> None:
     path = write(tmp_path / "t.jsonl", '{"a": 1, "b": [1, 2], "c": {"d": 5}}\n{"a": 2, "b": [], "c": {"d": 6}}\n')
     table = read_table(str(path))
@@ -182,6 +200,34 @@ def test_lists_and_records_are_left_out_and_said(tmp_path: Path) -> None:
         "column 'b' holds lists or records (BIGINT[]); left out: take it apart with sql",
         "column 'c' holds lists or records (STRUCT(d BIGINT)); left out: take it apart with sql",
     )
+
+
+ALIKE = {"z": [1.0, 2.0], "Z": [3.0, 4.0], "more": [{"Z_1": 1}] * 2, "Z_1": [5.0, 6.0]}
+
+
+@pytest.mark.parametrize("end", ["parquet", "jsonl", "json"])
+def test_names_that_differ_in_capitals_only_are_those_of_the_file(tmp_path: Path, end: str) -> None:
+    rows = [dict(zip(ALIKE, cells, strict=True)) for cells in zip(*ALIKE.values(), strict=True)]
+    path = tmp_path / f"t.{end}"
+    if end == "parquet":
+        pyarrow.parquet.write_table(pyarrow.table(ALIKE), path)
+    else:
+        write(path, json.dumps(rows) if end == "json" else "\n".join(map(json.dumps, rows)))
+    judged: list[tuple[str, ...]] = []
+    with open_table(path, expect=lambda _, names: judged.append(names)) as opened:
+        table = opened.read()
+    assert judged == [table.names] == [("z", "Z", "Z_1")]
+    assert {column.name: column.values.tolist() for column in table.columns} == {
+        name: cells for name, cells in ALIKE.items() if name != "more"
+    }
+
+
+def test_columns_of_one_name_in_a_parquet_file_are_renamed_as_in_a_text(tmp_path: Path) -> None:
+    twice = pyarrow.Table.from_arrays([pyarrow.array([1.5, 2.5]), pyarrow.array([3.5, 4.5])], names=["x", "x"])
+    pyarrow.parquet.write_table(twice, tmp_path / "t.parquet")
+    table = read_table(tmp_path / "t.parquet")
+    assert (table.names, table.column("x_2").values.tolist()) == (("x", "x_2"), [3.5, 4.5])
+    assert table.notes == ("two columns are called 'x'; the later one is 'x_2' here",)
 
 
 def test_types_of_a_file_that_knows_them(tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ def source(tmp_path: Path) -> str:
         ('"Größe" IS NULL', ["3"]),
         ("\"when\" >= DATE '2024-01-01'", ["2", "3"]),
         ("grade = 'x' AND flag = 'yes'", ["1", "3"]),
-        ("A = 2 -- a comment", ["2"]),
+        ("A_1 = 2 -- a comment", ["2"]),
         ('"a_2" = 9', ["3"]),
         ("id IN (SELECT max(id) FROM t)", ["3"]),
     ],
@@ -57,11 +57,55 @@ def test_levels_are_those_of_the_rows_chosen_but_kinds_those_of_all(source: str)
 
 
 def test_sql_makes_a_new_table(source: str) -> None:
-    table = read_table(source, sql="SELECT grade, sum(A) AS total, count(*) AS n FROM t GROUP BY grade ORDER BY grade;")
+    table = read_table(
+        source, sql="SELECT grade, sum(A_1) AS total, count(*) AS n FROM t GROUP BY grade ORDER BY grade;"
+    )
     assert table.names == ("grade", "total", "n")
     assert table.column("total").values.tolist() == [4.0, 2.0]
-    assert read_table(source, sql='FROM "table" SELECT A').names == ("A",)
-    assert read_table(source, sql="SELECT list(A)[1] AS first FROM t").column("first").values.tolist() == [1.0]
+    assert read_table(source, sql='FROM "table" SELECT id').names == ("id",)
+    assert read_table(source, sql="SELECT list(A_1)[1] AS first FROM t").column("first").values.tolist() == [1.0]
+
+
+@pytest.mark.parametrize(
+    ("sql", "names", "renamed"),
+    [
+        ("SELECT flag, flag AS flag, grade FROM t", ("flag", "flag_2", "grade"), "flag"),
+        ("SELECT flag, id, flag, grade FROM t", ("flag", "id", "flag_2", "grade"), "flag"),
+        (
+            "SELECT l.id, l.flag, r.grade, l.flag FROM t l JOIN t r USING (id)",
+            ("id", "flag", "grade", "flag_2"),
+            "flag",
+        ),
+    ],
+)
+def test_columns_of_one_name_in_an_answer_keep_their_cells(
+    source: str, sql: str, names: tuple[str, ...], renamed: str
+) -> None:
+    table = read_table(source, sql=f"{sql} ORDER BY id")
+    assert table.names == names
+    assert table.column("grade").words().tolist() == ["x", "y", "x"]
+    assert table.column(f"{renamed}_2").words().tolist() == table.column(renamed).words().tolist()
+    assert f"two columns are called {renamed!r}; the later one is '{renamed}_2' here" in table.notes
+
+
+@pytest.mark.parametrize("asked", [{"where": "a > 1"}, {"sql": "SELECT id, t.A FROM t"}, {"where": '"A" = 2'}])
+def test_names_that_differ_in_capitals_only_are_not_mixed_up(source: str, asked: dict[str, str]) -> None:
+    told = "SQL does not tell 'A' and 'a' apart; write \"A_1\" for 'A', \"a_2\" for 'a', or rename one in the file"
+    with pytest.raises(OptionError) as refused:
+        read_table(source, where=asked.get("where"), sql=asked.get("sql"))
+    assert str(refused.value).endswith(told)
+
+
+def test_an_answer_has_the_table_s_own_names(source: str) -> None:
+    assert read_table(source, sql="SELECT * FROM t WHERE id > 1").names == read_table(source).names
+    assert read_table(source, sql="SELECT id, a_2 FROM t").column("a").values.tolist() == [7.0, 8.0, 9.0]
+
+
+def test_what_names_rows_does_so_for_the_same_reason_among_chosen_rows(source: str) -> None:
+    reason = "the numbers count the rows, so they name them"
+    assert (
+        read_table(source).column("id").reason == read_table(source, where="grade = 'x'").column("id").reason == reason
+    )
 
 
 HOSTILE = [
@@ -123,5 +167,5 @@ def test_errors_say_what_is_wrong(source: str) -> None:
         read_table(source, sql="SELECT * FROM read_csv('/etc/passwd')")
     with pytest.raises(OptionError, match=r"where and sql \(--where, --sql\) are both given; give one of them"):
         read_table(source, sql="SELECT * FROM t", where="id > 1")
-    with pytest.raises(DataError, match="where='id > 7' leaves no row; ask for at least two rows"):
+    with pytest.raises(DataError, match="where='id > 7' leaves no row; ask for others"):
         read_table(source, where="id > 7")

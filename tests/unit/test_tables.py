@@ -82,7 +82,7 @@ def test_a_late_word_among_few_numbers_is_a_level(tmp_path: Path) -> None:
     ("name", "content", "message"),
     [
         ("t.csv", "", "is empty; give a file with a header and rows"),
-        ("t.csv", "a,b,y\n", "has no rows, only the columns 'a', 'b', 'y'; give at least two rows"),
+        ("t.csv", "a,b,y\n", "has no rows, only the columns 'a', 'b', 'y'; add rows"),
         ("t.parquet", b"PAR1" + bytes(40), "cannot be read: Invalid Input Error: No magic bytes"),
         ("t.json", '[{"a": 1,', "cannot be read: Invalid Input Error: Malformed JSON"),
         ("t.xlsx", "a", "does not end in one of .csv, .tsv, .parquet, .json, .jsonl, .libsvm; rename or convert the"),
@@ -123,6 +123,13 @@ def column_of(name: str, values: list[Any]) -> Column:
     if all(isinstance(value, float) for value in values):
         return Column(name, "number", np.asarray(values))
     return category_column(name, values)
+
+
+def test_capitals_do_not_keep_a_column_from_being_the_nearest() -> None:
+    table = table_of(LABEL=["A"], Age=[3.0], lab2=[1.0], lab=[1.0])
+    for word, meant in (("label", "LABEL"), ("LABELS", "LABEL"), ("AGE", "Age"), ("LAB", "lab"), ("Lab2", "lab2")):
+        with pytest.raises(DataError, match=f"did you mean '{meant}'"):
+            table.column(word)
 
 
 def test_an_unknown_column_is_answered_with_the_nearest() -> None:

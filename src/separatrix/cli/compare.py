@@ -73,6 +73,7 @@ def _compared(
     from separatrix.cli.class_rows import class_rows, split_rows  # noqa: PLC0415
     from separatrix.cli.interrupt import Interrupt  # noqa: PLC0415
     from separatrix.model.comparison import compare_learners  # noqa: PLC0415
+    from separatrix.model.kept_apart import parts_of  # noqa: PLC0415
     from separatrix.reports import Comparison  # noqa: PLC0415
 
     with class_rows(request) as found:
@@ -83,7 +84,7 @@ def _compared(
         share, seed = kept
         split = None
         if share > 0.0 and rows.shape[0] >= FEWEST_ROWS:
-            fitted, judged = split_rows(found, request, max(2, round(1.0 / share)), seed)
+            fitted, judged = split_rows(found, request, parts_of(share, found.table.n_rows), seed)
             split = _against_rest(fitted, place), _against_rest(judged, place)
         progress.stage("fitting")
         with Interrupt() as interrupt:

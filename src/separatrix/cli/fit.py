@@ -60,7 +60,7 @@ def fit(  # noqa: PLR0913, PLR0917  # every parameter is an option
         ),
     ] = "auto",
     l1_ratio: Annotated[
-        float, typer.Option(help="0 draws coefficients towards 0, 1 (lasso) makes many exactly 0.")
+        float, typer.Option(help="With --strength: 0 draws coefficients towards 0, 1 (lasso) makes many exactly 0.")
     ] = 0.0,
     intercept: Intercept = True,
     memory: Memory = None,
@@ -143,7 +143,6 @@ def fit(  # noqa: PLR0913, PLR0917  # every parameter is an option
     from separatrix.model.learn import LearnOptions  # noqa: PLC0415
     from separatrix.model.training import TrainOptions  # noqa: PLC0415
 
-    _refuse_idle(context, name)
     perceptron = None
     if name == "perceptron":
         from separatrix.fit import PerceptronOptions  # noqa: PLC0415
@@ -163,6 +162,7 @@ def fit(  # noqa: PLR0913, PLR0917  # every parameter is an option
             on_overlap=on_overlap,  # type: ignore[arg-type]
         )
     learn = LearnOptions(_strength(strength), l1_ratio, intercept, seed=seed, perceptron=perceptron)
+    _refuse_idle(context, name, learn.strength)
     references = parse_references(reference or ())
     storage = storage_of(memory, engine, scheduler, checkpoint)
     options = TrainOptions(
@@ -195,8 +195,8 @@ def _strength(text: str) -> Any:
     return number
 
 
-def _refuse_idle(context: typer.Context, model: str) -> None:
-    """Raise an OptionError for an option that was given but says nothing to the model asked for."""
+def _refuse_idle(context: typer.Context, model: str, strength: Any) -> None:
+    """Raise an OptionError for an option that was given but says nothing to the model and the strength asked for."""
     for parameter in context.command.params:
         given = context.get_parameter_source(parameter.name or "")
         if given is None or given.name != "COMMANDLINE":
@@ -206,3 +206,7 @@ def _refuse_idle(context: typer.Context, model: str) -> None:
             raise OptionError(f"{option} is about the perceptron; ask for it with --model perceptron, or leave it out")
         if parameter.name in {"strength", "l1_ratio"} and model not in PENALISED:
             raise OptionError(f"{option} is about a penalty, which the {model} has none of; leave it out")
+        if parameter.name == "l1_ratio" and model == "svm":
+            raise OptionError(f"{option} is about a penalty that is not squared, as the svm's always is; leave it out")
+        if parameter.name == "l1_ratio" and strength in {"auto", 0.0}:
+            raise OptionError(f"{option} is about a penalty; ask for one with --strength cv or a number above 0")

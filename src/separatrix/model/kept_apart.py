@@ -12,7 +12,7 @@ from separatrix.fit import Watch
 from separatrix.model.one_fit import MOST_JUDGED, Evaluation, OneFit, cut_goal
 from separatrix.model.predictions import join_predictions
 
-__all__ = ["judge_apart"]
+__all__ = ["judge_apart", "parts_of"]
 
 
 def judge_apart(whole: OneFit, watch: Watch | None) -> tuple[Evaluation | None, str]:
@@ -26,13 +26,20 @@ def judge_apart(whole: OneFit, watch: Watch | None) -> tuple[Evaluation | None, 
     if options.holdout is not None:
         if not 0.0 < options.holdout < 1.0:
             raise OptionError(f"holdout={options.holdout!r} is out of range; give a share between 0 and 1")
-        parts = max(2, round(1.0 / options.holdout))
-        rows = assign_folds(n, parts, options.learn.seed, codes) == 0
+        rows = assign_folds(n, parts_of(options.holdout, n), options.learn.seed, codes) == 0
         words = f"on {counted(int(rows.sum()), 'row')} kept apart from the fit that is judged"
         return _told(_judge_folds(whole, [rows], watch), words, int(rows.sum()))
     folds = assign_folds(n, int(options.folds or 0), options.learn.seed, codes)
     words = f"on each row by a fit of other rows, in {options.folds} folds"
     return _told(_judge_folds(whole, [folds == number for number in range(int(folds.max()) + 1)], watch), words, n)
+
+
+def parts_of(share: float, n: int) -> int:
+    """Return how many parts n rows have of which one is a share to keep apart; it must be a row at least."""
+    parts = max(2, round(1.0 / share))
+    if parts > n:
+        raise OptionError(f"holdout={share!r} is less than one of {counted(n, 'row')}; give a larger share, as 0.2")
+    return parts
 
 
 def _told(found: Evaluation | None, words: str, rows: int) -> tuple[Evaluation | None, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from separatrix.errors import require_choice
@@ -11,10 +11,11 @@ from separatrix.tables.raw import Raw
 from separatrix.tables.sql import Connection
 from separatrix.tables.table import KINDS, ColumnKind
 
-__all__ = ["ASSUMED", "Asked", "Cells", "ColumnType"]
+__all__ = ["ASSUMED", "CAPITALS", "Asked", "Cells", "ColumnType", "reading_notes"]
 
 
 ASSUMED = "is assumed"  # said of what the cells of a column leave open
+CAPITALS = "whatever their capitals"  # said of words that differ, and are taken for one
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,8 @@ class ColumnType:
     """A column's kind, why it is of it, and how it is read.
 
     `format`: how its numbers or dates are written (`1.234,5`, `%d/%m/%Y`), which may be given to another reading.
-    `values` is the SQL expression of its values as a Column has them, `shown` of its cells as `sql` sees them.
+    `values` is the SQL expression of its values as a Column has them, `shown` of its cells as `sql` sees them. `gaps`
+    are the words in it that were read as missing.
     """
 
     name: str
@@ -54,6 +56,15 @@ class ColumnType:
     shown: str
     invalid: int = 0
     first_invalid: str | None = None
+    gaps: tuple[str, ...] = ()
+
+
+def reading_notes(schema: Sequence[ColumnType], gaps: Iterable[str] = ()) -> list[str]:
+    """Return what a user should know of how columns were read: words for a gap, these first, and what is doubtful."""
+    missed = dict.fromkeys((*gaps, *(word for column in schema for word in column.gaps)))
+    words = ", ".join(repr(word) for word in missed if word)
+    told = (c for c in schema if c.invalid or ASSUMED in c.reason or CAPITALS in c.reason)
+    return [f"read as missing: {words}"] * bool(words) + [f"column {c.name!r}: {c.reason}" for c in told]
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ whatever signs it has. Of a folder, all files of a known kind are read, in the o
 from __future__ import annotations
 
 import glob
+import os
 import shutil
 import sys
 import zlib
@@ -16,7 +17,7 @@ from typing import Literal
 
 from separatrix.errors import DataError
 
-__all__ = ["STANDARD_INPUT", "File", "FileKind", "find_files"]
+__all__ = ["STANDARD_INPUT", "File", "FileKind", "empty_file", "find_files"]
 
 FileKind = Literal["text", "parquet", "json", "libsvm"]
 Compression = Literal["none", "gzip", "zstd"]
@@ -59,10 +60,24 @@ def find_files(source: str, scratch: Path) -> tuple[File, ...]:
             raise DataError(f"{source!r} is a folder without a file that ends in one of {', '.join(SHOWN_ENDS)}")
         return _of_one_kind(inside, source)
     found = sorted(Path(match) for match in glob.glob(source, recursive=True) if Path(match).is_file())
+    if not found and path.exists():
+        raise _no_file(path, source)
     if not found:
         known = "no file matches" if glob.has_magic(source) else "there is no file"
         raise DataError(f"{known} {source!r}; check the path, or try one of the demos: demo:students")
     return _of_one_kind(found, source)
+
+
+def _no_file(path: Path, source: str) -> DataError:
+    if path.samefile(os.devnull):
+        return empty_file(source)
+    told = f"{source!r} is a device or a pipe, and no file"
+    return DataError(f"{told}; pipe the table in, and name it {STANDARD_INPUT}")
+
+
+def empty_file(name: str) -> DataError:
+    """Return the error for a file that has nothing in it."""
+    return DataError(f"{name!r} is empty; give a file with a header and rows")
 
 
 def _of_one_kind(paths: list[Path], source: str) -> tuple[File, ...]:
@@ -87,8 +102,8 @@ def _file(path: Path, name: str) -> File:
         raise DataError(f"{name!r} is {what}, and no table; save the table as csv")
     if kind is None:
         raise DataError(f"{name!r} does not end in one of {', '.join(SHOWN_ENDS)}; rename or convert the file")
-    if not start:
-        raise DataError(f"{name!r} is empty; give a file with a header and rows")
+    if not start.strip() and len(start) == size:
+        raise empty_file(name)
     compression = _compression(start)
     if compression == "gzip":
         _refuse_bomb(name, start, size)

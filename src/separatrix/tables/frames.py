@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.errors import DataError
-from separatrix.tables.column_type import Asked
+from separatrix.tables.column_type import Asked, reading_notes
 from separatrix.tables.duck_source import DuckSource
 from separatrix.tables.raw import Raw, unique_names
 from separatrix.tables.sql import connect
@@ -42,9 +42,7 @@ def from_frame(
     arrays, notes = _arrays(frame, asked.words)
     rows = len(next(iter(arrays.values()), ()))
     if not rows:
-        raise DataError(
-            f"{source} has no rows, only the columns {', '.join(map(repr, arrays))}; give at least two rows"
-        )
+        raise DataError(f"{source} has no rows, only the columns {', '.join(map(repr, arrays))}; add rows")
     with connect() as connection:
         connection.execute(f"SET pandas_analyze_sample = {rows}")
         connection.register(FRAME, {f"q{k}": array for k, array in enumerate(arrays.values())})
@@ -53,8 +51,7 @@ def from_frame(
         raw = Raw(tuple(arrays), tuple(types), notes)
         connection.execute(f"CREATE TABLE {raw.table} AS SELECT {casts} FROM {FRAME}")
         schema = find_kinds(connection, raw, asked)
-        said = [f"column {column.name!r}: {column.reason}" for column in schema if column.invalid]
-        return DuckSource(source, schema, (*notes, *said), connection, raw, rows).read()
+        return DuckSource(source, schema, (*notes, *reading_notes(schema)), connection, raw, rows).read()
 
 
 def _arrays(frame: object, words: Collection[str]) -> tuple[dict[str, NDArray[Any]], tuple[str, ...]]:
@@ -70,8 +67,8 @@ def _arrays(frame: object, words: Collection[str]) -> tuple[dict[str, NDArray[An
             f"{type(frame).__name__} is no frame that can be read ({said}); give one of pandas, polars or Arrow,"
             " with a name of its own for each column"
         ) from problem
-    pairs = zip(names, known.columns, strict=True)
-    return {name: _array(known[old], as_words=name in words) for name, old in pairs}, notes
+    columns = zip(names, known.iter_columns(), strict=True)
+    return {name: _array(column, as_words=name in words) for name, column in columns}, notes
 
 
 def _array(series: Any, *, as_words: bool) -> NDArray[Any]:

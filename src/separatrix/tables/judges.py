@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from separatrix.errors import counted
-from separatrix.tables.column_type import ASSUMED, Cells, ColumnType
+from separatrix.tables.column_type import ASSUMED, CAPITALS, Cells, ColumnType
 from separatrix.tables.dates import ISO, SWAPPED, date_candidates, date_sql, days_sql
 from separatrix.tables.missing import MISSING_NUMBERS
 from separatrix.tables.numbers import FORMATS, PLAIN, SIGNS, NumberFormat, has_codes, number_format
@@ -111,8 +111,16 @@ def _boolean_of(column: _Column, pair: tuple[str, str], truths: Mapping[str, flo
     values = f"coalesce(CASE lower({trimmed(column.cell)}) {cases} END, CAST('nan' AS DOUBLE))"
     spelt = {word.lower(): word for word in reversed(column.sample)}
     levels = tuple(spelt.get(word, word) for word in pair)
-    shown = clean(column.cell, column.words.missing)
-    return ColumnType(column.cells.name, "boolean", levels, "two words that say no and yes", "", values, shown)
+    shown, (_, gaps) = clean(column.cell, column.words.missing), column.words.care()
+    reason = f"two words that say no and yes{_spellings(column.sample, pair)}"
+    return ColumnType(column.cells.name, "boolean", levels, reason, "", values, shown, gaps=gaps)
+
+
+def _spellings(sample: Sequence[str], pair: tuple[str, str]) -> str:
+    """Return the words of a column that stand for two, if they are more than two."""
+    found = sorted(word for word in sample if word.lower() in {each.lower() for each in pair})
+    alike = len({word.lower() for word in found})
+    return f", {CAPITALS}: {', '.join(map(repr, found))}" if len(found) > alike else ""
 
 
 # Numbers
@@ -149,7 +157,8 @@ def _number_of(column: _Column, form: NumberFormat, taken: Taken) -> ColumnType:
     reason += f", {' and '.join(signs)} left off" if signs else ""
     reason += f", {counted(taken.gaps, 'word')} for missing" if taken.gaps else ""
     values = f"coalesce({number}, CAST('nan' AS DOUBLE))"
-    return _with_refused(ColumnType(column.cells.name, "number", (), reason, form.name, values, number), taken)
+    found = ColumnType(column.cells.name, "number", (), reason, form.name, values, number, gaps=taken.gap_words)
+    return _with_refused(found, taken)
 
 
 # Dates
@@ -206,7 +215,8 @@ def _dated_by(column: _Column, form: str) -> Taken:
 def _date_of(column: _Column, form: str, taken: Taken, reason: str) -> ColumnType:
     date = column.without_gaps(date_sql(trimmed(column.cell), form))
     values = f"coalesce({days_sql(date)}, CAST('nan' AS DOUBLE))"
-    return _with_refused(ColumnType(column.cells.name, "date", (), reason, form, values, date), taken)
+    found = ColumnType(column.cells.name, "date", (), reason, form, values, date, gaps=taken.gap_words)
+    return _with_refused(found, taken)
 
 
 # Words
@@ -220,11 +230,11 @@ def _plain_words(column: _Column) -> ColumnType:
     word = clean(column.cell, column.words.missing) if around or gaps else column.cell
     is_long = length > LONG_WORD or blanks >= MANY_BLANKS
     if kind == "text" or (kind is None and is_long and (different > MANY_LEVELS or 2 * different > told)):
-        return ColumnType(name, "text", (), f"{length:.0f} characters a cell on average", "", word, word)
+        return ColumnType(name, "text", (), f"{length:.0f} characters a cell on average", "", word, word, gaps=gaps)
     all_differ = told == different == column.cells.rows >= FEW_ROWS
     if kind == "id" or (kind is None and (all_differ or (different > MANY_LEVELS and 2 * different > told))):
         many = "a different word in each row" if all_differ else f"{different:,} different words in {told:,} rows"
-        return ColumnType(name, "id", (), f"{many}, so it names rows", "", word, word)
+        return ColumnType(name, "id", (), f"{many}, so it names rows", "", word, word, gaps=gaps)
     return _category(column, word, different, gaps)
 
 
@@ -241,7 +251,7 @@ def _category(column: _Column, word: str, different: int, gaps: Sequence[str]) -
     if cells.kind is None and (odd := _odd_words(column)):
         reason += f"; no numbers, for {odd!r} is none"
     reason += f"; {' and '.join(map(repr, gaps))} read as missing" if gaps else ""
-    return ColumnType(cells.name, "category", levels, reason, "", values, word)
+    return ColumnType(cells.name, "category", levels, reason, "", values, word, gaps=tuple(gaps))
 
 
 def _odd_words(column: _Column) -> str | None:

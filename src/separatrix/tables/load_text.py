@@ -37,9 +37,7 @@ def load_text(
     _refuse_trailing_fields(connection, files)
     comma = any(text.dialect.decimal_comma for text in files)
     said = tuple(dict.fromkeys(note for text in files for note in text.notes))
-    missed = ", ".join(repr(word) for word in met if word)
-    told = (f"read as missing: {missed}",) if missed else ()
-    raw = Raw(names, tuple(types), (*said, *notes, *told), decimal_comma=comma, written=True)
+    raw = Raw(names, tuple(types), (*said, *notes), decimal_comma=comma, written=True, gaps=met)
     return without_empty_rows(connection, raw, [not name.strip() for name in files[0].dialect.names])
 
 

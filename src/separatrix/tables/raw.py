@@ -26,7 +26,8 @@ WORDS = {"VARCHAR", "ENUM", "UUID", "TIME", "TIME_NS", "TIME WITH TIME ZONE", "I
 class Raw:
     """A table of DuckDB whose columns c0, c1, … have these names and types; rows are numbered from 0 by `rowid`.
 
-    `written`: its numbers stood as text in a file, and were written plainly where their type is DOUBLE.
+    `written`: its numbers stood as text in a file, and were written plainly where their type is DOUBLE. `gaps` are
+    words that were read as missing, in any column.
     """
 
     names: tuple[str, ...]
@@ -35,11 +36,16 @@ class Raw:
     decimal_comma: bool = False
     written: bool = False
     table: str = RAW
+    gaps: tuple[str, ...] = ()
 
     @property
     def cells(self) -> tuple[str, ...]:
         """The columns, as SQL calls them."""
         return tuple(f"c{k}" for k in range(len(self.names)))
+
+    def with_notes(self, notes: Iterable[str]) -> Raw:
+        """Return the table with further notes, each once."""
+        return replace(self, notes=tuple(dict.fromkeys((*self.notes, *notes))))
 
 
 def plain_type(kind: str) -> str | None:

@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from separatrix.errors import DataError, OptionError
-from separatrix.tables.column_type import ASSUMED, Asked, ColumnType
+from separatrix.tables.column_type import Asked, ColumnType, reading_notes
 from separatrix.tables.demos import DEMO_PREFIX, DEMOS, demo_path, demo_table
 from separatrix.tables.files import File, find_files
 from separatrix.tables.raw import Raw
@@ -104,10 +104,13 @@ def _opened(  # what `open_table` was asked
         begin = partial(_begin, connection, memory, judge if sql is None else _take_any)
         raw = _loaded_whole(connection, files, folder, asked, begin)
         schema = _kinds(connection, raw, asked, source)
+        raw = raw.with_notes(reading_notes(schema, raw.gaps))
         if where is not None or sql is not None:
             raw = _asked_for(connection, raw, schema, where, sql, asked.words)
             judge(raw.names)
-            schema = _kinds(connection, raw, asked if where is None else _settled(asked, schema), source)
+            found = _kinds(connection, raw, asked if where is None else _settled(asked, schema), source)
+            schema = found if where is None else _as_named_before(found, schema)
+            raw = raw.with_notes(reading_notes(schema))
         rows = int(connection.execute(f"SELECT count(*) FROM {raw.table}").fetchone()[0])
     except BaseException:
         if connection is not None:
@@ -116,8 +119,7 @@ def _opened(  # what `open_table` was asked
         raise
     demo = DEMOS.get(source.removeprefix(DEMO_PREFIX)) if source.startswith(DEMO_PREFIX) else None
     target, row_names = (demo.target, demo.row_names) if demo and sql is None else (None, None)
-    notes = (*raw.notes, *_invalid_notes(schema))
-    return DuckSource(source, schema, notes, connection, raw, rows, scratch, target, row_names)
+    return DuckSource(source, schema, raw.notes, connection, raw, rows, scratch, target, row_names)
 
 
 def _begin(
@@ -183,7 +185,7 @@ def _kinds(connection: Connection, raw: Raw, asked: Asked, source: str) -> tuple
 
     if not connection.execute(f"SELECT count(*) FROM {raw.table}").fetchone()[0]:
         found = ", ".join(map(repr, raw.names))
-        raise DataError(f"{source!r} has no rows, only the columns {found}; give at least two rows")
+        raise DataError(f"{source!r} has no rows, only the columns {found}; add rows")
     return find_kinds(connection, raw, asked)
 
 
@@ -209,6 +211,7 @@ def _settled(asked: Asked, schema: Sequence[ColumnType]) -> Asked:
     return replace(asked, kinds={**kinds, **asked.kinds}, levels={**words, **asked.levels})
 
 
-def _invalid_notes(schema: Sequence[ColumnType]) -> list[str]:
-    told = (column for column in schema if column.invalid or ASSUMED in column.reason)
-    return [f"column {column.name!r}: {column.reason}" for column in told]
+def _as_named_before(found: Sequence[ColumnType], schema: Sequence[ColumnType]) -> tuple[ColumnType, ...]:
+    """Return the kinds of chosen rows; what names rows does so for the reason that all rows have shown."""
+    pairs = zip(found, schema, strict=True)
+    return tuple(replace(now, reason=before.reason) if now.kind == "id" else now for now, before in pairs)

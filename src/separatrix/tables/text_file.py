@@ -14,12 +14,13 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from string import whitespace
 from typing import IO, cast
 
 from separatrix.errors import DataError
 from separatrix.tables.dialect import Dialect, find_dialect, records_of
 from separatrix.tables.encoding import Encoding, detect_encoding, rewrite
-from separatrix.tables.files import File
+from separatrix.tables.files import File, empty_file
 from separatrix.tables.sql import Connection, path_literal
 
 __all__ = ["TextFile", "prepare_text", "prepare_text_anew", "text_lines", "trailing_separators"]
@@ -30,6 +31,7 @@ PLACES, PLACE = 7, 1 << 15  # further places looked at, and bytes at each
 CONTROL = re.compile(r"[\x00\x02-\x08\x0b\x0e-\x1a]")
 FEW_CONTROLS = 0.05  # control characters among all; a table has next to none
 LONE_FEED, FEED = re.compile(r"(?<!\r)\n"), "\r\n"
+BYTE_ORDER_MARK = "\ufeff"
 ZSTD_LINES = 2000  # of a file that Python cannot unpack
 
 
@@ -90,6 +92,8 @@ def _start(path: Path) -> bytes:
 def _prepared(file: File, head: bytes, encoding: Encoding, scratch: Path, *, must_rewrite: bool = False) -> TextFile:
     sample = head.decode(encoding.codec, errors="replace")
     _refuse_controls(sample, file.name)
+    if len(head) < SAMPLE and not sample.strip(BYTE_ORDER_MARK + whitespace):
+        raise empty_file(file.name)
     mixed = FEED in sample and LONE_FEED.search(sample) is not None
     notes = [] if encoding.is_plain else [f"read as {encoding.name}: {encoding.evidence}"]
     path, compression = file.path, str(file.compression)

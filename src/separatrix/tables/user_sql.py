@@ -2,17 +2,19 @@
 
 Read-only: by then the connection is shut off from files, network and settings, for good, and only one SELECT is
 taken. In the view, numbers, dates and words are typed as they were found, gaps are NULL, and columns have their own
-names.
+names. SQL is blind to capitals: columns whose names differ in nothing else have a number there, X_1 and x_2, so that a
+query which says x is refused, and not answered with the wrong one.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from separatrix.errors import DataError, OptionError
 from separatrix.tables.column_type import ColumnType
-from separatrix.tables.load_typed import load_query
+from separatrix.tables.load_typed import Field, describe, load_query
 from separatrix.tables.raw import Raw
 from separatrix.tables.sql import Connection, identifier, lock
 
@@ -27,7 +29,7 @@ def choose_rows(
 ) -> Raw:
     """Return the rows that meet a predicate, as a raw table."""
     chosen = _answer(connection, raw, schema, f"SELECT * FROM {VIEW} WHERE (\n{where}\n)", f"where={where!r}", words)
-    return replace(chosen, names=raw.names, notes=(*raw.notes, f"rows chosen where {where}"))
+    return replace(chosen, notes=(*raw.notes, f"rows chosen where {where}"))
 
 
 def run_query(connection: Connection, raw: Raw, schema: Sequence[ColumnType], sql: str, words: Collection[str]) -> Raw:
@@ -41,32 +43,57 @@ def _answer(
 ) -> Raw:
     import duckdb  # noqa: PLC0415
 
-    names = _names_in_sql(schema)
+    names = _names_in_sql(raw.names)
     shown = ", ".join(f"{column.shown} AS {identifier(name)}" for column, name in zip(schema, names, strict=True))
     for view in (VIEW, "table"):
         connection.execute(f"CREATE VIEW {identifier(view)} AS SELECT {shown} FROM {raw.table} ORDER BY rowid")
     lock(connection)
     try:
         _require_one_select(connection, query, told)
-        chosen = load_query(connection, query, words, table=CHOSEN)
+        fields = _with_own_names(describe(connection, query), names, raw.names)
+        chosen = load_query(connection, query, fields, words, table=CHOSEN)
     except duckdb.Error as problem:
-        raise OptionError(f"{told}: {_in_words(problem)}; the table is called {VIEW}") from problem
+        said = _in_words(problem)
+        if hint := _mixed_up(said, names, raw.names):
+            raise OptionError(f"{told}: {hint}") from problem
+        raise OptionError(f"{told}: {said}; the table is called {VIEW}") from problem
     if not connection.execute(f"SELECT count(*) FROM {CHOSEN}").fetchone()[0]:
-        raise DataError(f"{told} leaves no row; ask for at least two rows")
+        raise DataError(f"{told} leaves no row; ask for others")
     return replace(chosen, decimal_comma=raw.decimal_comma, written=raw.written)
 
 
-def _names_in_sql(schema: Sequence[ColumnType]) -> list[str]:
-    """Return the names of the columns, with a number where SQL, which is blind to capitals, would mix two up."""
-    taken: set[str] = set()
-    names = []
-    for column in schema:
-        name, number = column.name, 2
-        while name.lower() in taken:
-            name, number = f"{column.name}_{number}", number + 1
-        taken.add(name.lower())
-        names.append(name)
-    return names
+def _names_in_sql(names: Sequence[str]) -> list[str]:
+    """Return what columns are called in SQL: names that differ in capitals only have a number, the first one too.
+
+    >>> _names_in_sql(["X", "y", "x"])
+    ['X_1', 'y', 'x_2']
+    """
+    alike = Counter(name.lower() for name in names)
+    taken, found = set(alike), []
+    for name in names:
+        told, number = name, 1
+        while alike[name.lower()] > 1 and told.lower() in taken:
+            told, number = f"{name}_{number}", number + 1
+        taken.add(told.lower())
+        found.append(told)
+    return found
+
+
+def _with_own_names(fields: Sequence[Field], in_sql: Sequence[str], names: Sequence[str]) -> list[Field]:
+    """Return the columns of an answer, those of the table with their own names again."""
+    own = dict(zip(in_sql, names, strict=True))
+    return [field._replace(name=own.get(field.name, field.name)) for field in fields]
+
+
+def _mixed_up(said: str, in_sql: Sequence[str], names: Sequence[str]) -> str:
+    """Return what to write for columns that differ in capitals only, if DuckDB looked for one of them in vain."""
+    for sought in names:
+        alike = [pair for pair in zip(names, in_sql, strict=True) if pair[0].lower() == sought.lower()]
+        if len(alike) > 1 and f'"{sought}"'.lower() in said.lower():
+            columns = " and ".join(repr(name) for name, _ in alike)
+            written = ", ".join(f"{identifier(told)} for {name!r}" for name, told in alike)
+            return f"SQL does not tell {columns} apart; write {written}, or rename one in the file"
+    return ""
 
 
 def _require_one_select(connection: Connection, query: str, told: str) -> None:

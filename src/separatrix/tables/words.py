@@ -42,6 +42,7 @@ class Taken(NamedTuple):
     first_refused: str | None
     different: int  # words that it takes
     gaps: int  # cells that stand for a missing number
+    gap_words: tuple[str, ...]  # that stand for a missing value, of whatever kind
 
 
 @dataclass(frozen=True)
@@ -69,9 +70,10 @@ class Words:
         row = self.connection.execute(
             f"SELECT coalesce(sum(rows) FILTER ({told}), 0), coalesce(sum(rows) FILTER ({refused}), 0),"
             f" arg_min(word, first) FILTER ({refused}), count(DISTINCT word) FILTER ({told} AND ({condition})),"
-            f" coalesce(sum(rows) FILTER ({_NUMBER_GAP}), 0) FROM {self.relation}"
+            f" coalesce(sum(rows) FILTER ({_NUMBER_GAP}), 0), list(DISTINCT word) FILTER ({self.gap} OR {_NUMBER_GAP})"
+            f" FROM {self.relation}"
         ).fetchone()
-        return Taken(int(row[0]), int(row[1]), row[2], int(row[3]), int(row[4]))
+        return Taken(int(row[0]), int(row[1]), row[2], int(row[3]), int(row[4]), tuple(sorted(row[5] or ())))
 
     def shape(self) -> tuple[int, int, float, float]:
         """Return the number of cells with a word, of different words, and the mean length and blanks in a cell."""

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.design import Block, Design, add_each
-from separatrix.errors import counted
+from separatrix.errors import OptionError, counted
 from separatrix.inference import eligibility
 from separatrix.model.learn.base import LearnOptions, TrainingRows
 from separatrix.penalties import make_penalty
@@ -56,6 +56,9 @@ def choose_strength(problems: Sequence[Problem], options: LearnOptions, codes: A
     if options.strength == "cv":
         from separatrix.fit import assign_folds, cross_validate  # noqa: PLC0415  # few fits need it
 
+        if n < options.folds:
+            told = f"strength='cv' takes {options.folds} folds, and there are {counted(n, 'row')}"
+            raise OptionError(f"{told}; give a number, as 0.1")
         folds = assign_folds(n, options.folds, options.seed, codes)
         found = cross_validate(problems, options.l1_ratio, folds, strengths=STRENGTHS, options=options.convex)
         strength = found.strength
