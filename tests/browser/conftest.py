@@ -24,6 +24,15 @@ CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shuti
 LAPTOP = {"width": 1366, "height": 768}
 TABLET = {"width": 820, "height": 1180}
 PATIENCE = 15_000  # milliseconds
+MOST_LOOKS = 50  # at a figure that does not rest, a tenth of a second apart
+QUIET = (  # of its own accord Chromium asks other machines, which there may be no way to
+    "--no-sandbox",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+    "--disable-quic",
+)
 WHERE = """([title, x, y]) => {
   const found = (view) => {
     if (view.model.type === "Figure" && view.model.title.text === title) return view;
@@ -81,7 +90,7 @@ def chromium() -> Iterator[Any]:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        browser = driver.chromium.launch(executable_path=CHROMIUM, args=list(QUIET))
         yield browser
         browser.close()
 
@@ -121,11 +130,14 @@ class Visit:
     def place(self, x: float, y: float, title: str = "Input space") -> tuple[float, float]:
         """Return where on the screen a place of a figure is, once it moves no more."""
         before = None
-        while before != (where := self.page.evaluate(WHERE, [title, x, y])):
+        for _ in range(MOST_LOOKS):
+            where = self.page.evaluate(WHERE, [title, x, y])
+            assert where is not None, f"there is no figure {title!r}"
+            if where == before:
+                return where[0], where[1]
             before = where
             self.page.wait_for_timeout(100)
-        assert where is not None, f"there is no figure {title!r}"
-        return where[0], where[1]
+        raise AssertionError(f"the figure {title!r} did not rest")
 
     def drag(self, start: tuple[float, float], end: tuple[float, float]) -> None:
         """Drag a point of the input space from one place to another."""

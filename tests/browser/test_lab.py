@@ -6,6 +6,10 @@ import re
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from separatrix.lab.session.options import LEARNERS
+
 LIGHT = "?views=input"  # one figure: quick to draw
 
 
@@ -201,6 +205,46 @@ def test_every_view_is_drawn_at_every_size(visit, pictures):
 def overflows(visit: Any) -> bool:
     """Tell whether the page is wider than its window."""
     return bool(visit.page.evaluate("document.documentElement.scrollWidth > window.innerWidth"))
+
+
+WALKED = ("perceptron", "kernel_perceptron", "perceptron", "kernel_svm", "lms", "max_margin", "kernel_perceptron")
+AT_THE_END = re.compile(r"^([\d,]+) of \1$")
+
+
+@pytest.mark.parametrize("example", ["moons", "note-e-xor", "gaussians", "note-d-interval"])
+def test_learners_follow_each_other_without_an_error_of_a_script(visit, example):
+    visit.open()
+    choose(visit, "example", example)
+    for learner in WALKED:
+        choose(visit, "learner", learner)
+        visit.sees(LEARNERS[learner].formula)
+        visit.page.get_by_role("button", name="To the end").click()
+        visit.sees(AT_THE_END)
+        assert visit.faults == [], learner
+
+
+def test_axes_are_offered_only_where_weights_are_drawn(visit):
+    visit.open("?views=weights")
+    choose(visit, "example", "moons")
+    choose(visit, "learner", "perceptron")
+    axes = visit.page.get_by_role("group", name="Axes")
+    axes.wait_for()
+    choose(visit, "learner", "kernel_perceptron")
+    visit.sees("a kernel learner has no weights to draw")
+    axes.wait_for(state="hidden")
+    choose(visit, "learner", "perceptron")
+    axes.wait_for()
+
+
+def test_the_slider_of_steps_can_be_used_on_a_telephone(visit):
+    visit.page.set_viewport_size({"width": 390, "height": 844})
+    slider = visit.open(LIGHT).page.get_by_label("step", exact=True)
+    slider.scroll_into_view_if_needed()
+    box = slider.bounding_box()
+    assert box["width"] > 200
+    visit.page.mouse.click(box["x"] + box["width"] - 3, box["y"] + box["height"] / 2)
+    visit.sees("converged, 5 ≤ 17")
+    assert not overflows(visit)
 
 
 def test_controls_have_names(visit):

@@ -70,7 +70,7 @@ def test_a_target_is_asked_for_until_one_can_be_taken():
     rows = b"a,b,one,kind\n1,2,x,u\n3,1,x,v\n"
     page.data.told("file", {"name": "own.csv", "size": len(rows), "content": base64.b64encode(rows).decode()})
     page.data.told("target", "one")
-    assert "the target &#x27;one&#x27; has 1 different values" in page.notice.html
+    assert "the target &#x27;one&#x27; has 1 different value;" in page.notice.html
     assert "target" in {field["name"] for field in page.data.form.fields}
     page.data.told("target", "kind")
     assert len(page.desk.state.points) == 2

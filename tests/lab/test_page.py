@@ -10,6 +10,7 @@ import sys
 import pytest
 
 pytest.importorskip("panel", reason="the lab needs Panel: pip install 'separatrix[lab]'")
+from bokeh.models import MultiLine, Patches
 from tornado.httputil import HTTPHeaders
 
 from separatrix.errors import DataError, OptionError
@@ -188,6 +189,42 @@ def test_every_preset_and_learner_is_drawn_in_every_view():
         page.time.press("step")
         assert page.notice.html == "", (learner, page.notice.html)
         assert page.desk.state.panes[0].learner == learner
+
+
+def test_a_table_says_which_rows_it_leaves_out_and_which_column_is_too_large(tmp_path):
+    file = tmp_path / "own.csv"
+    rows = "".join(f"{k % 7},{k % 5},{1 + k}e300,{'xy'[k % 2]}\n" for k in range(20))
+    file.write_text(f"a,b,c,kind\n,1,1,x\n,2,1,y\n3,1,1,\n{rows}", encoding="utf-8")
+    page = LabPage(opened(str(file), "kind"))
+    words = next(field["value"] for field in page.data.form.fields if field["name"] == "words")
+    assert words == "20 rows fitted; left out: 1 row without 'kind', 2 rows without 'a'"
+    page.data.told("up", "c")
+    assert "column &#x27;c&#x27; has numbers up to 2e+301" in page.notice.html
+    assert page.desk.state.origin.columns == ("a", "b")
+
+
+def test_a_view_with_nothing_to_draw_shows_its_words_alone():
+    page = LabPage(actions.load_preset(first_state(), "moons"))
+    weights, mistakes = page.panes[0].drawings["weights"], page.panes[0].drawings["mistakes"]
+    for _ in range(3):
+        page.desk.act(actions.set_option, 0, learner="perceptron")
+        assert (weights.figures[0].visible, weights.axes_form.visible, mistakes.figures[0].visible) == (True,) * 3
+        page.desk.act(actions.set_option, 0, learner="kernel_svm")
+        assert (weights.figures[0].visible, weights.axes_form.visible, mistakes.figures[0].visible) == (False,) * 3
+        assert "no weights to draw" in weights.words.html
+    page.desk.act(actions.set_option, 0, learner="kernel_perceptron")
+    assert mistakes.figures[0].visible
+    page.desk.act(actions.set_option, 0, learner="perceptron", feature_map="squared_distance")
+    assert weights.figures[0].visible
+    assert not weights.axes_form.visible  # two weights: there is nothing to choose
+
+
+def test_no_glyph_looks_for_what_the_same_message_has_taken_away():
+    page = LabPage(first_state(), views=tuple(VIEWS))
+    figures = [figure for drawing in page.panes[0].drawings.values() for figure in drawing.figures]
+    glyphs = [renderer.glyph for figure in figures for renderer in figure.renderers]
+    assert len(glyphs) > 20
+    assert not any(isinstance(glyph, MultiLine | Patches) for glyph in glyphs)
 
 
 def test_a_step_sends_data_and_makes_no_new_figure():

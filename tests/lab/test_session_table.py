@@ -6,10 +6,11 @@ import pytest
 from separatrix.errors import DataError, OptionError
 from separatrix.lab.session import actions
 from separatrix.lab.session.history import history_of
+from separatrix.lab.session.options import LEARNERS
 from separatrix.lab.session.permalink import from_token, to_token
 from separatrix.lab.session.points import MOST_DRAWN
 from separatrix.lab.session.state import first_state
-from separatrix.lab.session.table import TableData, table_data, table_points
+from separatrix.lab.session.table import LARGEST_NUMBER, TableData, left_out, table_data, table_points
 from separatrix.lab.session.verdict import verdict_of
 from separatrix.lab.session.views.input_space import input_space
 from separatrix.lab.session.views.lifted import lifted
@@ -74,6 +75,43 @@ def test_rows_with_gaps_are_left_out_and_keep_their_numbers():
     assert table_data(Table((a, unknown), "gaps"), "label").X.ravel().tolist() == [1.0, 3.0, 4.0]
 
 
+def test_rows_left_out_are_counted_with_the_reason():
+    a = Column("a", "number", np.array([1.0, np.nan, 3.0, 4.0, np.inf, np.nan, 0.0]))
+    b = Column("b", "number", np.array([1.0, 2.0, np.nan, 0.0, 0.0, np.inf, 1.0]))
+    label = category_column("label", ["x", "y", "x", "y", "x", "y", None])
+    data = table_data(Table((a, b, label), "gaps"), "label")
+    assert left_out(data, ("a",)) == "1 row without 'label', 2 rows without 'a', 1 row with an infinite 'a'"
+    assert left_out(data, ("a", "b")) == (
+        "1 row without 'label', 3 rows without 'a' or 'b', 1 row with an infinite 'a'"
+    )
+    assert len(table_points(data, ("a", "b"), "y")) == 7 - 1 - 3 - 1
+    whole = Table((a, b, label), "gaps").select(np.isin(np.arange(7), (0, 3)))
+    assert left_out(table_data(whole, "label"), ("a", "b")) == ""
+
+
+@pytest.mark.parametrize(
+    ("size", "power"), [(2e300, "1e\\+300"), (1.5 * LARGEST_NUMBER, "1e\\+25"), (3e-310, "1e-310")]
+)
+def test_numbers_whose_products_are_no_floats_are_refused_by_column(size, power):
+    X = np.column_stack([np.arange(4.0), [0.5 * size, -size, 0.0, 0.1 * size]])
+    data = TableData("t", ("a", "b"), X, "label", ("n", "y"), np.array([0, 1, 0, 1]))
+    message = f"column 'b' has numbers up to .*, whose products leave .*; divide the column by {power} first"
+    with pytest.raises(DataError, match=message):
+        actions.load_table(first_state(), data)
+    assert len(table_points(data, ("a",), "y")) == 4
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_numbers_as_large_as_can_be_are_judged_and_learned_from(learner):
+    rng = np.random.default_rng(0)
+    X = np.column_stack([0.3 * LARGEST_NUMBER * rng.normal(size=30), rng.normal(size=30)])
+    data = TableData("t", ("a", "b"), X, "label", ("n", "y"), (rng.random(30) > 0.5).astype(np.int64))
+    chosen = {"learner": learner, "feature_map": "polynomial", "degree": 6, "max_steps": 20}
+    state = actions.set_option(actions.load_table(first_state(), data), 0, **chosen)
+    assert verdict_of(state, 0).headline
+    assert status_line(actions.seek(state, 20), 0).words
+
+
 @pytest.mark.parametrize(
     ("columns", "options", "message"),
     [
@@ -97,7 +135,7 @@ def test_tables_that_cannot_be_used_are_refused():
         table_data(Table((number,), "one"))
     with pytest.raises(DataError, match="has 60 different values; the lab takes 2 to 50 classes"):
         table_data(Table((number, words), "t"), "a")
-    with pytest.raises(DataError, match="has 1 different values"):
+    with pytest.raises(DataError, match="has 1 different value; the lab takes 2 to 50 classes"):
         table_data(Table((number, words), "t"), "word")
     two = category_column("two", ["x", "y"] * 30)
     with pytest.raises(DataError, match="no column of numbers beside the target 'two'"):

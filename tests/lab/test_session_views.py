@@ -272,6 +272,22 @@ def test_the_update_table_shows_the_last_steps():
 def test_mistakes_are_counted_of_perceptrons_only():
     with pytest.raises(OptionError, match=r"the bound \(R/γ\)² is the perceptron's; LMS, batch is not"):
         mistake_view(begin("note-a", learner="lms"), 0)
+    with pytest.raises(OptionError, match="the perceptron's; Kernel SVM is not"):
+        mistake_view(begin("note-a", learner="kernel_svm"), 0)
+
+
+@pytest.mark.parametrize(("intercept", "place"), [(False, "kernel"), (True, "kernel plus 1")])
+def test_mistakes_of_a_kernel_perceptron_are_counted_in_the_kernels_space(intercept, place):
+    state = begin("note-a", 1000, learner="kernel_perceptron", fit_intercept=intercept)
+    view, history = mistake_view(state, 0), history_of(state.points, state.panes[0])
+    matrix = history.setting.kernel(state.points.X, state.points.X) + float(intercept)
+    coefs = [frame.coef for frame in history.frames(1000)[1:]]
+    assert view.now == len(view.t) == len(coefs) > 0
+    assert view.squared_norm == pytest.approx([coef @ matrix @ coef for coef in coefs])
+    assert view.holds.all()
+    assert view.now <= view.bound == pytest.approx((view.radius / view.margin) ** 2)
+    assert view.words.startswith(f"{view.now} mistakes so far; at most (R/γ)² = {view.bound:.6g} with R = ")
+    assert view.words.endswith(f" in the space of the rbf {place}")
 
 
 @pytest.mark.parametrize(("preset", "learner"), list(product(PRESETS, LEARNERS)))

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from separatrix.errors import OptionError
+from separatrix.errors import OptionError, counted
 from separatrix.lab.page.desk import Desk
 from separatrix.lab.page.parts.form import Field, Form, button, note, pick, radio, slide
 from separatrix.lab.page.upload import ACCEPTED, LARGEST_UPLOAD, uploaded_table
 from separatrix.lab.session import actions
 from separatrix.lab.session.presets import FEWEST, PRESETS
 from separatrix.lab.session.state import State
-from separatrix.lab.session.table import table_data
+from separatrix.lab.session.table import left_out, table_data
 
 __all__ = ["MODES", "DataCard"]
 
@@ -102,7 +102,7 @@ class DataCard:
         ours = state.origin.kind == "preset"
         if state.table is not None:
             choices.append((TABLE, f"table: {state.table.source}"))
-        words = PRESETS[state.origin.name].words if ours else f"{len(state.points):,} rows, all fitted"
+        words = PRESETS[state.origin.name].words if ours else _fitted(state)
         if len(state.points.drawn) < len(state.points):
             words += f"; {len(state.points.drawn):,} drawn"
         return [pick("preset", "example", state.origin.name if ours else TABLE, choices), note("words", words)]
@@ -123,6 +123,14 @@ class DataCard:
         if state.origin.kind == TABLE and state.table is not None:
             fields += _column_fields(state)
         return fields
+
+
+def _fitted(state: State) -> str:
+    """Return how many rows of a table are fitted, and which were left out."""
+    assert state.table is not None
+    missed = left_out(state.table, state.origin.columns)
+    fitted = counted(len(state.points), "row")
+    return f"{fitted} fitted; left out: {missed}" if missed else f"{fitted}, all fitted"
 
 
 def _sliders(state: State) -> list[Field]:

@@ -113,19 +113,13 @@ class PaneCard:
             if isinstance(drawing, InputDrawing):
                 drawing.chosen = self.desk.chosen
             drawing.show(state)
-            _set_visible(drawing, True)
+            drawing.set_visible(True)
         except SeparatrixError as refusal:
             if name in TEXTS:
                 self.texts[name].show(paragraph(str(refusal), "quiet"))
                 return
-            _set_visible(self.drawings[name], False)
+            self.drawings[name].set_visible(False)
             self.drawings[name].words.show(paragraph(str(refusal), "quiet"))
-
-
-def _set_visible(drawing: Drawing, visible: bool) -> None:
-    """Show or hide the figures of a drawing; its words stay."""
-    for part in drawing.view.objects[: len(drawing.figures)]:
-        part.visible = visible
 
 
 def _keep_fields(panes: int) -> list[Any]:

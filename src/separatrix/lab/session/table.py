@@ -1,6 +1,7 @@
 """A user's own table as points: two or three columns (or more), or its first principal components.
 
-Every row that has a number in each column asked for is fitted, however many there are; only pictures take a sample.
+Every row that has a number in each column asked for is fitted, however many there are; only pictures take a sample. How
+many rows were left out, and why, is told; a column of numbers too large or too small to be multiplied is refused.
 Principal components come from the singular values of the centred columns, each divided by its standard deviation; the
 sign of a component is that which makes its largest weight positive, so that the same table always looks the same.
 """
@@ -15,17 +16,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.errors import DataError, OptionError, did_you_mean
+from separatrix.errors import DataError, OptionError, counted, did_you_mean
 from separatrix.lab.session.points import Points, make_points
 
 if TYPE_CHECKING:
     from separatrix.tables import Table
 
-__all__ = ["MOST_COLUMNS", "MOST_ROWS", "TableData", "table_data", "table_points"]
+__all__ = ["MOST_COLUMNS", "MOST_ROWS", "TableData", "left_out", "table_data", "table_points"]
 
 Floats = NDArray[np.float64]
 MOST_ROWS = 200_000
 MOST_COLUMNS = 16  # fitted at once
+LARGEST_NUMBER = 1e25  # squares of products of six, the highest degree of a map, are still floats
+SMALLEST_NUMBER = 1e-300  # of a column's largest: below, floats have too few digits to be drawn
 NUMBERS = {"number", "boolean", "date"}
 MOST_CLASSES = 50
 SHOWN = 10  # classes that a message lists
@@ -33,7 +36,10 @@ SHOWN = 10  # classes that a message lists
 
 @dataclass(frozen=True, eq=False)
 class TableData:
-    """The numbers of a table, (n, p) with NaN where missing, and the label of each row; known by its digest."""
+    """The numbers of a table, (n, p) with NaN where missing, and the label of each row; known by its digest.
+
+    `unlabelled` counts the rows that are not here because they have no label.
+    """
 
     source: str
     names: tuple[str, ...]
@@ -41,6 +47,7 @@ class TableData:
     target: str
     labels: tuple[str, ...]
     codes: NDArray[np.int64]
+    unlabelled: int = 0
 
     @cached_property
     def digest(self) -> str:
@@ -70,14 +77,16 @@ def table_data(table: Table, target: str | None = None) -> TableData:
     words, codes = np.unique(np.array([_word(cell) for cell in cells], dtype=str), return_inverse=True)
     if not 2 <= len(words) <= MOST_CLASSES:
         raise DataError(
-            f"the target {name!r} has {len(words):,} different values; the lab takes 2 to {MOST_CLASSES} classes"
+            f"the target {name!r} has {counted(len(words), 'different value')};"
+            f" the lab takes 2 to {MOST_CLASSES} classes"
         )
     numeric = [c for c in kept.columns if c.kind in NUMBERS and c.name not in {name, table.row_names}]
     if not numeric:
         raise DataError(f"{table.source} has no column of numbers beside the target {name!r}")
     X = np.column_stack([column.values.astype(np.float64) for column in numeric])
     X.setflags(write=False)
-    return TableData(table.source, tuple(c.name for c in numeric), X, name, tuple(map(str, words)), codes)
+    names, unlabelled = tuple(c.name for c in numeric), table.n_rows - kept.n_rows
+    return TableData(table.source, names, X, name, tuple(map(str, words)), codes, unlabelled)
 
 
 def _word(cell: Any) -> str:
@@ -93,12 +102,38 @@ def table_points(data: TableData, columns: tuple[str, ...], positive: str, compo
         raise OptionError(f"{data.target!r} has no class {positive!r}{did_you_mean(positive, data.labels[:SHOWN])}")
     X = data.X[:, places]
     whole = np.isfinite(X).all(axis=1)
+    _refuse_extremes(X[whole], columns)
     y = np.where(data.codes[whole] == data.labels.index(positive), 1.0, -1.0)
     if len(np.unique(y)) < 2:
         raise DataError(f"the rows without a gap in {', '.join(map(repr, columns))} are all of one class")
     rest = "the rest" if len(data.labels) > 2 else next(label for label in data.labels if label != positive)
     rows, names = _projected(X[whole], components) if components else (X[whole], columns)
     return make_points(rows, y, np.flatnonzero(whole), names, (rest, positive))
+
+
+def left_out(data: TableData, columns: tuple[str, ...]) -> str:
+    """Return how many rows are not among the points of some columns, and why; nothing where all are."""
+    X = data.X[:, [_place(data, name) for name in columns]]
+    gaps = np.isnan(X)
+    endless = np.isinf(X) & ~gaps.any(axis=1, keepdims=True)
+    reasons = [f"{counted(data.unlabelled, 'row')} without {data.target!r}"] if data.unlabelled else []
+    for at_fault, reason in ((gaps, "without"), (endless, "with an infinite")):
+        named = [repr(name) for name, faults in zip(columns, at_fault.T, strict=True) if faults.any()]
+        if named:
+            reasons.append(f"{counted(int(at_fault.any(axis=1).sum()), 'row')} {reason} {' or '.join(named)}")
+    return ", ".join(reasons)
+
+
+def _refuse_extremes(X: Floats, columns: tuple[str, ...]) -> None:
+    """Raise a DataError that names the first column of numbers too large or too small, and what to divide it by."""
+    for name, column in zip(columns, np.abs(X).T, strict=True):
+        largest = float(column.max(initial=0.0))
+        if largest > LARGEST_NUMBER or 0.0 < largest < SMALLEST_NUMBER:
+            power = 10.0 ** np.floor(np.log10(largest))
+            raise DataError(
+                f"column {name!r} has numbers up to {largest:.3g}, whose products leave the range of floats;"
+                f" divide the column by {power:.0e} first"
+            )
 
 
 def _place(data: TableData, name: str) -> int:

@@ -89,6 +89,16 @@ class Drawing(ABC):
         picks = zip(("across", "up"), chosen, strict=True)
         self.axes_form.show([pick(name, name, str(place), options) for name, place in picks])
 
+    def set_visible(self, visible: bool) -> None:
+        """Show or hide the figures, and with them the choice of axes, which `offer_axes` shows again; the words stay.
+
+        It is asked of the figures, not of Panel's panes around them, which take it back from the figure.
+        """
+        for each in self.figures:
+            each.visible = visible
+        if self.axes_form is not None and not visible:
+            self.axes_form.visible = False
+
     def _axis_told(self, name: str, value: Any) -> None:
         across, up = self._axes
         chosen = (int(value), up) if name == "across" else (across, int(value))

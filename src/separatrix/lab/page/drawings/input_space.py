@@ -13,7 +13,7 @@ from bokeh.models import (
     Image,
     LinearColorMapper,
     NormalHead,
-    Patches,
+    Patch,
     PointDrawTool,
     Scatter,
     Segment,
@@ -52,6 +52,9 @@ Touch = Callable[[str, tuple[float, float], int | None], None]  # what was done,
 NEAR = 0.035  # of the plane's width: a click this near to a point means it
 SHADES = 64
 LARGEST_MARK, SMALLEST_MARK = 11.0, 4.0
+# Hulls by label, 0 being both classes turned. Each is a Patch, not all of them one Patches: Bokeh paints at once when a
+# part of the page is shown or hidden, and Patches would then look for hulls that the same message has taken away.
+HULLS = {-1.0: MINUS, 1.0: PLUS, 0.0: QUIET}
 CROSS = 0.72  # of a mark: the class of a point that is wrong is to be seen around it
 
 
@@ -103,13 +106,12 @@ class InputDrawing(Drawing):
         draw(plane, self.boundary, Segment(**ENDS, line_color=INK, line_width=3))
 
     def _make_proof(self, plane: figure) -> None:
-        self.witness, self.hulls, self.meeting = empty(*ENDS), empty("xs", "ys", "colour"), empty("x", "y")
+        self.witness, self.meeting, self.pins = empty(*ENDS), empty("x", "y"), empty("x", "y")
         draw(plane, self.witness, Segment(**ENDS, line_color=SKY, line_width=7, line_alpha=0.55))
-        hull = Patches(
-            xs="xs", ys="ys", fill_color="colour", line_color="colour", fill_alpha=0.1, line_alpha=0.8, line_dash=[3, 3]
-        )
-        draw(plane, self.hulls, hull)
-        self.pins = empty("x", "y")
+        self.hulls = {label: empty("x", "y") for label in HULLS}
+        for label, colour in HULLS.items():
+            look = {"fill_color": colour, "line_color": colour}
+            draw(plane, self.hulls[label], Patch(fill_alpha=0.1, line_alpha=0.8, line_dash=[3, 3], **look))
         draw(plane, self.pins, Scatter(size=17, fill_color=None, line_color=SKY, line_width=3))
 
     def _make_points(self, plane: figure) -> None:
@@ -150,15 +152,10 @@ class InputDrawing(Drawing):
         put(self.shade, _shading(record))
 
     def _show_proof(self, record: InputSpace, verdict: Verdict) -> None:
-        hulls, meeting = verdict.hulls, verdict.meeting
-        put(
-            self.hulls,
-            {
-                "xs": [hull[:, 0] for _, hull in hulls],
-                "ys": [hull[:, 1] for _, hull in hulls],
-                "colour": [PLUS if label > 0 else MINUS if label < 0 else QUIET for label, _ in hulls],
-            },
-        )
+        hulls, meeting = dict(verdict.hulls), verdict.meeting
+        for label, source in self.hulls.items():
+            corners = hulls.get(label, np.empty((0, 2)))
+            put(source, {"x": corners[:, 0], "y": corners[:, 1]})
         put(self.meeting, {"x": [] if meeting is None else [meeting[0]], "y": [] if meeting is None else [meeting[1]]})
         put(self.witness, segments(verdict.lines))
         put(self.pins, _at(record, np.isin(record.id, verdict.support)))
