@@ -183,11 +183,18 @@ NUMBERS = st.one_of(
         ["-", ".", "--5", "1-5", "1.2.3", "e5", "1e", "1e+", "2020-01-01", "five", "1_000", "inf", "٣", "5 6"]
     ),
 )
+OFFSETS = st.one_of(
+    st.tuples(st.sampled_from("+-"), st.integers(0, 15), st.integers(0, 59), st.sampled_from(["", ":"])).map(
+        lambda parts: f"{parts[0]}{parts[1]:02}{parts[3]}{parts[2]:02}"
+    ),
+    st.sampled_from(["+02", "-11", "+00", "+05:30:15", "+5", "+530", "+2:00", "++02", "+-02", "-", "Z+02", "z", "ZZ"]),
+)
 DAYS = st.one_of(
     st.dates(datetime.date(1900, 3, 1), datetime.date(2100, 1, 1)).map(str),
     st.datetimes(datetime.datetime(1950, 1, 1), datetime.datetime(2050, 1, 1)).map(lambda t: t.isoformat()[:19]),
     st.sampled_from(["2024-2-9", "2024-02-30", "2023-02-29", "2024-02-29 12:30", "2024-13-01", "soon", "20240229"]),
     st.sampled_from(["2024-02-29 12:30:15.5", "2024-02-29T06:00:00Z", "2024-02-29 25:00", "24-01-01", "2024-01-01x"]),
+    st.sampled_from(["", ":59", ":15.5"]).flatmap(lambda seconds: OFFSETS.map(f"2024-03-01T23:30{seconds}".__add__)),
 )
 TRUTHS = st.sampled_from(["Yes", "no", "YES", "nO", "true", "False", "1", "0", "1.0", "maybe", "y"])
 

@@ -230,7 +230,7 @@ def test_a_model_file_is_verified_on_its_table_and_refused_on_another(shop: tupl
     assert "These are the rows that it was fitted on." in result.stdout
     fewer = run("verify", model, table, "--where", "id < 50")
     assert fewer.exit_code == 1
-    assert "These are not the rows that it was fitted on." in fewer.stdout
+    assert "These are not the rows that it was fitted on.\nFor those, give the same file, its rows in" in fewer.stdout
     content = json.loads(Path(model).read_text(encoding="utf-8"))
     del content["checksum"]
     content["certificate"]["verdict"] = "perfect"
@@ -251,3 +251,114 @@ def test_scaled_and_sparse_rows_are_verified_as_they_were_fitted(options: tuple[
     result = run("verify", model, str(table), "--json")
     assert result.exit_code == 0, result.output
     assert json.loads(result.stdout)["notes"][0] == "These are the rows that it was fitted on."
+
+
+def change(model: str, **values: Any) -> None:
+    """Write other values into a model file, without a checksum that would tell."""
+    content = json.loads(Path(model).read_text(encoding="utf-8"))
+    del content["checksum"]
+    Path(model).write_text(json.dumps({**content, **values}), encoding="utf-8")
+
+
+def test_a_model_of_some_rows_is_verified_on_these(shop: tuple[str, str]) -> None:
+    table, model = shop
+    assert run("fit", table, "--target", "bought", "--out", model, "--where", "id < 50").exit_code == 0
+    assert run("verify", model, table, "--where", "id < 50").exit_code == 0
+    result = run("verify", model, table)
+    assert result.exit_code == 1
+    assert "and the --where or --sql of the fit.\n" in result.stdout
+
+
+LEARNED = [
+    ("demo:breast-cancer", "--model", "logistic"),
+    ("demo:breast-cancer", "--positive", "benign", "--strength", "0.01", "--l1-ratio", "0.5"),
+    ("demo:breast-cancer", "--model", "logistic", "--strength", "0", "--no-intercept"),
+    ("demo:iris", "--model", "logistic"),
+    ("demo:iris", "--model", "logistic", "--strength", "0.1", "--no-intercept"),
+    ("demo:five-points-overlap", "--model", "logistic", "--strength", "0"),
+    ("demo:iris", "--target", "petal_width", "--model", "linear"),
+    ("demo:iris", "--target", "petal_width", "--model", "linear", "--strength", "0.1", "--no-intercept"),
+    ("demo:iris", "--target", "petal_width", "--model", "lms"),
+    ("demo:iris", "--model", "lms", "--no-intercept"),
+    ("demo:breast-cancer", "--model", "lms", "--positive", "benign"),
+    ("demo:breast-cancer", "--model", "svm", "--positive", "benign", "--strength", "0.1"),
+    ("demo:iris", "--model", "svm", "--no-intercept"),
+    ("demo:breast-cancer", "--model", "generative", "--positive", "benign"),
+    ("demo:iris", "--model", "generative"),
+    ("demo:five-points", "--model", "perceptron"),
+    ("demo:iris", "--model", "perceptron", "--keep", "last", "--no-intercept"),
+]
+
+
+@pytest.mark.parametrize("options", LEARNED, ids=" ".join)
+def test_the_coefficients_of_a_model_are_those_of_its_certificate(options: tuple[str, ...], tmp_path: Path) -> None:
+    model = str(tmp_path / "model.json")
+    fitted = run("fit", *options, "--out", model)
+    assert fitted.exit_code == 0, fitted.output
+    result = run("verify", model, options[0], "--json")
+    assert result.exit_code == 0, result.output
+    said = json.loads(result.stdout)
+    check = said["certificates"][0]["checks"][-1]
+    assert (check["name"], check["holds"]) == ("coefficients", True)
+    assert check["detail"].endswith("are the certificate's, to 1e-09")
+    assert said["notes"][-1].startswith("The certificate was checked, and the coefficients against it")
+    coef = json.loads(Path(model).read_text(encoding="utf-8"))["coef"]
+    largest = max(range(len(coef[-1])), key=lambda place: abs(coef[-1][place]))
+    coef[-1][largest] *= 1.0 + 1e-6
+    change(model, coef=coef)
+    refused = run("verify", model, options[0])
+    assert refused.exit_code == 1
+    assert "FAILS      coefficients: that of " in refused.stdout
+
+
+def test_changed_coefficients_classes_and_intercepts_are_refused(shop: tuple[str, str]) -> None:
+    table, model = shop
+    found = sx.load_model(model)
+    for values in ({"coef": np.zeros_like(found.coef).tolist()}, {"intercept": [9.0]}, {"classes": ["yes", "no"]}):
+        original = Path(model).read_text(encoding="utf-8")
+        change(model, **values)
+        result = run("verify", model, table)
+        assert result.exit_code == 1, values
+        assert "FAILS coefficients: " in words(result)
+        Path(model).write_text(original, encoding="utf-8")
+    change(model, classes=["yes", "perhaps"])
+    assert "the certificate is of the classes ['no', 'yes'], the model of the classes" in words(
+        run("verify", model, table)
+    )
+
+
+@pytest.mark.parametrize(
+    "options", [("demo:five-points", "--keep", "average"), ("demo:five-points-overlap", "--keep", "best")]
+)
+def test_weights_that_are_not_the_last_of_a_run_are_told_not_to_be_covered(
+    options: tuple[str, ...], tmp_path: Path
+) -> None:
+    model = str(tmp_path / "model.json")
+    assert run("fit", *options, "--model", "perceptron", "--out", model).exit_code == 0
+    result = run("verify", model, options[0])
+    assert result.exit_code == 0
+    assert "unchecked coefficients: not covered: it is of the last weights of a run, and the model keeps" in words(
+        result
+    )
+    assert "neither the coefficients nor what else the file says" in result.stdout
+    change(model, coef=[[5.0, 5.0]], options={})
+    assert run("verify", model, options[0]).exit_code == 1
+
+
+def test_a_proof_of_no_coefficients_does_not_cover_them(shop: tuple[str, str]) -> None:
+    table, model = shop
+    content = json.loads(Path(model).read_text(encoding="utf-8"))
+    change(model, certificate=content["certificate"]["content"]["existence"])
+    result = run("verify", model, table)
+    assert result.exit_code == 0, result.output
+    assert "unchecked coefficients: not covered: the proof of separability is about none of them" in words(result)
+
+
+def test_of_classes_whose_runs_converged_the_coefficients_are_checked(tmp_path: Path) -> None:
+    model = str(tmp_path / "model.json")
+    assert run("fit", "demo:iris", "--model", "perceptron", "--out", model).exit_code == 0
+    coef = json.loads(Path(model).read_text(encoding="utf-8"))["coef"]
+    change(model, coef=[[row[0] + 1.0, *row[1:]] for row in coef[:1]] + coef[1:])
+    result = run("verify", model, "demo:iris")
+    assert result.exit_code == 1
+    assert "FAILS coefficients: that of 'sepal_length' of 'setosa' is" in words(result)

@@ -6,7 +6,9 @@ import ast
 import datetime
 import sqlite3
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -19,6 +21,8 @@ from separatrix.design.encode import plan_encoding
 from separatrix.errors import DataError, OptionError
 from separatrix.model import Model, Rule
 from separatrix.model.export import to_onnx, to_python, to_sql
+from separatrix.model.one_call import train
+from separatrix.tables.read import open_table
 from separatrix.tables.table import Column, Table, category_column
 
 # SQL
@@ -130,6 +134,50 @@ def test_typed_columns_of_a_database_work() -> None:
     found = [row[0] for row in database.execute(to_sql(model)).fetchall()]
     database.close()
     np.testing.assert_allclose(found, model.predict(table).labels, rtol=1e-12, atol=1e-12)
+
+
+def dated(cells: Sequence[str], path: Path) -> tuple[Model, list[float]]:
+    """Return a model of dates written in some way, and its predictions for the file that has them."""
+    path.write_text("d\ty\n" + "".join(f"{cell}\t{k * k % 37}\n" for k, cell in enumerate(cells)), encoding="utf-8")
+    model = train(str(path), target="y", model="linear")
+    assert model.kinds["d"] == "date"
+    with open_table(str(path), kinds=model.kinds, levels=model.levels, formats=model.formats) as source:
+        return model, model.predict(source.read()).scores.tolist()
+
+
+WRITTEN = {
+    "iso": [f"2024-03-{d:02}T{7 * d % 24:02}:30:00{z}" for d in range(1, 29) for z in ("+02:00", "-0930", "+14", "Z")],
+    "hours of one digit": [f"2024-03-{d:02} {d % 10}:30" for d in range(1, 29)],
+    "halves of a day": [f"3/{d}/2024 {d % 12 + 1}:05 {half}" for d in range(1, 29) for half in ("AM", "PM", "pm")],
+    "short names": [f"{d} {month} 2024 09:05" for d in range(1, 29) for month in ("Jan", "FEB", "mar", "Dec")],
+    "long names": [f"{month} {d}, 2024" for d in range(1, 29) for month in ("January", "May", "December")],
+}
+
+
+@pytest.mark.parametrize("engine", ["duckdb", "sqlite"])
+@pytest.mark.parametrize("way", WRITTEN)
+def test_dates_are_read_in_every_way_that_predict_reads_them(way: str, engine: str, tmp_path: Path) -> None:
+    model, said = dated(WRITTEN[way], tmp_path / "dates.tsv")
+    database: Any = duckdb.connect() if engine == "duckdb" else sqlite3.connect(":memory:")
+    database.execute('CREATE TABLE "data" ("nr" INTEGER, "d" VARCHAR)')
+    database.executemany('INSERT INTO "data" VALUES (?, ?)', list(enumerate(WRITTEN[way])))
+    found = [score for _, score in sorted(database.execute(to_sql(model, keep=["nr"])).fetchall())]
+    database.close()
+    assert np.ptp(said) > 0.0
+    np.testing.assert_allclose(found, said, rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize("zone", ["UTC", "America/New_York", "Asia/Kolkata"])
+def test_timestamps_with_a_zone_are_moments_whatever_the_zone_of_the_session(zone: str, tmp_path: Path) -> None:
+    cells = WRITTEN["iso"]
+    model, said = dated(cells, tmp_path / "dates.tsv")
+    database = duckdb.connect()
+    database.execute(f"SET TimeZone = '{zone}'")
+    database.execute('CREATE TABLE "data" ("nr" INTEGER, "d" TIMESTAMPTZ)')
+    database.executemany('INSERT INTO "data" VALUES (?, ?)', list(enumerate(cells)))
+    found = [score for _, score in sorted(database.execute(to_sql(model, keep=["nr"])).fetchall())]
+    database.close()
+    np.testing.assert_allclose(found, said, rtol=1e-10, atol=1e-10)
 
 
 @pytest.mark.parametrize("engine", ["duckdb", "sqlite"])

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from scipy.optimize import linprog
+from sklearn.datasets import load_iris
 
 from separatrix.certificates import dual_bound
 from separatrix.design import make_design
@@ -160,3 +161,17 @@ def test_what_it_cannot_do_is_refused_by_name(loss: Loss, penalty: Penalty, mess
     with pytest.raises(NeedsError) as caught:
         check_needs(InteriorPoint(), Problem(make_design(X, intercept=True), y, loss, penalty))
     assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("strength", [0.0, 1e-6, 0.01, 1.0])
+@pytest.mark.parametrize("species", range(3))
+def test_a_walk_that_goes_on_after_floats_do_not_stays_where_it_is(species: int, strength: float) -> None:
+    X, y = load_iris(return_X_y=True)
+    problem = problem_of(
+        X / X.std(axis=0), np.where(y == species, 1.0, -1.0), L2(strength) if strength else NoPenalty()
+    )
+    walk = InteriorPoint().steps(problem, None)
+    steps = [next(walk) for _ in range(150)]
+    assert all(np.isfinite(step.coef).all() for step in steps)
+    assert steps[-1].facts["excess"] <= min(1e-9, steps[0].facts["excess"])
+    assert steps[-1].facts["stalled"] > 0

@@ -121,6 +121,24 @@ def test_a_certificate_goes_to_json_and_back_and_can_be_broken():
         sx.KernelPerceptron(kernel=rbf).fit(X, Y).certificate_.to_json()
 
 
+def test_the_proof_of_a_run_is_shown_update_by_update_or_refused():
+    found = sx.KernelPerceptron(gamma=4.0).fit(X, Y).certificate_
+    steps = found.proof(X, Y)
+    assert [step.t for step in steps] == list(range(1, found.updates + 1))
+    assert all(step.holds for step in steps)
+    matrix = found.kernel(X, X) + 1.0
+    assert steps[-1].squared_norm == pytest.approx(found.coef @ matrix @ found.coef)
+    assert steps[-1].progress == pytest.approx(
+        found.separator @ matrix @ found.coef / np.sqrt(found.separator @ matrix @ found.separator)
+    )
+    assert steps[-1].ceiling == pytest.approx(found.updates * found.radius**2)
+    assert steps[-1].floor == pytest.approx(found.updates * found.margin)
+    with pytest.raises(DataError, match=r"this run has no proof to show: not replayed.* was thinned"):
+        replace(found, history=None).proof(X, Y)
+    with pytest.raises(DataError, match=r"these are not the data of the run: update .* was no mistake"):
+        replace(found, history=np.repeat(found.history[:1], found.updates)).proof(X, Y)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from separatrix.certificates.base import (
         Certificate,
+        CertifiedCoef,
         Check,
         OneVsRestCertificate,
         Verification,
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 __all__ = [
     "BiasReductionCertificate",
     "Certificate",
+    "CertifiedCoef",
     "Check",
     "Clash",
     "Divergence",
@@ -96,6 +98,7 @@ __all__ = [
 _HOMES = {
     "BiasReductionCertificate": "bias_reduction",
     "Certificate": "base",
+    "CertifiedCoef": "base",
     "Check": "base",
     "Clash": "clashes",
     "Divergence": "divergence",

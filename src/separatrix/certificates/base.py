@@ -11,16 +11,31 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import wraps
 from importlib import import_module
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
-from separatrix.errors import CertificateError, did_you_mean
+from separatrix.certificates.fields import Fields
+from separatrix.errors import CertificateError, SeparatrixError, did_you_mean
 
-__all__ = ["Certificate", "Check", "OneVsRestCertificate", "Verification", "certificate_from_dict", "register"]
+__all__ = [
+    "Certificate",
+    "CertifiedCoef",
+    "Check",
+    "OneVsRestCertificate",
+    "Verification",
+    "certificate_from_dict",
+    "certified_coef",
+    "register",
+]
+
+Floats = NDArray[np.float64]
 
 FORMAT = 1
+NONSENSE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)  # what malformed content leads to
 
 
 @dataclass(frozen=True)
@@ -54,6 +69,30 @@ class Verification:
         return "\n".join(map(str, self.checks))
 
 
+class CertifiedCoef(NamedTuple):
+    """The coefficients (K, p) and intercepts (K,) that a claim is about, and the labels of the classes; None: numbers.
+
+    One score is of the second of two labels against the first. Those of a run are the model's if that keeps one of the
+    weights that `kept` has for the score; where that is empty, they are always.
+    """
+
+    coef: Floats
+    intercept: Floats
+    labels: tuple[Any, ...] | None
+    kept: tuple[tuple[str, ...], ...]
+
+
+def certified_coef(
+    coef: Floats, labels: tuple[Any, ...] | None, *, fit_intercept: bool, kept: tuple[str, ...] = ()
+) -> CertifiedCoef:
+    """Return coefficients (p,) or (p, K), those of a virtual column first if there is one, as rows of K scores."""
+    rows = np.atleast_2d(coef.T)
+    if fit_intercept:
+        intercept = rows[:, :1].sum(axis=1)  # 0 where there is no column at all
+        return CertifiedCoef(rows[:, 1:], intercept, labels, (kept,) * len(rows))
+    return CertifiedCoef(rows, np.zeros(len(rows)), labels, (kept,) * len(rows))
+
+
 class Certificate(ABC):
     """A claim about a fit that anyone can re-check from the data."""
 
@@ -73,6 +112,15 @@ class Certificate(ABC):
     def verify(self, X: Any, y: Any) -> Verification:
         """Re-check the claim from the data."""
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "verify" in vars(cls):
+            setattr(cls, "verify", _guarded(cls.verify))  # noqa: B010  # a method, which a plain assignment may not be
+
+    def certified(self) -> CertifiedCoef | None:
+        """Return the coefficients that the claim is about; None if it is about none, or about no linear scores."""
+        return None
+
     @abstractmethod
     def content(self) -> dict[str, Any]:
         """Return all that the claim rests on, as JSON values."""
@@ -90,6 +138,24 @@ class Certificate(ABC):
     def to_json(self) -> str:
         """Return the certificate as JSON text."""
         return json.dumps(self.to_dict(), allow_nan=False)
+
+
+def _guarded(verify: Callable[..., Verification]) -> Callable[..., Verification]:
+    """Return a check that raises a CertificateError where what a certificate contains makes no sense with the data."""
+
+    @wraps(verify)
+    def checked(certificate: Certificate, *data: Any, **weights: Any) -> Verification:
+        try:
+            return verify(certificate, *data, **weights)
+        except SeparatrixError:
+            raise
+        except NONSENSE as problem:
+            words = f"{type(problem).__name__}: {problem}"
+            raise CertificateError(
+                f"the certificate of {certificate.kind} makes no sense with these data ({words})"
+            ) from problem
+
+    return checked
 
 
 _KINDS: dict[str, type[Certificate]] = {}
@@ -123,12 +189,17 @@ def _register_all() -> None:
 
 
 def _read(make: Callable[[Mapping[str, Any]], Certificate], content: Any) -> Certificate:
+    """Make a certificate, and see that its verdict and its claim can be told."""
     try:
-        return make(content)
+        made = make(Fields(content).values)
+        _ = made.verdict, made.claim
+    except CertificateError:
+        raise
     except KeyError as problem:
         raise CertificateError(f"malformed certificate: it has no {problem}") from problem
-    except (ArithmeticError, AttributeError, TypeError, ValueError) as problem:
+    except (*NONSENSE, RecursionError) as problem:
         raise CertificateError(f"malformed certificate: {problem}") from problem
+    return made
 
 
 @register
@@ -161,6 +232,16 @@ class OneVsRestCertificate(Certificate):
         parts = zip(self.parts, targets, strict=True)
         return Verification(tuple(check for part, own in parts for check in part.verify(X, own, **weights).checks))
 
+    def certified(self) -> CertifiedCoef | None:
+        """Return the coefficients of the parts, a score each, if all are about some."""
+        found = [part.certified() for part in self.parts]
+        own = [each for each in found if each is not None and len(each.coef) == 1 and each.labels is not None]
+        if len(own) < len(self.classes) or len({each.coef.shape for each in own}) != 1:
+            return None
+        labels = self.classes if self.indicators else tuple((each.labels or ())[-1] for each in own)
+        coef, intercept = np.vstack([each.coef for each in own]), np.concatenate([each.intercept for each in own])
+        return CertifiedCoef(coef, intercept, labels, tuple(each.kept[0] for each in own))
+
     def content(self) -> dict[str, Any]:
         """Return the classes and their parts as JSON values."""
         parts = [part.to_dict() for part in self.parts]
@@ -170,4 +251,5 @@ class OneVsRestCertificate(Certificate):
     def from_content(cls, content: Mapping[str, Any]) -> Self:
         """Make a certificate from its content."""
         parts = tuple(certificate_from_dict(part) for part in content["parts"])
-        return cls(tuple(content["classes"]), parts, bool(content["indicators"]))
+        fields = Fields(content)
+        return cls(fields.labels("classes"), parts, fields.flag("indicators"))

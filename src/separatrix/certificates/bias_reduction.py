@@ -19,7 +19,8 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
-from separatrix.certificates.base import Certificate, Check, Verification, register
+from separatrix.certificates.base import Certificate, CertifiedCoef, Check, Verification, certified_coef, register
+from separatrix.certificates.fields import Fields
 from separatrix.design import Block, make_design
 from separatrix.errors import DataError
 from separatrix.losses import Logistic
@@ -149,6 +150,10 @@ class BiasReductionCertificate(Certificate):
         weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
         return Problem(design, np.where(labels == self.labels[1], 1.0, -1.0), Logistic(), weights=weights)
 
+    def certified(self) -> CertifiedCoef:
+        """Return the coefficients that the claim is about."""
+        return certified_coef(self.coef, self.labels, fit_intercept=self.fit_intercept)
+
     def content(self) -> dict[str, Any]:
         """Return all that the claim rests on, as JSON values."""
         return {**vars(self), "coef": self.coef.tolist(), "labels": list(self.labels)}
@@ -156,7 +161,7 @@ class BiasReductionCertificate(Certificate):
     @classmethod
     def from_content(cls, content: Mapping[str, Any]) -> Self:
         """Make a certificate from its content."""
-        negative, positive = content["labels"]
-        numbers = {name: float(content[name]) for name in ("loglik", "penalised", "distance", "tolerance")}
-        coef = np.asarray(content["coef"], dtype=np.float64)
-        return cls(coef=coef, fit_intercept=bool(content["fit_intercept"]), labels=(negative, positive), **numbers)
+        fields = Fields(content)
+        numbers = {name: fields.number(name) for name in ("loglik", "penalised", "distance", "tolerance")}
+        coef, fit_intercept = fields.numbers("coef"), fields.flag("fit_intercept")
+        return cls(coef=coef, fit_intercept=fit_intercept, labels=fields.two_labels(), **numbers)

@@ -23,6 +23,7 @@ from typing import Any, Self
 import numpy as np
 
 from separatrix.certificates.base import Check
+from separatrix.certificates.fields import Fields
 from separatrix.certificates.overlap import Relation, dense_relation, from_number, rank_modulo, to_number
 from separatrix.certificates.rays import Places, Rays
 
@@ -131,7 +132,7 @@ class Divergence:
     def from_content(cls, content: Mapping[str, Any]) -> Self:
         """Make it from its content."""
         return cls(
-            tuple(int(place) for place in content["spanning"]),
+            tuple(Fields(content, "divergence").places("spanning").tolist()),
             tuple({int(j): from_number(c) for j, c in alias.items()} for alias in content["aliases"]),
             tuple(tuple(from_number(value) for value in opposite) for opposite in content["opposites"]),
             {int(column): _sign_proof(proof) for column, proof in content["signs"].items()},
@@ -140,7 +141,8 @@ class Divergence:
 
 def _sign_proof(content: Mapping[str, Any]) -> SignProof:
     multipliers = tuple(from_number(value) for value in content["multipliers"])
-    return SignProof(int(content["sign"]), tuple(int(place) for place in content["rays"]), multipliers)
+    fields = Fields(content, "divergence.signs")
+    return SignProof(fields.whole("sign", least=-1, most=1), tuple(fields.places("rays").tolist()), multipliers)
 
 
 def _independent(aliases: Sequence[Relation], width: int) -> bool:

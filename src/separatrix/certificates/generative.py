@@ -21,7 +21,8 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.certificates.base import Certificate, Check, Verification, register
+from separatrix.certificates.base import Certificate, CertifiedCoef, Check, Verification, register
+from separatrix.certificates.fields import Fields
 from separatrix.design import Block, Design, add_each, make_design, row_radius
 from separatrix.errors import DataError, counted
 
@@ -146,6 +147,10 @@ class GenerativeCertificate(Certificate):
         scores = closed_form(moments, shares)
         return scores.against_first() if len(self.coef) == 1 else scores
 
+    def certified(self) -> CertifiedCoef:
+        """Return the weights that the claim is about."""
+        return CertifiedCoef(self.coef, self.intercept, self.classes, ((),) * len(self.coef))
+
     def content(self) -> dict[str, Any]:
         """Return all that the claim rests on, as JSON values."""
         return {
@@ -158,11 +163,13 @@ class GenerativeCertificate(Certificate):
     @classmethod
     def from_content(cls, content: Mapping[str, Any]) -> Self:
         """Make a certificate from its content."""
-        coef, intercept = (np.atleast_1d(np.asarray(content[name], dtype=np.float64)) for name in ("coef", "intercept"))
-        if coef.ndim != 2 or intercept.shape != (len(coef),) or not np.isfinite(coef).all():
-            raise ValueError("coef must be rows of finite numbers, and intercept a number each")
-        priors = None if content["priors"] is None else np.asarray(content["priors"], dtype=np.float64)
-        return cls(tuple(content["classes"]), coef, intercept, priors)
+        fields = Fields(content)
+        classes, rows = fields.labels("classes"), fields.items("coef")
+        coef = fields.matrix("coef", len(rows[0]) if rows and isinstance(rows[0], list) else 0)
+        if len(coef) != (1 if len(classes) == 2 else len(classes)):
+            fields.refuse("coef", f"{len(coef)} rows", f"those of {len(classes)} classes")
+        priors = fields.or_none("priors", lambda key: fields.numbers(key, len(classes)))
+        return cls(classes, coef, fields.numbers("intercept", len(coef)), priors)
 
 
 def _places(y: NDArray[Any], classes: tuple[Any, ...]) -> NDArray[np.intp]:

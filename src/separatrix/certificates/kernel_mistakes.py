@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +27,7 @@ from separatrix.certificates.kernel_data import (
     kernel_data,
     score_rounding,
 )
-from separatrix.certificates.mistakes import update_limit
+from separatrix.certificates.mistakes import NoMistakeError, ProofStep, update_limit
 from separatrix.design.kernel_rows import training_scores
 from separatrix.design.kernels import Kernel, kernel_from_dict
 from separatrix.errors import DataError, counted
@@ -92,11 +92,26 @@ class KernelMistakesCertificate(Certificate):
             return f"{run} kernel; a budget of {self.budget:,} rows forgets some, which loses the guarantee"
         if self.bound is None:
             return f"{run} kernel; no separator is known, so there is no bound"
-        textbook = not (self.rule.inverse or self.rule.margin)
-        how = "(R/γ)²" if textbook else "the bound"
+        how = "(R/γ)²" if self.is_textbook else "the bound"
         return (
             f"{run} kernel; a separator of margin γ = {self.margin:.6g} there allows {how} = {self.bound:.6g} at most"
         )
+
+    @property
+    def is_textbook(self) -> bool:
+        """Whether the bound is (R/γ)²: updates at a constant rate, without a margin asked for."""
+        return not (self.rule.inverse or self.rule.margin)
+
+    def proof(self, X: Any, y: Any) -> list[ProofStep]:
+        """Return both inequalities of the proof after every update, replayed on the kernel matrix."""
+        rows, signs, kernel = kernel_data(X, y, self.labels, self.shape, self.kernel)
+        unknown = self._check_history()
+        if unknown is not None:
+            raise DataError(f"this run has no proof to show: {unknown.detail}")
+        try:
+            return [step for step, _ in self._replay(rows, signs, kernel, self._separate(kernel, rows).scores)]
+        except NoMistakeError as refusal:
+            raise DataError(f"these are not the data of the run: {refusal}") from None
 
     def verify(self, X: Any, y: Any) -> Verification:
         """Re-check radius, margin, bound, zero mistakes and the run, from the data, the kernel computed anew."""
@@ -109,26 +124,31 @@ class KernelMistakesCertificate(Certificate):
     def _scores(self, kernel: Kernel, X: Any, coef: Floats) -> Floats:
         return training_scores(kernel, X, coef) + (float(coef.sum()) if self.fit_intercept else 0.0)
 
+    def _separate(self, kernel: Kernel, X: Any) -> _Separating:
+        """Return the scores of the separator, made one of length 1."""
+        if self.separator is None or self.margin is None:
+            return _Separating(None, 1.0)
+        scores = self._scores(kernel, X, self.separator)
+        length = math.sqrt(max(float(self.separator @ scores), np.finfo(np.float64).tiny))
+        return _Separating(scores / length, length)
+
     def _checks(self, X: Any, signs: Floats, kernel: Kernel) -> Iterator[Check]:
         yield from check_inner_product(kernel, X)
         radius = math.sqrt(float(kernel.diagonal(X).max()) + float(self.fit_intercept))
         same = math.isclose(radius, self.radius, rel_tol=SLACK)
         yield Check("radius", same, f"the longest row measures {radius:.17g}, claimed {self.radius:.17g}")
-        separator = None
-        if self.separator is not None and self.margin is not None:
-            separator = self._scores(kernel, X, self.separator)
-            length = math.sqrt(max(float(self.separator @ separator), np.finfo(np.float64).tiny))
-            unsure = score_rounding(self.separator, radius, self.shape[1])
-            measured = (float((signs * separator).min()) - unsure) / length
+        scores, length = self._separate(kernel, X)
+        if scores is not None and self.separator is not None and self.margin is not None:
+            unsure = score_rounding(self.separator, radius, self.shape[1]) / length
+            measured = float((signs * scores).min()) - unsure
             held = 0.0 < self.margin <= measured * (1.0 + SLACK)
             yield Check("margin", held, f"the nearest row is at {measured:.17g} at least; claimed {self.margin:.17g}")
-            separator = separator / length
         if self.bound is not None:
             held = self.updates <= self.bound * (1.0 + SLACK)
             yield Check("bound", held, f"T = {self.updates:,} against {self.bound}")
         if self.converged:
             yield self._check_converged(self._scores(kernel, X, self.coef), signs)
-        yield self._check_run(X, signs, kernel, separator)
+        yield self._check_history() or self._check_run(self._replay(X, signs, kernel, scores))
 
     def _check_converged(self, scores: Floats, signs: Floats) -> Check:
         rounding = score_rounding(self.coef, self.radius, self.shape[1])
@@ -136,44 +156,56 @@ class KernelMistakesCertificate(Certificate):
         place = f"row {int(np.flatnonzero(wrong)[0])} is a mistake" if wrong.any() else "no row is a mistake"
         return Check("converged", not wrong.any(), f"at the last coefficients {place}")
 
-    def _check_run(self, X: Any, signs: Floats, kernel: Kernel, separator: Floats | None) -> Check:
+    def _check_history(self) -> Check | None:
+        """Return why the run cannot be replayed; None if it can."""
         if self.budget is not None:
             return Check("run", None, "not replayed: a budget forgets rows")
         if self.history is None:
             return Check("run", None, "not replayed, so T is not checked: the record of updates was thinned")
         if len(self.history) != self.updates:
             return Check("run", False, f"the history has {len(self.history):,} updates, claimed {self.updates:,}")
-        rows, places = np.unique(self.history, return_inverse=True)
+        rows = np.unique(self.history)
         if len(rows) and not 0 <= rows[0] <= rows[-1] < self.shape[0]:
             return Check("run", False, f"the history names rows {rows[0]} to {rows[-1]} of {self.shape[0]:,}")
         if len(rows) > MAX_REPLAYED:
             return Check("run", None, f"not replayed: {len(rows):,} rows were updated on, above {MAX_REPLAYED:,}")
-        matrix = kernel_among(kernel, X, rows) + float(self.fit_intercept)
-        return self._replay(matrix, rows, places, signs, separator)
+        return None
 
-    def _replay(self, matrix: Floats, rows: Places, places: Places, signs: Floats, separator: Floats | None) -> Check:
+    def _check_run(self, replay: Iterator[tuple[ProofStep, Floats]]) -> Check:
         """Go through the updates: each a mistake, the proof's inequalities after each, the coefficients as claimed."""
+        coef = np.zeros(self.shape[0])
+        try:
+            for step, coef in replay:  # noqa: B007  # the last coefficients are compared below
+                if not step.holds:
+                    return Check("run", False, f"the inequalities of the proof fail after update {step.t}")
+        except NoMistakeError as refusal:
+            return Check("run", False, str(refusal))
+        slack = SLACK * max(1.0, float(np.abs(self.coef).max(initial=0.0)))
+        if float(np.abs(coef - self.coef).max(initial=0.0)) > slack:
+            return Check("run", False, "replayed, the updates lead to other coefficients than claimed")
+        return Check("run", True, f"all {self.updates:,} updates replayed; the proof's inequalities hold after each")
+
+    def _replay(
+        self, X: Any, signs: Floats, kernel: Kernel, separator: Floats | None
+    ) -> Iterator[tuple[ProofStep, Floats]]:
+        """Yield both inequalities and the coefficients after each update; `separator` are the scores of a unit one."""
+        rows, places = np.unique(np.asarray(self.history), return_inverse=True)
+        matrix = kernel_among(kernel, X, rows) + float(self.fit_intercept)
         scores, coef = np.zeros(len(rows)), np.zeros(self.shape[0])
-        squared = total = squares = ahead = size = 0.0
+        squared = total = squares = ahead = 0.0
         for t, place in enumerate(places.tolist(), start=1):
             row, rate = int(rows[place]), self.rule.rate_of(t)
             reached = signs[row] * scores[place] - self.rule.margin
-            if reached > (self.shape[0] + t) * EPSILON * self.radius**2 * max(size, 1.0):
-                return Check("run", False, f"update {t} was made on row {row}, which was no mistake")
+            if reached > (self.shape[0] + t) * EPSILON * self.radius**2 * max(total, 1.0):
+                raise NoMistakeError(f"update {t} was made on row {row}, which was no mistake")
             squared += 2.0 * rate * signs[row] * scores[place] + rate**2 * matrix[place, place]
-            total, squares, size = total + rate, squares + rate**2, size + rate
+            total, squares = total + rate, squares + rate**2
             ahead += 0.0 if separator is None else rate * signs[row] * float(separator[row])
             scores += rate * signs[row] * matrix[place]
             coef[row] += rate * signs[row]
             ceiling = self.radius**2 * squares + 2.0 * self.rule.margin * total
             floor = 0.0 if separator is None else (self.margin or 0.0) * total
-            if squared > ceiling + SLACK * ceiling or ahead < floor - SLACK * max(floor, abs(ahead)):
-                return Check("run", False, f"the inequalities of the proof fail after update {t}")
-        if float(np.abs(coef - self.coef).max(initial=0.0)) > SLACK * max(
-            1.0, float(np.abs(self.coef).max(initial=0.0))
-        ):
-            return Check("run", False, "replayed, the updates lead to other coefficients than claimed")
-        return Check("run", True, f"all {self.updates:,} updates replayed; the proof's inequalities hold after each")
+            yield ProofStep(t, float(squared), ceiling, ahead, floor), coef
 
     def content(self) -> dict[str, Any]:
         """Return all that the claim rests on, as JSON values."""
@@ -212,3 +244,8 @@ class KernelMistakesCertificate(Certificate):
             history=None if history is None else np.asarray(history, dtype=np.int64),
             budget=None if budget is None else int(budget),
         )
+
+
+class _Separating(NamedTuple):
+    scores: Floats | None
+    length: float

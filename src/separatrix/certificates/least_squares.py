@@ -22,7 +22,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.certificates.base import Certificate, Check, Verification, register
+from separatrix.certificates.base import Certificate, CertifiedCoef, Check, Verification, certified_coef, register
+from separatrix.certificates.fields import Fields
 from separatrix.certificates.overlap import rank_modulo
 from separatrix.design import Design, largest_entry, make_design, residual_sums, row_radius, triangle
 from separatrix.errors import DataError, counted
@@ -178,6 +179,10 @@ class LeastSquaresCertificate(Certificate):
             raise DataError(f"sample_weight must be {self.n_rows} numbers of at least 0")
         return design, targets, weights
 
+    def certified(self) -> CertifiedCoef:
+        """Return the coefficients that the claim is about."""
+        return certified_coef(self.coef, None, fit_intercept=self.fit_intercept)
+
     def content(self) -> dict[str, Any]:
         """Return all that the claim rests on, as JSON values."""
         return {
@@ -195,23 +200,22 @@ class LeastSquaresCertificate(Certificate):
     @classmethod
     def from_content(cls, content: Mapping[str, Any]) -> Self:
         """Make a certificate from its content."""
-        independent = content["independent"]
-        coef = np.asarray(content["coef"], dtype=np.float64)
-        if coef.ndim != 1 or not np.isfinite(coef).all():
-            raise ValueError("the coefficients are no list of finite numbers")
+        fields = Fields(content)
+        coef, n_rows = fields.numbers("coef"), fields.whole("n_rows")
+        rows = fields.or_none("independent", lambda key: fields.places(key, n_rows))
         return cls(
-            fit_intercept=bool(content["fit_intercept"]),
+            fit_intercept=fields.flag("fit_intercept"),
             coef=coef,
-            n_rows=int(content["n_rows"]),
-            rss=float(content["rss"]),
-            relative_excess=float(content["relative_excess"]),
-            aliased=tuple(_place(column, len(coef)) for column in content["aliased"]),
+            n_rows=n_rows,
+            rss=fields.within("rss"),
+            relative_excess=fields.number("relative_excess"),
+            aliased=tuple(fields.places("aliased", len(coef)).tolist()),
             relations=tuple(
                 {_place(column, len(coef)): float(share) for column, share in part.items()}
                 for part in content["relations"]
             ),
-            independent=None if independent is None else tuple(int(row) for row in independent),
-            weighted=bool(content["weighted"]),
+            independent=None if rows is None else tuple(rows.tolist()),
+            weighted=fields.flag("weighted"),
         )
 
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from separatrix.certificates.base import Certificate, Verification, certificate_from_dict, register
+from separatrix.certificates.base import Certificate, CertifiedCoef, Verification, certificate_from_dict, register
 from separatrix.certificates.optimality import OptimalityCertificate
 from separatrix.certificates.separability import SeparabilityCertificate, kept_rows
 from separatrix.design import rows_where
@@ -67,6 +67,10 @@ class LikelihoodCertificate(Certificate):
     def weighed(self, class_weights: tuple[float, ...] | None) -> Self:
         """Return the certificate of a fit whose classes had weights."""
         return replace(self, optimality=replace(self.optimality, class_weights=class_weights))
+
+    def certified(self) -> CertifiedCoef:
+        """Return the coefficients that the optimality is of."""
+        return self.optimality.certified()
 
     def content(self) -> dict[str, Any]:
         """Return both parts as JSON values."""

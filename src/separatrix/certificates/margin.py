@@ -20,7 +20,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.certificates.base import Certificate, Check, Verification, register
+from separatrix.certificates.base import Certificate, CertifiedCoef, Check, Verification, certified_coef, register
 from separatrix.certificates.dyadic import (
     as_integers,
     exact_combination,
@@ -29,6 +29,7 @@ from separatrix.certificates.dyadic import (
     rounded_up_root,
 )
 from separatrix.certificates.exact import rounding_bound
+from separatrix.certificates.fields import Fields
 from separatrix.certificates.signs import fitted_rows
 from separatrix.design import Design
 from separatrix.errors import DataError
@@ -133,6 +134,10 @@ class MarginCertificate(Certificate):
         measured = f"the hull comes as near as {rounded_up_root(square):.17g}"
         return Check("upper", held, f"{measured}; claimed {self.upper:.17g}")
 
+    def certified(self) -> CertifiedCoef:
+        """Return the coefficients that the claim is about."""
+        return certified_coef(self.coef, self.labels, fit_intercept=self.fit_intercept)
+
     def content(self) -> dict[str, Any]:
         """Return all that the claim rests on, as JSON values."""
         return {
@@ -150,17 +155,19 @@ class MarginCertificate(Certificate):
     @classmethod
     def from_content(cls, content: Mapping[str, Any]) -> Self:
         """Make a certificate from its content."""
-        negative, positive = content["labels"]
+        fields = Fields(content)
+        n_rows = fields.whole("n_rows")
+        rows = fields.places("rows", n_rows)
         return cls(
-            coef=np.asarray(content["coef"], dtype=np.float64),
-            lower=float(content["lower"]),
-            upper=float(content["upper"]),
-            rows=np.asarray(content["rows"], dtype=np.int64),
-            multipliers=np.asarray(content["multipliers"], dtype=np.float64),
-            fit_intercept=bool(content["fit_intercept"]),
-            labels=(negative, positive),
-            n_rows=int(content["n_rows"]),
-            tolerance=float(content["tolerance"]),
+            coef=fields.numbers("coef"),
+            lower=fields.number("lower"),
+            upper=fields.number("upper"),
+            rows=rows,
+            multipliers=fields.numbers("multipliers", len(rows)),
+            fit_intercept=fields.flag("fit_intercept"),
+            labels=fields.two_labels(),
+            n_rows=n_rows,
+            tolerance=fields.number("tolerance"),
         )
 
 

@@ -19,19 +19,21 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.certificates.base import Certificate, Check, Verification, register
+from separatrix.certificates.base import Certificate, CertifiedCoef, Check, Verification, certified_coef, register
 from separatrix.certificates.exact import least_margin, rounding_bound
+from separatrix.certificates.fields import Fields
 from separatrix.certificates.signs import signs_of
 from separatrix.design import Design, add_each, make_design, row_radius
 from separatrix.errors import DataError, counted
-from separatrix.rule import UpdateRule, mistaken_sum
+from separatrix.loops.online import TIE_CODES
+from separatrix.rule import Tie, UpdateRule, mistaken_sum
 
-__all__ = ["MistakesCertificate", "ProofStep", "update_limit"]
+__all__ = ["MistakesCertificate", "NoMistakeError", "ProofStep", "update_limit"]
 
 Floats = NDArray[np.float64]
 SLACK = 1e-9  # relative: what rounding may cost in sums over a run
@@ -132,7 +134,7 @@ class MistakesCertificate(Certificate):
         design = make_design(X, intercept=self.fit_intercept)
         try:
             return [step for step, _ in self._replay(design, self._signs(y, design))]
-        except _NoMistakeError as refusal:
+        except NoMistakeError as refusal:
             raise DataError(f"these are not the data of the run: {refusal}") from None
 
     def _signs(self, y: Any, design: Design) -> Floats:
@@ -177,7 +179,7 @@ class MistakesCertificate(Certificate):
             for step, weights in self._replay(design, signs):  # noqa: B007  # the last weights are compared below
                 if not step.holds:
                     return Check("run", False, f"the inequalities of the proof fail after update {step.t}: {step}")
-        except _NoMistakeError as refusal:
+        except NoMistakeError as refusal:
             return Check("run", False, str(refusal))
         slack = SLACK * (float(np.abs(self.coef).max(initial=0.0)) or 1.0)
         if float(np.abs(weights - self.coef).max(initial=0.0)) > slack:
@@ -212,9 +214,14 @@ class MistakesCertificate(Certificate):
             for k, (row, x) in enumerate(zip(chosen.tolist(), design.take(chosen), strict=True)):
                 reached = signs[row] * float(x @ weights) - self.rule.margin
                 if reached > rounding_bound(float(np.linalg.norm(x)), weights):
-                    raise _NoMistakeError(f"update {first + k + 1} was made on row {row}, which was no mistake")
+                    raise NoMistakeError(f"update {first + k + 1} was made on row {row}, which was no mistake")
                 factor = self.rule.rate * signs[row]
                 yield _Change(1, (factor / (self.earlier + first + k + 1) if self.rule.inverse else factor) * x)
+
+    def certified(self) -> CertifiedCoef:
+        """Return the last weights, which are the best too where no row was a mistake any more."""
+        kept = ("last", "best") if self.converged and self.rule.margin == 0.0 else ("last",)
+        return certified_coef(self.coef, self.labels, fit_intercept=self.fit_intercept, kept=kept)
 
     def content(self) -> dict[str, Any]:
         """Return all that the claim rests on, as JSON values."""
@@ -235,26 +242,37 @@ class MistakesCertificate(Certificate):
     @classmethod
     def from_content(cls, content: Mapping[str, Any]) -> Self:
         """Make a certificate from its content."""
-        history, separator = content["history"], content["separator"]
-        negative, positive = content["labels"]
+        fields = Fields(content)
+        coef, n_rows = fields.numbers("coef"), fields.whole("n_rows")
         return cls(
-            updates=int(content["updates"]),
-            earlier=int(content["earlier"]),
-            radius=float(content["radius"]),
-            rule=UpdateRule(**content["rule"]),
-            start=np.asarray(content["start"], dtype=np.float64),
-            coef=np.asarray(content["coef"], dtype=np.float64),
-            converged=bool(content["converged"]),
-            fit_intercept=bool(content["fit_intercept"]),
-            labels=(negative, positive),
-            n_rows=int(content["n_rows"]),
-            margin=None if content["margin"] is None else float(content["margin"]),
-            separator=None if separator is None else np.asarray(separator, dtype=np.float64),
-            history=None if history is None else np.asarray(history, dtype=np.int64),
+            updates=fields.whole("updates"),
+            earlier=fields.whole("earlier"),
+            radius=fields.within("radius"),
+            rule=_rule(fields.fields("rule")),
+            start=fields.numbers("start", len(coef)),
+            coef=coef,
+            converged=fields.flag("converged"),
+            fit_intercept=fields.flag("fit_intercept"),
+            labels=fields.two_labels(),
+            n_rows=n_rows,
+            margin=fields.or_none("margin", fields.number),
+            separator=fields.or_none("separator", lambda key: fields.numbers(key, len(coef))),
+            history=fields.or_none("history", lambda key: fields.places(key, n_rows)),
         )
 
 
-class _NoMistakeError(Exception):
+def _rule(fields: Fields) -> UpdateRule:
+    """Return the rule of a run."""
+    return UpdateRule(
+        update="batch" if fields.text("update", ("single", "batch")) == "batch" else "single",
+        tie=cast("Tie", fields.text("tie", TIE_CODES)),
+        margin=fields.within("margin"),
+        rate=fields.within("rate", above=True),
+        inverse=fields.flag("inverse"),
+    )
+
+
+class NoMistakeError(Exception):
     """An update that the data do not bear out."""
 
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 from separatrix.certificates.base import Check, register
+from separatrix.certificates.fields import Fields
 from separatrix.certificates.mistakes import Floats, MistakesCertificate
 from separatrix.design import Design
 from separatrix.errors import counted
@@ -68,11 +69,11 @@ class MixingCertificate(MistakesCertificate):
     @classmethod
     def from_content(cls, content: Mapping[str, Any]) -> Self:
         """Make a certificate from its content."""
-        known = vars(MistakesCertificate.from_content(content))
+        known, fields = vars(MistakesCertificate.from_content(content)), Fields(content)
         return cls(
             **known,
-            mixed=float(content["mixed"]),
-            rounds=int(content["rounds"]),
-            parts=int(content["parts"]),
-            by_mistakes=bool(content["by_mistakes"]),
+            mixed=fields.within("mixed"),
+            rounds=fields.whole("rounds"),
+            parts=fields.whole("parts"),
+            by_mistakes=fields.flag("by_mistakes"),
         )

@@ -22,9 +22,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix import losses
-from separatrix.certificates.base import Certificate, Check, Verification, register
+from separatrix.certificates.base import Certificate, CertifiedCoef, Check, Verification, certified_coef, register
+from separatrix.certificates.fields import Fields
 from separatrix.design import Block, add_each, largest_entry, make_design, row_radius
-from separatrix.errors import CertificateError, DataError
+from separatrix.errors import DataError
 from separatrix.numerics import semidefinite_solver, solve_semidefinite
 from separatrix.penalties import make_penalty
 from separatrix.problem import Problem
@@ -338,12 +339,13 @@ class OptimalityCertificate(Certificate):
         """Recompute the objective and the bound from the data, with the row weights of the fit if it had any."""
         try:
             problem = self._problem(X, y, sample_weight)
+            slopes = self._slopes(problem.design.shape[0])
         except DataError as trouble:
             return Verification((Check("data", False, str(trouble)),))
         problem, centre = problem.centred()
         coef = self.coef.copy()
         coef[:1] += centre @ coef[1:] if len(centre) else 0.0
-        bound = dual_bound(problem, coef, self._slopes(problem), wanted=self.relative_gap)
+        bound = dual_bound(problem, coef, slopes, wanted=self.relative_gap)
         same = math.isclose(bound.primal, self.primal, rel_tol=SLACK, abs_tol=SLACK * self.scale)
         scale = math.isclose(bound.scale, self.scale, rel_tol=SLACK)
         held = bound.dual >= self.dual - SLACK * max(abs(self.primal), self.scale)
@@ -379,12 +381,18 @@ class OptimalityCertificate(Certificate):
         each = np.asarray(self.class_weights)[places]
         return each if weights is None else np.asarray(each * weights)
 
-    def _slopes(self, problem: Problem) -> Floats | None:
+    def _slopes(self, n: int) -> Floats | None:
         if self.dual_rows is None or self.dual_values is None:
             return None
-        slopes = np.zeros(problem.design.shape[0])
+        if (self.dual_rows >= n).any():
+            raise DataError(f"X has {n} rows; the certificate names row {int(self.dual_rows.max())}")
+        slopes = np.zeros(n)
         slopes[self.dual_rows] = self.dual_values
         return slopes
+
+    def certified(self) -> CertifiedCoef:
+        """Return the coefficients that the claim is about."""
+        return certified_coef(self.coef, self.labels, fit_intercept=self.fit_intercept)
 
     def content(self) -> dict[str, Any]:
         """Return all that the claim rests on, as JSON values."""
@@ -406,23 +414,26 @@ class OptimalityCertificate(Certificate):
     @classmethod
     def from_content(cls, content: Mapping[str, Any]) -> Self:
         """Make a certificate from its content."""
-        if content["loss"] not in {loss.name for loss in losses.ALL}:
-            raise CertificateError(f"unknown loss {content['loss']!r}")
-        rows, values = content["dual_rows"], content["dual_values"]
+        fields = Fields(content)
+        name = fields.text("loss", [loss.name for loss in losses.ALL])
+        several = next(loss for loss in losses.ALL if loss.name == name).target == "classes"
+        labels = fields.or_none("labels", lambda key: fields.labels(key, None if several else 2))
+        scores = len(labels or ())
+        rows = fields.or_none("dual_rows", fields.places)
         return cls(
-            loss=str(content["loss"]),
-            strength=float(content["strength"]),
-            l1_ratio=float(content["l1_ratio"]),
-            fit_intercept=bool(content["fit_intercept"]),
-            coef=np.asarray(content["coef"], dtype=np.float64),
-            primal=float(content["primal"]),
-            dual=float(content["dual"]),
-            scale=float(content["scale"]),
-            tolerance=float(content["tolerance"]),
-            labels=None if content["labels"] is None else tuple(content["labels"]),
-            class_weights=None if content["class_weights"] is None else tuple(content["class_weights"]),
-            dual_rows=None if rows is None else np.asarray(rows, dtype=np.int64),
-            dual_values=None if values is None else np.asarray(values, dtype=np.float64),
+            loss=name,
+            strength=fields.within("strength"),
+            l1_ratio=fields.within("l1_ratio", most=1.0),
+            fit_intercept=fields.flag("fit_intercept"),
+            coef=fields.matrix("coef", scores) if several else fields.numbers("coef"),
+            primal=fields.number("primal"),
+            dual=fields.number("dual"),
+            scale=fields.within("scale"),
+            tolerance=fields.within("tolerance"),
+            labels=labels,
+            class_weights=fields.or_none("class_weights", lambda key: tuple(fields.numbers(key, scores).tolist())),
+            dual_rows=rows,
+            dual_values=None if rows is None else fields.numbers("dual_values", len(rows)),
         )
 
 

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.certificates.base import Check
+from separatrix.certificates.fields import Fields
 from separatrix.certificates.rays import Places, Rays, Relation
 
 __all__ = [
@@ -147,10 +148,11 @@ class OverlapProof:
     @classmethod
     def from_content(cls, content: Mapping[str, Any]) -> Self:
         """Make a proof from its content."""
+        fields = Fields(content, "proof")
         return cls(
-            tuple(int(place) for place in content["rays"]),
+            tuple(fields.places("rays").tolist()),
             tuple(from_number(value) for value in content["multipliers"]),
-            tuple(int(column) for column in content["columns"]),
+            tuple(fields.places("columns").tolist()),
             tuple({int(j): from_number(c) for j, c in relation.items()} for relation in content["relations"]),
         )
 

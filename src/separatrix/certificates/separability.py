@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from separatrix.certificates.base import Certificate, Check, Verification, register
 from separatrix.certificates.clashes import Clash
 from separatrix.certificates.divergence import Divergence
+from separatrix.certificates.fields import Fields
 from separatrix.certificates.overlap import OverlapProof, from_number, to_number
 from separatrix.certificates.rays import Places, Rays, make_rays
 from separatrix.design import largest_entry, make_design
@@ -270,20 +271,23 @@ class SeparabilityCertificate(Certificate):
     def from_content(cls, content: Mapping[str, Any]) -> Self:
         """Make a certificate from its content."""
         weights, proof, reason = (content[name] for name in ("direction", "proof", "reason"))
-        divergence = content["divergence"]
+        divergence, fields = content["divergence"], Fields(content)
         made = cls(
-            classes=tuple(content["classes"]),
+            classes=fields.labels("classes"),
             names=_names(content["names"]),
-            fit_intercept=bool(content["fit_intercept"]),
-            n_rows=int(content["n_rows"]),
-            n_left=int(content["n_left"]),
+            fit_intercept=fields.flag("fit_intercept"),
+            n_rows=fields.whole("n_rows"),
+            n_left=fields.whole("n_left"),
             weights=None if weights is None else tuple(from_number(value) for value in weights),
             proof=None if proof is None else OverlapProof.from_content(proof),
             divergence=None if divergence is None else Divergence.from_content(divergence),
-            weighted=bool(content["weighted"]),
+            weighted=fields.flag("weighted"),
             reason=None if reason is None else str(reason),
             clashes=tuple(Clash.from_content(clash) for clash in content.get("clashes", ())),
         )
+        opposites = () if made.divergence is None else made.divergence.opposites
+        if any(len(opposite) != len(made.weights or ()) for opposite in opposites):
+            raise ValueError("divergence.opposites should have as many numbers each as content.direction")
         derived = made.content()
         for name in ("coefficient_status", "divergence_dim"):
             if content[name] != derived[name]:

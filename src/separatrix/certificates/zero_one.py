@@ -18,10 +18,11 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.certificates.base import Certificate, Check, Verification, register
+from separatrix.certificates.base import Certificate, CertifiedCoef, Check, Verification, certified_coef, register
 from separatrix.certificates.covers import cover_needs, packing_bound
 from separatrix.certificates.dyadic import exact_combination, exact_margins
 from separatrix.certificates.exact import rounding_bound
+from separatrix.certificates.fields import Fields
 from separatrix.certificates.overlap import from_number
 from separatrix.certificates.signs import fitted_rows
 from separatrix.design import Design
@@ -123,6 +124,10 @@ class ZeroOneCertificate(Certificate):
         }
         return Check("lower", bool(shown), words[shown])
 
+    def certified(self) -> CertifiedCoef:
+        """Return the coefficients that the claim is about."""
+        return certified_coef(self.coef, self.labels, fit_intercept=self.fit_intercept)
+
     def content(self) -> dict[str, Any]:
         """Return all that the claim rests on, as JSON values; multipliers as "a/b"."""
         systems = [{"rows": list(rows), "multipliers": list(map(str, values))} for rows, values in self.subsystems]
@@ -140,16 +145,17 @@ class ZeroOneCertificate(Certificate):
     @classmethod
     def from_content(cls, content: Mapping[str, Any]) -> Self:
         """Make a certificate from its content."""
-        negative, positive = content["labels"]
+        fields = Fields(content)
+        n_rows = fields.whole("n_rows")
         return cls(
-            coef=np.asarray(content["coef"], dtype=np.float64),
-            wrong=np.asarray(content["wrong"], dtype=np.int64),
-            lower=int(content["lower"]),
+            coef=fields.numbers("coef"),
+            wrong=fields.places("wrong", n_rows),
+            lower=fields.whole("lower"),
             subsystems=tuple(_system(entry["rows"], entry["multipliers"]) for entry in content["subsystems"]),
             packing=tuple(map(from_number, content["packing"])),
-            fit_intercept=bool(content["fit_intercept"]),
-            labels=(negative, positive),
-            n_rows=int(content["n_rows"]),
+            fit_intercept=fields.flag("fit_intercept"),
+            labels=fields.two_labels(),
+            n_rows=n_rows,
         )
 
 

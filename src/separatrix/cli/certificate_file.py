@@ -60,8 +60,6 @@ def _certificate(path: str, data: Any) -> tuple[Certificate, object]:
         return certificate_from_dict(data), data.get("verdict")
     except CertificateError as problem:
         raise CertificateError(f"{path}: {problem}") from None
-    except (ArithmeticError, LookupError, RecursionError) as problem:
-        raise CertificateError(f"{path}: malformed certificate: {problem!r}") from None
 
 
 def _target(data: Mapping[str, Any]) -> str | None:

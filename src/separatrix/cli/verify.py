@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from separatrix.cli.parameters import Drop, Json, Memory, Missing, Reference, Sql, TableName, Text, Where
-from separatrix.errors import CertificateError, OptionError, SeparatrixError
+from separatrix.errors import OptionError
 
 if TYPE_CHECKING:
-    from separatrix.certificates import Certificate
+    from separatrix.certificates import Check
     from separatrix.cli.class_rows import RowsRequest
     from separatrix.reports import Recheck
 
@@ -50,8 +50,9 @@ def verify(  # noqa: PLR0913, PLR0917  # every parameter is an option
 ) -> None:
     """Re-check a certificate from the data alone: no solver is asked, and nothing in the file is believed.
 
-    A model file says itself how its columns become features; for a certificate give the options that made it. The exit
-    code is 0 if it holds, 1 if it is refused, 2 if there is nothing that could be checked.
+    A model file says itself how its columns become features, and its coefficients must be those of its certificate; for
+    a certificate give the options that made it. The exit code is 0 if it holds, 1 if it is refused, 2 if there is
+    nothing that could be checked.
 
     Example: separatrix verify model.json table.csv
 
@@ -82,11 +83,12 @@ def _of_certificates(file: str, content: Any, request: RowsRequest) -> _Checked:
     from separatrix.cli.certificate_file import read_certificates  # noqa: PLC0415
     from separatrix.cli.class_rows import class_rows  # noqa: PLC0415
     from separatrix.model.rows import named_columns  # noqa: PLC0415
+    from separatrix.reports import recheck  # noqa: PLC0415
 
     held = read_certificates(file, content)
     with class_rows(replace(request, target=request.target or held.target)) as found:
         X, y = named_columns(found.rows.X, found.rows.names), found.rows.y
-        rechecks = [_recheck(each, stated, X, y) for each, stated in held.certificates]
+        rechecks = [recheck(each, stated, X, y) for each, stated in held.certificates]
     return _Checked(rechecks, _words(found.target, found.source, len(y)), _only(held.more))
 
 
@@ -95,7 +97,9 @@ def _of_model(file: str, content: Any, request: RowsRequest) -> _Checked:
     from separatrix.cli.certificate_file import read_certificates  # noqa: PLC0415
     from separatrix.cli.reading import open_for  # noqa: PLC0415
     from separatrix.model import load_model  # noqa: PLC0415
+    from separatrix.model.covered import check_coefficients  # noqa: PLC0415
     from separatrix.model.rows import certified_rows  # noqa: PLC0415
+    from separatrix.reports import recheck  # noqa: PLC0415
 
     if request.target or request.drop or request.text or request.reference or request.missing != "impute":
         raise OptionError("a model says itself what its target and features are; leave those options out")
@@ -105,9 +109,27 @@ def _of_model(file: str, content: Any, request: RowsRequest) -> _Checked:
         open_for(model, request.source, **asked, storage=request.storage) as source,
         certified_rows(model, source, request.storage) as rows,
     ):
-        rechecks = [_recheck(each, stated, rows.X, rows.y) for each, stated in held.certificates]
-    same = "These are the rows that it was fitted on." if rows.same else "These are not the rows that it was fitted on."
-    return _Checked(rechecks, _words(model.target, request.source, len(rows.y)), (same, *_only(True)))
+        rechecks = [recheck(each, stated, rows.X, rows.y) for each, stated in held.certificates]
+    own = check_coefficients(model, rechecks[0].certificate)
+    rechecks[0] = rechecks[0].with_check(own)
+    return _Checked(rechecks, _words(model.target, request.source, len(rows.y)), (*_same(rows.same), _extent(own)))
+
+
+def _same(same: bool) -> tuple[str, ...]:
+    """Return whether the rows are those of the fit and, if not, how to have these."""
+    if same:
+        return ("These are the rows that it was fitted on.",)
+    return (
+        "These are not the rows that it was fitted on.",
+        "For those, give the same file, its rows in the same order, and the --where or --sql of the fit.",
+    )
+
+
+def _extent(own: Check) -> str:
+    """Return what of a model was checked, in words."""
+    if own.holds is None:
+        return "Only the certificate was checked: neither the coefficients nor what else the file says."
+    return "The certificate was checked, and the coefficients against it, not what else the file says."
 
 
 def _words(target: str, source: str, rows: int) -> str:
@@ -116,15 +138,3 @@ def _words(target: str, source: str, rows: int) -> str:
 
 def _only(more: bool) -> tuple[str, ...]:
     return ("Only the certificate was checked, not what else the file says.",) if more else ()
-
-
-def _recheck(certificate: Certificate, stated: object, X: Any, y: Any) -> Recheck:
-    """Check a certificate; one whose content makes no sense raises a CertificateError."""
-    from separatrix.reports import recheck  # noqa: PLC0415
-
-    try:
-        return recheck(certificate, stated, X, y)
-    except SeparatrixError:
-        raise
-    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as problem:
-        raise CertificateError(f"the certificate makes no sense with these data: {problem!r}") from None

@@ -91,10 +91,7 @@ class Model:
 
         if self.certificate is None:
             raise CertificateError("this model has no certificate; fit it again to have one")
-        try:
-            return certificate_from_dict(self.certificate)
-        except (ArithmeticError, LookupError, RecursionError) as problem:
-            raise CertificateError(f"malformed certificate: {problem!r}") from None
+        return certificate_from_dict(self.certificate)
 
     def predict(
         self, table: Table, *, allow_absent: bool = False, intervals: bool = True, level: float = LEVEL

@@ -20,7 +20,7 @@ from separatrix.records import Record
 from separatrix.tables.source import TableSource, as_source
 from separatrix.tables.table import Table
 
-__all__ = ["CertifiedRows", "certified_rows", "named_columns"]
+__all__ = ["CertifiedRows", "certified_rows", "named_columns", "scales_of"]
 
 
 class NamedColumns(np.ndarray[Any, np.dtype[np.float64]]):
@@ -49,12 +49,12 @@ def certified_rows(
     with storage.opened({}) as keeper, keeper.hold(model.encoding, known) as held:
         y = goal.y[held.kept]
         same = data_digest(held.stored, y) == model.data.get("sha256")
-        scales = _scales(model)
+        scales = scales_of(model)
         X = held.X if scales is None else held.divided(scales)
         yield CertifiedRows(named_columns(X, model.encoding.feature_names), y, same)
 
 
-def _scales(model: Model) -> NDArray[np.float64] | None:
+def scales_of(model: Model) -> NDArray[np.float64] | None:
     """Return what the fit divided the columns by, if anything."""
     if model.options.get("scales") is None:
         return None

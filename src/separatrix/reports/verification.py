@@ -28,6 +28,10 @@ class Recheck:
         """Whether something was checked and nothing fails."""
         return self.verification.holds and any(check.holds for check in self.verification.checks)
 
+    def with_check(self, check: Check) -> Recheck:
+        """Return the same with one more check."""
+        return Recheck(self.certificate, Verification((*self.verification.checks, check)))
+
 
 def recheck(certificate: Certificate, stated: object, X: Any, y: Any) -> Recheck:
     """Check a certificate on data, and that the verdict stated beside it is the one that its content has."""

@@ -127,7 +127,7 @@ class _Path:
 
     def advance(self) -> None:
         """Take one step: where μ = 0 would lead tells how far to lower μ, and what Newton's method leaves out."""
-        if self.centrality < FLOOR:
+        if self.centrality < FLOOR or self.slack.min() <= 0.0:  # rounding has taken it outside
             return
         c = 1.0 / (self.slack / self.q + self.shortfall / self.rest)
         towards, centring = 1.0 - self.margins, 1.0 / self.q - 1.0 / self.rest

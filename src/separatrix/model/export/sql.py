@@ -15,7 +15,7 @@ from functools import singledispatch
 from itertools import combinations
 
 from separatrix.errors import DataError, OptionError
-from separatrix.model.export.sql_cells import Cell, date_cell, day_and_time, number_cell, text_of, truth_cell, word_cell
+from separatrix.model.export.sql_cells import Cell, date_cell, date_texts, number_cell, text_of, truth_cell, word_cell
 from separatrix.model.export.terms import DateTerm, LevelTerm, NumberTerm, Term, TextTerm, TruthTerm, terms_of
 from separatrix.model.predictions import Label
 from separatrix.model.record import Model
@@ -117,7 +117,10 @@ def _highest(scores: Sequence[str], answers: Sequence[str]) -> str:
 def _cells(table: str, kept: list[str], terms: Sequence[Term]) -> str:
     """Return the SELECT of the columns to keep and of the terms' cells, as `predict` reads them."""
     exact = sum(_kind(term) == "number" for term in terms) <= MOST_EXACT
-    cells = [Cell(f"raw_{j}_" if exact else f"text_{j}_", f"text_{j}_", f"time_{j}_") for j in range(len(terms))]
+    names = [
+        (f"raw_{j}_" if exact else f"text_{j}_", f"text_{j}_", f"time_{j}_", f"after_{j}_") for j in range(len(terms))
+    ]
+    cells = [Cell(*each) for each in names]
     inner = [f"{ROWS}.{name} AS {name}" for name in kept]
     for term, cell in zip(terms, cells, strict=True):
         # The table's name before it: SQLite would take an unknown name in quotes for a text.
@@ -134,7 +137,7 @@ def _cells(table: str, kept: list[str], terms: Sequence[Term]) -> str:
 def _texts(term: Term, raw: str, cell: Cell) -> dict[str, str]:
     """Return the expressions that a term's cell is read from, by the names that it knows them by."""
     if _kind(term) == "date":
-        return dict(zip((cell.text, cell.time), day_and_time(raw), strict=True))
+        return dict(zip((cell.text, cell.time, cell.after), date_texts(raw, term.format), strict=True))
     return ({cell.raw: raw} if _kind(term) == "number" or _is_odd(term) else {}) | {cell.text: text_of(raw)}
 
 

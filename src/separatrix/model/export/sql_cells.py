@@ -3,9 +3,10 @@
 Each function makes an expression of a cell: NULL where `predict` would take the cell as missing. That a text spells a
 number or a date is told by trimming digits off its ends: portable SQL has neither patterns nor a CAST that may fail.
 Numbers are taken as 12, -1.5 or 2e-3, with the thousands, signs and decimal comma of the training table; dates as
-dates, timestamps, or text such as 2026-01-31, with a time such as 12:30 or 12:30:15.5 in UTC, or in the training
-table's own order of day, month and year, if in digits. A category's code that the database keeps as a float is no level
-any more: 7.0 is not 007.
+dates, timestamps with or without a time zone, or text such as 2026-01-31, with a time such as 12:30 or 12:30:15.5 and
+an offset from UTC such as Z, +02, +0530 or -05:30, or as in the training table, also with 1:30 PM. A category's code
+that the database keeps as a float is no level any more: 7.0 is not 007. Time zones by name are not read, nor are the
+seconds of an old offset that a database leaves off its text of a timestamp.
 """
 
 from __future__ import annotations
@@ -19,27 +20,43 @@ from separatrix.tables.missing import BLANKS, MISSING_ANYWHERE, clean_word
 from separatrix.tables.numbers import FORMATS
 from separatrix.tables.sql import literal
 
-__all__ = ["Cell", "date_cell", "day_and_time", "number_cell", "text_of", "truth_cell", "word_cell"]
+__all__ = ["Cell", "date_cell", "date_texts", "number_cell", "text_of", "truth_cell", "word_cell"]
 
 DIGITS = literal("0123456789")
+MONTHS = (
+    "JANUARY",
+    "FEBRUARY",
+    "MARCH",
+    "APRIL",
+    "MAY",
+    "JUNE",
+    "JULY",
+    "AUGUST",
+    "SEPTEMBER",
+    "OCTOBER",
+    "NOVEMBER",
+    "DECEMBER",
+)
 DAYS_TO_1970 = 719527  # from the year 0, by the formula of `_days`
 DAYS_BEFORE_MONTH = (0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334)
 DAYS_OF_MONTH = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 IN_ORDER, IN_DIGITS = "%Y-%m-%d", re.compile("%[Ymd](.)%[md]\\1%[Yymd]")
 EXPONENTS = literal("||e|e+|e-|E|E+|E-|")  # what a number may have before its last digits and after all others
 CENTURY_TURNS = 69  # 68 is 2068, and 69 is 1969
-LONGEST_DATE = 10  # characters of a date without a time
+OF_A_DAY = literal("0123456789-/.")  # the signs of a date without a time
+OF_A_TIME = literal("0123456789:.")
 
 
 class Cell(NamedTuple):
-    """The names of a cell as the database has it, of its text without blanks around it, and of the time in it.
+    """The names of a cell as the database has it, and of its text without blanks around it.
 
-    Of a date, the text is that of the day.
+    Of a date, the text is that of the day, `time` that of the time, `after` that of the offset, AM or PM after it.
     """
 
     raw: str
     text: str
     time: str
+    after: str
 
 
 def text_of(raw: str) -> str:
@@ -47,14 +64,15 @@ def text_of(raw: str) -> str:
     return f"TRIM({_written(raw)}, {literal(BLANKS)})"
 
 
-def day_and_time(raw: str) -> tuple[str, str]:
-    """Return the text of a cell's date, and of the time after it, in UTC; NULL where there is none."""
-    whole = text_of(raw)
-    text = f"CASE WHEN {whole} LIKE '%+00' THEN SUBSTR({whole}, 1, LENGTH({whole}) - 3) ELSE RTRIM({whole}, 'Z') END"
-    day = f"RTRIM(RTRIM({text}, '0123456789:.'), ' T')"
-    is_long = f"CASE WHEN LENGTH({text}) > {LONGEST_DATE}"
-    time = f"LTRIM(SUBSTR({text}, LENGTH({day}) + 1), ' T')"
-    return f"{is_long} THEN {day} ELSE {text} END", f"{is_long} THEN {time} END"
+def date_texts(raw: str, form: str) -> tuple[str, str, str]:
+    """Return the text of a cell's date, of the time after it (NULL if there is none), and of what follows that."""
+    whole = _numbered(text_of(raw), form)
+    rest = f"LTRIM({whole}, {OF_A_DAY})"
+    day = f"SUBSTR({whole}, 1, LENGTH({whole}) - LENGTH({rest}))"
+    clock = f"LTRIM({rest}, ' T')"
+    after = f"LTRIM({clock}, {OF_A_TIME})"
+    time = f"SUBSTR({clock}, 1, LENGTH({clock}) - LENGTH({after}))"
+    return day, f"CASE WHEN {rest} = '' THEN NULL WHEN {clock} LIKE '_:%' THEN '0' || {time} ELSE {time} END", after
 
 
 def word_cell(cell: Cell, levels: Collection[str] = ()) -> str:
@@ -88,10 +106,13 @@ def number_cell(cell: Cell, form: str) -> str:
 
 
 def date_cell(cell: Cell, form: str, origin: int) -> str:
-    """Return the days from an origin, itself counted from 1970-01-01, to a date and time."""
-    own = [form] if IN_DIGITS.fullmatch(form) and form != IN_ORDER else []
-    days = f"CASE {' '.join(_dated(cell.text, each) for each in (IN_ORDER, *own))} END"
-    return f"({days} - {origin + DAYS_TO_1970} + {_part_of_day(cell.time)})"
+    """Return the days from an origin, itself counted from 1970-01-01, to a date and time in UTC."""
+    own = _in_digits(form)
+    forms = {IN_ORDER: f"UPPER({cell.after}) NOT LIKE '%M'"}
+    if IN_DIGITS.fullmatch(own) and own != IN_ORDER:
+        forms[own] = f"({cell.after} = '' OR UPPER({cell.after}) LIKE '%M')"
+    days = f"CASE {' '.join(_dated(cell.text, each, known) for each, known in forms.items())} END"
+    return f"({days} - {origin + DAYS_TO_1970} + {_part_of_day(cell)})"
 
 
 def _exact_first(cell: Cell, exact: Mapping[str, str], otherwise: str) -> str:
@@ -134,7 +155,26 @@ def _bare(text: str, form: str) -> str:
     return text if written.decimal == "." else f"REPLACE({text}, ',', '.')"
 
 
-def _dated(text: str, form: str) -> str:
+def _in_digits(form: str) -> str:
+    """Return a format with the number of a month for its name, as `_numbered` writes it."""
+    return re.sub(r"(%d.)%[bB].|%[bB] %d, ", lambda named: "%d.%m." if named[1] else "%m.%d.", form)
+
+
+def _numbered(text: str, form: str) -> str:
+    """Return a text with the number of a month for its name, if the format has one."""
+    found = re.search(r"(.?)%([bB])(.)", form)
+    if found is None:
+        return text
+    before, kind, after = found.groups()
+    large = f"REPLACE(UPPER({text}), ', ', '.')" if "," in form else f"UPPER({text})"
+    cases = []
+    for number, month in enumerate(MONTHS, start=1):  # branches, since SQLite's parser takes no calls so deep
+        name, mark = before + (month if kind == "B" else month[:3]) + after, "." if before else ""
+        cases.append(f"WHEN {large} LIKE '%{name}%' THEN REPLACE({large}, '{name}', '{mark}{number:02}.')")
+    return f"CASE {' '.join(cases)} ELSE {text} END"
+
+
+def _dated(text: str, form: str, known: str) -> str:
     """Return the branch of a CASE for texts of three numbers in the order of a format: its condition, and the days.
 
     The first and the last number are what trimming digits off an end takes away; the middle one is between the signs.
@@ -151,7 +191,7 @@ def _dated(text: str, form: str) -> str:
     year, month, day = (f"CAST({part[key]} AS INTEGER)" for key in "ymd")
     if "y" in order:
         year = f"({year} + CASE WHEN {year} < {CENTURY_TURNS} THEN 2000 ELSE 1900 END)"
-    shaped = f"{signs} AND {' AND '.join(digits)}"
+    shaped = f"{known} AND {signs} AND {' AND '.join(digits)}"
     longest = " ".join(f"WHEN {m} THEN {days}" for m, days in enumerate(DAYS_OF_MONTH, start=1))
     leap = f"{month} = 2 AND ({year} % 4 = 0 AND ({year} % 100 <> 0 OR {year} % 400 = 0))"
     longest = f"CASE {month} {longest} ELSE 0 END + CASE WHEN {leap} THEN 1 ELSE 0 END"
@@ -170,12 +210,37 @@ def _days(year: str, month: str, day: str) -> str:
     return f"365 * {year} + {leaps} + CASE {month} {months} END + {day} - 1"
 
 
-def _part_of_day(time: str) -> str:
-    """Return the part of a day at a time such as 12:30 or 12:30:15.5, 0 for none, NULL for anything else."""
+def _part_of_day(cell: Cell) -> str:
+    """Return the part of a day, in UTC, at a time such as 12:30 or 12:30:15.5; 0 for none, NULL for anything else."""
+    time = cell.time
     hour, minute, second = f"SUBSTR({time}, 1, 2)", f"SUBSTR({time}, 4, 2)", f"SUBSTR({time}, 7)"
     digits = f"TRIM({hour} || {minute}, {DIGITS}) = '' AND SUBSTR({time}, 3, 1) = ':'"
     digits += f" AND {hour} < '24' AND {minute} < '60'"
-    minutes = f"({_float(hour)} * 3600e0 + {_float(minute)} * 60e0"
+    minutes = f"({_float(hour)} * 3600e0 + {_float(minute)} * 60e0 + {_shift(cell.after, hour)}"
     short = f"WHEN LENGTH({time}) = 5 AND {digits} THEN {minutes}) / 86400e0"
     seconds = f"{digits} AND SUBSTR({time}, 6, 1) = ':' AND {_spells_number(second)} AND {second} < '60'"
     return f"CASE WHEN {time} IS NULL THEN 0e0 {short} WHEN {seconds} THEN {minutes} + {_float(second)}) / 86400e0 END"
+
+
+def _shift(after: str, hour: str) -> str:
+    """Return the seconds to add for what follows a time: an offset from UTC, AM or PM, or nothing."""
+    plain = f"REPLACE({after}, ':', '')"
+    shapes = {
+        3: f"{plain} = {after}",
+        5: f"({plain} = {after} OR {after} LIKE '___:__')",
+        7: f"{after} LIKE '___:__:__'",
+    }
+    offset = " OR ".join(f"LENGTH({plain}) = {size} AND {shape}" for size, shape in shapes.items())
+    offset = f"TRIM(SUBSTR({plain}, 2), {DIGITS}) = '' AND ({offset})"
+    parts = zip((2, 4, 6), (3600, 60, 1), strict=True)  # hours, minutes and seconds, or the first of them
+    seconds = " + ".join(_float(f"'0' || SUBSTR({plain}, {at}, 2)") + f" * {unit}e0" for at, unit in parts)
+    noon = f"CASE WHEN {hour} = '12' THEN -43200e0 ELSE 0e0 END"
+    halves = {" AM": noon, " PM": f"43200e0 + {noon}"}
+    half = " ".join(
+        f"WHEN UPPER({after}) = '{word}' AND {hour} BETWEEN '01' AND '12' THEN {add}" for word, add in halves.items()
+    )
+    signs = " ".join(
+        f"WHEN SUBSTR({after}, 1, 1) = '{sign}' AND {offset} THEN {way} * ({seconds})"
+        for sign, way in (("+", "-1e0"), ("-", "1e0"))
+    )
+    return f"CASE WHEN {after} IN ('', 'Z') THEN 0e0 {half} {signs} END"
