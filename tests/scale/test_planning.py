@@ -22,13 +22,13 @@ def simulated(rates, noise=0.0, storage="memory"):
         for workers in (1, 2):
             stride = max(1, n // max(800 * (p + 1), 2000))
             hessians = 9.0 * n if n * (p + 1) ** 2 <= NEWTON_WORK else 7.0 * -(-n // stride)
-            a, b, c, d, e = rates
-            seconds = 9.0 * (a + (b * n + c * 8 * n * p) / workers + e * n) + d * hessians * (p + 1) ** 2 / workers
+            a, b, c, d = rates
+            seconds = 9.0 * (a + (b * n + c * 8 * n * p) / workers) + d * hessians * (p + 1) ** 2 / workers
             runs.append(MeasuredRun(storage, workers, n, p, 9.0, seconds * np.exp(noise * rng.standard_normal())))
     return runs
 
 
-RATES = (2e-3, 3e-8, 2e-10, 5e-10, 1e-8)
+RATES = (2e-3, 3e-8, 2e-10, 5e-10)
 
 
 def test_known_rates_are_found_again():
@@ -36,12 +36,12 @@ def test_known_rates_are_found_again():
     assert model.rates["memory"] == pytest.approx(RATES, rel=1e-6)
     assert model.spread("memory") == pytest.approx(1.0, abs=1e-6)
     larger = MeasuredRun("memory", 4, 80_000_000, 100, 9.0, 0.0)
-    by_hand = 9.0 * (2e-3 + (3e-8 * 8e7 + 2e-10 * 8 * 8e9) / 4 + 1e-8 * 8e7) + 5e-10 * 7 * 80_808 * 101**2 / 4
+    by_hand = 9.0 * (2e-3 + (3e-8 * 8e7 + 2e-10 * 8 * 8e9) / 4) + 5e-10 * 7 * 80_808 * 101**2 / 4
     assert model.seconds(larger) == pytest.approx(by_hand, rel=1e-4)
 
 
 def test_noise_widens_the_range_and_no_rate_is_negative():
-    model = CostModel.of(simulated((2e-3, 0.0, 2e-10, 0.0, 0.0), noise=0.2))
+    model = CostModel.of(simulated((2e-3, 0.0, 2e-10, 0.0), noise=0.2))
     assert (model.rates["memory"] >= 0.0).all()
     assert 1.1 < model.spread("memory") < 1.6
     plan = sx.plan_fit(5_000_000, 30, runs=model.runs)
@@ -115,7 +115,7 @@ def test_what_cannot_be_planned_is_refused_by_name(asked, words):
 
 
 def test_too_few_runs_are_refused():
-    with pytest.raises(DataError, match="3 runs with rows in memory are too few; 5 rates are fitted"):
+    with pytest.raises(DataError, match="3 runs with rows in memory are too few; 4 rates are fitted"):
         CostModel.of(simulated(RATES)[:3])
 
 
@@ -125,7 +125,7 @@ def test_the_benchmark_tells_growth_memory_and_every_run(monkeypatch):
         pytest.skip("the benchmarks are not beside these tests")
     monkeypatch.syspath_prepend(str(benchmarks))
     scale = importlib.import_module("scale")
-    runs = [run for storage in scale.STORAGES for run in simulated((0.0, 3e-8, 2e-10, 0.0, 0.0), storage=storage)]
+    runs = [run for storage in scale.STORAGES for run in simulated((0.0, 3e-8, 2e-10, 0.0), storage=storage)]
     text = scale.told([scale.Measured(run, 3_000_000) for run in runs])
     for name in ("scale", "report", "measure"):
         sys.modules.pop(name, None)

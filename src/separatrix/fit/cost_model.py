@@ -1,11 +1,10 @@
 """A model of what a fit takes, fitted to measured runs.
 
-    seconds = passes · (a + (b·rows + c·bytes) / workers + e·rows) + d·products
+    seconds = passes · (a + (b·rows + c·bytes) / workers) + d·products
 
 a is what a pass costs however little it reads, c the reading of a byte of the matrix and the work on it: each storage
 has its own. b is the work on a row's score, d that on a product of two columns in a row, of which Hessians are made: a
-core does them at the same speed wherever the rows came from. e is what the machine that leads does with vectors of an
-entry a row, by one core, while all others wait. Problems that are small enough are solved by Newton's
+core does them at the same speed wherever the rows came from. Problems that are small enough are solved by Newton's
 method, with a Hessian a pass: products = passes · rows · columns² / workers. Of larger ones only the subsample that
 starts the solver is (800 rows a column, some 7 Hessians), on a cluster by the machine that leads.
 
@@ -40,8 +39,8 @@ RUNS = Path(__file__).with_name("measured_runs.json")
 FLOAT = 8  # bytes
 SAMPLED, FEWEST = 800, 2000  # rows a column, and rows, of the subsample that starts the solver
 SAMPLE_STEPS = 7  # Hessians of the subsample
-RATES = ("a pass", "a row", "a byte", "a product", "a row, alone")
-OWN, SHARED = [0, 2], [1, 3, 4]  # the rates that each storage has for itself, and those that are the same for all
+RATES = ("a pass", "a row", "a byte", "a product")
+OWN, SHARED = [0, 2], [1, 3]  # the rates that each storage has for itself, and those that are the same for all
 
 Floats = NDArray[np.float64]
 
@@ -112,7 +111,7 @@ def measured_runs() -> tuple[MeasuredRun, ...]:
 def _work(run: MeasuredRun) -> Floats:
     """Return how much of each rate a fit takes."""
     share, matrix = run.passes / run.workers, FLOAT * run.rows * run.columns
-    return np.array([run.passes, share * run.rows, share * matrix, _products(run), run.passes * run.rows])
+    return np.array([run.passes, share * run.rows, share * matrix, _products(run)])
 
 
 def _products(run: MeasuredRun) -> float:
