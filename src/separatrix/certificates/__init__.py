@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         certificate_from_dict,
     )
     from separatrix.certificates.bias_reduction import BiasReductionCertificate, JeffreysPoint, jeffreys_point
+    from separatrix.certificates.bounds import DualBound, dual_bound
     from separatrix.certificates.clashes import Clash
     from separatrix.certificates.covers import cover_needs, packing_bound
     from separatrix.certificates.divergence import Divergence, SignProof
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from separatrix.certificates.mistakes import MistakesCertificate, ProofStep, update_limit
     from separatrix.certificates.mixing import MixingCertificate
     from separatrix.certificates.one_vs_one import OneVsOneCertificate
-    from separatrix.certificates.optimality import DualBound, OptimalityCertificate, dual_bound
+    from separatrix.certificates.optimality import OptimalityCertificate
     from separatrix.certificates.overlap import OverlapProof, Relation, dense_relation, overlap_holds, rank_modulo
     from separatrix.certificates.pairs import PairsCertificate
     from separatrix.certificates.rays import Places, Rays, make_rays
@@ -102,7 +103,7 @@ _HOMES = {
     "Check": "base",
     "Clash": "clashes",
     "Divergence": "divergence",
-    "DualBound": "optimality",
+    "DualBound": "bounds",
     "Excess": "least_squares",
     "GenerativeCertificate": "generative",
     "InfeasibleRows": "zero_one",
@@ -134,7 +135,7 @@ _HOMES = {
     "closed_form": "generative",
     "cover_needs": "covers",
     "dense_relation": "overlap",
-    "dual_bound": "optimality",
+    "dual_bound": "bounds",
     "exact_sign_rows": "error_free",
     "exactly_wrong": "zero_one",
     "excess_squares": "least_squares",

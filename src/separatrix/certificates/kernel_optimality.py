@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.certificates.base import Certificate, Check, Verification, register
+from separatrix.certificates.bounds import DualBound
 from separatrix.certificates.kernel_data import EPSILON, check_inner_product, kernel_data
-from separatrix.certificates.optimality import DualBound
 from separatrix.design.kernel_rows import by_rows, select_rows, training_scores
 from separatrix.design.kernels import Kernel, kernel_from_dict
 from separatrix.errors import DataError
