@@ -1,4 +1,4 @@
-"""Numbers to be predicted: those whose squares are numbers too."""
+"""Numbers to be predicted, or compared by their squares: those whose squares are numbers too."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ def real_targets(y: Any, name: str = "y") -> NDArray[np.float64]:
     usable = np.abs(targets) <= LARGEST
     if not usable.all():
         row = int(np.flatnonzero(~usable)[0])
-        remedy = "divide all by a number as large" if np.isfinite(targets[row]) else "drop the rows without a target"
+        remedy = "divide all by a number as large" if np.isfinite(targets[row]) else "drop the rows without a number"
         raise DataError(
             f"{name} has {targets[row]:g} in row {row} (NaN, inf and squares that overflow are refused); {remedy}"
         )
     largest = float(np.abs(targets).max(initial=0.0))
     if 0.0 < largest < SMALLEST:
         raise DataError(
-            f"{name} is nowhere larger than {largest:g}, and squares of its residuals vanish; multiply all by a number"
+            f"{name} is nowhere larger than {largest:g}, and its squares vanish; multiply all by a number"
             " as large as that is small"
         )
     return targets

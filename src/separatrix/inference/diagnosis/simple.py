@@ -20,6 +20,7 @@ import scipy.special
 from numpy.typing import NDArray
 
 from separatrix.errors import DataError, OptionError, counted, require_count, require_number
+from separatrix.fit import real_targets
 from separatrix.inference import eligibility
 from separatrix.inference.diagnosis.precise_moments import Deviations, PairMoments
 from separatrix.inference.rendering import Grid, Sheet, number, p_text, render_html, render_text
@@ -29,8 +30,6 @@ from separatrix.numerics import two_product, two_sum
 __all__ = ["SimpleRegression", "simple_regression", "simple_regression_from_moments"]
 
 Floats = NDArray[np.float64]
-LARGEST = 1e150  # a number beyond this has a square that leaves the range of a float
-SMALLEST = 1e-130  # numbers all below this have squared deviations that do
 ROUNDING = 1e-12  # relative: by how much a covariance of rounded moments may exceed the product of deviations
 PERFECT = 1e-28  # of the target's sum of squares: a residual sum of squares below this is rounding
 
@@ -234,14 +233,4 @@ def _numbers(name: str, values: Any) -> Floats:
         raise DataError(f"{name} has entries that are no numbers; give a list or column of numbers") from None
     if array.ndim != 1:
         raise DataError(f"{name} has shape {array.shape}; give one column of numbers, as {name}.ravel()")
-    bad = np.flatnonzero(~(np.abs(array) <= LARGEST))
-    if bad.size:
-        remedy = "divide all by a number as large" if np.isfinite(array[bad[0]]) else "drop the pairs without a number"
-        raise DataError(f"{name} has {array[bad[0]]:g} in row {bad[0]}; {remedy}")
-    largest = float(np.abs(array).max(initial=0.0))
-    if 0.0 < largest < SMALLEST:
-        raise DataError(
-            f"{name} is nowhere larger than {largest:g}, and its squares vanish; multiply all by a number as large as"
-            " that is small"
-        )
-    return array
+    return real_targets(array, name)
