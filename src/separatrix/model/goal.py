@@ -20,6 +20,7 @@ from separatrix.tables.target import TRUTH_VALUES
 __all__ = ["Goal", "find_goal", "known_target", "place_of_label", "read_target", "refuse_unknown"]
 
 FEW_NUMBERS = 10  # different whole numbers, up to which they may be names of classes
+ROWS_A_CLASS = 2  # on average, fewer of which are no classes but numbers
 MANY_CLASSES = 1000
 POINTER = 8  # bytes
 TRUE_WORDS, FALSE_WORDS = {"true", "t", "yes", "y", "1"}, {"false", "f", "no", "n", "0"}
@@ -95,8 +96,8 @@ def _task(column: Column) -> tuple[Task, str]:
         count = len(column.levels) or len(set(column.values))  # text and ids have no list of levels
         return "classification", f"{column.name!r} has {counted(count, 'level')}, so it is taken as classes"
     different = np.unique(column.values)
-    whole = bool((different == np.rint(different)).all())
-    if len(different) == 2 or (whole and len(different) <= FEW_NUMBERS):
+    few = len(different) <= min(FEW_NUMBERS, len(column.values) // ROWS_A_CLASS)
+    if len(different) == 2 or (few and bool((different == np.rint(different)).all())):
         many = f"only {len(different)} different values"
         return "classification", f"{column.name!r} has {many}, so they are taken as classes"
     return "regression", f"{column.name!r} has {len(different):,} different numbers, so it is taken as a number"
