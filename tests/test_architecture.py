@@ -23,7 +23,6 @@ LINT = "from importlinter.cli import lint_imports_command as lint; lint(['--no-l
 
 # Each library and the only place of the package that may import it.
 DOORS = {
-    "bokeh": "lab/",
     "dask": "design/distributed/",
     "distributed": "design/distributed/",
     "duckdb": "tables/",
@@ -32,11 +31,8 @@ DOORS = {
     "narwhals": "tables/",
     "numba": "jit.py",
     "onnx": "model/export/onnx_graph.py",
-    "panel": "lab/",
-    "param": "lab/",
     "rich": "cli/",
     "sklearn": "estimators/",
-    "tornado": "lab/",
     "typer": "cli/",
 }
 

@@ -1,1 +1,0 @@
-"""The page: draws the views of a session and turns what a person does into its actions. It decides nothing itself."""

@@ -1,1 +1,0 @@
-"""Python code that does what a pane shows."""
