@@ -1,40 +1,41 @@
-"""The law of registration: every file of a package holds one concrete class, and the package's `ALL` knows it."""
+"""The law of registration: every concrete class of a package is in its `ALL`."""
 
 from __future__ import annotations
 
 import inspect
+import pkgutil
+from abc import ABC
 from importlib import import_module
-from pathlib import Path
 from types import ModuleType
+from typing import Any
 
-NOT_MEMBERS = {"__init__", "base"}
+from separatrix import solvers
+
+
+class HasSteps(ABC):  # noqa: B024  # an interface, recognised by its method
+    """Any class with a `steps` method of its own: a solver."""
+
+    @classmethod
+    def __subclasshook__(cls, other: type) -> bool:
+        return callable(getattr(other, "steps", None)) and not getattr(other, "_is_protocol", False)
+
+
+def concrete_classes(package: ModuleType, base: type) -> list[type]:
+    """Return the concrete subclasses of `base` that a module, or the modules of a package, define."""
+    names = [each.name for each in pkgutil.iter_modules(getattr(package, "__path__", []), f"{package.__name__}.")]
+    return [
+        thing
+        for module in (package, *map(import_module, names))
+        for thing in vars(module).values()
+        if inspect.isclass(thing) and thing.__module__ == module.__name__
+        if issubclass(thing, base) and not inspect.isabstract(thing)
+    ]
 
 
 def unregistered(package: ModuleType, base: type) -> list[str]:
-    """Return a complaint for every file of `package` that breaks the law; `ALL` may hold instances or classes."""
-    complaints = []
-    for stem in _stems(package):
-        members = _members(import_module(f"{package.__name__}.{stem}"), base)
-        if len(members) != 1:
-            names = ", ".join(member.__name__ for member in members) or "none"
-            complaints.append(f"{stem}.py defines {len(members)} concrete {base.__name__} classes, not one: {names}")
-        complaints += [
-            f"{stem}.py: {member.__name__} is not in ALL" for member in members if not _known(package, member)
-        ]
-    return complaints
+    """Return the name of every concrete subclass of `base` that is not in `ALL`, which holds instances or classes."""
+    known = {entry if isinstance(entry, type) else type(entry) for entry in package.ALL}
+    return [each.__name__ for each in concrete_classes(package, base) if each not in known]
 
 
-def _stems(package: ModuleType) -> list[str]:
-    files = (file for folder in package.__path__ for file in Path(folder).glob("*.py"))
-    return sorted(file.stem for file in files if file.stem not in NOT_MEMBERS)
-
-
-def _members(module: ModuleType, base: type) -> list[type]:
-    defined_here = (
-        thing for _, thing in inspect.getmembers(module, inspect.isclass) if thing.__module__ == module.__name__
-    )
-    return [thing for thing in defined_here if issubclass(thing, base) and not inspect.isabstract(thing)]
-
-
-def _known(package: ModuleType, member: type) -> bool:
-    return any(entry is member or type(entry) is member for entry in package.ALL)
+SOLVERS: tuple[Any, ...] = tuple(each() for each in concrete_classes(solvers, HasSteps))

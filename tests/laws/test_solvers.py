@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from abc import ABC
 from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib import import_module
 from itertools import combinations, islice, pairwise
-from pathlib import Path
-from types import ModuleType
 from typing import Any, ClassVar, get_args
 
 import numpy as np
@@ -16,11 +12,11 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from registry import unregistered
+from registry import SOLVERS
 from scipy.optimize import nnls
 from test_designs import Streamed
 
-from separatrix import losses, penalties, solvers
+from separatrix import losses, penalties
 from separatrix.design import Design, make_design, row_radius
 from separatrix.errors import NeedsError
 from separatrix.fit import AtLeast, AtMost, Status, choose, mistake_bound, run
@@ -28,7 +24,7 @@ from separatrix.losses import Loss
 from separatrix.penalties import L1, L2, NoPenalty, Penalty
 from separatrix.problem import Problem
 from separatrix.rule import Tie, UpdateRule
-from separatrix.solvers import ALL, BatchPerceptron, MaxMargin, Needs, Perceptron, PerceptronState, Step, check_needs
+from separatrix.solvers import BatchPerceptron, MaxMargin, Needs, Perceptron, PerceptronState, Step, check_needs
 from separatrix.solvers import updates as updates_module
 from separatrix.solvers.perceptron import Keep, Order
 
@@ -58,60 +54,15 @@ def streamed_problem() -> Problem:
     return Problem(Streamed(X, True), y, losses.Perceptron())
 
 
-# Registration
+# Every solver
 
 
-class Walker(ABC):  # noqa: B024  # whatever has steps is one
-    """Any class with a `steps` method of its own: what makes a file of the package a solver's."""
-
-    @classmethod
-    def __subclasshook__(cls, other: type) -> bool:
-        return callable(getattr(other, "steps", None)) and not getattr(other, "_is_protocol", False)
+def test_every_solver_is_found() -> None:
+    assert {type(solver).__name__ for solver in SOLVERS} >= {"Newton", "LBFGS", "Coordinate", "KernelDual"}
+    assert len(SOLVERS) == 17
 
 
-NO_SOLVER = "defines 0 concrete Walker classes"
-
-
-def unregistered_solvers(package: ModuleType) -> list[str]:
-    """Return the complaints of registration; a file without any solver is a helper, which the law does not bind."""
-    return [complaint for complaint in unregistered(package, Walker) if NO_SOLVER not in complaint]
-
-
-def test_every_solver_is_registered() -> None:
-    assert unregistered_solvers(solvers) == []
-    assert len({type(solver) for solver in ALL}) == len(ALL) >= 3
-
-
-def test_files_exempt_from_registration_hold_no_solver() -> None:
-    exempt = [complaint.split(".py")[0] for complaint in unregistered(solvers, Walker) if NO_SOLVER in complaint]
-    assert "updates" in exempt
-    for stem in exempt:
-        module = import_module(f"separatrix.solvers.{stem}")
-        own = [thing for thing in vars(module).values() if getattr(thing, "__module__", "") == module.__name__]
-        assert [thing for thing in own if hasattr(thing, "steps")] == []
-
-
-def test_a_forgotten_solver_would_be_caught(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    package = tmp_path / "forgetful_solvers"
-    package.mkdir()
-    (package / "__init__.py").write_text("ALL = ()\n")
-    (package / "helper.py").write_text("class Table:\n    pass\n")
-    (package / "newton.py").write_text("class Newton:\n    def steps(self, problem, start):\n        yield\n")
-    twins = "from separatrix.solvers import MaxMargin\nclass A(MaxMargin):\n    pass\nclass B(MaxMargin):\n    pass\n"
-    (package / "twins.py").write_text(twins)
-    monkeypatch.syspath_prepend(tmp_path)
-
-    import forgetful_solvers
-
-    assert unregistered_solvers(forgetful_solvers) == [
-        "newton.py: Newton is not in ALL",
-        "twins.py defines 2 concrete Walker classes, not one: A, B",
-        "twins.py: A is not in ALL",
-        "twins.py: B is not in ALL",
-    ]
-
-
-@pytest.mark.parametrize("solver", ALL, ids=lambda solver: type(solver).__name__)
+@pytest.mark.parametrize("solver", SOLVERS, ids=lambda solver: type(solver).__name__)
 def test_solvers_are_frozen_and_declare_their_needs(solver: Any) -> None:
     assert isinstance(solver.needs, Needs)
     assert set(solver.needs.otherwise) <= set(Needs.__dataclass_fields__) - {"otherwise"}

@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 import pytest
+from registry import SOLVERS
 
 import separatrix as sx
 from separatrix import losses
@@ -11,7 +12,7 @@ from separatrix.design import make_design
 from separatrix.errors import NeedsError
 from separatrix.penalties import L1, L2, NoPenalty
 from separatrix.problem import Problem
-from separatrix.solvers import ALL, Gradient, Newton, Stochastic, check_needs
+from separatrix.solvers import Gradient, Newton, Stochastic, check_needs
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(30, 4))
@@ -67,7 +68,7 @@ def test_m33_newton_names_the_loss_and_what_would_work(loss):
 
 
 def test_m33_every_solver_that_needs_a_curvature_says_the_same():
-    needing = [solver for solver in ALL if solver.needs.curvature]
+    needing = [solver for solver in SOLVERS if solver.needs.curvature]
     assert Newton() in needing
     for solver in needing:
         with pytest.raises(NeedsError, match=f"{type(solver).__name__} needs .*a curvature; the hinge loss has none"):

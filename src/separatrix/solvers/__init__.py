@@ -1,4 +1,4 @@
-"""One algorithm a file, each a generator of steps over a problem; `ALL` is the registry. Names load when used."""
+"""One algorithm a file, each a generator of steps over a problem. Names load when used."""
 
 from __future__ import annotations
 
@@ -28,10 +28,8 @@ if TYPE_CHECKING:
     from separatrix.solvers.updates import UpdateRecord
     from separatrix.solvers.zero_one import ZeroOne, ZeroOneState
 
-    ALL: tuple[Solver, ...]
 
 __all__ = [
-    "ALL",
     "LBFGS",
     "AveragedDescent",
     "BatchPerceptron",
@@ -96,30 +94,9 @@ _HOMES = {
     "refined_fit": "refined_qr",
     "scaled_triangle": "normal_equations",
 }
-_REGISTERED = (
-    "Perceptron",
-    "BatchPerceptron",
-    "MaxMargin",
-    "HalfspaceLP",
-    "ZeroOne",
-    "Newton",
-    "NewtonCG",
-    "LBFGS",
-    "Coordinate",
-    "DualCoordinate",
-    "InteriorPoint",
-    "Gradient",
-    "Stochastic",
-    "PerceptronMixing",
-    "AveragedDescent",
-    "KernelPerceptron",
-    "KernelDual",
-)
 
 
 def __getattr__(name: str) -> Any:
-    if name == "ALL":
-        return tuple(__getattr__(each)() for each in _REGISTERED)
     if name in _HOMES:
         return getattr(import_module(f"separatrix.solvers.{_HOMES[name]}"), name)
     raise AttributeError(f"separatrix.solvers has no name {name!r}")
