@@ -13,7 +13,7 @@ from measure import Contender
 from separatrix.certificates.kernel_optimality import KernelTask, kernel_bound
 from separatrix.design.kernel_rows import training_scores
 from separatrix.design.kernels import RBF
-from separatrix.solvers import middle_intercept
+from separatrix.solvers.kernel_dual import middle_intercept
 
 __all__ = ["LADDER", "NAME", "fits", "worst_gap"]
 

@@ -17,7 +17,7 @@ import separatrix as sx
 from measure import once
 from problems import MNIST, NEWSGROUPS, SHARED_DATA
 from report import Measurement, Row
-from separatrix.certificates import SeparabilityCertificate
+from separatrix.certificates.separability import SeparabilityCertificate
 
 __all__ = ["STORED"]
 

@@ -9,61 +9,52 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from separatrix import errors, losses, penalties, theory
-    from separatrix.certificates import certificate_from_dict
+    from separatrix.certificates.base import certificate_from_dict
     from separatrix.design import kernels
     from separatrix.design.checkpoint.journaled import checkpointed
     from separatrix.design.disk.chunks import blocked
-    from separatrix.estimators import (
-        GaussianGenerativeClassifier,
-        HalfspaceLP,
-        KernelPerceptron,
-        KernelSVM,
-        LinearRegression,
-        LinearSVM,
-        LMSClassifier,
-        LMSRegressor,
-        LogisticRegression,
-        MaxMarginClassifier,
-        OneVsRest,
-        Perceptron,
-        ZeroOneClassifier,
-        audit,
-        from_formula,
-        maps,
-        path,
-    )
-    from separatrix.fit import (
-        FitResult,
-        MistakeBound,
-        Removals,
-        cover_experiment,
-        fewest_removals,
-        lift,
-        margin_experiment,
-        mistake_bound,
-        strength_from,
-        strength_to,
-    )
+    from separatrix.estimators import maps
+    from separatrix.estimators.auditing import audit
+    from separatrix.estimators.formula import from_formula
+    from separatrix.estimators.generative import GaussianGenerativeClassifier
+    from separatrix.estimators.halfspace import HalfspaceLP
+    from separatrix.estimators.kernel_perceptron import KernelPerceptron
+    from separatrix.estimators.kernel_svm import KernelSVM
+    from separatrix.estimators.lms import LMSClassifier, LMSRegressor
+    from separatrix.estimators.logistic import LogisticRegression
+    from separatrix.estimators.max_margin import MaxMarginClassifier
+    from separatrix.estimators.one_vs_rest import OneVsRest
+    from separatrix.estimators.perceptron import Perceptron
+    from separatrix.estimators.regression import LinearRegression
+    from separatrix.estimators.regularisation import path
+    from separatrix.estimators.svm import LinearSVM
+    from separatrix.estimators.zero_one import ZeroOneClassifier
+    from separatrix.fit.cover_effect import cover_experiment
+    from separatrix.fit.lifting import lift
+    from separatrix.fit.margin_effect import margin_experiment
     from separatrix.fit.minimise import minimise
+    from separatrix.fit.mistakes import MistakeBound, mistake_bound
     from separatrix.fit.planning import plan_fit
+    from separatrix.fit.result import FitResult
     from separatrix.fit.separability import check_separability
-    from separatrix.inference import (
-        anova,
-        diagnose,
-        evaluate,
-        evaluate_classifier,
-        evaluate_regressor,
-        nested_test,
-        simple_regression,
-        simple_regression_from_moments,
-    )
+    from separatrix.fit.strengths import strength_from, strength_to
+    from separatrix.fit.zero_one import Removals, fewest_removals
+    from separatrix.inference.diagnosis.diagnose import diagnose
     from separatrix.inference.diagnosis.influence import influence
-    from separatrix.model import Model, load_model, save_model
+    from separatrix.inference.diagnosis.simple import simple_regression, simple_regression_from_moments
+    from separatrix.inference.evaluation.classifier import evaluate_classifier
+    from separatrix.inference.evaluation.model import evaluate
+    from separatrix.inference.evaluation.regressor import evaluate_regressor
+    from separatrix.inference.linear.analysis_of_variance import anova
+    from separatrix.inference.nested import nested_test
+    from separatrix.model.file import load_model, save_model
     from separatrix.model.one_call import train
+    from separatrix.model.record import Model
     from separatrix.reports import plot
-    from separatrix.tables import load_demo, read_table
-    from separatrix.theory import Halfspace, augment, reflect
+    from separatrix.tables.demos import load_demo
+    from separatrix.tables.read import read_table
+    from separatrix.theory.halfspace import Halfspace, augment, reflect
+
 
 __version__ = "0.1.0"
 
@@ -128,68 +119,73 @@ __all__ = [
     "train",
 ]
 
-# Where each public name lives; a name that is its own module has no home but itself.
+# The module of each public name, and of each public module.
 _HOMES = {
-    "FitResult": "fit",
-    "GaussianGenerativeClassifier": "estimators",
-    "Halfspace": "theory",
-    "HalfspaceLP": "estimators",
-    "KernelPerceptron": "estimators",
-    "KernelSVM": "estimators",
-    "LMSClassifier": "estimators",
-    "LMSRegressor": "estimators",
-    "LogisticRegression": "estimators",
-    "LinearRegression": "estimators",
-    "LinearSVM": "estimators",
-    "OneVsRest": "estimators",
-    "strength_from": "fit",
-    "strength_to": "fit",
-    "MaxMarginClassifier": "estimators",
-    "MistakeBound": "fit",
-    "Model": "model",
-    "Perceptron": "estimators",
-    "Removals": "fit",
-    "ZeroOneClassifier": "estimators",
-    "anova": "inference",
-    "audit": "estimators",
-    "augment": "theory",
+    "FitResult": "fit.result",
+    "GaussianGenerativeClassifier": "estimators.generative",
+    "Halfspace": "theory.halfspace",
+    "HalfspaceLP": "estimators.halfspace",
+    "KernelPerceptron": "estimators.kernel_perceptron",
+    "KernelSVM": "estimators.kernel_svm",
+    "LMSClassifier": "estimators.lms",
+    "LMSRegressor": "estimators.lms",
+    "LinearRegression": "estimators.regression",
+    "LinearSVM": "estimators.svm",
+    "LogisticRegression": "estimators.logistic",
+    "MaxMarginClassifier": "estimators.max_margin",
+    "MistakeBound": "fit.mistakes",
+    "Model": "model.record",
+    "OneVsRest": "estimators.one_vs_rest",
+    "Perceptron": "estimators.perceptron",
+    "Removals": "fit.zero_one",
+    "ZeroOneClassifier": "estimators.zero_one",
+    "anova": "inference.linear.analysis_of_variance",
+    "audit": "estimators.auditing",
+    "augment": "theory.halfspace",
     "blocked": "design.disk.chunks",
-    "certificate_from_dict": "certificates",
-    "check_separability": "fit",
+    "certificate_from_dict": "certificates.base",
+    "check_separability": "fit.separability",
     "checkpointed": "design.checkpoint.journaled",
-    "cover_experiment": "fit",
-    "diagnose": "inference",
-    "evaluate": "inference",
-    "evaluate_classifier": "inference",
-    "evaluate_regressor": "inference",
-    "fewest_removals": "fit",
-    "from_formula": "estimators",
+    "cover_experiment": "fit.cover_effect",
+    "diagnose": "inference.diagnosis.diagnose",
+    "evaluate": "inference.evaluation.model",
+    "evaluate_classifier": "inference.evaluation.classifier",
+    "evaluate_regressor": "inference.evaluation.regressor",
+    "fewest_removals": "fit.zero_one",
+    "from_formula": "estimators.formula",
     "influence": "inference.diagnosis.influence",
-    "kernels": "design",
-    "lift": "fit",
-    "load_demo": "tables",
-    "load_model": "model",
-    "maps": "estimators",
-    "margin_experiment": "fit",
-    "minimise": "fit",
-    "mistake_bound": "fit",
-    "nested_test": "inference",
-    "path": "estimators",
+    "lift": "fit.lifting",
+    "load_demo": "tables.demos",
+    "load_model": "model.file",
+    "margin_experiment": "fit.margin_effect",
+    "minimise": "fit.minimise",
+    "mistake_bound": "fit.mistakes",
+    "nested_test": "inference.nested",
+    "path": "estimators.regularisation",
     "plan_fit": "fit.planning",
-    "plot": "reports",
-    "read_table": "tables",
-    "reflect": "theory",
-    "save_model": "model",
-    "simple_regression": "inference",
-    "simple_regression_from_moments": "inference",
+    "read_table": "tables.read",
+    "reflect": "theory.halfspace",
+    "save_model": "model.file",
+    "simple_regression": "inference.diagnosis.simple",
+    "simple_regression_from_moments": "inference.diagnosis.simple",
+    "strength_from": "fit.strengths",
+    "strength_to": "fit.strengths",
     "train": "model.one_call",
 }
-_MODULES = {"errors", "losses", "penalties", "theory"}
+_MODULES = {
+    "errors": "errors",
+    "kernels": "design.kernels",
+    "losses": "losses",
+    "maps": "estimators.maps",
+    "penalties": "penalties",
+    "plot": "reports.plot",
+    "theory": "theory",
+}
 
 
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
-        return import_module(f"separatrix.{name}")
+        return import_module(f"separatrix.{_MODULES[name]}")
     if name in _HOMES:
         return getattr(import_module(f"separatrix.{_HOMES[name]}"), name)
     raise AttributeError(f"separatrix has no public name {name!r}")

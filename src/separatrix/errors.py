@@ -6,26 +6,6 @@ from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from typing import TypeVar
 
-__all__ = [
-    "CertificateError",
-    "ClusterError",
-    "ConvergenceWarning",
-    "DataError",
-    "ModelFileError",
-    "NeedsError",
-    "OptionError",
-    "OverlapError",
-    "SeparationError",
-    "SeparationWarning",
-    "SeparatrixError",
-    "SeparatrixWarning",
-    "counted",
-    "did_you_mean",
-    "require_choice",
-    "require_count",
-    "require_number",
-]
-
 Choice = TypeVar("Choice", bound=str)
 
 

@@ -15,8 +15,6 @@ from pathlib import Path
 
 from separatrix.errors import OptionError
 
-__all__ = ["replacing", "write_whole"]
-
 
 @contextmanager
 def replacing(path: str | Path) -> Iterator[Path]:

@@ -26,8 +26,6 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any, ClassVar, Generic, ParamSpec, TypeVar
 
-__all__ = ["Loop", "Reduction", "Scalar", "WorkGate", "loop", "reduction", "scalar"]
-
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 

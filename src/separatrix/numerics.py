@@ -19,30 +19,6 @@ from numpy.typing import NDArray
 
 from separatrix.jit import scalar
 
-__all__ = [
-    "column_lengths",
-    "compensated_dots",
-    "distinct",
-    "entropy_complement",
-    "entropy_term",
-    "exact_dot",
-    "exact_sum",
-    "log1p_sum_exp",
-    "log_sum_exp",
-    "logit",
-    "rounded_dot",
-    "semidefinite_solver",
-    "sigmoid",
-    "sigmoid_slope",
-    "softmax",
-    "softplus",
-    "solve_semidefinite",
-    "solve_triangle",
-    "squared_distances",
-    "two_product",
-    "two_sum",
-]
-
 Floats = NDArray[np.float64]
 RANK_TOLERANCE = 1e-12  # relative to the largest, of eigenvalues in columns of equal scale, to count as 0
 CANCELLED = 1e-3  # of ‖a‖² + ‖b‖²: a squared distance below is taken from the differences themselves

@@ -20,12 +20,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.design import Block, Design, Expansion, block_hessian, row_radius
+from separatrix.design.base import Block, Design, Expansion, block_hessian
+from separatrix.design.build import row_radius
 from separatrix.errors import NeedsError
-from separatrix.losses import Loss
-from separatrix.penalties import NoPenalty, Penalty
-
-__all__ = ["Problem", "WeightedLoss"]
+from separatrix.losses.base import Loss
+from separatrix.penalties.base import Penalty
+from separatrix.penalties.none import NoPenalty
 
 Floats = NDArray[np.float64]
 NEGLIGIBLE = 1e-8  # of the loss at 0: an objective below this is as good as 0

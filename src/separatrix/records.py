@@ -18,8 +18,6 @@ from numpy.typing import NDArray
 
 from separatrix.errors import ModelFileError, did_you_mean
 
-__all__ = ["Record", "parse_json"]
-
 DEEPEST = 64  # objects and lists within each other
 MOST_VALUES = 20_000_000  # in a file
 LONGEST_SHOWN = 40  # characters of a value at fault

@@ -15,10 +15,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.design import Block
+from separatrix.design.base import Block
 from separatrix.loops.online import TIE_CODES, Tie
-
-__all__ = ["Tie", "UpdateRule", "mistaken_sum", "predicted_signs"]
 
 Floats = NDArray[np.float64]
 

@@ -6,8 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from separatrix.design.encode import plan_encoding
-from separatrix.model import Covariance, Model, Rule
+from separatrix.design.encode.plan import plan_encoding
+from separatrix.model.intervals import Covariance
+from separatrix.model.record import Model
+from separatrix.model.rule import Rule
 from separatrix.tables.table import Column, Table, category_column
 
 LABELS: dict[str, tuple[Any, ...] | None] = {

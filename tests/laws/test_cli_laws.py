@@ -13,7 +13,7 @@ import separatrix as sx
 from separatrix.cli.fit import MODELS
 from separatrix.cli.main import app
 from separatrix.model.learn import LEARNERS, base
-from separatrix.tables import DEMOS
+from separatrix.tables.demos import DEMOS
 
 LIMITS = {"perceptron": ("--max-passes", "50")}
 

@@ -12,14 +12,16 @@ import scipy.sparse as sp
 from test_designs import Streamed
 
 from separatrix import losses
-from separatrix.design import make_design
+from separatrix.design.build import make_design
 from separatrix.jit import WorkGate
 from separatrix.loops import stochastic as loops
 from separatrix.losses import Loss
 from separatrix.penalties import L2, NoPenalty, Penalty
 from separatrix.problem import Problem
-from separatrix.solvers import Gradient, Step, Stochastic
 from separatrix.solvers import stochastic as solver_module
+from separatrix.solvers.base import Step
+from separatrix.solvers.gradient import Gradient
+from separatrix.solvers.stochastic import Stochastic
 
 STORAGES: dict[str, Any] = {
     "dense": np.asarray,

@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from separatrix.design import Block, Design, Expansion, array, make_design, row_radius
+from separatrix.design import array
+from separatrix.design.base import Block, Design, Expansion
+from separatrix.design.build import make_design, row_radius
 from separatrix.errors import DataError, NeedsError
 from separatrix.loops.rows import row_add, row_dot
 

@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 from made_models import LABELS, made_model, mixed_table, rows_of
 
 from separatrix.errors import DataError
-from separatrix.model import Model
-from separatrix.model.export import to_python, to_sql
+from separatrix.model.export.python_source import to_python
+from separatrix.model.export.sql import to_sql
+from separatrix.model.record import Model
 from separatrix.tables.dates import ISO
 from separatrix.tables.missing import MISSING_ANYWHERE
 from separatrix.tables.read import open_table

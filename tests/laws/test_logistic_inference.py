@@ -11,7 +11,7 @@ import scipy.sparse
 
 import separatrix as sx
 from separatrix.errors import SeparationWarning
-from separatrix.inference import InferenceTable
+from separatrix.inference.table import InferenceTable
 
 COVARIANCES = ["classical", "HC0", "HC1", "clustered", "clustered_HC0"]
 

@@ -15,15 +15,16 @@ import pytest
 import scipy.sparse as sp
 
 from separatrix import jit
-from separatrix.design import make_design
+from separatrix.design.build import make_design
 from separatrix.jit import WorkGate
 from separatrix.loops import online, rows
+from separatrix.loops.online import Tie
 from separatrix.losses import Perceptron as PerceptronLoss
 from separatrix.problem import Problem
-from separatrix.rule import Tie, UpdateRule
-from separatrix.solvers import Perceptron, PerceptronState
+from separatrix.rule import UpdateRule
 from separatrix.solvers import perceptron as perceptron_module
-from separatrix.solvers.perceptron import Keep, Order
+from separatrix.solvers.perceptron import Keep, Perceptron, PerceptronState
+from separatrix.solvers.visits import Order
 
 STORAGES: dict[str, Any] = {
     "dense": np.asarray,
@@ -318,8 +319,8 @@ def test_work_adds_up_over_the_runs_of_a_kind(monkeypatch: pytest.MonkeyPatch) -
 FRESH = """
 import sys
 import numpy as np
-from separatrix.design import make_design
-from separatrix.fit import PerceptronOptions, fit_perceptron
+from separatrix.design.build import make_design
+from separatrix.fit.perceptron import PerceptronOptions, fit_perceptron
 
 def loaded_after(n):
     X = np.random.default_rng(0).integers(-3, 4, size=(n, 4)).astype(float)

@@ -12,24 +12,24 @@ from hypothesis import strategies as st
 from test_designs import Streamed, capabilities
 
 from separatrix import losses
-from separatrix.design import DenseDesign, MappedDesign, MappedRows, make_design, map_rows, mapped, maps
+from separatrix.design import mapped, maps
+from separatrix.design.array import DenseDesign
+from separatrix.design.build import make_design, map_rows
+from separatrix.design.mapped import MappedDesign, MappedRows
 from separatrix.errors import NeedsError
-from separatrix.fit import (
-    ConvexOptions,
-    LMSOptions,
-    MarginOptions,
-    PerceptronOptions,
-    fit_convex,
-    fit_halfspace,
-    fit_lms,
-    fit_max_margin,
-    fit_perceptron,
-    fit_svm,
-)
+from separatrix.fit.convex import ConvexOptions, fit_convex
+from separatrix.fit.halfspace import fit_halfspace
 from separatrix.fit.least_squares import fit_least_squares
+from separatrix.fit.lms import LMSOptions, fit_lms
+from separatrix.fit.max_margin import MarginOptions, fit_max_margin
+from separatrix.fit.perceptron import PerceptronOptions, fit_perceptron
+from separatrix.fit.svm import fit_svm
 from separatrix.penalties import make_penalty
 from separatrix.problem import Problem
-from separatrix.solvers import LBFGS, InteriorPoint, Newton, NewtonCG
+from separatrix.solvers.interior_point import InteriorPoint
+from separatrix.solvers.lbfgs import LBFGS
+from separatrix.solvers.newton import Newton
+from separatrix.solvers.newton_cg import NewtonCG
 
 RELATIVE = 1e-12  # to the largest entry of the answer
 QUADRATIC = maps.PolynomialMap(3, 2)

@@ -14,7 +14,9 @@ from sklearn.preprocessing import PolynomialFeatures
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import separatrix as sx
-from separatrix.design import MappedRows, kernels, make_design, map_rows, maps
+from separatrix.design import kernels, maps
+from separatrix.design.build import make_design, map_rows
+from separatrix.design.mapped import MappedRows
 from separatrix.errors import DataError, OptionError
 
 TRANSFORMERS = [

@@ -8,9 +8,11 @@ import pytest
 import scipy.sparse as sp
 
 import separatrix as sx
-from separatrix.certificates import OptimalityCertificate, certificate_from_dict, dual_bound
-from separatrix.design import make_design
-from separatrix.fit import ConvexOptions, fit_convex
+from separatrix.certificates.base import certificate_from_dict
+from separatrix.certificates.bounds import dual_bound
+from separatrix.certificates.optimality import OptimalityCertificate
+from separatrix.design.build import make_design
+from separatrix.fit.convex import ConvexOptions, fit_convex
 from separatrix.losses import ALL, Logistic, Softmax, Squared
 from separatrix.penalties import L1, L2, ElasticNet, NoPenalty
 from separatrix.problem import Problem
@@ -82,7 +84,8 @@ def test_exact_fits_are_optimal_although_the_objective_is_0():
 
 @pytest.mark.parametrize("loss", [Logistic(), Softmax(), Squared()], ids=lambda loss: loss.name)
 def test_lbfgs_and_newton_agree(loss):
-    from separatrix.solvers import LBFGS, Newton
+    from separatrix.solvers.lbfgs import LBFGS
+    from separatrix.solvers.newton import Newton
 
     problem = problem_of(loss, L2(0.01), n=6000)
     coefs = [fit_convex(problem, ConvexOptions(tol=1e-11, solver=solver)).coef for solver in (Newton(), LBFGS())]

@@ -11,7 +11,7 @@ import pytest
 import scipy.sparse as sp
 
 from separatrix import losses, penalties
-from separatrix.design import make_design
+from separatrix.design.build import make_design
 from separatrix.errors import NeedsError
 from separatrix.losses import Loss
 from separatrix.penalties import L2, ElasticNet, NoPenalty, Penalty

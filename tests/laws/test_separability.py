@@ -14,8 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import separatrix as sx
-from separatrix.certificates import dense_relation, make_rays, standalone
-from separatrix.design import make_design
+from separatrix.certificates import standalone
+from separatrix.certificates.overlap import dense_relation
+from separatrix.certificates.rays import make_rays
+from separatrix.design.build import make_design
 from separatrix.errors import CertificateError
 
 COMMON = settings(max_examples=70, deadline=None)

@@ -17,16 +17,24 @@ from scipy.optimize import nnls
 from test_designs import Streamed
 
 from separatrix import losses, penalties
-from separatrix.design import Design, make_design, row_radius
+from separatrix.design.base import Design
+from separatrix.design.build import make_design, row_radius
 from separatrix.errors import NeedsError
-from separatrix.fit import AtLeast, AtMost, Status, choose, mistake_bound, run
+from separatrix.fit.choose import choose
+from separatrix.fit.mistakes import mistake_bound
+from separatrix.fit.run import run
+from separatrix.fit.stopping import AtLeast, AtMost, Status
+from separatrix.loops.online import Tie
 from separatrix.losses import Loss
 from separatrix.penalties import L1, L2, NoPenalty, Penalty
 from separatrix.problem import Problem
-from separatrix.rule import Tie, UpdateRule
-from separatrix.solvers import BatchPerceptron, MaxMargin, Needs, Perceptron, PerceptronState, Step, check_needs
+from separatrix.rule import UpdateRule
 from separatrix.solvers import updates as updates_module
-from separatrix.solvers.perceptron import Keep, Order
+from separatrix.solvers.base import Needs, Step, check_needs
+from separatrix.solvers.batch_perceptron import BatchPerceptron
+from separatrix.solvers.max_margin import MaxMargin
+from separatrix.solvers.perceptron import Keep, Perceptron, PerceptronState
+from separatrix.solvers.visits import Order
 
 N, P = 20, 3
 CLOSED = 1e-10  # the gap, relative to the upper bound, at which the two sides of a margin have met

@@ -8,11 +8,14 @@ from registry import SOLVERS
 
 import separatrix as sx
 from separatrix import losses
-from separatrix.design import make_design
+from separatrix.design.build import make_design
 from separatrix.errors import NeedsError
 from separatrix.penalties import L1, L2, NoPenalty
 from separatrix.problem import Problem
-from separatrix.solvers import Gradient, Newton, Stochastic, check_needs
+from separatrix.solvers.base import check_needs
+from separatrix.solvers.gradient import Gradient
+from separatrix.solvers.newton import Newton
+from separatrix.solvers.stochastic import Stochastic
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(30, 4))

@@ -7,9 +7,9 @@ from sklearn.datasets import load_iris
 from sklearn.naive_bayes import GaussianNB
 
 import separatrix as sx
-from separatrix.design import make_design
+from separatrix.design.build import make_design
 from separatrix.errors import DataError, OptionError
-from separatrix.fit import fit_generative
+from separatrix.fit.generative import fit_generative
 from separatrix.fit.labels import find_classes
 
 IRIS, SPECIES = load_iris(return_X_y=True)

@@ -4,12 +4,14 @@ import numpy as np
 import pytest
 
 import separatrix as sx
-from separatrix.design import make_design
+from separatrix.design.build import make_design
 from separatrix.errors import ConvergenceWarning, DataError, OptionError
-from separatrix.fit import AtMost, Status, run
+from separatrix.fit.run import run
+from separatrix.fit.stopping import AtMost, Status
 from separatrix.numerics import sigmoid
 from separatrix.problem import Problem
-from separatrix.solvers import Gradient, Newton
+from separatrix.solvers.gradient import Gradient
+from separatrix.solvers.newton import Newton
 
 # A small set whose classes overlap, so that the maximum of the likelihood exists.
 X = np.array([[0.5, 1.0], [1.0, -1.0], [1.5, 0.5], [2.0, -0.5], [2.5, 1.5], [3.0, 0.0], [3.5, -1.5], [4.0, 1.0]])

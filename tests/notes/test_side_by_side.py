@@ -9,10 +9,10 @@ from typer.testing import CliRunner
 
 import separatrix as sx
 from separatrix.cli.main import app
-from separatrix.design import make_design
+from separatrix.design.build import make_design
 from separatrix.numerics import sigmoid
 from separatrix.problem import Problem
-from separatrix.solvers import Stochastic
+from separatrix.solvers.stochastic import Stochastic
 
 X_ROW, W, RATE = np.array([2.0, -1.0, 0.5]), np.array([0.4, 0.3, -0.2]), 0.05
 

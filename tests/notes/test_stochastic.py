@@ -7,11 +7,13 @@ import pytest
 from scipy.optimize import minimize
 
 import separatrix as sx
-from separatrix.design import make_design
-from separatrix.fit import AtMost, Status, run
+from separatrix.design.build import make_design
+from separatrix.fit.run import run
+from separatrix.fit.stopping import AtMost, Status
 from separatrix.numerics import sigmoid
 from separatrix.problem import Problem
-from separatrix.solvers import Newton, Stochastic
+from separatrix.solvers.newton import Newton
+from separatrix.solvers.stochastic import Stochastic
 
 LOSSES = [
     sx.losses.Logistic(),

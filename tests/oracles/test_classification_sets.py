@@ -14,9 +14,9 @@ from sklearn.linear_model import Lasso, LogisticRegression, Ridge
 from sklearn.svm import LinearSVC
 
 import separatrix as sx
-from separatrix.certificates import OneVsRestCertificate
+from separatrix.certificates.base import OneVsRestCertificate
 from separatrix.errors import DataError
-from separatrix.fit import Status
+from separatrix.fit.stopping import Status
 
 pytestmark = [needs_data, pytest.mark.filterwarnings("ignore::separatrix.errors.SeparatrixWarning")]
 ROWS = 120

@@ -11,13 +11,15 @@ import pytest
 import scipy.sparse as sp
 from data import DATA, needs_data, reference, references
 
-from separatrix.design import make_design
-from separatrix.fit import AtMost, ConvexOptions, Status, run
+from separatrix.design.build import make_design
+from separatrix.fit.convex import ConvexOptions
 from separatrix.fit.path import trace_path
+from separatrix.fit.run import run
+from separatrix.fit.stopping import AtMost, Status
 from separatrix.losses import Logistic, Loss, Softmax, Squared
 from separatrix.penalties import L1, make_penalty
 from separatrix.problem import Problem
-from separatrix.solvers import Coordinate
+from separatrix.solvers.coordinate import Coordinate
 
 OBJECTIVE = 1e-6  # relative; some 1e-11 is reached
 COEFFICIENTS = 1e-6  # relative to the largest of the path

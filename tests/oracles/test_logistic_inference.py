@@ -9,10 +9,10 @@ import statsmodels.api as sm
 from data import DATA, needs_data, reference, references, table
 
 import separatrix as sx
-from separatrix.design import make_design
+from separatrix.design.build import make_design
 from separatrix.errors import SeparationWarning
-from separatrix.fit import logistic_problem
-from separatrix.inference import fit_firth
+from separatrix.fit.logistic import logistic_problem
+from separatrix.inference.likelihood.firth import fit_firth
 
 R_DIGITS = 1e-6  # glm's standard errors carry 8
 WITH_GLM = [name for name in references("separation") if "glm" in reference("separation", name).get("r", {})]

@@ -17,11 +17,13 @@ import scipy.sparse as sp
 from data import DATA, needs_data
 from sklearn.datasets import load_svmlight_file
 
-from separatrix.design import make_design
+from separatrix.design.build import make_design
 from separatrix.losses import Hinge, Logistic, Loss, SquaredHinge
 from separatrix.penalties import L2
 from separatrix.problem import Problem
-from separatrix.solvers import DualCoordinate, NewtonCG, Solver
+from separatrix.solvers.base import Solver
+from separatrix.solvers.dual_coordinate import DualCoordinate
+from separatrix.solvers.newton_cg import NewtonCG
 
 FOLDER = DATA / "classification"
 COLUMNS = {

@@ -17,7 +17,7 @@ import pytest
 import scipy.sparse as sp
 
 import separatrix as sx
-from separatrix.design import make_design
+from separatrix.design.build import make_design
 from separatrix.design.disk import row_file
 from separatrix.design.disk.block_store import BlockStore
 from separatrix.design.disk.block_writer import BlockWriter

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 import separatrix as sx
-from separatrix.design import make_design
+from separatrix.design.build import make_design
 from separatrix.design.checkpoint.journal import FILE, open_journal
 from separatrix.design.checkpoint.journaled import SMALL, JournaledDesign, JournaledRows
 from separatrix.errors import OptionError
@@ -83,7 +83,7 @@ def test_a_journaled_fit_is_the_fit_and_its_journal_cut_anywhere_resumes_to_it(c
 SCRIPT = """
 import sys
 import numpy as np
-from separatrix.design import make_design
+from separatrix.design.build import make_design
 from separatrix.design.checkpoint.journaled import checkpointed
 from separatrix.fit.convex import ConvexOptions, fit_convex
 from separatrix.losses import Logistic

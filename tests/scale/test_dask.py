@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import separatrix as sx
-from separatrix.design import make_design
+from separatrix.design.build import make_design
 from separatrix.losses import Logistic
 from separatrix.problem import Problem
 from separatrix.solvers.lbfgs import has_subsample

@@ -13,7 +13,7 @@ pytest.importorskip("distributed")
 
 
 def test_an_address_without_a_port_is_refused_at_once() -> None:
-    from separatrix.design.distributed import open_client
+    from separatrix.design.distributed.cluster import open_client
 
     with pytest.raises(OptionError, match="--scheduler nonsense is no address"), open_client("nonsense"):
         pass
@@ -22,7 +22,8 @@ def test_an_address_without_a_port_is_refused_at_once() -> None:
 def test_a_scheduler_without_workers_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     from distributed import LocalCluster
 
-    from separatrix.design.distributed import cluster, open_client
+    from separatrix.design.distributed import cluster
+    from separatrix.design.distributed.cluster import open_client
 
     monkeypatch.setattr(cluster, "PATIENCE", "1s")
     with (
@@ -49,7 +50,7 @@ def test_a_dask_frame_becomes_blocks_with_its_names() -> None:
 
 
 def test_a_local_cluster_leaves_no_files(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from separatrix.design.distributed import open_client
+    from separatrix.design.distributed.cluster import open_client
 
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     with open_client(None) as client:
@@ -85,7 +86,7 @@ metadata.version = version
 def test_a_worker_without_this_separatrix_is_named(
     tmp_path, monkeypatch: pytest.MonkeyPatch, reply: str, found: str
 ) -> None:
-    from separatrix.design.distributed import open_client
+    from separatrix.design.distributed.cluster import open_client
     from separatrix.design.distributed.engine import ClusterEngine
 
     (tmp_path / "sitecustomize.py").write_text(FORGETFUL.replace("REPLY", reply), encoding="utf-8")

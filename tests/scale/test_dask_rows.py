@@ -10,9 +10,13 @@ import pytest
 import scipy.sparse as sp
 
 import separatrix as sx
-from separatrix.design import DenseDesign, MappedRows, add_each, make_design, moments, row_radius, triangle
+from separatrix.design.array import DenseDesign
+from separatrix.design.base import add_each
+from separatrix.design.build import make_design, row_radius
 from separatrix.design.column_stores import column_store
-from separatrix.design.maps import PolynomialMap
+from separatrix.design.mapped import MappedRows
+from separatrix.design.maps.polynomial import PolynomialMap
+from separatrix.design.moments import moments, triangle
 from separatrix.errors import DataError, NeedsError, SeparationWarning
 
 da = pytest.importorskip("dask.array")
@@ -20,8 +24,9 @@ dd = pytest.importorskip("dask.dataframe")
 distributed = pytest.importorskip("distributed")
 pd = pytest.importorskip("pandas")
 
-from separatrix.design.distributed import DaskDesign, dask_rows  # noqa: E402
 from separatrix.design.distributed import rows as rows_module  # noqa: E402
+from separatrix.design.distributed.dask_design import DaskDesign  # noqa: E402
+from separatrix.design.distributed.rows import dask_rows  # noqa: E402
 
 N, P = 600, 4
 

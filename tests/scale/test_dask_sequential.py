@@ -6,12 +6,16 @@ import numpy as np
 import pytest
 
 import separatrix as sx
-from separatrix.certificates import MixingCertificate, certificate_from_dict
-from separatrix.design import DenseDesign, make_design
+from separatrix.certificates.base import certificate_from_dict
+from separatrix.certificates.mixing import MixingCertificate
+from separatrix.design.array import DenseDesign
+from separatrix.design.build import make_design
 from separatrix.errors import ConvergenceWarning, NeedsError, OptionError
 from separatrix.losses import Perceptron as PerceptronLoss
 from separatrix.problem import Problem
-from separatrix.solvers import Perceptron, PerceptronMixing, PerceptronState, check_needs
+from separatrix.solvers.averaging import PerceptronMixing
+from separatrix.solvers.base import check_needs
+from separatrix.solvers.perceptron import Perceptron, PerceptronState
 
 da = pytest.importorskip("dask.array")
 

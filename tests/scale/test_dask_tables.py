@@ -9,7 +9,7 @@ import pytest
 
 import separatrix as sx
 from separatrix.errors import DataError, OptionError, SeparatrixWarning
-from separatrix.tables import from_frame
+from separatrix.tables.frames import from_frame
 
 pd = pytest.importorskip("pandas")
 da = pytest.importorskip("dask.array")

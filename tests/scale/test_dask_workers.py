@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import separatrix as sx
-from separatrix.design import make_design
+from separatrix.design.build import make_design
 from separatrix.design.disk.block_writer import BlockWriter
 from separatrix.errors import ClusterError, OptionError
 from separatrix.losses import Logistic
@@ -25,7 +25,7 @@ pytest.importorskip("distributed")
 import dask
 from distributed import Client
 
-from separatrix.design.distributed import open_client, spread
+from separatrix.design.distributed.cluster import open_client, spread
 from separatrix.design.distributed.engine import ClusterEngine
 from separatrix.design.distributed.rows import DaskRows
 

@@ -14,11 +14,13 @@ import separatrix as sx
 from separatrix.design.disk.block_store import BlockStore
 from separatrix.design.encode import stored
 from separatrix.errors import DataError, OptionError
-from separatrix.model import load_model, save_model, storage
-from separatrix.model.learn import LearnOptions
+from separatrix.model import storage
+from separatrix.model.file import load_model, save_model
+from separatrix.model.learn.base import LearnOptions
 from separatrix.model.storage import Storage
-from separatrix.model.training import TrainOptions, train
-from separatrix.tables import open_table, read_table
+from separatrix.model.train_options import TrainOptions
+from separatrix.model.training import train
+from separatrix.tables.read import open_table, read_table
 
 ROWS = 6000
 SMALL = 2**24  # bytes allowed

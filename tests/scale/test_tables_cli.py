@@ -14,8 +14,9 @@ from typer.testing import CliRunner
 
 from separatrix.cli.main import app
 from separatrix.design.encode import stored
-from separatrix.model import load_model, storage
-from separatrix.tables import read_table
+from separatrix.model import storage
+from separatrix.model.file import load_model
+from separatrix.tables.read import read_table
 
 ROWS = 4000
 SMALL = "16.8MB"

@@ -16,12 +16,12 @@ import pytest
 from typer.testing import CliRunner
 
 from separatrix import __version__
-from separatrix.certificates import certificate_from_dict
+from separatrix.certificates.base import certificate_from_dict
 from separatrix.cli import fit as verb
 from separatrix.cli.main import app
 from separatrix.cli.progress import Progress
-from separatrix.fit import PerceptronOptions
-from separatrix.tables import DEMOS, load_demo
+from separatrix.fit.perceptron import PerceptronOptions
+from separatrix.tables.demos import DEMOS, load_demo
 
 PERCEPTRON = ("--model", "perceptron")
 STUDENTS = ("demo:students", "--positive", "A", "--tie", "correct")

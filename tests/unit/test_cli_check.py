@@ -11,11 +11,13 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from separatrix.certificates import SeparabilityCertificate, certificate_from_dict
+from separatrix.certificates.base import certificate_from_dict
+from separatrix.certificates.separability import SeparabilityCertificate
 from separatrix.cli import certificate_file
 from separatrix.cli.main import app
-from separatrix.reports import make_verdict, render_verdict
-from separatrix.tables import load_demo
+from separatrix.reports.verdict import make_verdict
+from separatrix.reports.verdict_text import render_verdict
+from separatrix.tables.demos import load_demo
 
 QUASI = "y,x,z\n0,0,1\n0,0,2\n1,0,1.5\n1,0,3\n1,1,2\n1,2,1\n"
 
@@ -136,7 +138,7 @@ def test_an_undecided_verdict_says_why_and_exits_with_1(monkeypatch: pytest.Monk
         names = tuple(f"x{j}" for j in range(X.shape[1] + 1))
         return SeparabilityCertificate((-1, 1), names, True, len(y), 0, reason="floats could not tell")
 
-    monkeypatch.setattr("separatrix.fit.check_separability", undecided)
+    monkeypatch.setattr("separatrix.fit.separability.check_separability", undecided)
     result = run("check", "demo:five-points")
     assert result.exit_code == 1
     assert "Undecided: floats could not tell." in result.stdout

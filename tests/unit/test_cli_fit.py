@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 import separatrix as sx
 from separatrix.cli.main import app
-from separatrix.tables import load_demo
+from separatrix.tables.demos import load_demo
 
 HEADER = "size,colour,sold,price\n"
 

@@ -11,19 +11,22 @@ import pytest
 import scipy.sparse as sp
 from scipy.optimize import minimize
 
-from separatrix.certificates import dual_bound
-from separatrix.design import Design, make_design
+from separatrix.certificates.bounds import dual_bound
+from separatrix.design.base import Design
+from separatrix.design.build import make_design
 from separatrix.design.column_stores import column_store
 from separatrix.errors import DataError, NeedsError
-from separatrix.fit import AtLeast, AtMost, Run, Status, run
+from separatrix.fit.run import Run, run
+from separatrix.fit.stopping import AtLeast, AtMost, Status
 from separatrix.jit import WorkGate
 from separatrix.loops import coordinate as loops
 from separatrix.losses import Hinge, Logistic, Loss, Softmax, Squared, SquaredHinge
 from separatrix.penalties import L1, L2, ElasticNet, NoPenalty, Penalty
 from separatrix.problem import Problem
-from separatrix.solvers import Coordinate, check_needs, models, working_set
 from separatrix.solvers import coordinate as coordinate_module
-from separatrix.solvers.coordinate import Memory
+from separatrix.solvers import models, working_set
+from separatrix.solvers.base import check_needs
+from separatrix.solvers.coordinate import Coordinate, Memory
 
 
 def stored_twice(X: np.ndarray) -> sp.csr_array:

@@ -10,9 +10,11 @@ from sklearn.linear_model import LassoCV
 from sklearn.model_selection import PredefinedSplit
 
 import separatrix as sx
-from separatrix.design import make_design
+from separatrix.design.build import make_design
 from separatrix.errors import DataError, OptionError
-from separatrix.fit import ConvexOptions, CrossValidation, assign_folds, cross_validate, trace_path
+from separatrix.fit.convex import ConvexOptions
+from separatrix.fit.cross_validation import CrossValidation, assign_folds, cross_validate
+from separatrix.fit.path import trace_path
 from separatrix.losses import Hinge, Logistic, Loss, Softmax, Squared, SquaredHinge
 from separatrix.problem import Problem
 

@@ -10,7 +10,8 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_iris
 
 from separatrix.errors import DataError
-from separatrix.tables import DEMOS, demo_table, load_demo, read_table
+from separatrix.tables.demos import DEMOS, demo_table, load_demo
+from separatrix.tables.read import read_table
 
 SIZES = {
     "students": (4, 4),

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from scipy.optimize import LinearConstraint, minimize
 
 from separatrix import losses, penalties
-from separatrix.design import make_design
+from separatrix.design.build import make_design
 from separatrix.errors import DataError, NeedsError
 from separatrix.jit import WorkGate
 from separatrix.loops.dual import root_multiplier
@@ -21,9 +21,10 @@ from separatrix.losses import Hinge, Logistic, Loss, SquaredHinge
 from separatrix.numerics import sigmoid
 from separatrix.penalties import L1, L2, NoPenalty
 from separatrix.problem import Problem
-from separatrix.solvers import DualCoordinate, Step, check_needs
 from separatrix.solvers import momentum as momentum_module
 from separatrix.solvers import multipliers as multipliers_module
+from separatrix.solvers.base import Step, check_needs
+from separatrix.solvers.dual_coordinate import DualCoordinate
 
 STORAGES: dict[str, Any] = {
     "dense": np.asarray,

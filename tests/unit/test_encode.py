@@ -13,9 +13,10 @@ import pytest
 from data import DATA, needs_data
 from made_models import mixed_table
 
-from separatrix.design.encode import ColumnEncoding, Encoding, plan_encoding
-from separatrix.design.encode.encoding import unique_names
+from separatrix.design.encode.base import ColumnEncoding
+from separatrix.design.encode.encoding import Encoding, unique_names
 from separatrix.design.encode.kinds import ALL
+from separatrix.design.encode.plan import plan_encoding
 from separatrix.design.encode.text import bucket_of, words_of
 from separatrix.errors import DataError, ModelFileError, OptionError
 from separatrix.tables.table import Column, Table, category_column

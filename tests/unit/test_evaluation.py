@@ -12,8 +12,9 @@ from sklearn.calibration import calibration_curve
 
 import separatrix as sx
 from separatrix.errors import DataError, OptionError
-from separatrix.model.training import TrainOptions, train
-from separatrix.tables import read_table
+from separatrix.model.train_options import TrainOptions
+from separatrix.model.training import train
+from separatrix.tables.read import read_table
 
 
 def make_two(n=300, seed=0, ties=True):

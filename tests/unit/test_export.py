@@ -17,11 +17,14 @@ import onnxruntime
 import pytest
 from made_models import LABELS, made_model, mixed_table, rows_of
 
-from separatrix.design.encode import plan_encoding
+from separatrix.design.encode.plan import plan_encoding
 from separatrix.errors import DataError, OptionError
-from separatrix.model import Model, Rule
-from separatrix.model.export import to_onnx, to_python, to_sql
+from separatrix.model.export.onnx_graph import to_onnx
+from separatrix.model.export.python_source import to_python
+from separatrix.model.export.sql import to_sql
 from separatrix.model.one_call import train
+from separatrix.model.record import Model
+from separatrix.model.rule import Rule
 from separatrix.tables.read import open_table
 from separatrix.tables.table import Column, Table, category_column
 

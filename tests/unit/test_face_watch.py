@@ -16,9 +16,11 @@ from typer.testing import CliRunner
 import separatrix as sx
 from separatrix.cli.main import app
 from separatrix.cli.progress import Progress
-from separatrix.fit import Status
-from separatrix.model.training import TrainOptions, train
-from separatrix.tables import from_frame, read_table
+from separatrix.fit.stopping import Status
+from separatrix.model.train_options import TrainOptions
+from separatrix.model.training import train
+from separatrix.tables.frames import from_frame
+from separatrix.tables.read import read_table
 
 CLAIM = "not decided: the search was stopped before it was over"
 

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 import separatrix as sx
-from separatrix.certificates import jeffreys_point
-from separatrix.design import make_design
+from separatrix.certificates.bias_reduction import jeffreys_point
+from separatrix.design.build import make_design
 from separatrix.errors import DataError, OptionError
-from separatrix.fit import logistic_problem
-from separatrix.inference import fit_firth
+from separatrix.fit.logistic import logistic_problem
+from separatrix.inference.likelihood.firth import fit_firth
 from separatrix.problem import Problem
 
 X = np.array([[1.0], [2.0], [3.0], [4.0], [5.0], [6.0]])

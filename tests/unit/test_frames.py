@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 from separatrix.errors import DataError
-from separatrix.tables import from_frame
+from separatrix.tables.frames import from_frame
 
 COLUMNS: dict[str, list[Any]] = {
     "whole": [3, 1, 4, 1],

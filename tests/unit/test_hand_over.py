@@ -6,12 +6,16 @@ import numpy as np
 import pytest
 
 import separatrix as sx
-from separatrix.design import make_design
-from separatrix.fit import ConvexOptions, Status, convex, fit_convex
+from separatrix.design.build import make_design
+from separatrix.fit import convex
+from separatrix.fit.convex import ConvexOptions, fit_convex
+from separatrix.fit.stopping import Status
 from separatrix.losses import Logistic
 from separatrix.penalties import L2
 from separatrix.problem import Problem
-from separatrix.solvers import LBFGS, Newton, NewtonCG
+from separatrix.solvers.lbfgs import LBFGS
+from separatrix.solvers.newton import Newton
+from separatrix.solvers.newton_cg import NewtonCG
 
 
 def problem() -> Problem:

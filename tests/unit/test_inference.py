@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import separatrix as sx
-from separatrix.design import make_design
+from separatrix.design.build import make_design
 from separatrix.errors import DataError, OptionError
-from separatrix.fit import fit_least_squares
+from separatrix.fit.least_squares import fit_least_squares
 from separatrix.inference.linear.table import linear_table
 from separatrix.inference.probabilities import f_probability, t_probability
 from separatrix.losses import Squared

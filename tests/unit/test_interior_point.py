@@ -13,13 +13,15 @@ import scipy.sparse as sp
 from scipy.optimize import linprog
 from sklearn.datasets import load_iris
 
-from separatrix.certificates import dual_bound
-from separatrix.design import make_design
+from separatrix.certificates.bounds import dual_bound
+from separatrix.design.build import make_design
 from separatrix.errors import DataError, NeedsError
 from separatrix.losses import Hinge, Logistic, Loss
 from separatrix.penalties import L1, L2, NoPenalty, Penalty
 from separatrix.problem import Problem
-from separatrix.solvers import DualCoordinate, InteriorPoint, Step, check_needs
+from separatrix.solvers.base import Step, check_needs
+from separatrix.solvers.dual_coordinate import DualCoordinate
+from separatrix.solvers.interior_point import InteriorPoint
 
 sys.path.append(str(Path(__file__).parents[1] / "laws"))
 from test_designs import Streamed

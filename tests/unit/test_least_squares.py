@@ -10,8 +10,8 @@ import pytest
 import scipy.sparse as sp
 
 import separatrix as sx
-from separatrix.certificates import LeastSquaresCertificate
-from separatrix.design import make_design
+from separatrix.certificates.least_squares import LeastSquaresCertificate
+from separatrix.design.build import make_design
 from separatrix.errors import DataError
 from separatrix.fit import least_squares
 

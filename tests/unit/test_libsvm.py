@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from separatrix.errors import DataError
-from separatrix.tables import is_libsvm, read_libsvm, read_table
+from separatrix.tables.libsvm import is_libsvm, read_libsvm
+from separatrix.tables.read import read_table
 
 
 def write(folder: Path, text: str, name: str = "t.libsvm") -> str:

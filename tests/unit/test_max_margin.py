@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 from scipy.optimize import nnls
 
 import separatrix as sx
-from separatrix.certificates import MarginCertificate, certificate_from_dict
-from separatrix.design import make_design
+from separatrix.certificates.base import certificate_from_dict
+from separatrix.certificates.margin import MarginCertificate
+from separatrix.design.build import make_design
 from separatrix.errors import OptionError, OverlapError, SeparationWarning
-from separatrix.fit import MarginOptions, fit_max_margin
+from separatrix.fit.max_margin import MarginOptions, fit_max_margin
 
 
 def separable(n=200, p=5, seed=0, gap=0.1, offset=0.3):

@@ -9,7 +9,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import separatrix as sx
-from separatrix.certificates import MistakesCertificate, certificate_from_dict
+from separatrix.certificates.base import certificate_from_dict
+from separatrix.certificates.mistakes import MistakesCertificate
 from separatrix.errors import CertificateError
 
 X = np.array([[1, 4], [1, -2], [-1, -3], [-1, 2], [-2, 0]], dtype=float)

@@ -21,8 +21,8 @@ import pytest
 from made_models import LABELS, made_model, mixed_table
 
 from separatrix.errors import CertificateError, ModelFileError, OptionError
-from separatrix.model import Model, load_model, save_model
-from separatrix.model.file import model_from_dict, model_to_dict
+from separatrix.model.file import load_model, model_from_dict, model_to_dict, save_model
+from separatrix.model.record import Model
 from separatrix.tables.table import Column, Table
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "model-format-1.json"

@@ -11,12 +11,14 @@ import pytest
 import scipy.sparse as sp
 from scipy.optimize import minimize
 
-from separatrix.design import make_design
+from separatrix.design.build import make_design
 from separatrix.errors import DataError, NeedsError
 from separatrix.losses import Hinge, Logistic, Loss, Softmax, Squared, SquaredHinge
 from separatrix.penalties import L1, L2, NoPenalty, Penalty
 from separatrix.problem import Problem
-from separatrix.solvers import Newton, NewtonCG, Step, check_needs
+from separatrix.solvers.base import Step, check_needs
+from separatrix.solvers.newton import Newton
+from separatrix.solvers.newton_cg import NewtonCG
 
 STORAGES: dict[str, Any] = {"dense": np.asarray, "csr": sp.csr_array, "csc": sp.csc_array}
 

@@ -10,9 +10,10 @@ import pytest
 from scipy import sparse
 
 import separatrix as sx
-from separatrix.certificates import OneVsRestCertificate, SeparabilityCertificate, certificate_from_dict
+from separatrix.certificates.base import OneVsRestCertificate, certificate_from_dict
+from separatrix.certificates.separability import SeparabilityCertificate
 from separatrix.errors import ConvergenceWarning, OptionError
-from separatrix.fit import Status
+from separatrix.fit.stopping import Status
 
 RULES: list[dict[str, Any]] = [
     {},

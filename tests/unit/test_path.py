@@ -8,14 +8,17 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from separatrix.design import make_design
+from separatrix.design.build import make_design
 from separatrix.errors import ConvergenceWarning, OptionError
-from separatrix.fit import ConvexOptions, Status, fit_convex
+from separatrix.fit.convex import ConvexOptions, fit_convex
 from separatrix.fit.path import largest_strength, trace_path
+from separatrix.fit.stopping import Status
 from separatrix.losses import Logistic, Loss, Softmax, Squared, SquaredHinge
 from separatrix.penalties import make_penalty
 from separatrix.problem import Problem
-from separatrix.solvers import LBFGS, Coordinate, Newton
+from separatrix.solvers.coordinate import Coordinate
+from separatrix.solvers.lbfgs import LBFGS
+from separatrix.solvers.newton import Newton
 
 LOSSES: tuple[Loss, ...] = (Squared(), Logistic(), SquaredHinge(), Softmax())
 every_loss = pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)

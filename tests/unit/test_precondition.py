@@ -8,11 +8,13 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from separatrix.design import Design, make_design
+from separatrix.design.base import Design
+from separatrix.design.build import make_design
 from separatrix.losses import Squared
 from separatrix.penalties import L2
 from separatrix.problem import Problem
-from separatrix.solvers import NewtonCG, precondition
+from separatrix.solvers import precondition
+from separatrix.solvers.newton_cg import NewtonCG
 from separatrix.solvers.precondition import Solve, by_columns, by_products, by_rows, invertible, row_products
 
 ROWS, COLUMNS, STRENGTH = 2000, 60, 1e-4

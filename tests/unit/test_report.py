@@ -8,17 +8,19 @@ import numpy as np
 import pytest
 
 from separatrix.errors import OptionError
-from separatrix.fit import PerceptronOptions
+from separatrix.fit.perceptron import PerceptronOptions
 from separatrix.inference.rendering.sheet import number
-from separatrix.model.learn import LearnOptions
-from separatrix.model.training import TrainOptions, train
+from separatrix.model.learn.base import LearnOptions
+from separatrix.model.train_options import TrainOptions
+from separatrix.model.training import train
 from separatrix.reports.answers import answers_of
 from separatrix.reports.html import render_report
 from separatrix.reports.html.style import STYLE
 from separatrix.reports.measures import measures_of, with_interval
 from separatrix.reports.report import make_report
 from separatrix.reports.report_file import write_report
-from separatrix.tables import Column, Table, category_column, demo_table
+from separatrix.tables.demos import demo_table
+from separatrix.tables.table import Column, Table, category_column
 
 COMMAND = "separatrix fit table.csv --out 'my model.json' --report report.html"
 SECTIONS = ["question", "answer", "data", "coefficients", "quality", "boundary", "training", "reproduce", "check"]

@@ -8,10 +8,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from separatrix.design import make_design
-from separatrix.fit import PerceptronOptions, find_classes, fit_perceptron, join_results
-from separatrix.reports import Outcome, Summary, TrainingData, render_text, summarise
-from separatrix.tables import DEMOS, load_demo
+from separatrix.design.build import make_design
+from separatrix.fit.labels import find_classes
+from separatrix.fit.one_vs_rest import join_results
+from separatrix.fit.perceptron import PerceptronOptions, fit_perceptron
+from separatrix.reports.summary import Outcome, Summary, TrainingData, summarise
+from separatrix.reports.text import render_text
+from separatrix.tables.demos import DEMOS, load_demo
 
 
 def summary_of(demo: str, *, intercept: bool = True, on_boundary: int = 0, **options: object) -> Summary:

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from separatrix.errors import DataError
-from separatrix.tables import Column, Table, open_table, read_table
+from separatrix.tables.read import open_table, read_table
+from separatrix.tables.table import Column, Table
 
 
 def table_of(folder: Path, text: str | bytes, name: str = "t.csv", **options: Any) -> Table:

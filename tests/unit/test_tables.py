@@ -10,7 +10,10 @@ import numpy as np
 import pytest
 
 from separatrix.errors import DataError
-from separatrix.tables import Column, Table, category_column, feature_columns, read_table, target_column
+from separatrix.tables.features import feature_columns
+from separatrix.tables.read import read_table
+from separatrix.tables.table import Column, Table, category_column
+from separatrix.tables.target import target_column
 
 ROWS = "SELECT * FROM (VALUES (1, 0.5, true, 'a'), (2, NULL, false, NULL)) AS t(whole, half, yes, word)"
 WRITERS = {"csv": "HEADER", "tsv": "FORMAT csv, DELIMITER '\t', HEADER", "parquet": "FORMAT parquet"}

@@ -13,9 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import separatrix as sx
-from separatrix.certificates import OverlapProof, certificate_from_dict, make_rays, standalone
-from separatrix.certificates.overlap import exact_residual
-from separatrix.design import make_design
+from separatrix.certificates import standalone
+from separatrix.certificates.base import certificate_from_dict
+from separatrix.certificates.overlap import OverlapProof, exact_residual
+from separatrix.certificates.rays import make_rays
+from separatrix.design.build import make_design
 from separatrix.fit.faces import search
 from separatrix.fit.faces.ahead import put_ahead
 from separatrix.fit.faces.equal_rows import equal_rows, levelled

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 import separatrix as sx
-from separatrix.certificates import certificate_from_dict, cover_needs, packing_bound
+from separatrix.certificates.base import certificate_from_dict
+from separatrix.certificates.covers import cover_needs, packing_bound
 from separatrix.certificates.zero_one import InfeasibleRows
 from separatrix.errors import ConvergenceWarning, OptionError
 from separatrix.solvers.subsystems import exact_subsystem

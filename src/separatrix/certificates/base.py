@@ -21,17 +21,6 @@ from numpy.typing import NDArray
 from separatrix.certificates.fields import Fields
 from separatrix.errors import CertificateError, SeparatrixError, did_you_mean
 
-__all__ = [
-    "Certificate",
-    "CertifiedCoef",
-    "Check",
-    "OneVsRestCertificate",
-    "Verification",
-    "certificate_from_dict",
-    "certified_coef",
-    "register",
-]
-
 Floats = NDArray[np.float64]
 
 FORMAT = 1

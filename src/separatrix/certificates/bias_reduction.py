@@ -21,13 +21,12 @@ from numpy.typing import NDArray
 
 from separatrix.certificates.base import Certificate, CertifiedCoef, Check, Verification, certified_coef, register
 from separatrix.certificates.fields import Fields
-from separatrix.design import Block, make_design
+from separatrix.design.base import Block
+from separatrix.design.build import make_design
 from separatrix.errors import DataError
-from separatrix.losses import Logistic
+from separatrix.losses.logistic import Logistic
 from separatrix.numerics import sigmoid
 from separatrix.problem import Problem
-
-__all__ = ["BiasReductionCertificate", "JeffreysPoint", "jeffreys_point"]
 
 Floats = NDArray[np.float64]
 SLACK = 1e-8  # relative: what recomputing a sum of many rows may change

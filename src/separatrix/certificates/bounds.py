@@ -20,11 +20,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.design import Block, add_each
+from separatrix.design.base import Block, add_each
 from separatrix.numerics import semidefinite_solver, solve_semidefinite
 from separatrix.problem import Problem
-
-__all__ = ["DualBound", "dual_bound"]
 
 Floats = NDArray[np.float64]
 BALANCED = 1e-9  # relative to the sum of sizes: an equality constraint that floats can be said to meet

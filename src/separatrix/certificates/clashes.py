@@ -21,8 +21,6 @@ from separatrix.certificates.base import Check
 from separatrix.certificates.overlap import OverlapProof, exact_residual
 from separatrix.certificates.rays import Places, Rays, make_rays
 
-__all__ = ["Clash"]
-
 CHUNK_ELEMENTS = 2**22
 
 

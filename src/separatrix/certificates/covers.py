@@ -14,8 +14,6 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
-__all__ = ["cover_needs", "packing_bound"]
-
 MAX_NODES = 50_000
 
 

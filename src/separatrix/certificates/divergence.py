@@ -24,10 +24,8 @@ import numpy as np
 
 from separatrix.certificates.base import Check
 from separatrix.certificates.fields import Fields
-from separatrix.certificates.overlap import Relation, dense_relation, from_number, rank_modulo, to_number
-from separatrix.certificates.rays import Places, Rays
-
-__all__ = ["Divergence", "SignProof"]
+from separatrix.certificates.overlap import dense_relation, from_number, rank_modulo, to_number
+from separatrix.certificates.rays import Places, Rays, Relation
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.design import Design
-
-__all__ = ["as_integers", "exact_combination", "exact_margins", "rounded_down_root", "rounded_up_root"]
+from separatrix.design.base import Design
 
 Floats = NDArray[np.float64]
 MANTISSA_BITS = 53

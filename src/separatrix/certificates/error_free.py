@@ -17,8 +17,6 @@ from numpy.typing import NDArray
 
 from separatrix.numerics import two_product, two_sum
 
-__all__ = ["EPSILON", "WHOLE", "binary_exponent", "exact_sign_rows", "scaled_floats"]
-
 Floats = NDArray[np.float64]
 Signs = NDArray[np.int8]
 EPSILON = float(np.finfo(np.float64).eps)

@@ -12,10 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.design import Design
+from separatrix.design.base import Design
 from separatrix.numerics import exact_dot
-
-__all__ = ["least_margin", "rounding_bound"]
 
 Floats = NDArray[np.float64]
 UNIT_ROUNDOFF = float(np.finfo(np.float64).eps)

@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from separatrix.errors import CertificateError
 from separatrix.records import Record
 
-__all__ = ["Fields"]
-
 Value = TypeVar("Value")
 MOST = 2**53  # rows or columns, far beyond what there can be
 

@@ -23,10 +23,9 @@ from numpy.typing import NDArray
 
 from separatrix.certificates.base import Certificate, CertifiedCoef, Check, Verification, register
 from separatrix.certificates.fields import Fields
-from separatrix.design import Block, Design, add_each, make_design, row_radius
+from separatrix.design.base import Block, Design, add_each
+from separatrix.design.build import make_design, row_radius
 from separatrix.errors import DataError, counted
-
-__all__ = ["ClassMoments", "GenerativeCertificate", "Scores", "class_moments", "closed_form"]
 
 Floats = NDArray[np.float64]
 NO_SPREAD = 1e-13  # relative to the mean square of a column: a variance that is 0 but for rounding

@@ -24,11 +24,9 @@ from numpy.typing import NDArray
 
 from separatrix.certificates.base import Certificate, Check, Verification, register
 from separatrix.certificates.signs import signs_of
-from separatrix.design import array_of
 from separatrix.design.kernels import Kernel, Precomputed, kernel_from_dict
+from separatrix.design.row_source import array_of
 from separatrix.errors import DataError
-
-__all__ = ["KernelCertificate"]
 
 Floats = NDArray[np.float64]
 ENTRY = 1e-12  # of (kᵢᵢ kⱼⱼ)^½: what an entry of the kernel matrix may be off by

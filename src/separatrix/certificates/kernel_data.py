@@ -10,20 +10,11 @@ from numpy.typing import NDArray
 
 from separatrix.certificates.base import Check
 from separatrix.certificates.signs import signs_of
-from separatrix.design import array_of, make_design
+from separatrix.design.build import make_design
 from separatrix.design.kernel_rows import KernelAgainst, by_rows, select_rows
 from separatrix.design.kernels import Kernel, Precomputed
+from separatrix.design.row_source import array_of
 from separatrix.errors import DataError
-
-__all__ = [
-    "EPSILON",
-    "NEGATIVE",
-    "check_inner_product",
-    "kernel_among",
-    "kernel_data",
-    "most_negative",
-    "score_rounding",
-]
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.int64]

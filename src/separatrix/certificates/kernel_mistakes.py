@@ -20,20 +20,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.certificates.base import Certificate, Check, Verification, register
-from separatrix.certificates.kernel_data import (
-    EPSILON,
-    check_inner_product,
-    kernel_among,
-    kernel_data,
-    score_rounding,
-)
+from separatrix.certificates.kernel_data import EPSILON, check_inner_product, kernel_among, kernel_data, score_rounding
 from separatrix.certificates.mistakes import NoMistakeError, ProofStep, update_limit
 from separatrix.design.kernel_rows import training_scores
 from separatrix.design.kernels import Kernel, kernel_from_dict
 from separatrix.errors import DataError, counted
 from separatrix.rule import UpdateRule
-
-__all__ = ["KernelMistakesCertificate"]
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.int64]

@@ -27,8 +27,6 @@ from separatrix.design.kernel_rows import by_rows, select_rows, training_scores
 from separatrix.design.kernels import Kernel, kernel_from_dict
 from separatrix.errors import DataError
 
-__all__ = ["KernelOptimalityCertificate", "KernelTask", "caps_of", "kernel_bound"]
-
 Floats = NDArray[np.float64]
 SLACK = 1e-9  # relative: what recomputing the kernel may change
 BALANCED = 1e-9  # relative to Σ|β|: a sum that floats can be said to have made 0

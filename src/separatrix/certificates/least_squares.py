@@ -25,11 +25,11 @@ from numpy.typing import NDArray
 from separatrix.certificates.base import Certificate, CertifiedCoef, Check, Verification, certified_coef, register
 from separatrix.certificates.fields import Fields
 from separatrix.certificates.overlap import rank_modulo
-from separatrix.design import Design, largest_entry, make_design, residual_sums, row_radius, triangle
+from separatrix.design.base import Design
+from separatrix.design.build import largest_entry, make_design, row_radius
+from separatrix.design.moments import residual_sums, triangle
 from separatrix.errors import DataError, counted
 from separatrix.numerics import column_lengths, solve_triangle
-
-__all__ = ["Excess", "LeastSquaresCertificate", "excess_squares"]
 
 Floats = NDArray[np.float64]
 EPSILON = float(np.finfo(np.float64).eps)

@@ -11,9 +11,7 @@ import numpy as np
 from separatrix.certificates.base import Certificate, CertifiedCoef, Verification, certificate_from_dict, register
 from separatrix.certificates.optimality import OptimalityCertificate
 from separatrix.certificates.separability import SeparabilityCertificate, kept_rows
-from separatrix.design import rows_where
-
-__all__ = ["LikelihoodCertificate"]
+from separatrix.design.row_source import rows_where
 
 
 @register

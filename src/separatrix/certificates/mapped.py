@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 from separatrix.certificates.base import Certificate, Check, Verification, certificate_from_dict, register
 from separatrix.certificates.margin import MarginCertificate
 from separatrix.certificates.separability import SeparabilityCertificate
-from separatrix.design import MappedRows, map_rows
-from separatrix.design.maps import FeatureMap, map_from_dict
+from separatrix.design.build import map_rows
+from separatrix.design.mapped import MappedRows
+from separatrix.design.maps import map_from_dict
+from separatrix.design.maps.base import FeatureMap
 from separatrix.errors import DataError
-
-__all__ = ["MappedCertificate", "mapped_rows"]
 
 
 def mapped_rows(X: Any, feature_map: FeatureMap) -> Any:

@@ -31,10 +31,8 @@ from separatrix.certificates.dyadic import (
 from separatrix.certificates.exact import rounding_bound
 from separatrix.certificates.fields import Fields
 from separatrix.certificates.signs import fitted_rows
-from separatrix.design import Design
+from separatrix.design.base import Design
 from separatrix.errors import DataError
-
-__all__ = ["MarginCertificate", "least_margin_below", "margin_bounds"]
 
 Floats = NDArray[np.float64]
 NEAR = 1.0 + 8 * float(np.finfo(np.float64).eps)  # what comparing two floats may be off by

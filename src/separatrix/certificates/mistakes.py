@@ -28,12 +28,11 @@ from separatrix.certificates.base import Certificate, CertifiedCoef, Check, Veri
 from separatrix.certificates.exact import least_margin, rounding_bound
 from separatrix.certificates.fields import Fields
 from separatrix.certificates.signs import signs_of
-from separatrix.design import Design, add_each, make_design, row_radius
+from separatrix.design.base import Design, add_each
+from separatrix.design.build import make_design, row_radius
 from separatrix.errors import DataError, counted
-from separatrix.loops.online import TIE_CODES
-from separatrix.rule import Tie, UpdateRule, mistaken_sum
-
-__all__ = ["MistakesCertificate", "NoMistakeError", "ProofStep", "update_limit"]
+from separatrix.loops.online import TIE_CODES, Tie
+from separatrix.rule import UpdateRule, mistaken_sum
 
 Floats = NDArray[np.float64]
 SLACK = 1e-9  # relative: what rounding may cost in sums over a run

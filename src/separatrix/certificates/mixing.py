@@ -18,10 +18,8 @@ from typing import Any, ClassVar, Self
 from separatrix.certificates.base import Check, register
 from separatrix.certificates.fields import Fields
 from separatrix.certificates.mistakes import Floats, MistakesCertificate
-from separatrix.design import Design
+from separatrix.design.base import Design
 from separatrix.errors import counted
-
-__all__ = ["MixingCertificate"]
 
 
 @register

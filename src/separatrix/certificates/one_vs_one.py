@@ -11,8 +11,6 @@ import numpy as np
 from separatrix.certificates.base import Certificate, Check, Verification, certificate_from_dict, register
 from separatrix.design.kernel_rows import by_rows
 
-__all__ = ["OneVsOneCertificate"]
-
 
 @register
 @dataclass(frozen=True)

@@ -17,12 +17,10 @@ from separatrix import losses
 from separatrix.certificates.base import Certificate, CertifiedCoef, Check, Verification, certified_coef, register
 from separatrix.certificates.bounds import DualBound, dual_bound
 from separatrix.certificates.fields import Fields
-from separatrix.design import largest_entry, make_design, row_radius
+from separatrix.design.build import largest_entry, make_design, row_radius
 from separatrix.errors import DataError
 from separatrix.penalties import make_penalty
 from separatrix.problem import Problem
-
-__all__ = ["OptimalityCertificate"]
 
 Floats = NDArray[np.float64]
 SLACK = 1e-9  # relative: what recomputing a sum of many rows may change

@@ -26,17 +26,6 @@ from separatrix.certificates.base import Check
 from separatrix.certificates.fields import Fields
 from separatrix.certificates.rays import Places, Rays, Relation
 
-__all__ = [
-    "OverlapProof",
-    "Relation",
-    "dense_relation",
-    "exact_residual",
-    "from_number",
-    "overlap_holds",
-    "rank_modulo",
-    "to_number",
-]
-
 Floats = NDArray[np.float64]
 EPSILON = float(np.finfo(np.float64).eps)
 SAFETY = 1.0 + 1e-9  # what the rounding of the bounds' own sums can cost, with much room

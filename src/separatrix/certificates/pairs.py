@@ -11,8 +11,6 @@ import numpy as np
 from separatrix.certificates.base import Certificate, Verification, register
 from separatrix.certificates.separability import SeparabilityCertificate, kept_rows
 
-__all__ = ["PairsCertificate"]
-
 
 @register
 @dataclass(frozen=True)

@@ -5,9 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.design import Block
-
-__all__ = ["nonzero_products", "own_and_others", "scores_and_sizes", "whole_columns"]
+from separatrix.design.base import Block
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.intp]

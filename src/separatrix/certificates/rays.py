@@ -23,9 +23,7 @@ from numpy.typing import NDArray
 
 from separatrix.certificates.error_free import EPSILON, WHOLE, binary_exponent, exact_sign_rows, scaled_floats
 from separatrix.certificates.ray_products import nonzero_products, own_and_others, scores_and_sizes, whole_columns
-from separatrix.design import Design
-
-__all__ = ["BinaryRays", "Places", "Rays", "Relation", "SoftmaxRays", "make_rays"]
+from separatrix.design.base import Design
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.intp]

@@ -29,10 +29,8 @@ from separatrix.certificates.divergence import Divergence
 from separatrix.certificates.fields import Fields
 from separatrix.certificates.overlap import OverlapProof, from_number, to_number
 from separatrix.certificates.rays import Places, Rays, make_rays
-from separatrix.design import largest_entry, make_design
+from separatrix.design.build import largest_entry, make_design
 from separatrix.errors import DataError, counted
-
-__all__ = ["SeparabilityCertificate", "kept_rows", "refuse_infinite"]
 
 PINNED = 1e-9  # relative: rows whose margin is this near to the least have it
 WORDS = {

@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.design import Design, make_design, row_radius
+from separatrix.design.base import Design
+from separatrix.design.build import make_design, row_radius
 from separatrix.errors import DataError
-
-__all__ = ["fitted_rows", "signs_of"]
 
 
 def signs_of(y: Any, labels: tuple[Any, Any], rows: int, *, whose: str = "fit") -> NDArray[np.float64]:

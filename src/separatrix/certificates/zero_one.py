@@ -25,10 +25,8 @@ from separatrix.certificates.exact import rounding_bound
 from separatrix.certificates.fields import Fields
 from separatrix.certificates.overlap import from_number
 from separatrix.certificates.signs import fitted_rows
-from separatrix.design import Design
+from separatrix.design.base import Design
 from separatrix.errors import DataError, counted
-
-__all__ = ["InfeasibleRows", "ZeroOneCertificate", "exactly_wrong"]
 
 Floats = NDArray[np.float64]
 

@@ -8,11 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
-from separatrix.certificates import Certificate, certificate_from_dict
+from separatrix.certificates.base import Certificate, certificate_from_dict
 from separatrix.errors import CertificateError, OptionError
 from separatrix.files import write_whole
-
-__all__ = ["CertificateFile", "is_model", "read_certificates", "read_object", "write_certificate"]
 
 LARGEST_FILE = 256 * 2**20  # bytes: a proof is small, only the replay of a very long run comes near
 PLACES = ("certificate", "overlap")  # where a result keeps its evidence

@@ -10,8 +10,6 @@ import typer
 from separatrix.cli.parameters import Drop, Json, Memory, Missing, Reference, Sql, TableName, Target, Text, Where
 from separatrix.errors import require_choice
 
-__all__ = ["check"]
-
 UNDECIDED = 1
 Multiclass = Literal["softmax", "one_vs_rest", "pairs"]
 MULTICLASS: tuple[Multiclass, ...] = get_args(Multiclass)
@@ -49,14 +47,15 @@ def check(  # noqa: PLR0913, PLR0917  # every parameter is an option
     Example: separatrix check table.csv --target grade --drop name --out certificate.json
     """
     asked = require_choice("multiclass", multiclass, MULTICLASS)
-    from separatrix.cli.certificate_file import write_certificate  # noqa: PLC0415  # NumPy: help need not wait for it
-    from separatrix.cli.class_rows import RowsRequest, judged_rows  # noqa: PLC0415
-    from separatrix.cli.interrupt import Interrupt  # noqa: PLC0415
-    from separatrix.cli.outputs import require_outputs  # noqa: PLC0415
-    from separatrix.cli.progress import Progress  # noqa: PLC0415
-    from separatrix.cli.reading import parse_references, storage_of  # noqa: PLC0415
-    from separatrix.fit import check_separability  # noqa: PLC0415
-    from separatrix.reports import make_verdict, render_verdict, verdict_dict, with_names  # noqa: PLC0415
+    from separatrix.cli.certificate_file import write_certificate
+    from separatrix.cli.class_rows import RowsRequest, judged_rows
+    from separatrix.cli.interrupt import Interrupt
+    from separatrix.cli.outputs import require_outputs
+    from separatrix.cli.progress import Progress
+    from separatrix.cli.reading import parse_references, storage_of
+    from separatrix.fit.separability import check_separability
+    from separatrix.reports.verdict import make_verdict, verdict_dict, with_names
+    from separatrix.reports.verdict_text import render_verdict
 
     require_outputs({"--out": out}, table)
     columns = tuple(drop or ()), tuple(text or ()), missing, parse_references(reference or ())

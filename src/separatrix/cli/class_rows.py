@@ -11,16 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.cli.reading import opened
-from separatrix.design.encode import Encoding, plan_encoding
+from separatrix.design.encode.encoding import Encoding
+from separatrix.design.encode.plan import plan_encoding
 from separatrix.errors import DataError, OptionError
-from separatrix.fit import Classes, assign_folds
+from separatrix.fit.cross_validation import assign_folds
+from separatrix.fit.labels import Classes
 from separatrix.model.goal import Goal, find_goal, known_target, read_target, refuse_unknown
-from separatrix.model.learn import TrainingRows
+from separatrix.model.learn.base import TrainingRows
+from separatrix.model.one_fit import quantities_of
 from separatrix.model.storage import HeldRows, Storage
-from separatrix.model.training import quantities_of, with_known_target
+from separatrix.model.training import with_known_target
 from separatrix.tables.source import TableSource
-
-__all__ = ["ClassRows", "RowsRequest", "class_rows", "judged_rows", "split_rows"]
 
 MANY_CLASSES = 20  # from here on, a label of its own for most rows means that the target names no classes
 

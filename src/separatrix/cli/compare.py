@@ -13,10 +13,9 @@ from separatrix.errors import OptionError, counted, require_number
 
 if TYPE_CHECKING:
     from separatrix.cli.class_rows import RowsRequest
-    from separatrix.model.learn import TrainingRows
-    from separatrix.reports import Comparison
+    from separatrix.model.learn.base import TrainingRows
+    from separatrix.reports.comparison import Comparison
 
-__all__ = ["compare"]
 
 FEWEST_ROWS = 20  # below, a share kept apart tells nothing
 
@@ -48,11 +47,11 @@ def compare(  # noqa: PLR0913, PLR0917  # every parameter is an option
 
     Example: separatrix compare demo:five-points
     """
-    from separatrix.cli.class_rows import RowsRequest  # noqa: PLC0415  # NumPy: help need not wait for it
-    from separatrix.cli.progress import Progress  # noqa: PLC0415
-    from separatrix.cli.reading import parse_references  # noqa: PLC0415
-    from separatrix.model.storage import Storage  # noqa: PLC0415
-    from separatrix.reports import comparison_dict, render_comparison  # noqa: PLC0415
+    from separatrix.cli.class_rows import RowsRequest
+    from separatrix.cli.progress import Progress
+    from separatrix.cli.reading import parse_references
+    from separatrix.model.storage import Storage
+    from separatrix.reports.comparison import comparison_dict, render_comparison
 
     require_number("holdout", holdout, least=0.0, most=0.9)
     references = parse_references(reference or ())
@@ -70,11 +69,11 @@ def _compared(
     request: RowsRequest, positive: str | None, kept: tuple[float, int], intercept: bool, progress: Any
 ) -> Comparison:
     """Read the table, fit every learner, and return the page."""
-    from separatrix.cli.class_rows import class_rows, split_rows  # noqa: PLC0415
-    from separatrix.cli.interrupt import Interrupt  # noqa: PLC0415
-    from separatrix.model.comparison import compare_learners  # noqa: PLC0415
-    from separatrix.model.kept_apart import parts_of  # noqa: PLC0415
-    from separatrix.reports import Comparison  # noqa: PLC0415
+    from separatrix.cli.class_rows import class_rows, split_rows
+    from separatrix.cli.interrupt import Interrupt
+    from separatrix.model.comparison import compare_learners
+    from separatrix.model.kept_apart import parts_of
+    from separatrix.reports.comparison import Comparison
 
     with class_rows(request) as found:
         rows = found.rows
@@ -98,7 +97,7 @@ def _compared(
 
 def _place(rows: TrainingRows, positive: str | None) -> int:
     """Return the place of the class that is +1."""
-    from separatrix.model.goal import place_of_label  # noqa: PLC0415
+    from separatrix.model.goal import place_of_label
 
     assert rows.classes is not None  # they were read as classes
     if positive is not None:
@@ -117,11 +116,11 @@ def _words(rows: TrainingRows, place: int) -> str:
 
 def _against_rest(rows: TrainingRows, place: int) -> TrainingRows:
     """Return the rows with two classes, the one in a place the second."""
-    from dataclasses import replace  # noqa: PLC0415
+    from dataclasses import replace
 
-    import numpy as np  # noqa: PLC0415
+    import numpy as np
 
-    from separatrix.fit import Classes  # noqa: PLC0415
+    from separatrix.fit.labels import Classes
 
     assert rows.classes is not None
     if len(rows.classes.values) == 2:

@@ -7,8 +7,6 @@ from typing import Annotated
 
 import typer
 
-__all__ = ["demo"]
-
 
 def demo(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
@@ -17,7 +15,7 @@ def demo(
 
     Example: separatrix fit demo:iris
     """
-    from separatrix.tables import DEMOS, demo_table  # noqa: PLC0415  # NumPy, which help need not wait for
+    from separatrix.tables.demos import DEMOS, demo_table
 
     rows = {name: demo_table(name).n_rows for name in DEMOS}
     if as_json:

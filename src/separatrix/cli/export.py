@@ -10,8 +10,6 @@ import typer
 from separatrix.cli.parameters import Json, ModelFile
 from separatrix.errors import OptionError, require_choice
 
-__all__ = ["export"]
-
 LANGUAGES = ("sql", "python", "onnx")
 
 
@@ -35,10 +33,12 @@ def export(
     language = require_choice("to", to, LANGUAGES)
     if language == "onnx" and out is None:
         raise OptionError("an ONNX graph is no text; say with --out FILE where to write it")
-    from separatrix.cli.outputs import require_outputs  # noqa: PLC0415
-    from separatrix.files import write_whole  # noqa: PLC0415
-    from separatrix.model import load_model  # noqa: PLC0415  # NumPy: help need not wait for it
-    from separatrix.model.export import to_onnx, to_python, to_sql  # noqa: PLC0415
+    from separatrix.cli.outputs import require_outputs
+    from separatrix.files import write_whole
+    from separatrix.model.export.onnx_graph import to_onnx
+    from separatrix.model.export.python_source import to_python
+    from separatrix.model.export.sql import to_sql
+    from separatrix.model.file import load_model
 
     require_outputs({"--out": out}, model)
     loaded = load_model(model)

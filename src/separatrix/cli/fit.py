@@ -23,8 +23,6 @@ from separatrix.cli.parameters import (
 )
 from separatrix.errors import OptionError, require_choice
 
-__all__ = ["fit"]
-
 MODELS = ("auto", "logistic", "linear", "svm", "perceptron", "lms", "generative")
 PENALISED = {"auto", "logistic", "linear", "svm"}
 
@@ -138,14 +136,14 @@ def fit(  # noqa: PLR0913, PLR0917  # every parameter is an option
     Example: separatrix fit demo:students --model perceptron --positive A
     """
     name = require_choice("model", model, MODELS)
-    from separatrix.cli.fitting import FitRequest, answer  # noqa: PLC0415  # NumPy and more: help need not wait for it
-    from separatrix.cli.reading import parse_references, storage_of  # noqa: PLC0415
-    from separatrix.model.learn import LearnOptions  # noqa: PLC0415
-    from separatrix.model.training import TrainOptions  # noqa: PLC0415
+    from separatrix.cli.fitting import FitRequest, answer
+    from separatrix.cli.reading import parse_references, storage_of
+    from separatrix.model.learn.base import LearnOptions
+    from separatrix.model.train_options import TrainOptions
 
     perceptron = None
     if name == "perceptron":
-        from separatrix.fit import PerceptronOptions  # noqa: PLC0415
+        from separatrix.fit.perceptron import PerceptronOptions
 
         perceptron = PerceptronOptions(
             update=update,  # type: ignore[arg-type]  # whatever was typed, the options judge it

@@ -10,12 +10,11 @@ from separatrix.cli.outputs import require_outputs
 from separatrix.cli.progress import Progress
 from separatrix.cli.reading import opened
 from separatrix.errors import OptionError
-from separatrix.fit import Status
+from separatrix.fit.stopping import Status
 from separatrix.model.file import save_model
-from separatrix.model.training import Trained, TrainOptions, train
-from separatrix.tables import TableSource
-
-__all__ = ["FitRequest", "answer"]
+from separatrix.model.train_options import TrainOptions
+from separatrix.model.training import Trained, train
+from separatrix.tables.source import TableSource
 
 
 @dataclass(frozen=True)
@@ -49,8 +48,8 @@ def answer(request: FitRequest, *, as_json: bool) -> Any:
 
 def _page(trained: Trained, table: TableSource, request: FitRequest, as_json: bool) -> Any:
     """Write the files asked for, and return the page."""
-    from separatrix.reports.trained_record import trained_dict  # noqa: PLC0415
-    from separatrix.reports.trained_text import render_trained  # noqa: PLC0415
+    from separatrix.reports.trained_record import trained_dict
+    from separatrix.reports.trained_text import render_trained
 
     if trained.model.estimator == "perceptron":
         return _perceptron_page(trained, table, request, as_json)
@@ -62,10 +61,10 @@ def _page(trained: Trained, table: TableSource, request: FitRequest, as_json: bo
 
 def _perceptron_page(trained: Trained, table: TableSource, request: FitRequest, as_json: bool) -> Any:
     """Do the same for a perceptron, which has a page of its own, and in its file a summary of it."""
-    from separatrix.cli.perceptron import perceptron_summary  # noqa: PLC0415
-    from separatrix.reports.text import render_text  # noqa: PLC0415
-    from separatrix.reports.trained_record import trained_dict  # noqa: PLC0415
-    from separatrix.reports.trained_text import evaluation_lines, next_lines  # noqa: PLC0415
+    from separatrix.cli.perceptron import perceptron_summary
+    from separatrix.reports.text import render_text
+    from separatrix.reports.trained_record import trained_dict
+    from separatrix.reports.trained_text import evaluation_lines, next_lines
 
     asked = request.options.learn.perceptron
     assert asked is not None  # the verb has an option for each
@@ -87,7 +86,7 @@ def _write(trained: Trained, table: TableSource, request: FitRequest) -> None:
         except OptionError as problem:
             raise OptionError(f"--out {problem}") from None
     if request.report is not None:
-        from separatrix.reports.report_file import write_report  # noqa: PLC0415
+        from separatrix.reports.report_file import write_report
 
         try:
             write_report(trained, table, request.report, request.command)

@@ -8,8 +8,6 @@ import threading
 from types import FrameType
 from typing import Any, Self
 
-__all__ = ["Interrupt"]
-
 HEARD = b"\nstopping at the best point so far; Ctrl-C again to abort\n"
 STANDARD_ERROR = 2
 

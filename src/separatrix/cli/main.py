@@ -25,8 +25,6 @@ from separatrix.cli.summary import summary
 from separatrix.cli.verify import verify
 from separatrix.errors import SeparatrixError
 
-__all__ = ["app", "main"]
-
 REFUSED = 2
 SIGNALLED = 128  # as shells count it: with the signal's number
 INTERRUPTED, READER_GONE = SIGNALLED + 2, SIGNALLED + 13
@@ -105,7 +103,7 @@ for verb in (fit, predict, summary, export, verify, check, compare, demo):
 
 def _show_version(wanted: bool) -> None:
     if wanted:
-        from separatrix import __version__  # noqa: PLC0415  # only when asked for
+        from separatrix import __version__
 
         typer.echo(f"separatrix {__version__}")
         raise typer.Exit

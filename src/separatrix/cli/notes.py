@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from separatrix.fit import Classes, FitResult, PerceptronOptions
-
-__all__ = ["training_notes"]
+from separatrix.fit.labels import Classes
+from separatrix.fit.perceptron import PerceptronOptions
+from separatrix.fit.result import FitResult
 
 SORTED_RUN = 10  # rows of one class in a row, on average, from which on a table counts as sorted by class
 

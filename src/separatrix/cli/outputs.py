@@ -9,8 +9,6 @@ from pathlib import Path
 
 from separatrix.errors import OptionError
 
-__all__ = ["require_outputs"]
-
 
 def require_outputs(outputs: Mapping[str, str | None], *inputs: str) -> None:
     """Raise an OptionError for an output, by its option, that would destroy an input or another, or cannot be written.

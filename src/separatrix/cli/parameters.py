@@ -6,22 +6,6 @@ from typing import Annotated, TypeAlias
 
 import typer
 
-__all__ = [
-    "Drop",
-    "Intercept",
-    "Json",
-    "Memory",
-    "Missing",
-    "ModelFile",
-    "Positive",
-    "Reference",
-    "Sql",
-    "TableName",
-    "Target",
-    "Text",
-    "Where",
-]
-
 TableName: TypeAlias = Annotated[
     str,
     typer.Argument(

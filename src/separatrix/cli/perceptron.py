@@ -10,11 +10,9 @@ from separatrix.cli.notes import training_notes
 from separatrix.reports.summary import Outcome, Summary, TrainingData, summarise
 
 if TYPE_CHECKING:
-    from separatrix.fit import PerceptronOptions
+    from separatrix.fit.perceptron import PerceptronOptions
     from separatrix.model.training import Trained
-    from separatrix.tables import TableSource
-
-__all__ = ["perceptron_summary"]
+    from separatrix.tables.source import TableSource
 
 
 def perceptron_summary(trained: Trained, table: TableSource, options: PerceptronOptions) -> Summary:

@@ -10,9 +10,9 @@ import typer
 from separatrix.cli.parameters import Json, ModelFile, Sql, TableName, Where
 
 if TYPE_CHECKING:
-    from separatrix.model import Model, Predictions
+    from separatrix.model.predictions import Predictions
+    from separatrix.model.record import Model
 
-__all__ = ["predict"]
 
 ROWS_SHOWN = 10
 COLUMNS_SHOWN = 7
@@ -41,10 +41,11 @@ def predict(  # noqa: PLR0913, PLR0917  # every parameter is an option
 
     Example: separatrix predict model.json new.csv --out predictions.csv --keep id
     """
-    from separatrix.cli.outputs import require_outputs  # noqa: PLC0415
-    from separatrix.cli.progress import Progress  # noqa: PLC0415
-    from separatrix.cli.reading import open_for  # noqa: PLC0415  # NumPy: help need not wait for it
-    from separatrix.model import load_model, write_predictions  # noqa: PLC0415
+    from separatrix.cli.outputs import require_outputs
+    from separatrix.cli.progress import Progress
+    from separatrix.cli.reading import open_for
+    from separatrix.model.file import load_model
+    from separatrix.model.stream import write_predictions
 
     require_outputs({"--out": out}, model, table)
     loaded, kept = load_model(model), tuple(keep or ())
@@ -67,7 +68,7 @@ def _counts(labels: Any) -> dict[str, int]:
 
 
 def _written(page: dict[str, Any]) -> str:
-    from separatrix.errors import counted  # noqa: PLC0415
+    from separatrix.errors import counted
 
     lines = [f"{counted(page['rows'], 'row')} written to {page['out']}"]
     if page["labels"]:
@@ -97,8 +98,8 @@ def _plain(values: Any) -> list[Any]:
 
 
 def _table(columns: dict[str, Any], predictions: Predictions, rows: int, notes: list[str]) -> str:
-    from separatrix.inference.rendering import render_text  # noqa: PLC0415
-    from separatrix.inference.rendering.sheet import Grid, Sheet  # noqa: PLC0415
+    from separatrix.inference.rendering.sheet import Grid, Sheet
+    from separatrix.inference.rendering.text import render_text
 
     names, shown = list(columns)[:COLUMNS_SHOWN], min(ROWS_SHOWN, len(predictions.labels))
     grid = Grid(

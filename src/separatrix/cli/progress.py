@@ -11,9 +11,8 @@ if TYPE_CHECKING:
     from rich.status import Status
     from rich.text import Text
 
-    from separatrix.fit import Watch
+    from separatrix.fit.run import Watch
 
-__all__ = ["Progress"]
 
 PATIENCE = 1.0  # seconds before anything is shown
 
@@ -64,7 +63,7 @@ class Progress:
             self.status.update(_plain(text))
 
     def _begin(self) -> None:
-        from rich.console import Console  # noqa: PLC0415  # only long work at a terminal needs it
+        from rich.console import Console
 
         with self._lock:
             if not self._ended:
@@ -84,6 +83,6 @@ def progress_words(facts: Mapping[str, float]) -> str:
 
 
 def _plain(text: str) -> Text:
-    from rich.text import Text  # noqa: PLC0415
+    from rich.text import Text
 
     return Text(text)  # plain: a label is no markup

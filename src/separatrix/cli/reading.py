@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING, Any
 from separatrix.errors import OptionError
 
 if TYPE_CHECKING:
-    from separatrix.model import Model
+    from separatrix.model.record import Model
     from separatrix.model.storage import Storage
-    from separatrix.tables import TableSource
-
-__all__ = ["open_for", "opened", "parse_references", "storage_of"]
+    from separatrix.tables.source import TableSource
 
 
 def opened(
@@ -38,8 +36,8 @@ def storage_of(
     memory: str | None, engine: str = "memory", scheduler: str | None = None, checkpoint: str | None = None
 ) -> Storage:
     """Return what was said about where rows are kept."""
-    from separatrix.design.disk.memory import parse_memory  # noqa: PLC0415  # NumPy: help need not wait for it
-    from separatrix.model.storage import Storage  # noqa: PLC0415
+    from separatrix.design.disk.memory import parse_memory
+    from separatrix.model.storage import Storage
 
     return Storage(None if memory is None else parse_memory(memory), engine, scheduler, checkpoint)
 
@@ -56,7 +54,8 @@ def parse_references(pairs: Sequence[str]) -> dict[str, str]:
 
 
 def _opened(source: str, *, storage: Storage | None, model: Model | None = None, **asked: Any) -> TableSource:
-    from separatrix.tables import is_libsvm, open_table  # noqa: PLC0415  # NumPy: help need not wait for it
+    from separatrix.tables.libsvm import is_libsvm
+    from separatrix.tables.read import open_table
 
     if is_libsvm(source):
         return _sparse(source, asked["where"], asked["sql"])
@@ -67,9 +66,9 @@ def _opened(source: str, *, storage: Storage | None, model: Model | None = None,
 
 
 def _sparse(source: str, where: str | None, sql: str | None) -> TableSource:
-    from separatrix.tables import read_libsvm  # noqa: PLC0415
-    from separatrix.tables.source import MemorySource  # noqa: PLC0415
-    from separatrix.tables.written_out import written_out  # noqa: PLC0415
+    from separatrix.tables.libsvm import read_libsvm
+    from separatrix.tables.source import MemorySource
+    from separatrix.tables.written_out import written_out
 
     if where is not None or sql is not None:
         raise OptionError(f"--where and --sql choose rows of a table of columns, and {source!r} is a sparse file")

@@ -12,9 +12,7 @@ from separatrix.cli.parameters import Json, ModelFile
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from separatrix.model import Model
-
-__all__ = ["summary"]
+    from separatrix.model.record import Model
 
 
 def summary(
@@ -28,10 +26,9 @@ def summary(
 
     Example: separatrix summary model.json --all
     """
-    from separatrix.model import load_model  # noqa: PLC0415  # NumPy: help need not wait for it
-    from separatrix.model.file import model_to_dict  # noqa: PLC0415
-    from separatrix.reports.coefficient_text import MOST_SHOWN, render_coefficients  # noqa: PLC0415
-    from separatrix.reports.kept_table import kept_table  # noqa: PLC0415
+    from separatrix.model.file import load_model, model_to_dict
+    from separatrix.reports.coefficient_text import MOST_SHOWN, render_coefficients
+    from separatrix.reports.kept_table import kept_table
 
     loaded = load_model(model)
     if as_json:
@@ -43,7 +40,7 @@ def summary(
 
 
 def _head(model: Model, every: bool) -> Iterator[str]:
-    from separatrix.reports.lines import entry  # noqa: PLC0415
+    from separatrix.reports.lines import entry
 
     data = model.data
     yield f"{model.estimator} of {model.target}, {data.get('source', 'an unknown table')}"

@@ -11,11 +11,10 @@ from separatrix.cli.parameters import Drop, Json, Memory, Missing, Reference, Sq
 from separatrix.errors import OptionError
 
 if TYPE_CHECKING:
-    from separatrix.certificates import Check
+    from separatrix.certificates.base import Check
     from separatrix.cli.class_rows import RowsRequest
-    from separatrix.reports import Recheck
+    from separatrix.reports.verification import Recheck
 
-__all__ = ["verify"]
 
 REFUSED = 1
 
@@ -58,10 +57,10 @@ def verify(  # noqa: PLR0913, PLR0917  # every parameter is an option
 
     Example: separatrix verify certificate.json table.csv --target grade --drop name
     """
-    from separatrix.cli.certificate_file import is_model, read_object  # noqa: PLC0415  # NumPy: help need not wait
-    from separatrix.cli.class_rows import RowsRequest  # noqa: PLC0415
-    from separatrix.cli.reading import parse_references, storage_of  # noqa: PLC0415
-    from separatrix.reports import accepted, rechecks_dict, render_rechecks  # noqa: PLC0415
+    from separatrix.cli.certificate_file import is_model, read_object
+    from separatrix.cli.class_rows import RowsRequest
+    from separatrix.cli.reading import parse_references, storage_of
+    from separatrix.reports.verification import accepted, rechecks_dict, render_rechecks
 
     columns = tuple(drop or ()), tuple(text or ()), missing, parse_references(reference or ())
     request = RowsRequest(table, target, *columns, where, sql, storage_of(memory))
@@ -78,12 +77,12 @@ def verify(  # noqa: PLR0913, PLR0917  # every parameter is an option
 
 def _of_certificates(file: str, content: Any, request: RowsRequest) -> _Checked:
     """Check the certificates of a file on a table encoded as the request says."""
-    from dataclasses import replace  # noqa: PLC0415
+    from dataclasses import replace
 
-    from separatrix.cli.certificate_file import read_certificates  # noqa: PLC0415
-    from separatrix.cli.class_rows import class_rows  # noqa: PLC0415
-    from separatrix.model.rows import named_columns  # noqa: PLC0415
-    from separatrix.reports import recheck  # noqa: PLC0415
+    from separatrix.cli.certificate_file import read_certificates
+    from separatrix.cli.class_rows import class_rows
+    from separatrix.model.rows import named_columns
+    from separatrix.reports.verification import recheck
 
     held = read_certificates(file, content)
     with class_rows(replace(request, target=request.target or held.target)) as found:
@@ -94,12 +93,12 @@ def _of_certificates(file: str, content: Any, request: RowsRequest) -> _Checked:
 
 def _of_model(file: str, content: Any, request: RowsRequest) -> _Checked:
     """Check the certificates of a model on a table encoded as the model says."""
-    from separatrix.cli.certificate_file import read_certificates  # noqa: PLC0415
-    from separatrix.cli.reading import open_for  # noqa: PLC0415
-    from separatrix.model import load_model  # noqa: PLC0415
-    from separatrix.model.covered import check_coefficients  # noqa: PLC0415
-    from separatrix.model.rows import certified_rows  # noqa: PLC0415
-    from separatrix.reports import recheck  # noqa: PLC0415
+    from separatrix.cli.certificate_file import read_certificates
+    from separatrix.cli.reading import open_for
+    from separatrix.model.covered import check_coefficients
+    from separatrix.model.file import load_model
+    from separatrix.model.rows import certified_rows
+    from separatrix.reports.verification import recheck
 
     if request.target or request.drop or request.text or request.reference or request.missing != "impute":
         raise OptionError("a model says itself what its target and features are; leave those options out")

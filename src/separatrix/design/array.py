@@ -21,18 +21,6 @@ from separatrix.design.array_blocks import DenseBlock, SparseBlock, cut_rows
 from separatrix.design.base import Block, Design, Floats
 from separatrix.loops.rows import Rows
 
-__all__ = [
-    "DenseDesign",
-    "SparseDesign",
-    "dense_cuts",
-    "dense_visits",
-    "far_means",
-    "in_groups",
-    "sample_stride",
-    "sparse_cuts",
-    "sparse_visits",
-]
-
 CENTRE_ROWS = 1000  # rows by which columns are judged to lie far from 0
 FAR = 10.0  # standard deviations from 0 at which a column is centred
 GROUPS = 32  # of blocks, for the cores to share: more than there are cores, so that none waits long

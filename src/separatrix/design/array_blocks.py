@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 
 from separatrix.design.base import Block, Floats
 
-__all__ = ["DenseBlock", "SparseBlock", "cut_rows", "divide", "sparse_from_parts"]
-
 
 class DenseBlock(Block):
     """Rows of a dense array."""

@@ -23,8 +23,6 @@ from separatrix.design.threads import map_groups
 from separatrix.errors import NeedsError
 from separatrix.loops.rows import Rows
 
-__all__ = ["Block", "Design", "Expansion", "Pointwise", "add_each", "block_hessian"]
-
 Floats = NDArray[np.float64]
 
 

@@ -15,12 +15,11 @@ from numpy.typing import NDArray
 
 from separatrix.design.array import DenseDesign, SparseDesign
 from separatrix.design.base import Block, Design, Floats
-from separatrix.design.disk.blocked import BlockedDesign, BlockedRows
+from separatrix.design.disk.blocked import BlockedRows
+from separatrix.design.disk.blocked_dense import BlockedDesign
 from separatrix.design.mapped import MappedDesign, MappedRows
 from separatrix.design.row_source import rows_of
 from separatrix.errors import DataError
-
-__all__ = ["INTERCEPT", "as_floats", "column_names", "largest_entry", "make_design", "map_rows", "row_radius"]
 
 INTERCEPT = "intercept"
 # Beyond these, a square leaves the range of a float64 (about 1e±308).

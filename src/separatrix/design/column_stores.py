@@ -17,13 +17,12 @@ from numpy.typing import NDArray
 from separatrix.design.array import DenseDesign, SparseDesign
 from separatrix.design.base import Design, add_each
 from separatrix.design.columns import Columns, ColumnStore, Floats, Indices
-from separatrix.design.disk.blocked import BlockedDesign, BlockedSparseDesign
+from separatrix.design.disk.blocked_dense import BlockedDesign
+from separatrix.design.disk.blocked_sparse import BlockedSparseDesign
 from separatrix.design.threads import map_groups
 from separatrix.errors import NeedsError
 from separatrix.jit import WorkGate
 from separatrix.loops.coordinate import column_dots, column_squares, dense_dots, sparse_gram
-
-__all__ = ["GATHERED", "DenseColumns", "SparseColumns", "column_store", "weighted_grams"]
 
 PART_ELEMENTS = 2**21  # of a part of a Gram matrix, at most, since weights or a centre have it copied
 LEAST_ROWS = 256  # in such a part, for its products to run at full speed

@@ -15,8 +15,6 @@ from abc import ABC, abstractmethod
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["ColumnStore", "Columns", "Floats", "Indices"]
-
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 

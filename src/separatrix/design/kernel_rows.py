@@ -20,8 +20,6 @@ from separatrix.design.kernels import RBF, Kernel, Precomputed
 from separatrix.design.threads import map_groups, one_blas_thread
 from separatrix.errors import DataError, OptionError
 
-__all__ = ["Embedding", "KernelAgainst", "KernelRows", "by_rows", "kernel_scores", "select_rows", "training_scores"]
-
 Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
 MEGABYTE = 2**20

@@ -22,10 +22,8 @@ from separatrix.design.array_blocks import DenseBlock
 from separatrix.design.base import Block, Design, Floats
 from separatrix.design.disk.blocked_dense import BlockedDesign
 from separatrix.design.disk.on_disk import OnDiskDesign, written
-from separatrix.design.maps import FeatureMap
+from separatrix.design.maps.base import FeatureMap
 from separatrix.loops.rows import Rows
-
-__all__ = ["MappedDesign", "MappedRows"]
 
 PART_ELEMENTS = 2**18  # of a mapped block: enough rows that the map's own steps cost little, and a cache still holds it
 SAMPLED = 1000  # rows by which mapped columns are judged to lie far from 0

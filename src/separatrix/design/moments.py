@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 from separatrix.design.base import Block, Design, add_each
 from separatrix.numerics import compensated_dots
 
-__all__ = ["Moments", "ResidualSums", "moments", "residual_sums", "triangle"]
-
 Floats = NDArray[np.float64]
 CAREFUL = 2**20  # entries of a design, up to which residuals are computed in twice the precision
 ENTRIES_HELD = 2**22  # of a block made dense at once: 32 megabytes

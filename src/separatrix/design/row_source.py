@@ -14,10 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.design.base import Design
-from separatrix.design.maps import FeatureMap
+from separatrix.design.maps.base import FeatureMap
 from separatrix.errors import NeedsError
-
-__all__ = ["RowSource", "array_of", "is_dask", "rows_of", "rows_where"]
 
 LARGE_MAP = 2**26  # bytes of a memory map, from which its file is read in blocks
 
@@ -83,6 +81,6 @@ def rows_of(X: Any) -> RowSource | None:
         return mapped_rows(X)
     if not is_dask(X):
         return None
-    from separatrix.design.distributed import dask_rows  # noqa: PLC0415  # only those who use Dask load it
+    from separatrix.design.distributed.rows import dask_rows  # noqa: PLC0415  # only those who use Dask load it
 
     return dask_rows(X)

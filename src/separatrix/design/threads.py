@@ -12,8 +12,6 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import Any, TypeVar
 
-__all__ = ["cores", "map_groups", "one_blas_thread"]
-
 Group = TypeVar("Group")
 Result = TypeVar("Result")
 

@@ -16,17 +16,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.certificates import SeparabilityCertificate
-from separatrix.design import Design, make_design
+from separatrix.certificates.separability import SeparabilityCertificate
+from separatrix.design.base import Design
+from separatrix.design.build import make_design
 from separatrix.errors import DataError
 from separatrix.estimators.peers import PeerModel, read_peer
-from separatrix.fit import ConvexOptions, fit_convex
+from separatrix.fit.convex import ConvexOptions, fit_convex
 from separatrix.fit.separability import check_separability
-from separatrix.losses import Perceptron, Softmax
+from separatrix.losses.perceptron import Perceptron
+from separatrix.losses.softmax import Softmax
 from separatrix.penalties import make_penalty
 from separatrix.problem import Problem
-
-__all__ = ["Audit", "audit"]
 
 Floats = NDArray[np.float64]
 CERTIFIED = 1e-9  # relative gap of our own fit

@@ -11,15 +11,18 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, check_random_state
 
-from separatrix.certificates import Certificate
-from separatrix.design import Design, make_design, rows_of
+from separatrix.certificates.base import Certificate
+from separatrix.design.base import Design
+from separatrix.design.build import make_design
+from separatrix.design.row_source import rows_of
 from separatrix.errors import ConvergenceWarning, DataError
 from separatrix.estimators.border import checked_rows, checked_rows_and_targets, vector_of
-from separatrix.fit import Classes, FitResult, Trace, find_classes
-from separatrix.rule import Tie, predicted_signs
-from separatrix.theory import Halfspace
-
-__all__ = ["LinearClassifier", "LinearModel", "ScoreClassifier", "seed_of"]
+from separatrix.fit.labels import Classes, find_classes
+from separatrix.fit.result import FitResult
+from separatrix.fit.trace import Trace
+from separatrix.loops.online import Tie
+from separatrix.rule import predicted_signs
+from separatrix.theory.halfspace import Halfspace
 
 
 class LinearModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped

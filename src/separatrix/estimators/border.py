@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_consistent_length, column_or_1d, validate_data
 
-from separatrix.design import MappedRows, RowSource, is_dask, rows_of
+from separatrix.design.mapped import MappedRows
+from separatrix.design.row_source import RowSource, is_dask, rows_of
 from separatrix.errors import DataError
-
-__all__ = ["checked_rows", "checked_rows_and_targets", "vector_of"]
 
 # What every estimator takes, in scikit-learn's words.
 ACCEPTED: dict[str, Any] = {"accept_sparse": ["csr", "csc"], "dtype": [np.float64, np.float32]}

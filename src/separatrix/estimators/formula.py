@@ -20,12 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone, is_regressor
 
-from separatrix.certificates import Certificate
+from separatrix.certificates.base import Certificate
 from separatrix.errors import DataError, NeedsError, OptionError, counted, did_you_mean
 from separatrix.estimators.regression import LinearRegression
-from separatrix.inference import InferenceTable, WaldTest
-
-__all__ = ["FormulaModel", "from_formula"]
+from separatrix.inference.table import InferenceTable
+from separatrix.inference.wald import WaldTest
 
 LEVELS_SHOWN = 8
 

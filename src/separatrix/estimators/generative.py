@@ -9,10 +9,8 @@ from numpy.typing import NDArray
 
 from separatrix.estimators.base import LinearClassifier
 from separatrix.estimators.weights import drop_weightless
-from separatrix.fit import fit_generative
+from separatrix.fit.generative import fit_generative
 from separatrix.model.probability import log_probabilities, probabilities
-
-__all__ = ["GaussianGenerativeClassifier"]
 
 
 class GaussianGenerativeClassifier(LinearClassifier):

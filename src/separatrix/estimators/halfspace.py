@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-from separatrix.design import Design
+from separatrix.design.base import Design
 from separatrix.estimators.separating import OnOverlap, SeparatingClassifier
-from separatrix.fit import BinaryTarget, FitResult, MarginOptions, fit_halfspace
-
-__all__ = ["HalfspaceLP"]
+from separatrix.fit.halfspace import fit_halfspace
+from separatrix.fit.max_margin import MarginOptions
+from separatrix.fit.one_vs_rest import BinaryTarget
+from separatrix.fit.result import FitResult
 
 
 class HalfspaceLP(SeparatingClassifier):

@@ -16,26 +16,20 @@ from sklearn.utils.validation import check_is_fitted
 from separatrix.errors import DataError, OptionError, require_choice
 from separatrix.estimators.regressor import LinearRegressor
 from separatrix.estimators.strength import WeightKind
-from separatrix.fit import CrossValidation, LeastSquaresFit
+from separatrix.fit.cross_validation import CrossValidation
+from separatrix.fit.least_squares import LeastSquaresFit
 from separatrix.inference import eligibility
 from separatrix.inference.level import require_level
 from separatrix.inference.linear.covariance import Covariance, choose_covariance
 from separatrix.inference.linear.facts import LinearFacts, linear_facts
 from separatrix.inference.linear.frame import Frame, make_frame
 from separatrix.inference.linear.intervals import IntervalKind, LinearPredictor, PredictionInterval, prediction_interval
-from separatrix.inference.linear.table import (
-    CoefficientCovariance,
-    classical_covariance,
-    find_covariance,
-    table_of,
-)
+from separatrix.inference.linear.table import CoefficientCovariance, classical_covariance, find_covariance, table_of
 from separatrix.inference.outline import ModelOutline
 from separatrix.inference.refused_table import refused_table
 from separatrix.inference.table import InferenceTable
 from separatrix.inference.wald import WaldTest, linear_wald_test
 from separatrix.problem import Problem
-
-__all__ = ["LinearInference"]
 
 Floats = NDArray[np.float64]
 

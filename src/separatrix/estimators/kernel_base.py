@@ -11,14 +11,12 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from separatrix.design import array_of
 from separatrix.design.kernel_rows import by_rows, kernel_scores
 from separatrix.design.kernels import Kernel, Precomputed, make_kernel, require_gamma
+from separatrix.design.row_source import array_of
 from separatrix.errors import OptionError, require_number
 from separatrix.estimators.base import ScoreClassifier
-from separatrix.fit import FitResult
-
-__all__ = ["KernelClassifier"]
+from separatrix.fit.result import FitResult
 
 Floats = NDArray[np.float64]
 ACCEPTED: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float64, np.float32]}

@@ -8,16 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from separatrix.design import make_design
+from separatrix.design.build import make_design
 from separatrix.design.kernel_rows import KernelRows
 from separatrix.estimators.base import seed_of
 from separatrix.estimators.kernel_base import KernelClassifier
-from separatrix.fit import PerceptronOptions, binary_targets, find_classes, join_results
 from separatrix.fit.kernel_perceptron import KernelPerceptronOptions, fit_kernel_perceptron
 from separatrix.fit.kernel_rows import settle_kernel
-from separatrix.rule import Tie
-
-__all__ = ["KernelPerceptron"]
+from separatrix.fit.labels import find_classes
+from separatrix.fit.one_vs_rest import binary_targets, join_results
+from separatrix.fit.perceptron import PerceptronOptions
+from separatrix.loops.online import Tie
 
 
 class KernelPerceptron(KernelClassifier):

@@ -11,18 +11,18 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from separatrix.design import make_design
+from separatrix.design.build import make_design
 from separatrix.design.kernel_rows import KernelRows, select_rows
 from separatrix.design.kernels import Precomputed
 from separatrix.errors import DataError, OptionError, require_choice, require_count, require_number
 from separatrix.estimators.kernel_base import KernelClassifier
 from separatrix.estimators.weights import apply_class_weight
-from separatrix.fit import BinaryTarget, Classes, FitResult, binary_targets, find_classes, join_results
 from separatrix.fit.kernel_rows import settle_kernel
 from separatrix.fit.kernel_svm import KernelSVMOptions, RowWeights, fit_kernel_svm
+from separatrix.fit.labels import Classes, find_classes
 from separatrix.fit.one_vs_one import join_pairs, pair_votes, pairs_of
-
-__all__ = ["KernelSVM"]
+from separatrix.fit.one_vs_rest import BinaryTarget, binary_targets, join_results
+from separatrix.fit.result import FitResult
 
 Floats = NDArray[np.float64]
 FOLDS = 5  # of the calibration

@@ -7,9 +7,9 @@ from typing import Any, Literal, Self
 from separatrix.estimators.base import LinearClassifier, seed_of
 from separatrix.estimators.regressor import LinearRegressor
 from separatrix.estimators.weights import drop_weightless
-from separatrix.fit import FitResult, LMSOptions, binary_targets, fit_lms, join_results, rate_limits
-
-__all__ = ["LMSClassifier", "LMSRegressor"]
+from separatrix.fit.lms import LMSOptions, fit_lms, rate_limits
+from separatrix.fit.one_vs_rest import binary_targets, join_results
+from separatrix.fit.result import FitResult
 
 
 class _LMS:

@@ -11,35 +11,23 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from separatrix.certificates import SeparabilityCertificate
-from separatrix.errors import (
-    OptionError,
-    SeparationError,
-    SeparationWarning,
-    require_choice,
-    require_number,
-)
+from separatrix.certificates.separability import SeparabilityCertificate
+from separatrix.errors import OptionError, SeparationError, SeparationWarning, require_choice, require_number
 from separatrix.estimators.base import LinearClassifier
 from separatrix.estimators.logistic_inference import LogisticInference
 from separatrix.estimators.strength import ClassTask, Penalised, WeightKind
 from separatrix.estimators.weights import apply_class_weight, drop_weightless
-from separatrix.fit import (
-    ConvexOptions,
-    FitResult,
-    StrengthChoice,
-    binary_targets,
-    fit_logistic,
-    join_results,
-    logistic_problem,
-    runaways,
-)
-from separatrix.inference import FirthFit, fit_firth
+from separatrix.fit.convex import ConvexOptions
+from separatrix.fit.cross_validation import StrengthChoice
+from separatrix.fit.existence import runaways
+from separatrix.fit.logistic import fit_logistic, logistic_problem
+from separatrix.fit.one_vs_rest import binary_targets, join_results
+from separatrix.fit.result import FitResult
+from separatrix.inference.likelihood.firth import FirthFit, fit_firth
 from separatrix.inference.likelihood.model import ProbabilityInterval, RowsGiven
 from separatrix.model.probability import log_probabilities, probabilities
 from separatrix.numerics import softplus
 from separatrix.problem import Problem
-
-__all__ = ["LogisticRegression"]
 
 Floats = NDArray[np.float64]
 

@@ -12,21 +12,22 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from separatrix.certificates import SeparabilityCertificate
+from separatrix.certificates.separability import SeparabilityCertificate
 from separatrix.errors import DataError, OptionError, require_choice
 from separatrix.estimators.strength import ClassTask
-from separatrix.fit import CrossValidation, FitResult
-from separatrix.inference import FirthFit, Interval, eligibility
+from separatrix.fit.cross_validation import CrossValidation
+from separatrix.fit.result import FitResult
+from separatrix.inference import eligibility
 from separatrix.inference.level import require_level
+from separatrix.inference.likelihood.firth import FirthFit
 from separatrix.inference.likelihood.fit import LikelihoodFit
 from separatrix.inference.likelihood.model import LogisticModel, RowsGiven
+from separatrix.inference.likelihood.profile import Interval
 from separatrix.inference.linear.covariance import Covariance
 from separatrix.inference.outline import ModelOutline
 from separatrix.inference.refused_table import refused_table
 from separatrix.inference.table import InferenceTable
 from separatrix.inference.wald import WaldTest
-
-__all__ = ["LogisticInference"]
 
 Floats = NDArray[np.float64]
 

@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from separatrix.certificates import MarginCertificate
-from separatrix.design import Design
+from separatrix.certificates.margin import MarginCertificate
+from separatrix.design.base import Design
 from separatrix.estimators.separating import OnOverlap, SeparatingClassifier
-from separatrix.fit import BinaryTarget, FitResult, MarginOptions, fit_max_margin
-
-__all__ = ["MaxMarginClassifier"]
+from separatrix.fit.max_margin import MarginOptions, fit_max_margin
+from separatrix.fit.one_vs_rest import BinaryTarget
+from separatrix.fit.result import FitResult
 
 ON_THE_MARGIN = 1e-6  # relative: of a soft margin, rows this little beyond it still support it
 

@@ -11,12 +11,11 @@ from sklearn.utils import get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from separatrix.certificates import OneVsRestCertificate
+from separatrix.certificates.base import OneVsRestCertificate
 from separatrix.estimators.base import LinearModel
 from separatrix.estimators.border import checked_rows, checked_rows_and_targets
-from separatrix.fit import binary_targets, find_classes
-
-__all__ = ["OneVsRest"]
+from separatrix.fit.labels import find_classes
+from separatrix.fit.one_vs_rest import binary_targets
 
 
 class OneVsRest(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped

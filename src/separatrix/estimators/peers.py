@@ -18,9 +18,13 @@ from numpy.typing import NDArray
 
 from separatrix.errors import DataError, OptionError, did_you_mean
 from separatrix.estimators.weights import apply_class_weight
-from separatrix.losses import Hinge, Logistic, Loss, Perceptron, Softmax, Squared, SquaredHinge
-
-__all__ = ["PeerModel", "read_peer"]
+from separatrix.losses.base import Loss
+from separatrix.losses.hinge import Hinge
+from separatrix.losses.logistic import Logistic
+from separatrix.losses.perceptron import Perceptron
+from separatrix.losses.softmax import Softmax
+from separatrix.losses.squared import Squared
+from separatrix.losses.squared_hinge import SquaredHinge
 
 Floats = NDArray[np.float64]
 

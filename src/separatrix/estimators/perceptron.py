@@ -10,23 +10,15 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import _check_partial_fit_first_call
 from sklearn.utils.validation import check_is_fitted
 
-from separatrix.certificates import Certificate
-from separatrix.design import Design
+from separatrix.certificates.base import Certificate
+from separatrix.design.base import Design
 from separatrix.errors import DataError
 from separatrix.estimators.base import LinearClassifier, seed_of
-from separatrix.fit import (
-    Ballot,
-    Classes,
-    PerceptronFit,
-    PerceptronOptions,
-    binary_targets,
-    fit_perceptron,
-    join_results,
-)
-from separatrix.rule import Tie
-from separatrix.solvers import PerceptronState
-
-__all__ = ["Perceptron"]
+from separatrix.fit.labels import Classes
+from separatrix.fit.one_vs_rest import binary_targets, join_results
+from separatrix.fit.perceptron import Ballot, PerceptronFit, PerceptronOptions, fit_perceptron
+from separatrix.loops.online import Tie
+from separatrix.solvers.perceptron import PerceptronState
 
 
 class Perceptron(LinearClassifier):

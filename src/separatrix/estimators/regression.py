@@ -9,19 +9,12 @@ import numpy as np
 
 from separatrix.estimators.inference import LinearInference
 from separatrix.estimators.strength import Penalised, WeightKind
-from separatrix.fit import (
-    ConvexOptions,
-    StrengthChoice,
-    can_solve_directly,
-    fit_convex,
-    fit_least_squares,
-    least_squares_result,
-    linear_result,
-)
-from separatrix.losses import Squared
+from separatrix.fit.convex import ConvexOptions, fit_convex
+from separatrix.fit.cross_validation import StrengthChoice
+from separatrix.fit.least_squares import can_solve_directly, fit_least_squares
+from separatrix.fit.linear import least_squares_result, linear_result
+from separatrix.losses.squared import Squared
 from separatrix.problem import Problem
-
-__all__ = ["LinearRegression"]
 
 
 class LinearRegression(Penalised, LinearInference):

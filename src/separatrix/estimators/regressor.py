@@ -9,12 +9,11 @@ from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from separatrix.design import Design
+from separatrix.design.base import Design
 from separatrix.estimators.base import LinearModel
 from separatrix.estimators.border import checked_rows, checked_rows_and_targets
-from separatrix.fit import FitResult, real_targets
-
-__all__ = ["LinearRegressor"]
+from separatrix.fit.result import FitResult
+from separatrix.fit.targets import real_targets
 
 
 class LinearRegressor(RegressorMixin, LinearModel):  # type: ignore[misc]  # scikit-learn is untyped

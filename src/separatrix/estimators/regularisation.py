@@ -9,9 +9,8 @@ from sklearn.base import clone
 
 from separatrix.errors import OptionError
 from separatrix.estimators.strength import Penalised
-from separatrix.fit import ConvexOptions, Path, join_paths, strength_grid, trace_path
-
-__all__ = ["path"]
+from separatrix.fit.convex import ConvexOptions
+from separatrix.fit.path import Path, join_paths, strength_grid, trace_path
 
 
 def path(

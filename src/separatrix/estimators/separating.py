@@ -6,15 +6,17 @@ import warnings
 from abc import abstractmethod
 from typing import Any, Literal, Self
 
-from separatrix.design import Design
+from separatrix.design.base import Design
 from separatrix.errors import OverlapError, SeparationWarning, require_choice, require_count, require_number
 from separatrix.estimators.base import LinearClassifier
-from separatrix.fit import BinaryTarget, ConvexOptions, FitResult, MarginOptions, binary_targets, fit_svm, join_results
-from separatrix.losses import SquaredHinge
+from separatrix.fit.convex import ConvexOptions
+from separatrix.fit.max_margin import MarginOptions
+from separatrix.fit.one_vs_rest import BinaryTarget, binary_targets, join_results
+from separatrix.fit.result import FitResult
+from separatrix.fit.svm import fit_svm
+from separatrix.losses.squared_hinge import SquaredHinge
 from separatrix.penalties import make_penalty
 from separatrix.problem import Problem
-
-__all__ = ["OnOverlap", "SeparatingClassifier"]
 
 OnOverlap = Literal["raise", "soft"]
 SOFT = ConvexOptions(tol=1e-6, max_passes=10_000)

@@ -11,11 +11,10 @@ from numpy.typing import NDArray
 
 from separatrix.errors import OptionError, require_choice, require_count
 from separatrix.estimators.base import seed_of
-from separatrix.fit import ConvexOptions, CrossValidation, StrengthChoice, assign_folds, cross_validate
+from separatrix.fit.convex import ConvexOptions
+from separatrix.fit.cross_validation import CrossValidation, StrengthChoice, assign_folds, cross_validate
 from separatrix.penalties import make_penalty
 from separatrix.problem import Problem
-
-__all__ = ["ClassTask", "Penalised", "PenalisedProblem", "WeightKind"]
 
 WeightKind = Literal["precision", "frequency"]
 

@@ -8,16 +8,19 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.certificates import OptimalityCertificate
+from separatrix.certificates.optimality import OptimalityCertificate
 from separatrix.errors import require_choice, require_number
 from separatrix.estimators.base import LinearClassifier
 from separatrix.estimators.strength import ClassTask, Penalised
 from separatrix.estimators.weights import apply_class_weight, drop_weightless
-from separatrix.fit import ConvexOptions, FitResult, StrengthChoice, binary_targets, fit_svm, join_results
-from separatrix.losses import Hinge, SquaredHinge
+from separatrix.fit.convex import ConvexOptions
+from separatrix.fit.cross_validation import StrengthChoice
+from separatrix.fit.one_vs_rest import binary_targets, join_results
+from separatrix.fit.result import FitResult
+from separatrix.fit.svm import fit_svm
+from separatrix.losses.hinge import Hinge
+from separatrix.losses.squared_hinge import SquaredHinge
 from separatrix.problem import Problem
-
-__all__ = ["LinearSVM"]
 
 LOSSES = {"hinge": Hinge(), "squared_hinge": SquaredHinge()}
 

@@ -8,11 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.class_weight import compute_class_weight
 
-from separatrix.design import Design
+from separatrix.design.base import Design
 from separatrix.errors import OptionError
-from separatrix.fit import find_classes
-
-__all__ = ["WeightedRows", "apply_class_weight", "drop_weightless"]
+from separatrix.fit.labels import find_classes
 
 Floats = NDArray[np.float64]
 

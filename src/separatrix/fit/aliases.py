@@ -15,8 +15,6 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
-__all__ = ["Aliases", "find_aliases", "least_norm", "pivoted_aliases"]
-
 Floats = NDArray[np.float64]
 ROUNDING = 32.0 * float(np.finfo(np.float64).eps)  # times the root of the size: a sine no larger is 0
 UNSEEN = 1e-9  # of a column: a share in it that rounding may have made

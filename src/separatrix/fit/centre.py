@@ -12,17 +12,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.design import Design, MappedRows, make_design
-from separatrix.design.maps import SquaredDistanceMap
+from separatrix.design.base import Design
+from separatrix.design.build import make_design
+from separatrix.design.mapped import MappedRows
+from separatrix.design.maps.squared_distance import SquaredDistanceMap
 from separatrix.errors import DataError, OverlapError
 from separatrix.fit.convex import ConvexOptions, fit_convex
 from separatrix.fit.labels import binary_signs
 from separatrix.fit.max_margin import MarginOptions, fit_max_margin
-from separatrix.losses import Logistic
+from separatrix.losses.logistic import Logistic
 from separatrix.penalties import make_penalty
 from separatrix.problem import Problem
-
-__all__ = ["find_centre"]
 
 Floats = NDArray[np.float64]
 MARGIN = MarginOptions(tol=1e-6, max_passes=200)

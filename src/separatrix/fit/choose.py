@@ -7,9 +7,7 @@ from typing import NamedTuple
 
 from separatrix.errors import NeedsError
 from separatrix.problem import Problem
-from separatrix.solvers import Solver, check_needs
-
-__all__ = ["Choice", "choose", "suitable"]
+from separatrix.solvers.base import Solver, check_needs
 
 
 class Choice(NamedTuple):

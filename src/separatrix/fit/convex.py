@@ -16,17 +16,20 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.certificates import DualBound, dual_bound
-from separatrix.design import row_radius
+from separatrix.certificates.bounds import DualBound, dual_bound
+from separatrix.design.build import row_radius
 from separatrix.errors import require_choice, require_count, require_number
 from separatrix.fit.choose import Choice, suitable
 from separatrix.fit.run import Run, Watch, run
 from separatrix.fit.stopping import AtLeast, AtMost, Rule, Status
 from separatrix.problem import Problem
-from separatrix.solvers import LBFGS, Coordinate, DualCoordinate, InteriorPoint, Newton, NewtonCG, Solver, Step
-from separatrix.solvers.lbfgs import has_subsample
-
-__all__ = ["SOLVERS", "ConvexFit", "ConvexOptions", "candidates", "fit_convex", "measured", "shift_intercept"]
+from separatrix.solvers.base import Solver, Step
+from separatrix.solvers.coordinate import Coordinate
+from separatrix.solvers.dual_coordinate import DualCoordinate
+from separatrix.solvers.interior_point import InteriorPoint
+from separatrix.solvers.lbfgs import LBFGS, has_subsample
+from separatrix.solvers.newton import Newton
+from separatrix.solvers.newton_cg import NewtonCG
 
 Floats = NDArray[np.float64]
 NEWTON_COEFFICIENTS = 1500  # up to which a Hessian can be factored a step

@@ -26,14 +26,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.design import make_design
+from separatrix.design.build import make_design
 from separatrix.errors import DataError, OptionError
 from separatrix.fit.convex import NEWTON_COEFFICIENTS, NEWTON_WORK
 from separatrix.fit.least_squares import fit_least_squares
-from separatrix.losses import Squared
+from separatrix.losses.squared import Squared
 from separatrix.problem import Problem
-
-__all__ = ["FLOAT", "RUNS", "CostModel", "MeasuredRun", "measured_runs", "sample_rows"]
 
 RUNS = Path(__file__).with_name("measured_runs.json")
 FLOAT = 8  # bytes

@@ -17,9 +17,7 @@ from numpy.typing import NDArray
 
 from separatrix.errors import OptionError, require_count, require_number
 from separatrix.fit.separability import check_separability
-from separatrix.theory import separability_probability
-
-__all__ = ["CoverExperiment", "cover_experiment"]
+from separatrix.theory.cover import separability_probability
 
 Floats = NDArray[np.float64]
 

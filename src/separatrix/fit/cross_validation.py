@@ -21,14 +21,12 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.design import Block
+from separatrix.design.base import Block
 from separatrix.errors import DataError, OptionError, require_choice
 from separatrix.fit.convex import ConvexOptions
 from separatrix.fit.path import Path, strength_grid, trace_path
-from separatrix.losses import Loss
+from separatrix.losses.base import Loss
 from separatrix.problem import Problem
-
-__all__ = ["CrossValidation", "StrengthChoice", "assign_folds", "cross_validate"]
 
 Floats = NDArray[np.float64]
 StrengthChoice = Literal["one_standard_error", "best"]

@@ -19,15 +19,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from separatrix.certificates import SeparabilityCertificate, make_rays
+from separatrix.certificates.rays import make_rays
+from separatrix.certificates.separability import SeparabilityCertificate
 from separatrix.errors import counted
 from separatrix.fit.overlap import judge_signs
 from separatrix.fit.stopping import AtLeast, Rule, Status, first_met
 from separatrix.problem import Problem
 from separatrix.rule import UpdateRule
-from separatrix.solvers import Needs, Solver, Step, check_needs
-
-__all__ = ["Doubting"]
+from separatrix.solvers.base import Needs, Solver, Step, check_needs
 
 WORDS = {"separable": "separable", "quasi": "separable but for some that may score 0"}
 DOUBT_PASSES = 10  # by then a walk has cost about what a judgement does,

@@ -19,15 +19,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.certificates import SeparabilityCertificate, make_rays
+from separatrix.certificates.rays import make_rays
+from separatrix.certificates.separability import SeparabilityCertificate
 from separatrix.fit.convex import ConvexFit, ConvexOptions, candidates, fit_convex
 from separatrix.fit.run import Watch
 from separatrix.fit.separability import certify_face, judge_rows
 from separatrix.fit.stopping import Status
 from separatrix.problem import Problem
-from separatrix.solvers import Newton
-
-__all__ = ["coefficient_limits", "judge_existence", "runaways"]
+from separatrix.solvers.newton import Newton
 
 Floats = NDArray[np.float64]
 INFINITE = {"+inf": math.inf, "-inf": -math.inf}

@@ -9,15 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.certificates import GenerativeCertificate, class_moments, closed_form
-from separatrix.design import Design
+from separatrix.certificates.generative import GenerativeCertificate, class_moments, closed_form
+from separatrix.design.base import Design
 from separatrix.errors import OptionError
 from separatrix.fit.labels import Classes
 from separatrix.fit.result import FitResult
 from separatrix.fit.stopping import Status
 from separatrix.fit.trace import Trace
-
-__all__ = ["fit_generative"]
 
 Floats = NDArray[np.float64]
 PRIORS_SUM = 1e-8  # how far from 1 the sum of priors may be

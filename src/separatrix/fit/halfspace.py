@@ -12,18 +12,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.certificates import least_margin_below
-from separatrix.design import Design, row_radius
+from separatrix.certificates.margin import least_margin_below
+from separatrix.design.base import Design
+from separatrix.design.build import row_radius
 from separatrix.fit.max_margin import MarginOptions, margin_result
 from separatrix.fit.overlap import float_separator, judge_signs, refuse_overlap
 from separatrix.fit.result import FitResult
 from separatrix.fit.run import Run, Watch, run
 from separatrix.fit.stopping import AtLeast, AtMost, Status
-from separatrix.losses import Perceptron as PerceptronLoss
+from separatrix.losses.perceptron import Perceptron as PerceptronLoss
 from separatrix.problem import Problem
-from separatrix.solvers import HalfspaceLP
-
-__all__ = ["fit_halfspace"]
+from separatrix.solvers.halfspace import HalfspaceLP
 
 Floats = NDArray[np.float64]
 NO_MARGIN = 1e-9  # in columns of equal size: what HiGHS cannot tell from 0

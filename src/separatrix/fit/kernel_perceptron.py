@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from separatrix.certificates.kernel_data import score_rounding
 from separatrix.certificates.kernel_mistakes import KernelMistakesCertificate
-from separatrix.design import Design, make_design
+from separatrix.design.base import Design
+from separatrix.design.build import make_design
 from separatrix.design.kernel_rows import KernelRows
 from separatrix.errors import counted, require_choice, require_count
 from separatrix.fit.mistakes import find_separator
@@ -25,12 +26,10 @@ from separatrix.fit.result import FitResult
 from separatrix.fit.run import Run, run
 from separatrix.fit.stopping import AtLeast, Status
 from separatrix.fit.trace import Trace, Updates
-from separatrix.losses import Perceptron as PerceptronLoss
+from separatrix.losses.perceptron import Perceptron as PerceptronLoss
 from separatrix.problem import Problem
 from separatrix.rule import predicted_signs
 from separatrix.solvers.kernel_perceptron import Forget, KernelPerceptron, KernelPerceptronState
-
-__all__ = ["KernelPerceptronOptions", "fit_kernel_perceptron"]
 
 Floats = NDArray[np.float64]
 SMALL_DATA = 500  # rows up to which looking for the widest margin costs next to nothing

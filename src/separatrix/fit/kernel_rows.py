@@ -7,12 +7,10 @@ from typing import Any
 import numpy as np
 
 from separatrix.certificates.kernel_data import NEGATIVE, most_negative
-from separatrix.design import make_design, row_radius
+from separatrix.design.build import make_design, row_radius
 from separatrix.design.kernel_rows import by_rows
 from separatrix.design.kernels import Kernel, Own, Precomputed
 from separatrix.errors import DataError
-
-__all__ = ["refuse_asymmetric", "settle_kernel"]
 
 MOST_COMPARED = 1000  # rows of which a kernel function's matrix is looked at
 SYMMETRIC = 1e-6  # relative to the largest entry

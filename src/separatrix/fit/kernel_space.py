@@ -14,15 +14,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.certificates import KernelCertificate, MarginCertificate, SeparabilityCertificate
-from separatrix.design import array_of, make_design
+from separatrix.certificates.kernel import KernelCertificate
+from separatrix.certificates.margin import MarginCertificate
+from separatrix.certificates.separability import SeparabilityCertificate
+from separatrix.design.build import make_design
 from separatrix.design.kernels import make_kernel
+from separatrix.design.row_source import array_of
 from separatrix.errors import DataError, OverlapError
 from separatrix.fit.kernel_rows import refuse_asymmetric
 from separatrix.fit.labels import binary_signs
 from separatrix.fit.max_margin import MarginOptions, fit_max_margin
-
-__all__ = ["check_kernel"]
 
 Floats = NDArray[np.float64]
 MOST_ROWS = 4000  # beyond which the matrix and its eigenvectors are not worth waiting for

@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.certificates import KernelCertificate
+from separatrix.certificates.kernel import KernelCertificate
 from separatrix.certificates.kernel_optimality import KernelOptimalityCertificate, KernelTask, caps_of, kernel_bound
-from separatrix.design import Design
+from separatrix.design.base import Design
 from separatrix.design.kernel_rows import KernelRows, select_rows
 from separatrix.errors import OverlapError, counted
 from separatrix.fit.kernel_space import MOST_ROWS, check_kernel
@@ -25,13 +25,10 @@ from separatrix.fit.result import FitResult
 from separatrix.fit.run import Run, run
 from separatrix.fit.stopping import AtLeast, AtMost, Rule, Status
 from separatrix.fit.trace import Trace
-from separatrix.losses import Hinge
+from separatrix.losses.hinge import Hinge
 from separatrix.penalties import make_penalty
 from separatrix.problem import Problem
-from separatrix.solvers import KernelDual, middle_intercept
-from separatrix.solvers.kernel_dual import KernelDualState
-
-__all__ = ["KernelSVMOptions", "RowWeights", "fit_kernel_svm"]
+from separatrix.solvers.kernel_dual import KernelDual, KernelDualState, middle_intercept
 
 Floats = NDArray[np.float64]
 CLOSER = 0.999  # of the gap asked for, which what is certified then reaches in spite of rounding

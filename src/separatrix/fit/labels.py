@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from separatrix.errors import DataError
 from separatrix.numerics import distinct
 
-__all__ = ["Classes", "binary_signs", "find_classes"]
-
 
 class Classes(NamedTuple):
     """The classes found, sorted, and the place of each label among them."""

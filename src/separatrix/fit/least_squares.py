@@ -14,14 +14,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.certificates import excess_squares
-from separatrix.design import Design, moments, residual_sums, row_radius, triangle
+from separatrix.certificates.least_squares import excess_squares
+from separatrix.design.base import Design
+from separatrix.design.build import row_radius
+from separatrix.design.moments import moments, residual_sums, triangle
 from separatrix.errors import NeedsError, counted
 from separatrix.fit.aliases import Aliases, find_aliases, least_norm, pivoted_aliases
 from separatrix.problem import Problem
-from separatrix.solvers import Factor, cholesky, refined_fit, scaled_triangle
-
-__all__ = ["LeastSquaresFit", "can_solve_directly", "fit_least_squares"]
+from separatrix.solvers.normal_equations import Factor, cholesky, scaled_triangle
+from separatrix.solvers.refined_qr import refined_fit
 
 Floats = NDArray[np.float64]
 EPSILON = float(np.finfo(np.float64).eps)

@@ -12,13 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from separatrix.certificates import MappedCertificate
-from separatrix.design import largest_entry, make_design
-from separatrix.design.maps import PolynomialMap, count_products
+from separatrix.certificates.mapped import MappedCertificate
+from separatrix.design.build import largest_entry, make_design
+from separatrix.design.maps.polynomial import PolynomialMap, count_products
 from separatrix.errors import counted, require_count
 from separatrix.fit.mapped import judge_mapped
-
-__all__ = ["Lift", "LiftStep", "lift"]
 
 MAX_FEATURES = 2000
 SMALLEST, LARGEST = 1e-150, 1e150  # of products, whose own products must still be floats

@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
-from separatrix.certificates import LeastSquaresCertificate, OptimalityCertificate, rank_modulo
+from separatrix.certificates.least_squares import LeastSquaresCertificate
+from separatrix.certificates.optimality import OptimalityCertificate
+from separatrix.certificates.overlap import rank_modulo
 from separatrix.errors import counted
 from separatrix.fit.convex import ConvexFit, ConvexOptions, measured
 from separatrix.fit.least_squares import LeastSquaresFit
@@ -16,8 +18,6 @@ from separatrix.fit.result import FitResult
 from separatrix.fit.stopping import Status
 from separatrix.fit.trace import Trace
 from separatrix.problem import Problem
-
-__all__ = ["least_squares_result", "linear_result"]
 
 PROVED = 200  # columns, up to which rows are looked for that prove them independent
 SAMPLED = 8  # rows a column among which these are looked for

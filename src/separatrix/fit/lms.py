@@ -23,8 +23,10 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.certificates import OptimalityCertificate, dual_bound
-from separatrix.design import Block, Design, row_radius
+from separatrix.certificates.bounds import dual_bound
+from separatrix.certificates.optimality import OptimalityCertificate
+from separatrix.design.base import Block, Design
+from separatrix.design.build import row_radius
 from separatrix.errors import OptionError, counted, require_choice, require_number
 from separatrix.fit.convex import shift_intercept
 from separatrix.fit.mixing import averaged
@@ -33,13 +35,13 @@ from separatrix.fit.result import FitResult
 from separatrix.fit.run import Run, Watch, run
 from separatrix.fit.stopping import AtLeast, AtMost, Rule, Status
 from separatrix.fit.trace import Trace
-from separatrix.losses import Squared
+from separatrix.losses.squared import Squared
 from separatrix.problem import Problem
-from separatrix.solvers import Gradient, Solver, Stochastic
+from separatrix.solvers.base import Solver
 from separatrix.solvers.descent import DIVERGING_RISES
+from separatrix.solvers.gradient import Gradient
+from separatrix.solvers.stochastic import Stochastic
 from separatrix.solvers.visits import Order
-
-__all__ = ["LMSOptions", "RateLimits", "certify_least_squares", "fit_lms", "rate_limits"]
 
 Floats = NDArray[np.float64]
 GRAM_COLUMNS = 1000  # up to which the eigenvalues of the Gram matrix are had in one pass

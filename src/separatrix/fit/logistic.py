@@ -12,8 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.certificates import LikelihoodCertificate, OptimalityCertificate, SeparabilityCertificate
-from separatrix.design import Design
+from separatrix.certificates.likelihood import LikelihoodCertificate
+from separatrix.certificates.optimality import OptimalityCertificate
+from separatrix.certificates.separability import SeparabilityCertificate
+from separatrix.design.base import Design
 from separatrix.errors import counted
 from separatrix.fit.convex import ConvexOptions, fit_convex
 from separatrix.fit.existence import coefficient_limits, judge_existence
@@ -21,10 +23,10 @@ from separatrix.fit.linear import linear_result
 from separatrix.fit.result import FitResult
 from separatrix.fit.run import Watch
 from separatrix.fit.stopping import Status, separation_rule
-from separatrix.losses import Logistic, Loss, Softmax
+from separatrix.losses.base import Loss
+from separatrix.losses.logistic import Logistic
+from separatrix.losses.softmax import Softmax
 from separatrix.problem import Problem
-
-__all__ = ["LogisticFit", "fit_logistic", "logistic_problem"]
 
 Floats = NDArray[np.float64]
 

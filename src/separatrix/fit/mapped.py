@@ -12,24 +12,17 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from separatrix.certificates import (
-    Certificate,
-    KernelCertificate,
-    MappedCertificate,
-    MarginCertificate,
-    SeparabilityCertificate,
-    kept_rows,
-    mapped_rows,
-    refuse_infinite,
-)
-from separatrix.design import column_names, make_design
-from separatrix.design.maps import FeatureMap
+from separatrix.certificates.base import Certificate
+from separatrix.certificates.kernel import KernelCertificate
+from separatrix.certificates.mapped import MappedCertificate, mapped_rows
+from separatrix.certificates.margin import MarginCertificate
+from separatrix.certificates.separability import SeparabilityCertificate, kept_rows, refuse_infinite
+from separatrix.design.build import column_names, make_design
+from separatrix.design.maps.base import FeatureMap
 from separatrix.errors import OptionError, OverlapError
 from separatrix.fit.kernel_space import check_kernel
 from separatrix.fit.max_margin import MarginOptions, fit_max_margin
 from separatrix.fit.separability import Multiclass, check_separability
-
-__all__ = ["check_elsewhere", "check_mapped", "judge_mapped", "settle_map"]
 
 ROUNDED = 1e-9  # relative: by what a margin is given away where mapping again may change the last digits
 MARGIN = MarginOptions(tol=1e-6, max_passes=200)

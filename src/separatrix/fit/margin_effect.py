@@ -13,11 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.design import make_design
+from separatrix.design.build import make_design
 from separatrix.errors import OptionError, require_count
 from separatrix.fit.perceptron import PerceptronOptions, fit_perceptron
-
-__all__ = ["MarginExperiment", "margin_experiment", "sample_with_margin"]
 
 Floats = NDArray[np.float64]
 MARGINS = (0.4, 0.2, 0.1, 0.05, 0.02, 0.01)

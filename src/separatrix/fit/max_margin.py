@@ -12,19 +12,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.certificates import MarginCertificate, margin_bounds
-from separatrix.design import Design, row_radius
+from separatrix.certificates.margin import MarginCertificate, margin_bounds
+from separatrix.design.base import Design
+from separatrix.design.build import row_radius
 from separatrix.errors import counted
 from separatrix.fit.overlap import float_separator, judge_signs, refuse_overlap
 from separatrix.fit.result import FitResult
 from separatrix.fit.run import Run, Watch, run
 from separatrix.fit.stopping import AtLeast, AtMost, Rule, Status
 from separatrix.fit.trace import Trace
-from separatrix.losses import Perceptron as PerceptronLoss
+from separatrix.losses.perceptron import Perceptron as PerceptronLoss
 from separatrix.problem import Problem
-from separatrix.solvers import MaxMargin
-
-__all__ = ["MarginOptions", "fit_max_margin", "margin_result"]
+from separatrix.solvers.max_margin import MaxMargin
 
 Floats = NDArray[np.float64]
 NO_MARGIN = 1e-9  # of the radius: a hull this near to 0 has no margin that floats can be trusted to show

@@ -22,10 +22,9 @@ from numpy.typing import NDArray
 from separatrix.errors import ConvergenceWarning, DataError, counted, require_choice, require_number
 from separatrix.fit.stopping import AtLeast, AtMost, Status, first_met
 from separatrix.fit.trace import StepLog
-from separatrix.solvers import Step, descend
+from separatrix.solvers.base import Step
 from separatrix.solvers.descent import DIVERGING_RISES, Progress
-
-__all__ = ["Minimum", "minimise"]
+from separatrix.solvers.gradient import descend
 
 Floats = NDArray[np.float64]
 RULES = {"gradient": "step_length", "change": "change"}

@@ -13,17 +13,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.certificates import least_margin
-from separatrix.design import Design, make_design, row_radius
+from separatrix.certificates.exact import least_margin
+from separatrix.design.base import Design
+from separatrix.design.build import make_design, row_radius
 from separatrix.errors import DataError, OptionError
 from separatrix.fit.labels import binary_signs
 from separatrix.fit.run import Watch, run
 from separatrix.fit.stopping import AtLeast, AtMost, Status
-from separatrix.losses import Perceptron as PerceptronLoss
+from separatrix.losses.perceptron import Perceptron as PerceptronLoss
 from separatrix.problem import Problem
-from separatrix.solvers import MaxMargin
-
-__all__ = ["MistakeBound", "Separator", "find_separator", "mistake_bound"]
+from separatrix.solvers.max_margin import MaxMargin
 
 Floats = NDArray[np.float64]
 RELATIVE_GAP = 1e-10  # of the two sides of the margin, to call it exact

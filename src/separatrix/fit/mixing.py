@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from dataclasses import fields, replace
 
-from separatrix.certificates import MistakesCertificate, MixingCertificate
-from separatrix.design import Design
+from separatrix.certificates.mistakes import MistakesCertificate
+from separatrix.certificates.mixing import MixingCertificate
+from separatrix.design.base import Design
 from separatrix.errors import OptionError, counted
 from separatrix.fit.run import Run
-from separatrix.solvers import AveragedDescent, Perceptron, PerceptronMixing, Solver, Stochastic
-
-__all__ = ["averaged", "certify_mixture", "mixed", "mixture_words"]
+from separatrix.solvers.averaged_descent import AveragedDescent
+from separatrix.solvers.averaging import PerceptronMixing
+from separatrix.solvers.base import Solver
+from separatrix.solvers.perceptron import Perceptron
+from separatrix.solvers.stochastic import Stochastic
 
 
 def mixed(learner: Perceptron, keep: str, design: Design) -> Solver:

@@ -15,8 +15,6 @@ from separatrix.fit.labels import Classes
 from separatrix.fit.one_vs_rest import BinaryTarget, join_results
 from separatrix.fit.result import FitResult
 
-__all__ = ["Pair", "join_pairs", "pair_votes", "pairs_of"]
-
 Floats = NDArray[np.float64]
 
 

@@ -8,12 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.certificates import OneVsRestCertificate
+from separatrix.certificates.base import OneVsRestCertificate
 from separatrix.fit.labels import Classes
 from separatrix.fit.result import FitResult
 from separatrix.fit.stopping import Status
-
-__all__ = ["BinaryTarget", "binary_targets", "join_results"]
 
 ADDED = ("updates", "visits", "gap")  # facts of the parts that add up to a fact of the whole
 

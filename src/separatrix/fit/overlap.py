@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.certificates import Certificate, OneVsRestCertificate, SeparabilityCertificate, least_margin_below
-from separatrix.design import Design
+from separatrix.certificates.base import Certificate, OneVsRestCertificate
+from separatrix.certificates.margin import least_margin_below
+from separatrix.certificates.separability import SeparabilityCertificate
+from separatrix.design.base import Design
 from separatrix.errors import OverlapError
 from separatrix.fit.separability import judge_rows
-
-__all__ = ["float_separator", "judge_signs", "refuse_overlap"]
 
 Floats = NDArray[np.float64]
 REASONS = {

@@ -20,18 +20,18 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.design import DenseDesign, row_radius
+from separatrix.design.array import DenseDesign
+from separatrix.design.build import row_radius
 from separatrix.design.column_stores import column_store
 from separatrix.errors import ConvergenceWarning, OptionError, require_number
 from separatrix.fit.convex import ConvexOptions, fit_convex, shift_intercept
 from separatrix.fit.run import run
 from separatrix.fit.stopping import AtLeast, AtMost, Status
-from separatrix.penalties import Penalty, make_penalty
+from separatrix.penalties import make_penalty
+from separatrix.penalties.base import Penalty
 from separatrix.problem import Problem
 from separatrix.solvers.coordinate import Coordinate, Memory
 from separatrix.solvers.standing import row_shares, settle, stand
-
-__all__ = ["Path", "join_paths", "largest_strength", "strength_grid", "trace_path"]
 
 Floats = NDArray[np.float64]
 RATIO, WIDE_RATIO = 1e-4, 1e-2  # smallest to largest strength, and the same with more columns than rows
@@ -98,7 +98,7 @@ def trace_path(
     to the largest, where they are not given; `options`, the relative gap to reach and, for a smooth penalty or to
     override the choice, the solver.
 
-    >>> from separatrix.design import make_design
+    >>> from separatrix.design.build import make_design
     >>> from separatrix.losses import Squared
     >>> X = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [2.0, 1.0]])
     >>> path = trace_path(Problem(make_design(X, intercept=False), X @ [2.0, 0.0], Squared()), strengths=[3.0, 0.5])

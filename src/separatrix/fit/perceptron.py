@@ -14,8 +14,10 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.certificates import MistakesCertificate, least_margin
-from separatrix.design import Block, Design, row_radius
+from separatrix.certificates.exact import least_margin
+from separatrix.certificates.mistakes import MistakesCertificate
+from separatrix.design.base import Block, Design
+from separatrix.design.build import row_radius
 from separatrix.errors import OptionError, counted, require_choice, require_count, require_number
 from separatrix.fit.doubt import Doubting
 from separatrix.fit.mistakes import Separator, find_separator
@@ -24,14 +26,14 @@ from separatrix.fit.result import FitResult
 from separatrix.fit.run import Run, Watch, run
 from separatrix.fit.stopping import AtLeast, Rule, Status
 from separatrix.fit.trace import Trace, Updates
-from separatrix.losses import Perceptron as PerceptronLoss
+from separatrix.loops.online import Tie
+from separatrix.losses.perceptron import Perceptron as PerceptronLoss
 from separatrix.problem import Problem
-from separatrix.rule import Tie, UpdateRule, predicted_signs
-from separatrix.solvers import BatchPerceptron, Perceptron, PerceptronState, Solver
-from separatrix.solvers.perceptron import VOTE_BYTES, Keep
+from separatrix.rule import UpdateRule, predicted_signs
+from separatrix.solvers.base import Solver
+from separatrix.solvers.batch_perceptron import BatchPerceptron
+from separatrix.solvers.perceptron import VOTE_BYTES, Keep, Perceptron, PerceptronState
 from separatrix.solvers.visits import Order
-
-__all__ = ["Ballot", "PerceptronFit", "PerceptronOptions", "fit_perceptron"]
 
 Floats = NDArray[np.float64]
 SMALL_DATA = 50_000  # entries of the design up to which looking for the widest margin costs next to nothing

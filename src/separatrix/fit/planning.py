@@ -16,8 +16,6 @@ import numpy as np
 from separatrix.errors import OptionError, require_choice, require_count, require_number
 from separatrix.fit.cost_model import FLOAT, CostModel, MeasuredRun, measured_runs, sample_rows
 
-__all__ = ["Plan", "plan_fit"]
-
 STORAGES = ("memory", "disk", "dask")
 VECTORS = 3  # with an entry a row, that a fit holds at its peak
 

@@ -9,11 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.certificates import Certificate
+from separatrix.certificates.base import Certificate
 from separatrix.fit.stopping import Status
 from separatrix.fit.trace import Trace
-
-__all__ = ["FitResult"]
 
 
 @dataclass(frozen=True)

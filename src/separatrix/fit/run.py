@@ -13,9 +13,7 @@ from numpy.typing import NDArray
 from separatrix.fit.stopping import Rule, Status, first_met
 from separatrix.fit.trace import StepLog
 from separatrix.problem import Problem
-from separatrix.solvers import Solver, Step, check_needs
-
-__all__ = ["Run", "Watch", "run"]
+from separatrix.solvers.base import Solver, Step, check_needs
 
 # Told of each step while a fit runs: the facts of the step, with `passes` and `seconds`; True has the fit stop there.
 # The search for a face tells its `passes` alone.

@@ -13,25 +13,18 @@ from typing import Any, Literal, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.certificates import (
-    Certificate,
-    KernelCertificate,
-    MappedCertificate,
-    OneVsRestCertificate,
-    PairsCertificate,
-    Places,
-    Rays,
-    SeparabilityCertificate,
-    kept_rows,
-    make_rays,
-    refuse_infinite,
-)
-from separatrix.design import Design, make_design
+from separatrix.certificates.base import Certificate, OneVsRestCertificate
+from separatrix.certificates.kernel import KernelCertificate
+from separatrix.certificates.mapped import MappedCertificate
+from separatrix.certificates.pairs import PairsCertificate
+from separatrix.certificates.rays import Places, Rays, make_rays
+from separatrix.certificates.separability import SeparabilityCertificate, kept_rows, refuse_infinite
+from separatrix.design.base import Design
+from separatrix.design.build import make_design
 from separatrix.errors import DataError, require_choice
-from separatrix.fit.faces import Face, find_divergence, find_face
+from separatrix.fit.faces.divergence import find_divergence
+from separatrix.fit.faces.search import Face, find_face
 from separatrix.fit.run import Watch
-
-__all__ = ["certify_face", "check_separability", "judge_rows"]
 
 Floats = NDArray[np.float64]
 Multiclass = Literal["softmax", "one_vs_rest", "pairs"]

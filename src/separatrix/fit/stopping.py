@@ -9,8 +9,6 @@ from enum import StrEnum
 
 from separatrix.problem import Problem
 
-__all__ = ["AtLeast", "AtMost", "Rule", "Status", "first_met", "separation_rule"]
-
 
 class Status(StrEnum):
     """How a fit ended."""

@@ -16,8 +16,6 @@ from typing import Literal
 
 from separatrix.errors import OptionError, require_choice, require_number
 
-__all__ = ["strength_from", "strength_to"]
-
 Convention = Literal["C", "ridge_alpha", "lasso_alpha", "sgd_alpha", "lambda"]
 CONVENTIONS: tuple[Convention, ...] = ("C", "ridge_alpha", "lasso_alpha", "sgd_alpha", "lambda")
 

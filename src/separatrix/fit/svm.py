@@ -16,15 +16,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.certificates import DualBound, OptimalityCertificate
+from separatrix.certificates.bounds import DualBound
+from separatrix.certificates.optimality import OptimalityCertificate
 from separatrix.fit.convex import ConvexFit, ConvexOptions, fit_convex
 from separatrix.fit.linear import linear_result
 from separatrix.fit.result import FitResult
 from separatrix.fit.run import Watch
 from separatrix.problem import Problem
-from separatrix.solvers import middle_intercept
-
-__all__ = ["fit_svm"]
+from separatrix.solvers.kernel_dual import middle_intercept
 
 Floats = NDArray[np.float64]
 EVEN = 1e-12  # of the objective: values that are the same but for rounding

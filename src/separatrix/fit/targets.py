@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from separatrix.errors import DataError
 
-__all__ = ["real_targets"]
-
 LARGEST = 1e150  # a target beyond this has a square that leaves the range of a float
 SMALLEST = 1e-130  # targets all below this have squared residuals that do
 

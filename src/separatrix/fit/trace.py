@@ -13,9 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.solvers import UpdateRecord
-
-__all__ = ["StepLog", "Trace", "Updates"]
+from separatrix.solvers.updates import UpdateRecord
 
 
 @dataclass(frozen=True)

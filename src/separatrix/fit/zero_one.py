@@ -16,14 +16,10 @@ import scipy
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from separatrix.certificates import (
-    InfeasibleRows,
-    ZeroOneCertificate,
-    cover_needs,
-    exactly_wrong,
-    packing_bound,
-)
-from separatrix.design import Design, make_design, row_radius
+from separatrix.certificates.covers import cover_needs, packing_bound
+from separatrix.certificates.zero_one import InfeasibleRows, ZeroOneCertificate, exactly_wrong
+from separatrix.design.base import Design
+from separatrix.design.build import make_design, row_radius
 from separatrix.errors import DataError, counted, require_count, require_number
 from separatrix.fit.convex import ConvexOptions, fit_convex
 from separatrix.fit.labels import binary_signs
@@ -31,13 +27,11 @@ from separatrix.fit.result import FitResult
 from separatrix.fit.run import Run, Watch, run
 from separatrix.fit.stopping import AtLeast, AtMost, Status
 from separatrix.fit.trace import Trace
-from separatrix.losses import Logistic
-from separatrix.losses import ZeroOne as ZeroOneLoss
+from separatrix.losses.logistic import Logistic
+from separatrix.losses.zero_one import ZeroOne as ZeroOneLoss
 from separatrix.penalties import make_penalty
 from separatrix.problem import Problem
-from separatrix.solvers import ZeroOne, ZeroOneState
-
-__all__ = ["Removals", "ZeroOneOptions", "fewest_removals", "fit_zero_one"]
+from separatrix.solvers.zero_one import ZeroOne, ZeroOneState
 
 Floats = NDArray[np.float64]
 PATIENCE = 10.0  # seconds of one integer program, at most

@@ -10,33 +10,6 @@ from collections.abc import Mapping, Sequence
 
 from separatrix.errors import counted
 
-__all__ = [
-    "CLASS_WEIGHTS",
-    "aliased",
-    "bias_reduced",
-    "breaks_relation",
-    "chosen_by_cross_validation",
-    "constant_target",
-    "likelihood_without_maximum",
-    "maximum_not_shown",
-    "nearly_dependent",
-    "no_degrees_of_freedom",
-    "no_joint_likelihood",
-    "no_maximum",
-    "no_rows_kept",
-    "no_variance",
-    "not_estimable",
-    "not_factored",
-    "nothing_to_test",
-    "out_of_range",
-    "penalised",
-    "perfect_fit",
-    "singular_covariance",
-    "too_few_groups",
-    "unfinished",
-    "weights_not_counts",
-]
-
 NAMES_SHOWN = 6
 CLASS_WEIGHTS = "class weights"
 

@@ -6,8 +6,6 @@ import math
 
 from separatrix.errors import require_number
 
-__all__ = ["require_level"]
-
 
 def require_level(level: object) -> float:
     """Return the level of an interval, between 0 and 1."""

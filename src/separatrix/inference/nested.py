@@ -23,13 +23,11 @@ from separatrix.errors import DataError, OptionError, require_choice
 from separatrix.fit.least_squares import fit_least_squares
 from separatrix.inference.outline import ModelOutline, outline_of
 from separatrix.inference.probabilities import chi2_probability, f_probability
-from separatrix.inference.rendering import number, p_phrase
+from separatrix.inference.rendering.sheet import number, p_phrase
 from separatrix.inference.table import json_values
-from separatrix.losses import Squared
-from separatrix.penalties import NoPenalty
+from separatrix.losses.squared import Squared
+from separatrix.penalties.none import NoPenalty
 from separatrix.problem import Problem
-
-__all__ = ["NestedKind", "NestedTest", "nested_test"]
 
 Floats = NDArray[np.float64]
 NestedKind = Literal["f", "likelihood_ratio", "wald"]

@@ -14,8 +14,6 @@ from separatrix.inference import eligibility
 from separatrix.inference.linear.facts import LinearFacts
 from separatrix.problem import Problem
 
-__all__ = ["ModelOutline", "Outlined", "outline_of"]
-
 
 @dataclass(frozen=True)
 class ModelOutline:

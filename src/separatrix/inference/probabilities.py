@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import scipy.special
 
-__all__ = ["chi2_probability", "f_probability", "t_probability"]
-
 
 def t_probability(statistic: float, df: float) -> float:
     """Return P(|T| > |statistic|)."""

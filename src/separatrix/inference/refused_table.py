@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from separatrix.inference.table import InferenceTable, Term
 
-__all__ = ["refused_table"]
-
 Floats = NDArray[np.float64]
 
 

@@ -11,10 +11,9 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from separatrix.errors import OptionError, did_you_mean
-from separatrix.inference.rendering import render_html, render_text
 from separatrix.inference.rendering.coefficients import coefficient_sheet
-
-__all__ = ["InferenceTable", "Measure", "Statistic", "Term", "json_values"]
+from separatrix.inference.rendering.html import render_html
+from separatrix.inference.rendering.text import render_text
 
 Statistic = Literal["t", "z", "profile likelihood"]
 

@@ -20,10 +20,8 @@ from separatrix.inference.linear.facts import LinearFacts
 from separatrix.inference.linear.quadratic_form import wald_statistic
 from separatrix.inference.linear.table import CoefficientCovariance, not_estimable_reason
 from separatrix.inference.probabilities import chi2_probability, f_probability
-from separatrix.inference.rendering import number, p_phrase
+from separatrix.inference.rendering.sheet import number, p_phrase
 from separatrix.inference.table import json_values
-
-__all__ = ["WaldTest", "linear_wald_test", "places_of", "wald_test_of"]
 
 Floats = NDArray[np.float64]
 

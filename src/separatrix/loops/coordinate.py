@@ -15,18 +15,6 @@ from typing import Any, NamedTuple
 from separatrix.jit import loop, reduction
 from separatrix.loops.rows import dense_dot
 
-__all__ = [
-    "Kinks",
-    "Weighed",
-    "column_dots",
-    "column_squares",
-    "dense_dots",
-    "descend",
-    "descend_columns",
-    "sparse_gram",
-    "weigh",
-]
-
 
 class Kinks(NamedTuple):
     """What each coordinate has beside the quadratic, and what its slope is compared with; each (k,)."""

@@ -22,8 +22,6 @@ from typing import Any, NamedTuple
 from separatrix.jit import loop
 from separatrix.loops.rows import Rows, dense_add, dense_dot, sparse_add, sparse_dot
 
-__all__ = ["Conjugate", "Metric", "Weighted", "add_rows", "dual_pass", "root_multiplier", "row_squares"]
-
 ROOT_STEP = 1e-3  # a Newton step this short leaves an error of its square
 ROOT_STEPS = 60  # the logarithm of the largest reach that floats have, and some more
 LEAST_CURVATURE = 1e-300  # of a row of zeros under the hinge: its multiplier goes to a bound at once

@@ -29,8 +29,6 @@ from separatrix.loops.online import (
 )
 from separatrix.loops.rows import dense_add
 
-__all__ = ["DualLog", "DualWeights", "add_kernel_rows", "count_wrong", "keep_best", "kernel_visits", "solve_block"]
-
 LEAST_CURVATURE = 1e-12  # relative to the diagonal: of two rows that are one in feature space
 
 

@@ -9,8 +9,6 @@ from typing import Any
 
 from separatrix.jit import loop, reduction
 
-__all__ = ["MEMORY", "measure_movements", "take_step"]
-
 MEMORY = 3  # movements: written out below, so that a compiler can add several terms at once
 
 

@@ -14,30 +14,6 @@ from typing import Any, Literal, NamedTuple
 from separatrix.jit import loop
 from separatrix.loops.rows import Rows, dense_add, dense_dot, row_add, row_dot, sparse_add, sparse_dot
 
-__all__ = [
-    "DONE",
-    "GOAL",
-    "KEPT",
-    "LOGGED",
-    "MISTAKES",
-    "N_COUNTERS",
-    "POCKET_MISTAKES",
-    "POCKET_RUN",
-    "READS",
-    "ROW",
-    "STREAK",
-    "TIE_CODES",
-    "UPDATES",
-    "VISITS",
-    "Log",
-    "Rule",
-    "Tie",
-    "Weights",
-    "count_mistakes",
-    "fill_pocket",
-    "perceptron_visits",
-]
-
 # The places of the counters, which are one integer array so that calls can go on from each other.
 DONE, GOAL, ROW, VISITS, READS, UPDATES, MISTAKES, STREAK, LOGGED, KEPT, POCKET_RUN, POCKET_MISTAKES = range(12)
 N_COUNTERS = 12

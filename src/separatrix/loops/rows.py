@@ -12,8 +12,6 @@ from typing import Any, NamedTuple
 
 from separatrix.jit import loop, reduction
 
-__all__ = ["Rows", "dense_add", "dense_dot", "row_add", "row_dot", "sparse_add", "sparse_dot"]
-
 
 class Rows(NamedTuple):
     """The storage of a matrix by rows; `columns` and `starts` are empty for a dense one."""

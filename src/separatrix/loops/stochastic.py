@@ -20,8 +20,6 @@ from typing import Any, NamedTuple
 from separatrix.jit import Loop, Scalar, loop, scalar
 from separatrix.loops.rows import Rows, dense_add, dense_dot, row_add, sparse_add, sparse_dot
 
-__all__ = ["SCALE", "TOTAL", "VISITS", "Schedule", "Weights", "visits_down"]
-
 # The places of the state, which is one float array so that calls can go on from each other.
 VISITS, SCALE, TOTAL = range(3)
 SMALLEST_SCALE = 2.0**-10  # below, it is multiplied into the weights: the sum loses digits as v grows against w

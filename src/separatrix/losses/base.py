@@ -17,8 +17,6 @@ import numpy as np
 from separatrix.errors import NeedsError
 from separatrix.jit import scalar
 
-__all__ = ["Loss", "ScalarLoss", "Target"]
-
 Target = Literal["labels", "numbers", "classes"]
 
 

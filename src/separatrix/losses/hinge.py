@@ -14,8 +14,6 @@ import numpy as np
 from separatrix.jit import scalar
 from separatrix.losses.base import ScalarLoss, inside
 
-__all__ = ["Hinge"]
-
 
 @dataclass(frozen=True)
 class Hinge(ScalarLoss):

@@ -15,8 +15,6 @@ from separatrix.jit import scalar
 from separatrix.losses.base import ScalarLoss
 from separatrix.numerics import entropy_complement, entropy_term, sigmoid, sigmoid_slope, softplus
 
-__all__ = ["Logistic"]
-
 
 @dataclass(frozen=True)
 class Logistic(ScalarLoss):

@@ -15,8 +15,6 @@ import numpy as np
 from separatrix.jit import scalar
 from separatrix.losses.base import ScalarLoss, inside
 
-__all__ = ["Perceptron"]
-
 
 @dataclass(frozen=True)
 class Perceptron(ScalarLoss):

@@ -19,8 +19,6 @@ from numpy.typing import NDArray
 from separatrix.losses.base import Loss, Target, inside
 from separatrix.numerics import entropy_complement, entropy_term, log1p_sum_exp, softmax
 
-__all__ = ["Softmax"]
-
 Floats = NDArray[np.float64]
 _EPSILON = float(np.finfo(np.float64).eps)
 

@@ -11,8 +11,6 @@ from typing import Any, ClassVar
 from separatrix.jit import scalar
 from separatrix.losses.base import ScalarLoss, Target
 
-__all__ = ["Squared"]
-
 
 @dataclass(frozen=True)
 class Squared(ScalarLoss):

@@ -14,8 +14,6 @@ import numpy as np
 from separatrix.jit import scalar
 from separatrix.losses.base import ScalarLoss, inside
 
-__all__ = ["SquaredHinge"]
-
 
 @dataclass(frozen=True)
 class SquaredHinge(ScalarLoss):

@@ -12,8 +12,6 @@ from typing import Any, ClassVar
 from separatrix.jit import scalar
 from separatrix.losses.base import ScalarLoss, inside
 
-__all__ = ["ZeroOne"]
-
 
 @dataclass(frozen=True)
 class ZeroOne(ScalarLoss):

@@ -19,26 +19,18 @@ from numpy.typing import NDArray
 
 from separatrix import losses
 from separatrix.errors import DataError, OverlapError, SeparatrixError
-from separatrix.fit import (
-    ConvexOptions,
-    FitResult,
-    MarginOptions,
-    PerceptronOptions,
-    Watch,
-    fit_convex,
-    fit_logistic,
-    fit_max_margin,
-    fit_perceptron,
-    linear_result,
-    logistic_problem,
-)
-from separatrix.losses import Squared
-from separatrix.model.learn import LEARNERS, LearnOptions, TrainingRows
-from separatrix.model.learn.base import one_row_each
+from separatrix.fit.convex import ConvexOptions, fit_convex
+from separatrix.fit.linear import linear_result
+from separatrix.fit.logistic import fit_logistic, logistic_problem
+from separatrix.fit.max_margin import MarginOptions, fit_max_margin
+from separatrix.fit.perceptron import PerceptronOptions, fit_perceptron
+from separatrix.fit.result import FitResult
+from separatrix.fit.run import Watch
+from separatrix.losses.squared import Squared
+from separatrix.model.learn import LEARNERS
+from separatrix.model.learn.base import LearnOptions, TrainingRows, one_row_each
 from separatrix.problem import Problem
 from separatrix.rule import predicted_signs
-
-__all__ = ["Compared", "Refused", "compare_learners"]
 
 Floats = NDArray[np.float64]
 MOST_PASSES = 1000  # of the perceptron, which may never end

@@ -12,12 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.certificates import Certificate, CertifiedCoef, Check
+from separatrix.certificates.base import Certificate, CertifiedCoef, Check
 from separatrix.errors import counted
 from separatrix.model.record import Model
 from separatrix.model.rows import scales_of
-
-__all__ = ["check_coefficients"]
 
 Floats = NDArray[np.float64]
 ROUNDING = 1e-9  # relative to the largest coefficient of a feature: what dividing and centring may cost

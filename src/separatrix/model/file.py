@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from separatrix.design.encode import Encoding
+from separatrix.design.encode.encoding import Encoding
 from separatrix.errors import ModelFileError, OptionError
 from separatrix.files import write_whole
 from separatrix.model.intervals import Covariance
@@ -27,8 +27,6 @@ from separatrix.model.record import TASKS, Model, Task
 from separatrix.model.rule import LINKS, TIES, Link, Rule, Side
 from separatrix.records import Record, parse_json
 from separatrix.tables.table import KINDS
-
-__all__ = ["FORMAT", "LARGEST_FILE", "load_model", "model_from_dict", "model_to_dict", "save_model"]
 
 FORMAT = 1
 LARGEST_FILE = 256 * 2**20  # bytes

@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.errors import DataError, OptionError, counted, did_you_mean
-from separatrix.fit import Classes, real_targets
+from separatrix.fit.labels import Classes
+from separatrix.fit.targets import real_targets
 from separatrix.model.record import Task
 from separatrix.numerics import distinct
-from separatrix.tables import DEMO_PREFIX, Column, TableSource, target_column
-from separatrix.tables.table import Table, require_column
-from separatrix.tables.target import TRUTH_VALUES
-
-__all__ = ["Goal", "find_goal", "known_target", "place_of_label", "read_target", "refuse_unknown"]
+from separatrix.tables.demos import DEMO_PREFIX
+from separatrix.tables.source import TableSource
+from separatrix.tables.table import Column, Table, require_column
+from separatrix.tables.target import TRUTH_VALUES, target_column
 
 FEW_NUMBERS = 10  # different whole numbers, up to which they may be names of classes
 ROWS_A_CLASS = 2  # on average, fewer of which are no classes but numbers

@@ -20,8 +20,6 @@ from numpy.typing import NDArray
 from separatrix.errors import require_number
 from separatrix.numerics import sigmoid
 
-__all__ = ["Covariance", "Intervals", "score_intervals"]
-
 Floats = NDArray[np.float64]
 BLOCK_ENTRIES = 2**20
 GATHER_COST = 12.0  # of an entry picked from the covariance, in products of a dense one

@@ -8,11 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.errors import OptionError, counted
-from separatrix.fit import Watch
+from separatrix.fit.run import Watch
 from separatrix.model.one_fit import MOST_JUDGED, Evaluation, OneFit, cut_goal
 from separatrix.model.predictions import join_predictions
-
-__all__ = ["judge_apart", "parts_of"]
 
 
 def judge_apart(whole: OneFit, watch: Watch | None) -> tuple[Evaluation | None, str]:
@@ -20,7 +18,7 @@ def judge_apart(whole: OneFit, watch: Watch | None) -> tuple[Evaluation | None, 
     options, n = whole.options, whole.source.n_rows
     if options.holdout is None and options.folds is None:
         return None, ""
-    from separatrix.fit import assign_folds  # noqa: PLC0415  # with all of cross-validation, which few fits need
+    from separatrix.fit.cross_validation import assign_folds  # noqa: PLC0415  # with all of cross-validation, which few fits need
 
     codes = None if whole.goal.classes is None else whole.goal.classes.codes
     if options.holdout is not None:

@@ -7,14 +7,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from separatrix.design.encode import Encoding
+from separatrix.design.encode.encoding import Encoding
 from separatrix.model.storage import Floats, HeldRows, Keeper, Storage
 from separatrix.tables.source import TableSource
 
 if TYPE_CHECKING:
     from separatrix.design.distributed.tables import DaskTable
-
-__all__ = ["ClusterStorage", "as_dask_table"]
 
 
 def as_dask_table(frame: Any) -> DaskTable:

@@ -7,19 +7,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from separatrix.design import is_dask
 from separatrix.design.disk.memory import parse_memory
-from separatrix.model.learn import LearnOptions
-from separatrix.model.learn.base import Strength
+from separatrix.design.row_source import is_dask
+from separatrix.model.learn.base import LearnOptions, Strength
 from separatrix.model.on_cluster import ClusterStorage, as_dask_table
 from separatrix.model.record import Model
 from separatrix.model.storage import Storage
-from separatrix.model.training import TrainOptions
+from separatrix.model.train_options import TrainOptions
 from separatrix.model.training import train as train_table
-from separatrix.tables import Table, TableSource, from_frame, open_table
-from separatrix.tables.source import as_source
-
-__all__ = ["train"]
+from separatrix.tables.frames import from_frame
+from separatrix.tables.read import open_table
+from separatrix.tables.source import TableSource, as_source
+from separatrix.tables.table import Table
 
 
 def train(  # noqa: PLR0913  # what a user may ask for, each by its name

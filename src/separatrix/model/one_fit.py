@@ -9,24 +9,21 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.design.encode import Encoded, Encoding, plan_encoding
-from separatrix.fit import Classes, Status, Watch
-from separatrix.inference.evaluation import (
-    ClassifierEvaluation,
-    RegressorEvaluation,
-    evaluate_classifier,
-    evaluate_regressor,
-)
+from separatrix.design.encode.encoding import Encoded, Encoding
+from separatrix.design.encode.plan import plan_encoding
+from separatrix.fit.labels import Classes
+from separatrix.fit.run import Watch
+from separatrix.fit.stopping import Status
+from separatrix.inference.evaluation.classifier import ClassifierEvaluation, evaluate_classifier
+from separatrix.inference.evaluation.regressor import RegressorEvaluation, evaluate_regressor
 from separatrix.model.goal import Goal
-from separatrix.model.learn import Learned, Learner, TrainingRows
+from separatrix.model.learn.base import Learned, Learner, TrainingRows
 from separatrix.model.predictions import Predictions, join_predictions
 from separatrix.model.provenance import describe_data
 from separatrix.model.record import Model
 from separatrix.model.storage import HeldRows, Keeper
 from separatrix.model.train_options import TrainOptions
 from separatrix.tables.source import TableSource
-
-__all__ = ["MOST_JUDGED", "Evaluation", "OneFit", "cut_goal", "quantities_of"]
 
 Evaluation = ClassifierEvaluation | RegressorEvaluation
 

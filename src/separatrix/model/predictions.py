@@ -9,11 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.design.encode import ColumnReport
+from separatrix.design.encode.base import ColumnReport
 from separatrix.model.intervals import Intervals
 from separatrix.model.rule import Rule
-
-__all__ = ["Label", "Predictions", "join_predictions", "label_array"]
 
 Floats = NDArray[np.float64]
 Label = str | int | float | bool

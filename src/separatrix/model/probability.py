@@ -7,8 +7,6 @@ from numpy.typing import NDArray
 
 from separatrix.numerics import log_sum_exp, sigmoid, softmax, softplus
 
-__all__ = ["log_probabilities", "probabilities"]
-
 Floats = NDArray[np.float64]
 
 

@@ -13,12 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.design.encode import row_blocks
+from separatrix.design.encode.stored import row_blocks
 from separatrix.tables.column_type import ColumnType
 from separatrix.tables.source import TableSource, as_source
 from separatrix.tables.table import Table
-
-__all__ = ["data_digest", "describe_data"]
 
 WORDS = 2**16  # of a target that are made text at a time
 

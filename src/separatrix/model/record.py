@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.design.encode import Encoded, Encoding
+from separatrix.design.encode.encoding import Encoded, Encoding
 from separatrix.errors import CertificateError, DataError, did_you_mean
 from separatrix.model.intervals import Covariance, Intervals, score_intervals
 from separatrix.model.predictions import Label, Predictions
@@ -17,9 +17,8 @@ from separatrix.model.rule import Rule
 from separatrix.tables.table import ColumnKind, Table
 
 if TYPE_CHECKING:
-    from separatrix.certificates import Certificate
+    from separatrix.certificates.base import Certificate
 
-__all__ = ["TASKS", "Model", "Task"]
 
 Floats = NDArray[np.float64]
 Task = Literal["classification", "regression"]
@@ -87,7 +86,7 @@ class Model:
 
     def evidence(self) -> Certificate:
         """Return the certificate, which `verify(X, y)` re-checks; a CertificateError if it is malformed or absent."""
-        from separatrix.certificates import certificate_from_dict  # noqa: PLC0415  # only a check needs it
+        from separatrix.certificates.base import certificate_from_dict  # noqa: PLC0415  # only a check needs it
 
         if self.certificate is None:
             raise CertificateError("this model has no certificate; fit it again to have one")

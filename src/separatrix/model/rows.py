@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.design import RowSource
+from separatrix.design.row_source import RowSource
 from separatrix.errors import ModelFileError
 from separatrix.model.goal import find_goal, read_target
 from separatrix.model.provenance import data_digest
@@ -19,8 +19,6 @@ from separatrix.model.training import with_known_target
 from separatrix.records import Record
 from separatrix.tables.source import TableSource, as_source
 from separatrix.tables.table import Table
-
-__all__ = ["CertifiedRows", "certified_rows", "named_columns", "scales_of"]
 
 
 class NamedColumns(np.ndarray[Any, np.dtype[np.float64]]):

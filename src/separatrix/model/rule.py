@@ -27,8 +27,6 @@ from separatrix.errors import OptionError, require_choice
 from separatrix.model.probability import probabilities
 from separatrix.numerics import logit, softplus
 
-__all__ = ["LINKS", "TIES", "Link", "Rule", "Side"]
-
 Floats = NDArray[np.float64]
 Link = Literal["sigmoid", "softmax", "one_vs_rest", "none"]
 Side = Literal["positive", "negative"]

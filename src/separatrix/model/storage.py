@@ -20,14 +20,15 @@ from numpy.typing import NDArray
 
 from separatrix.design.array_blocks import divide
 from separatrix.design.disk.memory import default_cap
-from separatrix.design.encode import ColumnReport, Encoding, encode_source, row_blocks
+from separatrix.design.encode.base import ColumnReport
+from separatrix.design.encode.encoding import Encoding
+from separatrix.design.encode.stored import encode_source, row_blocks
 from separatrix.errors import OptionError, require_choice
 from separatrix.tables.source import TableSource
 
 if TYPE_CHECKING:
     from separatrix.design.checkpoint.journal import Journal
 
-__all__ = ["ENGINES", "HeldRows", "Keeper", "Storage"]
 
 Floats = NDArray[np.float64]
 ENGINES = ("memory", "dask")
@@ -77,7 +78,7 @@ class Storage:
                 journal = open_journal(self.checkpoint, identity)
                 stack.callback(journal.close)
             if self.engine == "dask":
-                from separatrix.design.distributed import open_client  # noqa: PLC0415  # Dask: few fits need it
+                from separatrix.design.distributed.cluster import open_client  # noqa: PLC0415  # Dask: few fits need it
 
                 stack.enter_context(open_client(self.scheduler))  # so that all rows share one cluster
             yield Keeper(self, journal)
@@ -139,7 +140,7 @@ class HeldRows:
         if hasattr(stored, "read"):
             self._stack.callback(stored.close)
         if storage.engine == "dask":
-            from separatrix.design.distributed import spread  # noqa: PLC0415
+            from separatrix.design.distributed.cluster import spread  # noqa: PLC0415
 
             X = self._stack.enter_context(spread(stored, scheduler=storage.scheduler, names=self.names))
         elif hasattr(stored, "read"):

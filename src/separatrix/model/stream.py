@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.design.encode import ColumnReport, add_reports
+from separatrix.design.encode.base import ColumnReport, add_reports
 from separatrix.design.encode.cells import iso_date
 from separatrix.errors import OptionError
 from separatrix.model.predictions import Label, Predictions
@@ -20,8 +20,6 @@ from separatrix.model.record import Model
 from separatrix.tables.source import BLOCK_ROWS, TableSource
 from separatrix.tables.table import Column, Table
 from separatrix.tables.write import write_columns
-
-__all__ = ["PredictionRun", "write_predictions"]
 
 
 @dataclass

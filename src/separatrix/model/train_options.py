@@ -6,10 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from separatrix.model.goal import refuse_unknown
-from separatrix.model.learn import LearnOptions
+from separatrix.model.learn.base import LearnOptions
 from separatrix.model.storage import Storage
-
-__all__ = ["TrainOptions"]
 
 
 @dataclass(frozen=True)

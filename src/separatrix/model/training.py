@@ -12,19 +12,18 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from separatrix.errors import DataError, OptionError, counted, require_choice
-from separatrix.fit import Watch
+from separatrix.fit.run import Watch
 from separatrix.model.goal import Goal, find_goal, known_target, read_target
 from separatrix.model.kept_apart import judge_apart
-from separatrix.model.learn import LEARNERS, Learned, Learner
-from separatrix.model.one_fit import Evaluation, OneFit, quantities_of
+from separatrix.model.learn import LEARNERS
+from separatrix.model.learn.base import Learned, Learner
+from separatrix.model.one_fit import Evaluation, OneFit
 from separatrix.model.predictions import Predictions
 from separatrix.model.record import Model, Task
 from separatrix.model.storage import Keeper
 from separatrix.model.train_options import TrainOptions
 from separatrix.tables.source import TableSource, as_source
 from separatrix.tables.table import Table
-
-__all__ = ["Evaluation", "TrainOptions", "Trained", "quantities_of", "train", "with_known_target"]
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,8 +15,6 @@ from abc import ABC, abstractmethod
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Penalty"]
-
 Floats = NDArray[np.float64]
 
 

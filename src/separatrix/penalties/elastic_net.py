@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from separatrix.errors import OptionError, require_number
 from separatrix.penalties.base import Penalty
 
-__all__ = ["ElasticNet"]
-
 
 @dataclass(frozen=True)
 class ElasticNet(Penalty):

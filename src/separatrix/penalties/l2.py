@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from separatrix.errors import require_number
 from separatrix.penalties.base import Penalty
 
-__all__ = ["L2"]
-
 
 @dataclass(frozen=True)
 class L2(Penalty):

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 from separatrix.penalties.base import Penalty
 
-__all__ = ["NoPenalty"]
-
 
 @dataclass(frozen=True)
 class NoPenalty(Penalty):

@@ -17,21 +17,16 @@ from functools import singledispatch
 from typing import Any, Literal
 
 from separatrix import losses
-from separatrix.certificates import (
-    Certificate,
-    GenerativeCertificate,
-    LeastSquaresCertificate,
-    LikelihoodCertificate,
-    MistakesCertificate,
-    OneVsRestCertificate,
-    OptimalityCertificate,
-    SeparabilityCertificate,
-)
+from separatrix.certificates.base import Certificate, OneVsRestCertificate
+from separatrix.certificates.generative import GenerativeCertificate
+from separatrix.certificates.least_squares import LeastSquaresCertificate
+from separatrix.certificates.likelihood import LikelihoodCertificate
+from separatrix.certificates.mistakes import MistakesCertificate
+from separatrix.certificates.optimality import OptimalityCertificate
+from separatrix.certificates.separability import SeparabilityCertificate
 from separatrix.errors import counted
 from separatrix.inference.diagnosis.record import Diagnosis
 from separatrix.model.training import Trained
-
-__all__ = ["Answer", "Word", "answers_of", "no_intervals"]
 
 Word = Literal["yes", "no", "partly", "doubtful", "not known"]
 TOLD = 12  # classes

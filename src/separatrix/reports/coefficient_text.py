@@ -13,15 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.design import INTERCEPT
+from separatrix.design.build import INTERCEPT
 from separatrix.errors import counted
-from separatrix.inference.rendering import render_text
 from separatrix.inference.rendering.coefficients import coefficient_sheet
 from separatrix.inference.rendering.sheet import Grid, Sheet, number
+from separatrix.inference.rendering.text import render_text
 from separatrix.inference.table import InferenceTable, Term
 from separatrix.model.record import Model
-
-__all__ = ["MOST_SHOWN", "largest_terms", "render_coefficients", "render_weights", "weight_sheet"]
 
 MOST_SHOWN = 20
 CLASSES_BESIDE = 5

@@ -11,8 +11,6 @@ from separatrix.model.comparison import Compared, Refused
 from separatrix.reports.lines import wrapped
 from separatrix.reports.plain_table import table_lines
 
-__all__ = ["Comparison", "comparison_dict", "render_comparison"]
-
 NAMES_SHOWN = 20
 
 

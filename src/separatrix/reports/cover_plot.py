@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from separatrix.errors import OptionError
-from separatrix.fit import CoverExperiment
+from separatrix.fit.cover_effect import CoverExperiment
 from separatrix.reports.display import Display, one_panel
 from separatrix.reports.palette import COLOURS
-from separatrix.theory import capacity, separability_probability
+from separatrix.theory.cover import capacity, separability_probability
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-__all__ = ["cover"]
 
 
 def cover(experiment: CoverExperiment, ax: Axes | None = None) -> Display:

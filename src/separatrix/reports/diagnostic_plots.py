@@ -23,9 +23,9 @@ from separatrix.reports.smooth import smooth
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from separatrix.inference import Diagnosis, Influence
+    from separatrix.inference.diagnosis.influence import Influence
+    from separatrix.inference.diagnosis.record import Diagnosis
 
-__all__ = ["diagnostics", "draw_diagnostics"]
 
 Floats = NDArray[np.float64]
 DRAWN = 5000  # points of a panel, at most

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["Display", "one_panel", "several_panels"]
 
 DOTS = 150  # an inch
 

@@ -8,8 +8,6 @@ from typing import Any, get_args, get_type_hints
 from separatrix.inference.table import InferenceTable, Measure, Statistic, Term
 from separatrix.records import Record
 
-__all__ = ["kept_table"]
-
 NUMBERS = (
     "estimate",
     "standard_error",

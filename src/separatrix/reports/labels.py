@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["plain", "short"]
-
 LONGEST = 40  # letters of a name
 
 

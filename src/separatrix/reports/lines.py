@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import textwrap
 
-__all__ = ["WIDTH", "entry", "wrapped"]
-
 WIDTH = 100
 LABEL = 12  # columns taken by the word at the left
 

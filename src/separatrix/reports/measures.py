@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from separatrix.inference.evaluation import ClassifierEvaluation, Estimate
-from separatrix.model.training import Evaluation
-
-__all__ = ["measures_of", "with_interval"]
+from separatrix.inference.evaluation.classifier import ClassifierEvaluation
+from separatrix.inference.evaluation.estimate import Estimate
+from separatrix.model.one_fit import Evaluation
 
 LARGE, LARGEST = 1e4, 1e15  # between which a number is told in full
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-__all__ = ["table_lines"]
-
 
 def table_lines(rows: Iterable[Sequence[str]]) -> list[str]:
     """Return rows of equally many cells as lines, cells flush left."""

@@ -5,17 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from separatrix.inference.diagnosis.record import Diagnosis
-from separatrix.inference.evaluation import ClassifierEvaluation
+from separatrix.inference.evaluation.classifier import ClassifierEvaluation
 from separatrix.inference.table import InferenceTable
 from separatrix.model.learn import LEARNERS
-from separatrix.model.training import Evaluation, Trained
+from separatrix.model.one_fit import Evaluation
+from separatrix.model.training import Trained
 from separatrix.reports.answers import Answer, answers_of
-from separatrix.reports.figures.judged import (
-    classifier_pictures,
-    diagnostic_pictures,
-    influence_of,
-    prediction_picture,
-)
+from separatrix.reports.figures.judged import classifier_pictures, diagnostic_pictures, influence_of, prediction_picture
 from separatrix.reports.figures.picture import Picture, drawing
 from separatrix.reports.figures.plane import boundary_picture, no_boundary
 from separatrix.reports.figures.rows import sample_rows
@@ -23,8 +19,6 @@ from separatrix.reports.figures.way import trace_pictures
 from separatrix.reports.figures.weights import coefficient_table, forest_picture
 from separatrix.tables.source import TableSource
 from separatrix.tables.table import Table
-
-__all__ = ["Pictures", "Report", "make_report"]
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,6 @@ from separatrix.model.training import Trained
 from separatrix.tables.source import TableSource
 from separatrix.tables.table import Table
 
-__all__ = ["write_report"]
-
 
 def write_report(trained: Trained, table: Table | TableSource, path: str, command: str) -> None:
     """Write the page of a model that was trained on a table; `command` is what makes it again."""

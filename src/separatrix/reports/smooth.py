@@ -9,8 +9,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["smooth"]
-
 Floats = NDArray[np.float64]
 SPAN = 2.0 / 3.0
 PLACES = 60

@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.certificates import Certificate, MistakesCertificate
-from separatrix.design import INTERCEPT
-from separatrix.fit import FitResult
-
-__all__ = ["ClassCount", "Evidence", "Label", "Outcome", "Predictor", "Summary", "TrainingData", "summarise"]
+from separatrix.certificates.base import Certificate
+from separatrix.certificates.mistakes import MistakesCertificate
+from separatrix.design.build import INTERCEPT
+from separatrix.fit.result import FitResult
 
 Label = str | int | float | bool
 NO_OPTIONS = {"names", "storage"}  # what a result's provenance has beside the options

@@ -8,8 +8,6 @@ from separatrix.reports.lines import WIDTH, entry, wrapped
 from separatrix.reports.summary import Evidence, Predictor, Summary
 from separatrix.reports.weights import shortened, weight_lines
 
-__all__ = ["render_text"]
-
 NAMES_SHOWN = 8  # of columns; the weights below name them all
 CLASSES_SHOWN = 10
 

@@ -7,8 +7,6 @@ from typing import Any
 from separatrix.model.file import model_to_dict
 from separatrix.model.training import Trained
 
-__all__ = ["trained_dict"]
-
 
 def trained_dict(trained: Trained) -> dict[str, Any]:
     """Return the record; it is a model file with more in it, so that it may be kept as one."""

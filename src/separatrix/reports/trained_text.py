@@ -6,7 +6,8 @@ import shlex
 from collections.abc import Iterator, Sequence
 
 from separatrix.model.learn import LEARNERS
-from separatrix.model.training import Evaluation, Trained
+from separatrix.model.one_fit import Evaluation
+from separatrix.model.training import Trained
 from separatrix.reports.coefficient_text import render_coefficients
 from separatrix.reports.lines import WIDTH, entry, wrapped
 from separatrix.reports.measures import measures_of, with_interval
@@ -15,8 +16,6 @@ from separatrix.reports.trained_words import classes, columns, question
 from separatrix.reports.weights import shortened
 from separatrix.tables.source import TableSource
 from separatrix.tables.table import Table
-
-__all__ = ["evaluation_lines", "next_lines", "render_trained"]
 
 SHOWN = 6  # entries of one kind; the rest are counted
 

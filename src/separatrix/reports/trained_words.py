@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from separatrix.errors import counted
 from separatrix.model.training import Trained
 
-__all__ = ["KINDS", "classes", "columns", "kinds", "question"]
-
 CLASSES_SHOWN = 10
 KINDS = {
     "number": "number",

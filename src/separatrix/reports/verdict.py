@@ -13,15 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.certificates import (
-    Certificate,
-    OneVsRestCertificate,
-    PairsCertificate,
-    SeparabilityCertificate,
-    Verification,
-)
-
-__all__ = ["Question", "Verdict", "make_verdict", "verdict_dict", "with_names"]
+from separatrix.certificates.base import Certificate, OneVsRestCertificate, Verification
+from separatrix.certificates.pairs import PairsCertificate
+from separatrix.certificates.separability import SeparabilityCertificate
 
 Separability = SeparabilityCertificate | OneVsRestCertificate | PairsCertificate
 

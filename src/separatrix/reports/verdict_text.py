@@ -5,12 +5,10 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Sequence
 
-from separatrix.certificates import SeparabilityCertificate
+from separatrix.certificates.separability import SeparabilityCertificate
 from separatrix.errors import counted
 from separatrix.reports.lines import WIDTH
 from separatrix.reports.verdict import Question, Verdict
-
-__all__ = ["render_verdict"]
 
 WORDS_SHOWN = 8  # of columns, rows or classes; the rest are counted
 MLE = "the maximum likelihood estimate of a logistic regression"

@@ -7,11 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from separatrix.certificates import Certificate, Check, Verification
+from separatrix.certificates.base import Certificate, Check, Verification
 from separatrix.errors import counted
 from separatrix.reports.lines import WIDTH
-
-__all__ = ["Recheck", "accepted", "recheck", "rechecks_dict", "render_rechecks"]
 
 WORDS = {True: "holds", False: "FAILS", None: "unchecked"}
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from separatrix.reports.summary import Predictor
 
-__all__ = ["shortened", "weight_lines"]
 
 LONG_LIST = 12  # a longer list is set in two columns, the largest weights first
 MOST_SHOWN = 60

@@ -20,16 +20,14 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.design import Design
-from separatrix.losses import Loss
-from separatrix.penalties import Penalty
+from separatrix.design.base import Design
+from separatrix.losses.base import Loss
+from separatrix.penalties.base import Penalty
 from separatrix.problem import Problem
 from separatrix.solvers.averaging import seeds_of
 from separatrix.solvers.base import Needs, Step
 from separatrix.solvers.descent import Progress, least_curvature_of
 from separatrix.solvers.stochastic import Stochastic, TailAverage, one_pass
-
-__all__ = ["AveragedDescent"]
 
 Floats = NDArray[np.float64]
 

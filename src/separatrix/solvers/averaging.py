@@ -25,15 +25,13 @@ from typing import ClassVar, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.design import Design, add_each
+from separatrix.design.base import Design, add_each
 from separatrix.loops import online
-from separatrix.losses import Perceptron as PerceptronLoss
+from separatrix.losses.perceptron import Perceptron as PerceptronLoss
 from separatrix.problem import Problem
 from separatrix.rule import mistaken_sum
 from separatrix.solvers.base import Needs, Step
 from separatrix.solvers.perceptron import Keep, Perceptron, PerceptronState
-
-__all__ = ["Mixing", "PerceptronMixing", "seeds_of"]
 
 Floats = NDArray[np.float64]
 Mixing = Literal["mistakes", "uniform"]

@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 from separatrix.errors import NeedsError
 from separatrix.problem import Problem
 
-__all__ = ["Needs", "Solver", "Step", "check_needs"]
-
 
 @dataclass(frozen=True)
 class Step:

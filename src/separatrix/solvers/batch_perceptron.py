@@ -16,14 +16,12 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.design import add_each
+from separatrix.design.base import add_each
 from separatrix.loops import online
 from separatrix.problem import Problem
 from separatrix.rule import UpdateRule, mistaken_sum
 from separatrix.solvers.base import Needs, Step
 from separatrix.solvers.perceptron import PerceptronState
-
-__all__ = ["BatchPerceptron"]
 
 Floats = NDArray[np.float64]
 

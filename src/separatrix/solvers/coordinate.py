@@ -30,8 +30,6 @@ from separatrix.solvers.models import RememberedGram
 from separatrix.solvers.standing import row_shares
 from separatrix.solvers.working_set import WorkingSetWalk, has_constant_curvature
 
-__all__ = ["Coordinate", "Memory"]
-
 Floats = NDArray[np.float64]
 Fact = TypeVar("Fact")
 COVARIANCE_COLUMNS = 1500  # up to which the Gram matrix of all columns is formed

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.design import row_radius
+from separatrix.design.build import row_radius
 from separatrix.design.columns import ColumnStore
 from separatrix.loops.coordinate import Kinks
 from separatrix.problem import Problem
@@ -29,8 +29,6 @@ from separatrix.solvers.dual_point import INSIDE
 from separatrix.solvers.kinked import Elimination, GramModel, pseudo_inverse, violation
 from separatrix.solvers.standing import row_shares
 from separatrix.solvers.working_set import Progress
-
-__all__ = ["Covariances", "covariance_walk"]
 
 Floats = NDArray[np.float64]
 EASING = 0.001  # of the violation at the start of a step: what is left when it ends

@@ -17,8 +17,6 @@ from numpy.typing import NDArray
 
 from separatrix.problem import Problem
 
-__all__ = ["DIVERGING_RISES", "Differentiable", "Progress", "least_curvature_of"]
-
 Floats = NDArray[np.float64]
 DIVERGING_RISES = 20  # rises in a row that no descent at a rate that converges makes
 NO_MOVE = 4.0 * float(np.finfo(np.float64).eps)  # relative to the largest entry: a change that is rounding

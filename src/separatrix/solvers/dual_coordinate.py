@@ -34,14 +34,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.loops.dual import Conjugate
-from separatrix.losses import Hinge, Logistic, Loss, SquaredHinge
+from separatrix.losses.base import Loss
+from separatrix.losses.hinge import Hinge
+from separatrix.losses.logistic import Logistic
+from separatrix.losses.squared_hinge import SquaredHinge
 from separatrix.problem import Problem
 from separatrix.solvers.base import Needs, Step
 from separatrix.solvers.momentum import Momentum
 from separatrix.solvers.multipliers import Look, Multipliers
 from separatrix.solvers.visits import by_blocks
-
-__all__ = ["DualCoordinate"]
 
 Floats = NDArray[np.float64]
 CONJUGATES: dict[type[Loss], Conjugate] = {

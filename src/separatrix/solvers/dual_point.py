@@ -22,8 +22,6 @@ from numpy.typing import NDArray
 from separatrix.loops.coordinate import Kinks
 from separatrix.problem import Problem
 
-__all__ = ["INSIDE", "DualPoint", "best_dual_point", "screened"]
-
 Floats = NDArray[np.float64]
 BALANCED = 1e-9  # relative to the slopes: how near to 0 a free coefficient's sum must be
 INSIDE = 1.0 - 4.0 * float(np.finfo(np.float64).eps)  # so that rounding leaves a scaled point in its box

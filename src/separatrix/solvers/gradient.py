@@ -25,8 +25,6 @@ from separatrix.problem import Problem
 from separatrix.solvers.base import Needs, Step
 from separatrix.solvers.descent import Progress, least_curvature_of
 
-__all__ = ["Gradient", "descend"]
-
 Floats = NDArray[np.float64]
 
 

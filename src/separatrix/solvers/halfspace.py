@@ -23,12 +23,10 @@ import scipy
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from separatrix.design import Design
+from separatrix.design.base import Design
 from separatrix.problem import Problem
 from separatrix.solvers.base import Needs, Step
 from separatrix.solvers.row_sets import lowest_rows, rows_within, spread_rows
-
-__all__ = ["HalfspaceLP", "Program", "solve_program"]
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]

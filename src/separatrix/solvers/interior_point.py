@@ -24,12 +24,11 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.design import Block, add_each, row_radius
+from separatrix.design.base import Block, add_each
+from separatrix.design.build import row_radius
 from separatrix.numerics import semidefinite_solver
 from separatrix.problem import Problem
 from separatrix.solvers.base import Needs, Step
-
-__all__ = ["InteriorPoint"]
 
 Floats = NDArray[np.float64]
 INSIDE = 1.0  # how far the first point lies inside, in margins

@@ -29,8 +29,6 @@ from separatrix.loops.kernel import add_kernel_rows, solve_block
 from separatrix.problem import Problem
 from separatrix.solvers.base import Needs, Step
 
-__all__ = ["KernelDual", "KernelDualState", "middle_intercept"]
-
 Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
 INNER_STEPS = 100  # a row of the block, at most, before the other rows are looked at again

@@ -31,8 +31,6 @@ from separatrix.solvers.perceptron import Keep
 from separatrix.solvers.updates import UpdateRecord
 from separatrix.solvers.visits import Order, VisitPlan
 
-__all__ = ["Forget", "KernelPerceptron", "KernelPerceptronState"]
-
 Floats = NDArray[np.float64]
 Forget = Literal["oldest", "smallest"]
 LOG_ROWS = 2**15  # updates that a call of the loop logs before it is emptied

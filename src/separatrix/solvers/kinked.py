@@ -24,8 +24,6 @@ from separatrix.design.column_stores import SparseColumns
 from separatrix.jit import WorkGate
 from separatrix.loops.coordinate import Kinks, Weighed, descend, descend_columns, weigh
 
-__all__ = ["Elimination", "GramModel", "descend_by_columns", "pseudo_inverse", "violation"]
-
 Floats = NDArray[np.float64]
 FLAT = 1e-13  # of a column's own square: what is left of it once free columns are taken out counts as nothing
 PATIENT_CYCLES = 20  # of coordinate descent before a Newton step is tried

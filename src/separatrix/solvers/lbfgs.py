@@ -19,12 +19,10 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
-from separatrix.design import Expansion
+from separatrix.design.base import Expansion
 from separatrix.problem import Problem
 from separatrix.solvers.base import Needs, Step
 from separatrix.solvers.newton import SMOOTH_ADVICE, Newton, shorten
-
-__all__ = ["LBFGS", "has_subsample"]
 
 Floats = NDArray[np.float64]
 ROWS_PER_COLUMN = 800

@@ -28,8 +28,6 @@ from separatrix.solvers.base import Needs, Step
 from separatrix.solvers.nearest_point import Corral
 from separatrix.solvers.row_sets import lowest_rows, rows_within, spread_rows
 
-__all__ = ["MaxMargin"]
-
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 CLOSED = 1e-15  # relative: a vertex no further below the point than this is on its level

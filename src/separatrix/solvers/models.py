@@ -19,8 +19,6 @@ from separatrix.loops.coordinate import Kinks
 from separatrix.solvers.kinked import Elimination, GramModel, descend_by_columns, violation
 from separatrix.solvers.standing import Standing
 
-__all__ = ["Modeller", "RememberedGram", "Target"]
-
 Floats = NDArray[np.float64]
 REMEMBERED = 4000  # coefficients whose products are remembered at most
 FEW_NEW = 0.06  # of the columns: so many new ones are added to a Gram matrix faster than it is made anew

@@ -23,8 +23,6 @@ from numpy.typing import NDArray
 from separatrix.loops.momentum import MEMORY, measure_movements, take_step
 from separatrix.solvers.multipliers import Multipliers
 
-__all__ = ["Momentum"]
-
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 SINGULAR = 1e-10  # relative: movements as dependent as this count as one

@@ -15,12 +15,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.design import row_radius
+from separatrix.design.build import row_radius
 from separatrix.jit import WorkGate
 from separatrix.loops.dual import Conjugate, Metric, Weighted, add_rows, dual_pass, row_squares
 from separatrix.problem import Problem
-
-__all__ = ["Look", "Multipliers"]
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]

@@ -19,8 +19,6 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
-__all__ = ["Corral"]
-
 Floats = NDArray[np.float64]
 WEIGHT_FLOOR = 1e-14  # a hull weight below this is none
 INDEPENDENT = 1e-13  # relative to its length: what a new column must have beside those before it

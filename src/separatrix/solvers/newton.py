@@ -20,12 +20,10 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.design import Expansion
+from separatrix.design.base import Expansion
 from separatrix.numerics import solve_semidefinite
 from separatrix.problem import Problem
 from separatrix.solvers.base import Needs, Step
-
-__all__ = ["SMOOTH_ADVICE", "Newton", "newton_direction", "shorten"]
 
 Floats = NDArray[np.float64]
 SUFFICIENT = 1e-4  # of the decrease that the slope along the step promises

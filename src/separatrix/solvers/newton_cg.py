@@ -24,8 +24,9 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.design import Block, add_each, row_radius
-from separatrix.losses import Loss
+from separatrix.design.base import Block, add_each
+from separatrix.design.build import row_radius
+from separatrix.losses.base import Loss
 from separatrix.numerics import softmax
 from separatrix.problem import Problem
 from separatrix.solvers.base import Needs, Step
@@ -39,8 +40,6 @@ from separatrix.solvers.precondition import (
     invertible,
     row_products,
 )
-
-__all__ = ["NewtonCG"]
 
 Floats = NDArray[np.float64]
 LOOSEST = 0.3  # residual of the first Newton equation, relative to its right side

@@ -18,10 +18,8 @@ import numpy as np
 import scipy.linalg.lapack
 from numpy.typing import NDArray
 
-from separatrix.design import Moments
+from separatrix.design.moments import Moments
 from separatrix.numerics import column_lengths, solve_triangle
-
-__all__ = ["Factor", "cholesky", "scaled_triangle"]
 
 Floats = NDArray[np.float64]
 EXACT_CONDITION = 150  # columns, up to which singular values cost nothing that counts

@@ -29,8 +29,6 @@ from separatrix.solvers.base import Needs, Step
 from separatrix.solvers.updates import UpdateRecord
 from separatrix.solvers.visits import Order, VisitPlan
 
-__all__ = ["VOTE_BYTES", "Keep", "Perceptron", "PerceptronState"]
-
 Keep = Literal["last", "best", "average", "vote"]
 
 VOTE_BYTES = 256 * 2**20  # all weight vectors of a vote

@@ -19,10 +19,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.design import Block, Design, add_each
+from separatrix.design.base import Block, Design, add_each
 from separatrix.numerics import semidefinite_solver
-
-__all__ = ["ROWS_PER_COLUMN", "Solve", "by_columns", "by_products", "by_rows", "invertible", "row_products"]
 
 Floats = NDArray[np.float64]
 Solve = Callable[[Floats], Floats]

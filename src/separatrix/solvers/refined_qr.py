@@ -20,8 +20,6 @@ from numpy.typing import NDArray
 
 from separatrix.numerics import compensated_dots, solve_triangle, two_product, two_sum
 
-__all__ = ["RefinedFit", "refined_fit"]
-
 Floats = NDArray[np.float64]
 EPSILON = float(np.finfo(np.float64).eps)
 ROUNDS = 12

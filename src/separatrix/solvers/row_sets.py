@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["lowest_rows", "rows_within", "spread_rows"]
-
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 

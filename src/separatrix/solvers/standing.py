@@ -14,8 +14,6 @@ from separatrix.design.columns import Columns
 from separatrix.problem import Problem
 from separatrix.solvers.kinked import pseudo_inverse
 
-__all__ = ["Standing", "balance", "row_shares", "search", "settle", "stand"]
-
 Floats = NDArray[np.float64]
 SETTLING_STEPS = 30
 SETTLED = 1e-13  # relative to the slopes: sums over free columns that count as 0

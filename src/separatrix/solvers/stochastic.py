@@ -24,13 +24,11 @@ from numpy.typing import NDArray
 
 from separatrix.jit import WorkGate
 from separatrix.loops import stochastic
-from separatrix.losses import ScalarLoss
+from separatrix.losses.base import ScalarLoss
 from separatrix.problem import Problem
 from separatrix.solvers.base import Needs, Step
 from separatrix.solvers.descent import Progress, least_curvature_of
 from separatrix.solvers.visits import Order, by_blocks
-
-__all__ = ["Stochastic", "TailAverage", "one_pass"]
 
 Floats = NDArray[np.float64]
 ROW_WORK = 40  # interpreted operations of a visit beside those on the row's entries

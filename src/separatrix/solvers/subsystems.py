@@ -17,8 +17,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Subsystem", "exact_subsystem"]
-
 Floats = NDArray[np.float64]
 
 

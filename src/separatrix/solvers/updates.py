@@ -12,8 +12,6 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["UPDATE_BYTES", "WEIGHT_BYTES", "Series", "UpdateRecord"]
-
 UPDATE_BYTES = 16 * 2**20  # visits, rows and scores of some 700,000 updates
 WEIGHT_BYTES = 8 * 2**20  # the weights after each of some 200,000 updates of five weights
 WIDE = 8192  # weights so many that copying them would cost as much as a pass: of these, few snapshots are kept

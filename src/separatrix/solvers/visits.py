@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 
 from separatrix.loops import online
 
-__all__ = ["Order", "VisitPlan", "by_blocks"]
-
 Order = Literal["cyclic", "random", "shuffled"]
 STEPS_PER_RUN = 64  # a step never takes more than this part of the run before it, except the first pass
 _IN_TURN = np.empty(0, dtype=np.int64)

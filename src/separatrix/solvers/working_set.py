@@ -19,18 +19,16 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.design import row_radius
+from separatrix.design.build import row_radius
 from separatrix.design.columns import ColumnStore
 from separatrix.loops.coordinate import Kinks
-from separatrix.losses import Loss
+from separatrix.losses.base import Loss
 from separatrix.problem import Problem
 from separatrix.solvers.base import Step
 from separatrix.solvers.dual_point import DualPoint, best_dual_point, screened
 from separatrix.solvers.kinked import violation
 from separatrix.solvers.models import Modeller, RememberedGram, Target
 from separatrix.solvers.standing import balance, row_shares, search, settle, stand
-
-__all__ = ["Progress", "WorkingSetWalk", "has_constant_curvature"]
 
 Floats = NDArray[np.float64]
 LARGEST_SET = 3000  # coefficients, whose Gram matrix takes 72 MB

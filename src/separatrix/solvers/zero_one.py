@@ -27,8 +27,6 @@ from separatrix.solvers.base import Needs, Step
 from separatrix.solvers.halfspace import HalfspaceLP
 from separatrix.solvers.subsystems import Subsystem, exact_subsystem
 
-__all__ = ["ZeroOne", "ZeroOneState"]
-
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 FOUND_A_STEP = 40  # subsystems looked for before the next integer program

@@ -11,9 +11,6 @@ from separatrix.tables.raw import Raw
 from separatrix.tables.sql import Connection
 from separatrix.tables.table import KINDS, ColumnKind
 
-__all__ = ["ASSUMED", "CAPITALS", "Asked", "Cells", "ColumnType", "reading_notes"]
-
-
 ASSUMED = "is assumed"  # said of what the cells of a column leave open
 CAPITALS = "whatever their capitals"  # said of words that differ, and are taken for one
 

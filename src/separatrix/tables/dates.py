@@ -12,8 +12,6 @@ from collections.abc import Sequence
 
 from separatrix.tables.sql import word_list
 
-__all__ = ["ISO", "SWAPPED", "TIMES", "date_candidates", "date_sql", "days_sql"]
-
 ISO = "iso"
 TIMES = ("", " %H:%M", " %H:%M:%S", " %H:%M:%S.%f", " %I:%M %p", " %I:%M:%S %p", "T%H:%M", "T%H:%M:%S")
 CLOCK = r"([T ]+\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?(\s*[AaPp][Mm])?\s*(Z|[+-]\d{2}(:?\d{2})?)?)?"

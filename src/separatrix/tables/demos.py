@@ -15,8 +15,6 @@ from separatrix.errors import DataError, did_you_mean
 from separatrix.tables.table import Column, Table, category_column
 from separatrix.tables.target import target_column
 
-__all__ = ["DEMOS", "DEMO_PREFIX", "Demo", "demo_path", "demo_table", "load_demo"]
-
 DEMO_PREFIX = "demo:"
 DATA = Path(__file__).with_name("data")
 

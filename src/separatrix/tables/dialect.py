@@ -23,8 +23,6 @@ from separatrix.tables.dates import date_candidates
 from separatrix.tables.missing import is_missing_word
 from separatrix.tables.numbers import is_number, is_plain_number, number_format, proves_decimal_comma
 
-__all__ = ["Dialect", "find_dialect", "records_of"]
-
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 RARE_SEPARATORS = {" ": "blanks", ":": "colons", "^": "carets", "~": "tildes", "\x01": "control-A", "\x1f": "control-_"}
 NO_SEPARATOR = "\x1e"  # a sign that no table has in a cell: the file is one column

@@ -24,8 +24,6 @@ from separatrix.tables.source import BLOCK_ROWS, TableSource
 from separatrix.tables.sql import Connection, let_go
 from separatrix.tables.table import Column, Table, require_column
 
-__all__ = ["DuckSource"]
-
 CELL_BYTES = {"number": 8, "boolean": 8, "date": 8, "category": 4, "text": 80, "id": 60}  # of words, at least
 WORDS = {"text", "id"}
 

@@ -17,8 +17,6 @@ from typing import IO
 
 from separatrix.errors import DataError
 
-__all__ = ["Encoding", "detect_encoding", "rewrite"]
-
 PIECE = 1 << 20  # bytes rewritten at a time
 MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig", "UTF-8"),

@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 from separatrix.errors import DataError
 from separatrix.tables.table import Column, Table
 
-__all__ = ["feature_columns"]
-
 NUMBERS = {"number", "boolean", "date"}  # the kinds whose values are numbers
 NAMES_SHOWN = 5  # of columns at fault; the rest are counted
 

@@ -17,8 +17,6 @@ from typing import Literal
 
 from separatrix.errors import DataError
 
-__all__ = ["STANDARD_INPUT", "File", "FileKind", "empty_file", "find_files"]
-
 FileKind = Literal["text", "parquet", "json", "libsvm"]
 Compression = Literal["none", "gzip", "zstd"]
 

@@ -16,8 +16,6 @@ from separatrix.tables.raw import Raw, unique_names
 from separatrix.tables.sql import connect
 from separatrix.tables.table import ColumnKind, Table
 
-__all__ = ["from_frame"]
-
 FRAME = "frame"
 
 

@@ -22,8 +22,6 @@ from separatrix.tables.sql import literal, word_list
 from separatrix.tables.table import MORE_TRUTHS
 from separatrix.tables.words import Taken, Words, clean, count_words, trimmed
 
-__all__ = ["judge_words"]
-
 BOOLEANS = (("false", "true"), ("no", "yes"), ("n", "y"), ("f", "t"), ("off", "on"))
 FEW_REFUSED = 0.05  # of the cells of a column of numbers may be something else
 MANY_VALUES = 20  # different numbers from which on a stray word is taken for a gap, not for a level

@@ -18,8 +18,6 @@ from separatrix.tables.raw import Raw, number_words
 from separatrix.tables.sql import Connection
 from separatrix.tables.table import ColumnKind
 
-__all__ = ["find_kinds"]
-
 TRUTH_VALUES = ("false", "true")
 FEW_ROWS = 3  # below, rows that all differ tell nothing
 COUNTED_ROWS = 100  # rows from which on 0, 1, 2, … or 1, 2, 3, … are taken for row numbers, whatever the name

@@ -25,7 +25,6 @@ from separatrix.tables.files import File, find_files
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-__all__ = ["SparseTable", "is_libsvm", "read_libsvm"]
 
 PIECE = 1 << 24
 COMMENT = re.compile(rb"#[^\n]*")

@@ -18,8 +18,6 @@ from separatrix.tables.raw import RAW, Raw, unique_names, without_empty_rows
 from separatrix.tables.sql import Connection, first_words, literal, path_literal, too_little_memory, word_list
 from separatrix.tables.text_file import TextFile, prepare_text_anew, text_lines, trailing_separators
 
-__all__ = ["common_names", "load_text"]
-
 BUFFER = 4 << 20  # bytes that DuckDB parses at a time: less memory than it would take, and no slower
 COMMON_GAPS = ("", "NA")
 SHOWN = 60  # characters of a line at fault

@@ -17,8 +17,6 @@ from separatrix.tables.files import File
 from separatrix.tables.raw import RAW, Raw, cast_to_plain, plain_type, unique_names, without_empty_rows
 from separatrix.tables.sql import Connection, first_words, path_literal, too_little_memory
 
-__all__ = ["Field", "describe", "load_query", "load_typed"]
-
 Answer = TypeVar("Answer")
 LARGEST_OBJECT = 67108864  # bytes of a record in a JSON file
 NUMBERED = re.compile(r"_\d+$")

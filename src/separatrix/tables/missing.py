@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Container
 
-__all__ = ["BLANKS", "MISSING_ANYWHERE", "MISSING_NUMBERS", "clean_word", "is_missing_word"]
-
 BLANKS = " \t\r\n\u00a0"
 
 MISSING_ANYWHERE = (

@@ -14,19 +14,6 @@ from dataclasses import dataclass
 
 from separatrix.tables.sql import literal
 
-__all__ = [
-    "BLANKS",
-    "FORMATS",
-    "PLAIN",
-    "SIGNS",
-    "NumberFormat",
-    "has_codes",
-    "is_number",
-    "is_plain_number",
-    "number_format",
-    "proves_decimal_comma",
-]
-
 SIGNS = "$€£¥₹%"
 BLANKS = " \u00a0\u2009\u202f"
 WORDS = "[iI]nf(inity)?|INF|[nN]a[nN]|NAN"

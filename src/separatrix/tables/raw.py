@@ -11,8 +11,6 @@ from dataclasses import dataclass, replace
 from separatrix.errors import counted
 from separatrix.tables.sql import Connection
 
-__all__ = ["RAW", "Raw", "cast_to_plain", "number_words", "plain_type", "unique_names", "without_empty_rows"]
-
 RAW = "raw"
 PLACES_SHOWN = 10  # of rows left out; the rest are counted
 LARGEST_WHOLE = 2**53  # beyond it, not every whole number is a float64

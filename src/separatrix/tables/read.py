@@ -25,8 +25,6 @@ from separatrix.tables.source import MemorySource, TableSource
 from separatrix.tables.sql import Connection, allow_columns, connect
 from separatrix.tables.table import ColumnKind, Table
 
-__all__ = ["open_table", "read_table"]
-
 LARGE = 32 << 20  # bytes of text from which on a table lies in a file: it is smaller there, and read faster
 PACKED = 10  # times that a compressed file grows, about
 

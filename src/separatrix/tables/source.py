@@ -17,8 +17,6 @@ from separatrix.errors import require_count
 from separatrix.tables.column_type import ColumnType
 from separatrix.tables.table import Column, Table
 
-__all__ = ["BLOCK_ROWS", "MemorySource", "TableSource", "as_source"]
-
 BLOCK_ROWS = 65_536
 
 

@@ -15,20 +15,6 @@ from uuid import uuid4
 
 from separatrix.errors import DataError
 
-__all__ = [
-    "Connection",
-    "allow_columns",
-    "connect",
-    "first_words",
-    "identifier",
-    "let_go",
-    "literal",
-    "lock",
-    "path_literal",
-    "too_little_memory",
-    "word_list",
-]
-
 LEAST_MEMORY = 64 << 20  # bytes without which DuckDB cannot read a text file at all,
 COLUMN_MEMORY = 1 << 20  # and those that a column takes while it is read
 RESTING = 8 << 20  # bytes that it keeps while it is not read

@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 
 from separatrix.errors import DataError, did_you_mean
 
-__all__ = ["KINDS", "MORE_TRUTHS", "Column", "ColumnKind", "Columns", "Table", "category_column", "require_column"]
-
 ColumnKind = Literal["number", "boolean", "category", "date", "text", "id"]
 KINDS: tuple[ColumnKind, ...] = get_args(ColumnKind)
 MORE_TRUTHS = {"false": 0.0, "0": 0.0, "0.0": 0.0, "true": 1.0, "1": 1.0, "1.0": 1.0}  # beside a column's two words

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from separatrix.errors import DataError
 from separatrix.tables.table import Table
 
-__all__ = ["TRUTH_VALUES", "target_column"]
-
 TRUTH_VALUES = ("false", "true")
 LARGEST_WHOLE = 2.0**53  # beyond it, not every whole number is a float64
 

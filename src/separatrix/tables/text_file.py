@@ -23,8 +23,6 @@ from separatrix.tables.encoding import Encoding, detect_encoding, rewrite
 from separatrix.tables.files import File, empty_file
 from separatrix.tables.sql import Connection, path_literal
 
-__all__ = ["TextFile", "prepare_text", "prepare_text_anew", "text_lines", "trailing_separators"]
-
 PIECE = 1 << 22  # bytes looked at in one go
 SAMPLE = 1 << 18  # bytes at the start
 PLACES, PLACE = 7, 1 << 15  # further places looked at, and bytes at each

@@ -18,8 +18,6 @@ from separatrix.tables.load_typed import Field, describe, load_query
 from separatrix.tables.raw import Raw
 from separatrix.tables.sql import Connection, identifier, lock
 
-__all__ = ["choose_rows", "run_query"]
-
 VIEW = "t"
 CHOSEN = "chosen"
 

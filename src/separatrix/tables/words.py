@@ -14,8 +14,6 @@ from typing import NamedTuple
 from separatrix.tables.missing import BLANKS, MISSING_ANYWHERE, MISSING_NUMBERS
 from separatrix.tables.sql import Connection, literal, word_list
 
-__all__ = ["Taken", "Words", "clean", "count_words", "trimmed"]
-
 SAMPLE = 1000  # different words looked at in Python
 LOOKED_AT = 100_000  # rows by which it is told whether most differ
 LONG = 100  # bytes a cell on average from which on blanks around them are left alone: it would take long to look

@@ -17,8 +17,6 @@ from separatrix.errors import OptionError
 from separatrix.files import replacing
 from separatrix.tables.sql import Connection, connect, first_words, identifier
 
-__all__ = ["WRITERS", "write_columns", "writer_of"]
-
 WRITERS = {
     ".csv": "FORMAT csv, HEADER",
     ".tsv": "FORMAT csv, HEADER, DELIMITER '\t'",

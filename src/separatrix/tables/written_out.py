@@ -8,8 +8,6 @@ from separatrix.errors import DataError
 from separatrix.tables.libsvm import SparseTable
 from separatrix.tables.table import Column, Table
 
-__all__ = ["LABEL", "written_out"]
-
 LABEL = "label"
 MOST_CELLS = 100_000_000
 

@@ -15,8 +15,6 @@ from fractions import Fraction
 
 from separatrix.errors import require_count
 
-__all__ = ["capacity", "separability_probability", "separable_dichotomies"]
-
 
 def separable_dichotomies(N: int, d: int) -> int:
     """Return how many of the 2^N labellings of N points in general position d weights (bias included) can separate.

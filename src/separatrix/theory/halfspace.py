@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.errors import DataError, OptionError, require_choice
-from separatrix.rule import Tie, predicted_signs
-
-__all__ = ["Halfspace", "augment", "reflect"]
+from separatrix.loops.online import Tie
+from separatrix.rule import predicted_signs
 
 Floats = NDArray[np.float64]
 

@@ -17,8 +17,6 @@ import math
 
 from separatrix.errors import OptionError, require_count, require_number
 
-__all__ = ["sample_size", "vc_dimension"]
-
 
 def vc_dimension(d: int, homogeneous: bool = False) -> int:
     """Return the VC dimension of halfspaces in R^d, of those through the origin if `homogeneous`.

@@ -26,8 +26,6 @@ from separatrix.design.base import Block, Design
 from separatrix.design.threads import map_groups
 from separatrix.jit import Loop
 
-__all__ = ["digest", "fingerprint"]
-
 PART_BYTES = 2**20  # hashed at once by a core
 PLAIN = (
     str,

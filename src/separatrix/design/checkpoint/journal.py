@@ -21,8 +21,6 @@ from separatrix.design.checkpoint.record_file import PlacedRecord, RecordFile
 from separatrix.design.checkpoint.results import pack, unpack
 from separatrix.errors import OptionError
 
-__all__ = ["Journal", "open_journal", "remove_journal"]
-
 FILE = "fit.journal"
 LIMIT = 2**31  # bytes of a journal, unless told otherwise
 LARGEST = 2**30  # bytes of a result, which is read at once

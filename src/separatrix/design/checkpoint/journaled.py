@@ -26,11 +26,9 @@ from separatrix.design.checkpoint.journal import Journal, open_journal
 from separatrix.design.column_stores import column_store
 from separatrix.design.columns import ColumnStore
 from separatrix.design.mapped import MappedDesign, MappedRows
-from separatrix.design.maps import FeatureMap
+from separatrix.design.maps.base import FeatureMap
 from separatrix.design.row_source import RowSource, rows_of
 from separatrix.loops.rows import Rows
-
-__all__ = ["JournaledDesign", "JournaledRows", "checkpointed"]
 
 SMALL = 2**20  # entries of a derived design in memory, up to which its passes are made again
 SHARE = 0.25  # of the matrix, above which a result is as soon computed again as read

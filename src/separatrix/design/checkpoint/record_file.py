@@ -24,8 +24,6 @@ from typing import Any, NamedTuple
 
 from separatrix.errors import DataError, OptionError
 
-__all__ = ["PlacedRecord", "RecordFile"]
-
 MAGIC = b"separatrix journal 1\n"
 MARK = b"\x00\xffpass\xff\x00"
 LAYOUT = struct.Struct("<8sIIQ")  # mark, bytes of the head, checksum of head and next length, bytes of the body

@@ -13,8 +13,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["pack", "unpack"]
-
 PACKAGE = __name__.partition(".")[0]
 NUMBERS = "fiub"  # kinds of element types
 

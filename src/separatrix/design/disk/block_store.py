@@ -25,8 +25,6 @@ from separatrix.design.disk.row_file import RowFile
 from separatrix.errors import DataError, ModelFileError
 from separatrix.records import Record, parse_json
 
-__all__ = ["FILES", "HEADER", "BlockStore", "DenseBlocks", "SparseBlocks"]
-
 HEADER = "blocks.json"
 FILES = {False: ("rows.bin",), True: ("values.bin", "columns.bin", "starts.bin")}
 DTYPES = ("<f8", "<f4")

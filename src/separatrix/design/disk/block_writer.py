@@ -20,8 +20,6 @@ from separatrix.design.disk.row_file import RowFile
 from separatrix.errors import DataError
 from separatrix.files import write_whole
 
-__all__ = ["BlockWriter"]
-
 
 class BlockWriter:
     """Writes rows of so many columns, and gives them back as a store.

@@ -16,8 +16,6 @@ from separatrix.design.disk.on_disk import OnDiskDesign
 from separatrix.design.row_source import RowSource
 from separatrix.errors import OptionError
 
-__all__ = ["BlockedDesign", "BlockedRows", "BlockedSparseDesign"]
-
 LEAST_MEMORY = 2**24  # bytes: blocks for each core, and what works on them
 
 

@@ -17,8 +17,6 @@ from separatrix.design.disk.buffers import Buffers
 from separatrix.design.disk.on_disk import BLOCK, OnDiskDesign, written
 from separatrix.loops.rows import Rows
 
-__all__ = ["BlockedDesign"]
-
 
 class BlockedDesign(OnDiskDesign):
     """Dense rows on disk; `centre` is taken off each row as it is read."""

@@ -21,8 +21,6 @@ from separatrix.design.disk.on_disk import BLOCK, OnDiskDesign, written
 from separatrix.design.disk.row_file import RowFile
 from separatrix.loops.rows import Rows
 
-__all__ = ["BlockedSparseDesign"]
-
 MANY = 2**31  # which 4 bytes cannot count
 
 

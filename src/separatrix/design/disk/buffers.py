@@ -14,8 +14,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Buffers"]
-
 FREE = 3  # references to a piece that no one uses: the list's, the loop's and the one that asks
 KEPT = 4  # pieces, for each thread; what is kept by others is left to them
 

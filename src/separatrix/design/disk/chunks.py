@@ -26,8 +26,6 @@ from separatrix.design.disk.row_file import RowFile, require_room, scratch_folde
 from separatrix.design.row_source import is_dask
 from separatrix.errors import DataError
 
-__all__ = ["blocked", "mapped_rows"]
-
 PIECE_BYTES = 2**23  # read and written at one go
 NUMBER_BYTES = 8
 READABLE = ("r", "r+", "w+")  # modes of a memory map in which its file has what the array shows

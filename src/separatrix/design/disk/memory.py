@@ -12,8 +12,6 @@ from pathlib import Path
 
 from separatrix.errors import OptionError
 
-__all__ = ["default_cap", "free_memory", "parse_memory", "plain_size"]
-
 SHARE = 0.5  # of what is free, taken unless told otherwise
 UNKNOWN = 2**31  # bytes: taken to be free where the system does not tell
 POWERS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}

@@ -24,8 +24,6 @@ from separatrix.design.base import Block, Design
 from separatrix.design.disk.block_store import BlockStore
 from separatrix.design.disk.block_writer import BlockWriter
 
-__all__ = ["BLOCK", "OnDiskDesign", "written"]
-
 COPIED = 0.25  # of the memory allowed: copies of rows or columns that take more go to disk
 BLOCK = 1 / 16  # of the memory allowed: the largest block, since each core has a few
 

@@ -24,8 +24,6 @@ from numpy.typing import NDArray
 from separatrix.design.disk.memory import plain_size
 from separatrix.errors import DataError
 
-__all__ = ["RowFile", "require_room", "scratch_folder"]
-
 FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 MOUNTS = Path("/proc/self/mounts")
 HELD_IN_MEMORY = {"tmpfs", "ramfs"}

@@ -7,10 +7,3 @@ try:
     import distributed  # noqa: F401
 except ImportError:
     raise OptionError("a cluster needs Dask; install it: pip install 'separatrix[dask]'") from None
-
-from separatrix.design.distributed.cluster import open_client, spread
-from separatrix.design.distributed.columns import RemoteStore
-from separatrix.design.distributed.dask_design import DaskDesign
-from separatrix.design.distributed.rows import DaskRows, dask_rows
-
-__all__ = ["DaskDesign", "DaskRows", "RemoteStore", "dask_rows", "open_client", "spread"]

@@ -26,8 +26,6 @@ from separatrix.design.distributed.rows import PARTITION_BYTES, DaskRows
 from separatrix.design.threads import cores
 from separatrix.errors import OptionError
 
-__all__ = ["open_client", "spread"]
-
 PATIENCE = "10s"  # for the first answer of a scheduler
 # Freed memory is kept for the next block: handing it back after each costs as much as the work on it.
 SETTINGS = {"distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": str(2**26)}

@@ -11,16 +11,9 @@ import numpy as np
 
 from separatrix.design.array import DenseDesign
 from separatrix.design.base import Block, add_each
-from separatrix.design.column_stores import (
-    GATHERED,
-    DenseColumns,
-    column_store,
-    weighted_grams,
-)
+from separatrix.design.column_stores import GATHERED, DenseColumns, column_store, weighted_grams
 from separatrix.design.columns import Columns, ColumnStore, Floats, Indices
 from separatrix.design.distributed.dask_design import DaskDesign
-
-__all__ = ["RemoteStore"]
 
 
 class RemoteColumns(DenseColumns):

@@ -22,8 +22,6 @@ from separatrix.design.base import Block, Design, Floats
 from separatrix.design.distributed.partitions import Partitions
 from separatrix.design.distributed.work import View
 
-__all__ = ["DaskDesign"]
-
 FETCHED = 2**22  # entries of a selection up to which it is brought here: 32 megabytes
 
 

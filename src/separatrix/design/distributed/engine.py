@@ -21,8 +21,6 @@ from distributed.comm import CommClosedError
 from separatrix.design.threads import cores, map_groups, one_blas_thread
 from separatrix.errors import ClusterError, OptionError
 
-__all__ = ["ClusterEngine", "Engine", "ThreadEngine", "current_client", "current_engine"]
-
 Call = tuple[Any, ...]
 Join = Callable[..., Any]  # of several results, in order
 Places = Sequence[str | None] | None

@@ -18,8 +18,6 @@ from separatrix.design.distributed import work
 from separatrix.design.distributed.engine import Engine
 from separatrix.errors import DataError
 
-__all__ = ["Partitions"]
-
 
 class Partitions:
     """Held rows (n, width) in `count` partitions; partition k has the rows `edges[k]` to `edges[k + 1]`."""

@@ -24,11 +24,9 @@ from separatrix.design.distributed import work
 from separatrix.design.distributed.dask_design import DaskDesign
 from separatrix.design.distributed.engine import ClusterEngine, Engine, current_engine
 from separatrix.design.distributed.partitions import Partitions
-from separatrix.design.maps import FeatureMap
+from separatrix.design.maps.base import FeatureMap
 from separatrix.design.row_source import RowSource
 from separatrix.errors import DataError, NeedsError
-
-__all__ = ["DaskRows", "dask_rows"]
 
 PARTITION_BYTES = 2**28
 NUMERIC = "biuf"  # kinds of element types that are numbers as they are

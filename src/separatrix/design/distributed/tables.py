@@ -18,16 +18,13 @@ from numpy.typing import NDArray
 from separatrix.design.distributed.engine import Engine, current_engine
 from separatrix.design.distributed.partitions import Partitions
 from separatrix.design.distributed.rows import DaskRows
-from separatrix.design.encode import ColumnReport, Encoded, Encoding
-from separatrix.design.encode.base import add_reports
-from separatrix.design.encode.encoding import refuse_gaps
+from separatrix.design.encode.base import ColumnReport, add_reports
+from separatrix.design.encode.encoding import Encoded, Encoding, refuse_gaps
 from separatrix.errors import DataError
-from separatrix.tables import Table, TableSource, from_frame
 from separatrix.tables.column_type import ColumnType
-from separatrix.tables.source import BLOCK_ROWS, MemorySource
-from separatrix.tables.table import Column, require_column
-
-__all__ = ["DaskTable", "EncodedParts"]
+from separatrix.tables.frames import from_frame
+from separatrix.tables.source import BLOCK_ROWS, MemorySource, TableSource
+from separatrix.tables.table import Column, Table, require_column
 
 SOURCE = "the Dask dataframe"
 

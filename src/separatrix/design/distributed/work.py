@@ -18,25 +18,8 @@ from separatrix.design.array import DenseDesign, SparseDesign
 from separatrix.design.base import Block, Design, Floats
 from separatrix.design.build import make_design
 from separatrix.design.mapped import MappedDesign
-from separatrix.design.maps import FeatureMap
+from separatrix.design.maps.base import FeatureMap
 from separatrix.errors import DataError
-
-__all__ = [
-    "View",
-    "fold_part",
-    "gather_part",
-    "join_results",
-    "joined",
-    "kept_rows",
-    "measure",
-    "row_lengths",
-    "rows_of_part",
-    "same",
-    "some_rows",
-    "stack",
-    "taken_rows",
-    "work_on",
-]
 
 Combine = Callable[[Any, Any], Any]
 

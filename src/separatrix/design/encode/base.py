@@ -19,8 +19,6 @@ from separatrix.errors import counted
 from separatrix.records import Record
 from separatrix.tables.table import Column
 
-__all__ = ["ALL_ROWS", "Cells", "ColumnEncoding", "ColumnReport", "Entries", "add_reports", "gap_name"]
-
 Floats = NDArray[np.float64]
 ALL_ROWS = slice(None)
 LEVELS_SHOWN = 3  # of those that are new; the rest are counted

@@ -21,8 +21,6 @@ from separatrix.errors import ModelFileError
 from separatrix.records import Record
 from separatrix.tables.table import Column
 
-__all__ = ["CategoryEncoding"]
-
 NO_FEATURE = -2  # the place of the reference
 OTHER, MISSING = "(other)", "(missing)"
 

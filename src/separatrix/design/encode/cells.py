@@ -20,20 +20,6 @@ from separatrix.design.encode.base import Cells, ColumnReport
 from separatrix.tables.missing import MISSING_ANYWHERE, clean_word
 from separatrix.tables.table import MORE_TRUTHS, Column
 
-__all__ = [
-    "NUMERALS",
-    "cleaned",
-    "iso_date",
-    "read_dates",
-    "read_gaps",
-    "read_levels",
-    "read_numbers",
-    "read_texts",
-    "read_truths",
-    "truth_words",
-    "written",
-]
-
 Floats = NDArray[np.float64]
 EPOCH = datetime(1970, 1, 1)
 SECONDS_A_DAY = 86400.0

@@ -20,8 +20,6 @@ from separatrix.design.encode.text import BUCKETS, TextEncoding, learn_vocabular
 from separatrix.errors import DataError, OptionError, counted, did_you_mean
 from separatrix.tables.table import Column
 
-__all__ = ["MAX_LEVELS", "Wishes", "plan_column"]
-
 Floats = NDArray[np.float64]
 MAX_LEVELS = 1000
 DEFAULT_WORDS = ("false", "true")

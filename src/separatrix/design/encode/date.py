@@ -11,8 +11,6 @@ from separatrix.design.encode.filled import FilledEncoding
 from separatrix.records import Record
 from separatrix.tables.table import Column
 
-__all__ = ["DateEncoding"]
-
 FARTHEST = 10_000_000  # days from 1970: some 27,000 years
 
 

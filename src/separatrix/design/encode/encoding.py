@@ -22,8 +22,6 @@ from separatrix.errors import DataError, counted
 from separatrix.records import Record
 from separatrix.tables.table import Table
 
-__all__ = ["POLICIES", "Encoded", "Encoding", "Omitted", "refuse_gaps", "spelt_out", "unique_names"]
-
 POLICIES = ("impute", "drop", "error")
 BLOCK_ENTRIES = 2**17  # written at a time: a megabyte, which a core's cache holds
 FEWEST_ROWS = 64

@@ -15,8 +15,6 @@ import numpy as np
 
 from separatrix.design.encode.base import ALL_ROWS, Cells, ColumnEncoding, Entries, Floats, gap_name
 
-__all__ = ["FilledEncoding"]
-
 
 @dataclass(frozen=True)
 class FilledEncoding(ColumnEncoding):

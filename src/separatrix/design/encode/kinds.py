@@ -12,8 +12,6 @@ from separatrix.design.encode.text import TextEncoding
 from separatrix.errors import ModelFileError
 from separatrix.records import Record
 
-__all__ = ["ALL", "column_from_record"]
-
 _KINDS: tuple[type[ColumnEncoding], ...] = (
     NumberEncoding,
     BooleanEncoding,

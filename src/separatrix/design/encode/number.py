@@ -11,8 +11,6 @@ from separatrix.design.encode.filled import FilledEncoding
 from separatrix.records import Record
 from separatrix.tables.table import Column
 
-__all__ = ["NumberEncoding"]
-
 
 @dataclass(frozen=True)
 class NumberEncoding(FilledEncoding):

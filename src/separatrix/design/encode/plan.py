@@ -27,8 +27,6 @@ from separatrix.design.encode.encoding import POLICIES, Encoding, Omitted, spelt
 from separatrix.errors import DataError, OptionError, counted, require_choice, require_count
 from separatrix.tables.table import Column, Columns, require_column
 
-__all__ = ["plan_encoding"]
-
 SPARSE_FEATURES = 200  # from here on a sparse matrix may pay
 SAMPLE_ROWS = 1000
 SPARSE_SHARE = 0.1  # of entries that are not 0: below, a sparse matrix is smaller and faster

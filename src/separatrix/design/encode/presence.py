@@ -13,8 +13,6 @@ from separatrix.design.encode.cells import read_gaps
 from separatrix.records import Record
 from separatrix.tables.table import Column
 
-__all__ = ["PresenceEncoding"]
-
 
 @dataclass(frozen=True)
 class PresenceEncoding(ColumnEncoding):

@@ -23,7 +23,6 @@ from separatrix.tables.table import Table
 if TYPE_CHECKING:
     from separatrix.design.disk.block_store import BlockStore
 
-__all__ = ["encode_source", "row_blocks"]
 
 MOST_CELLS = 2**21  # of a table that are read at a time
 MOST_ENTRIES = 2**20  # of a dense matrix on its way to disk

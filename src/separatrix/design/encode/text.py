@@ -28,8 +28,6 @@ from separatrix.errors import ModelFileError
 from separatrix.records import Record
 from separatrix.tables.table import Column
 
-__all__ = ["BUCKETS", "TextEncoding", "Vocabulary", "bucket_of", "learn_vocabulary", "words_of"]
-
 BUCKETS = 2**18
 MOST_BUCKETS = 2**32
 FEWEST_ROWS = 2  # that a bucket must have been seen in

@@ -7,24 +7,11 @@ from typing import Any
 
 from separatrix.design.maps.base import FeatureMap
 from separatrix.design.maps.fourier import FourierMap
-from separatrix.design.maps.nystroem import NystroemMap, nystroem_map
-from separatrix.design.maps.polynomial import PolynomialMap, count_products
+from separatrix.design.maps.nystroem import NystroemMap
+from separatrix.design.maps.polynomial import PolynomialMap
 from separatrix.design.maps.products import ProductsMap
 from separatrix.design.maps.squared_distance import SquaredDistanceMap
 from separatrix.errors import did_you_mean
-
-__all__ = [
-    "ALL",
-    "FeatureMap",
-    "FourierMap",
-    "NystroemMap",
-    "PolynomialMap",
-    "ProductsMap",
-    "SquaredDistanceMap",
-    "count_products",
-    "map_from_dict",
-    "nystroem_map",
-]
 
 ALL: tuple[type[FeatureMap], ...] = (SquaredDistanceMap, PolynomialMap, ProductsMap, FourierMap, NystroemMap)
 

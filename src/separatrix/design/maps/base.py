@@ -17,8 +17,6 @@ from numpy.typing import NDArray
 
 from separatrix.errors import DataError, OptionError
 
-__all__ = ["FeatureMap", "Floats", "finite_array"]
-
 Floats = NDArray[np.float64]
 
 

@@ -14,8 +14,6 @@ import numpy as np
 from separatrix.design.maps.base import FeatureMap, Floats, finite_array
 from separatrix.errors import OptionError
 
-__all__ = ["FourierMap"]
-
 
 @dataclass(frozen=True, eq=False)
 class FourierMap(FeatureMap):

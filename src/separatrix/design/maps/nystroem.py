@@ -16,8 +16,6 @@ from separatrix.design.kernels import Kernel, kernel_from_dict
 from separatrix.design.maps.base import FeatureMap, Floats, finite_array
 from separatrix.errors import DataError
 
-__all__ = ["NystroemMap", "nystroem_map"]
-
 NO_RANK = 1e-12  # of the largest eigenvalue: below, a direction of the landmarks is rounding
 
 

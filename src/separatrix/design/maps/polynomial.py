@@ -19,8 +19,6 @@ import numpy as np
 from separatrix.design.maps.base import FeatureMap, Floats
 from separatrix.errors import require_count
 
-__all__ = ["PolynomialMap", "count_products"]
-
 
 def count_products(columns: int, degree: int) -> int:
     """Return how many products of at most `degree` columns there are, the empty one not counted.

@@ -13,8 +13,6 @@ import numpy as np
 from separatrix.design.maps.base import FeatureMap, Floats
 from separatrix.errors import require_count
 
-__all__ = ["ProductsMap"]
-
 ROOT_TWO = math.sqrt(2.0)
 
 

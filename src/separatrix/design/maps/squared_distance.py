@@ -10,8 +10,6 @@ import numpy as np
 
 from separatrix.design.maps.base import FeatureMap, Floats, finite_array
 
-__all__ = ["SquaredDistanceMap"]
-
 
 @dataclass(frozen=True, eq=False)
 class SquaredDistanceMap(FeatureMap):

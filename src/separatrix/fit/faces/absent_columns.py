@@ -14,10 +14,8 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.certificates import Places, Rays
-from separatrix.design import Block, add_each
-
-__all__ = ["absent_columns_direction"]
+from separatrix.certificates.rays import Places, Rays
+from separatrix.design.base import Block, add_each
 
 Floats = NDArray[np.float64]
 ROUNDS = 20

@@ -18,11 +18,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.certificates import Places, Rays
+from separatrix.certificates.rays import Places, Rays
 from separatrix.fit.faces.equal_rows import Level
 from separatrix.fit.run import Watch
-
-__all__ = ["Ahead", "counted_classes", "leads", "put_ahead"]
 
 Floats = NDArray[np.float64]
 SWEEPS = 120

@@ -16,12 +16,12 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
-from separatrix.certificates import Divergence, Places, Rays, Relation, SignProof, dense_relation
+from separatrix.certificates.divergence import Divergence, SignProof
+from separatrix.certificates.overlap import dense_relation
+from separatrix.certificates.rays import Places, Rays, Relation
 from separatrix.design.threads import one_blas_thread
 from separatrix.fit.faces.relations import find_relations, solve_rationals, whiten
 from separatrix.fit.faces.search import Face, strangers
-
-__all__ = ["find_divergence"]
 
 Floats = NDArray[np.float64]
 MOST_COLUMNS = 1200  # beyond which spans are not worked out

@@ -18,9 +18,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.certificates import Clash, OverlapProof, Places, Rays
-
-__all__ = ["EqualRows", "Level", "equal_rows", "levelled"]
+from separatrix.certificates.clashes import Clash
+from separatrix.certificates.overlap import OverlapProof
+from separatrix.certificates.rays import Places, Rays
 
 
 class Level(NamedTuple):

@@ -19,10 +19,9 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
-from separatrix.certificates import OverlapProof, Relation, overlap_holds
+from separatrix.certificates.overlap import OverlapProof, overlap_holds
+from separatrix.certificates.rays import Relation
 from separatrix.fit.faces.relations import Whitened, find_relations, solve_rationals, whiten
-
-__all__ = ["Cancelling", "exact_proof", "few_multipliers", "in_any_columns"]
 
 Floats = NDArray[np.float64]
 CANDIDATES = 6  # rays for each column among which the combination is looked for first

@@ -16,8 +16,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["RationalFace", "rational_face"]
-
 Floats = NDArray[np.float64]
 MAX_PIVOTS = 2000
 

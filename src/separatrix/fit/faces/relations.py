@@ -16,9 +16,8 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
-from separatrix.certificates import Relation, exact_sign_rows
-
-__all__ = ["Whitened", "find_relations", "near_relations", "simplest_near", "solve_rationals", "whiten"]
+from separatrix.certificates.error_free import exact_sign_rows
+from separatrix.certificates.rays import Relation
 
 Floats = NDArray[np.float64]
 RANK_TOLERANCE = 1e-11  # of the largest, in columns of equal scale: below, a pivot counts as 0

@@ -20,13 +20,13 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.certificates import Clash, OverlapProof, Places, Rays, Relation
+from separatrix.certificates.clashes import Clash
+from separatrix.certificates.overlap import OverlapProof
+from separatrix.certificates.rays import Places, Rays, Relation
 from separatrix.fit.faces.absent_columns import absent_columns_direction
 from separatrix.fit.faces.small import small_face
 from separatrix.fit.faces.wide import WideFace, clash_of_two, fitted_face, wide_face
 from separatrix.fit.run import Watch
-
-__all__ = ["Face", "find_face", "strangers"]
 
 Floats = NDArray[np.float64]
 ROUNDS = 200

@@ -24,19 +24,19 @@ import scipy.linalg
 import scipy.sparse
 from numpy.typing import NDArray
 
-from separatrix.certificates import OverlapProof, Places, Relation, dense_relation, exact_sign_rows, overlap_holds
-from separatrix.design import make_design
+from separatrix.certificates.error_free import exact_sign_rows
+from separatrix.certificates.overlap import OverlapProof, dense_relation, overlap_holds
+from separatrix.certificates.rays import Places, Relation
+from separatrix.design.build import make_design
 from separatrix.design.threads import one_blas_thread
 from separatrix.fit.faces.few_multipliers import exact_proof, few_multipliers, in_any_columns
 from separatrix.fit.faces.rational import rational_face
 from separatrix.fit.faces.relations import Whitened, find_relations, whiten
 from separatrix.fit.faces.straight_columns import original_weights, straightened
-from separatrix.losses import Logistic
+from separatrix.losses.logistic import Logistic
 from separatrix.numerics import sigmoid
 from separatrix.problem import Problem
-from separatrix.solvers import Newton
-
-__all__ = ["SmallFace", "small_face"]
+from separatrix.solvers.newton import Newton
 
 Floats = NDArray[np.float64]
 NEWTON_STEPS = 60

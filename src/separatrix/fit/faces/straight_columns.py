@@ -12,10 +12,8 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.certificates import Relation
+from separatrix.certificates.rays import Relation
 from separatrix.fit.faces.relations import Whitened, near_relations
-
-__all__ = ["original_weights", "straightened"]
 
 Floats = NDArray[np.float64]
 MOST_ROWS = 5000

@@ -16,17 +16,19 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.certificates import Clash, OverlapProof, Places, Rays, exact_sign_rows, make_rays
+from separatrix.certificates.clashes import Clash
+from separatrix.certificates.error_free import exact_sign_rows
+from separatrix.certificates.overlap import OverlapProof
+from separatrix.certificates.rays import Places, Rays, make_rays
 from separatrix.fit.convex import ConvexOptions, fit_convex
 from separatrix.fit.faces.ahead import Ahead, counted_classes, leads, put_ahead
 from separatrix.fit.faces.equal_rows import EqualRows, equal_rows, levelled
 from separatrix.fit.faces.small import small_face
 from separatrix.fit.run import Watch
 from separatrix.fit.stopping import separation_rule
-from separatrix.losses import Logistic, Softmax
+from separatrix.losses.logistic import Logistic
+from separatrix.losses.softmax import Softmax
 from separatrix.problem import Problem
-
-__all__ = ["WideFace", "clash_of_two", "fitted_face", "wide_face"]
 
 Floats = NDArray[np.float64]
 BITS = (8, 12, 16, 24, 36, 50)  # of the largest weight, tried in turn: fewer make a shorter proof

@@ -25,8 +25,6 @@ from separatrix.fit.least_squares import fit_least_squares
 from separatrix.inference.diagnosis.fitted_rows import FittedRows
 from separatrix.inference.diagnosis.influence import Influence
 
-__all__ = ["BreuschPagan", "JarqueBera", "Outlier", "Tested", "breusch_pagan", "jarque_bera", "outlier", "reset"]
-
 Floats = NDArray[np.float64]
 NEGLIGIBLE = 1e-10  # of a column's length: what is left of it, if it depends on the others
 

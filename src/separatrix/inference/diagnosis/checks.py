@@ -18,8 +18,6 @@ from separatrix.inference.diagnosis.influence import Influence
 from separatrix.inference.diagnosis.record import Check, Judgement
 from separatrix.inference.table import Measure
 
-__all__ = ["check_equal_variance", "check_existence", "check_independence", "check_linearity", "check_normality"]
-
 DOUBTFUL, CONTRADICTED = 0.05, 0.01  # p-values below which an assumption is
 LEAST_FREEDOM = 2  # for a Durbin–Watson statistic that depends on the targets
 FEW = 30  # rows: below, a test of normality is rough

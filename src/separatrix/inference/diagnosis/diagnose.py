@@ -16,8 +16,6 @@ from separatrix.inference.diagnosis.inflation import Inflation, variance_inflati
 from separatrix.inference.diagnosis.influence import Influence
 from separatrix.inference.diagnosis.record import Diagnosis, InfluentialRow
 
-__all__ = ["diagnose", "diagnose_rows"]
-
 NAMED = 5  # rows named as influential
 INFLATED = 10.0  # VIF, or squared GVIF^(1/2df), from which a column says little of its own
 

@@ -27,8 +27,6 @@ from numpy.typing import NDArray
 from separatrix.design.threads import one_blas_thread
 from separatrix.inference.diagnosis.fitted_rows import FittedRows
 
-__all__ = ["DurbinWatson", "durbin_watson"]
-
 Floats = NDArray[np.float64]
 EXACT_ROWS = 2000  # up to which the distribution is computed
 FEW_COLUMNS = 60  # up to which their determinants are cheaper than the eigenvalues

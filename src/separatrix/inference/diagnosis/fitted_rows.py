@@ -24,8 +24,6 @@ from separatrix.inference.linear.facts import linear_facts
 from separatrix.inference.linear.frame import Frame, make_frame
 from separatrix.problem import Problem
 
-__all__ = ["FittedRows", "rows_of"]
-
 Floats = NDArray[np.float64]
 TAME = 100.0  # the condition of columns up to which clearing others of them once is enough
 

@@ -19,8 +19,6 @@ from numpy.typing import NDArray
 from separatrix.errors import OptionError, did_you_mean
 from separatrix.fit.least_squares import LeastSquaresFit
 
-__all__ = ["Inflation", "variance_inflation"]
-
 Floats = NDArray[np.float64]
 Terms = Mapping[str, Sequence[str]]
 

@@ -20,10 +20,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.design import Block
+from separatrix.design.base import Block
 from separatrix.inference.diagnosis.fitted_rows import FittedRows, rows_of
-
-__all__ = ["Influence", "influence"]
 
 Floats = NDArray[np.float64]
 WHOLE = 1.0 - 1e-10  # a leverage above this is 1 but for rounding

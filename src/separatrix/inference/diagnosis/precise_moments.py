@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 
 from separatrix.numerics import two_product, two_sum
 
-__all__ = ["Deviations", "PairMoments"]
-
 Floats = NDArray[np.float64]
 
 

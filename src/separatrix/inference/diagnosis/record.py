@@ -11,11 +11,10 @@ from typing import Any, Literal
 
 from separatrix.errors import OptionError, did_you_mean
 from separatrix.inference.diagnosis.inflation import Inflation
-from separatrix.inference.rendering import render_html, render_text
 from separatrix.inference.rendering.diagnosis import diagnosis_sheet
+from separatrix.inference.rendering.html import render_html
+from separatrix.inference.rendering.text import render_text
 from separatrix.inference.table import Measure, json_values
-
-__all__ = ["Check", "Diagnosis", "InfluentialRow", "Judgement"]
 
 Judgement = Literal["consistent", "doubtful", "contradicted", "not checked"]
 

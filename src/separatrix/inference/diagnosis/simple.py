@@ -20,14 +20,14 @@ import scipy.special
 from numpy.typing import NDArray
 
 from separatrix.errors import DataError, OptionError, counted, require_count, require_number
-from separatrix.fit import real_targets
+from separatrix.fit.targets import real_targets
 from separatrix.inference import eligibility
 from separatrix.inference.diagnosis.precise_moments import Deviations, PairMoments
-from separatrix.inference.rendering import Grid, Sheet, number, p_text, render_html, render_text
+from separatrix.inference.rendering.html import render_html
+from separatrix.inference.rendering.sheet import Grid, Sheet, number, p_text
+from separatrix.inference.rendering.text import render_text
 from separatrix.inference.table import Term, json_values
 from separatrix.numerics import two_product, two_sum
-
-__all__ = ["SimpleRegression", "simple_regression", "simple_regression_from_moments"]
 
 Floats = NDArray[np.float64]
 ROUNDING = 1e-12  # relative: by how much a covariance of rounded moments may exceed the product of deviations

@@ -26,8 +26,6 @@ from separatrix.inference.evaluation.rows import JudgedRows, judged_rows
 from separatrix.inference.level import require_level
 from separatrix.inference.table import json_values
 
-__all__ = ["ClassifierEvaluation", "evaluate_classifier"]
-
 Floats = NDArray[np.float64]
 NO_PROBABILITIES = "the model gives scores and no probabilities; use one with predict_proba, as LogisticRegression"
 MEASURES = ("accuracy", "log_loss", "brier", "auc")

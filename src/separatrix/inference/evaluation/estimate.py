@@ -20,16 +20,6 @@ import numpy as np
 import scipy.special
 from numpy.typing import NDArray
 
-__all__ = [
-    "ALIKE",
-    "Estimate",
-    "mean_estimate",
-    "normal_reach",
-    "positive_estimate",
-    "share_estimate",
-    "spread_of_mean",
-]
-
 Floats = NDArray[np.float64]
 ALIKE = "every row has the same value, so that nothing tells how it varies; give more rows"
 

@@ -8,8 +8,6 @@ from separatrix.errors import OptionError
 from separatrix.inference.evaluation.classifier import ClassifierEvaluation, evaluate_classifier
 from separatrix.inference.evaluation.regressor import RegressorEvaluation, evaluate_regressor
 
-__all__ = ["evaluate"]
-
 
 def evaluate(
     model: Any, X: Any, y: Any, weights: Any = None, *, level: float = 0.95

@@ -23,8 +23,6 @@ from separatrix.errors import counted
 from separatrix.inference.evaluation.estimate import Estimate, normal_reach, spread_of_mean
 from separatrix.numerics import logit, sigmoid
 
-__all__ = ["Ranking", "mean_area", "rank_class"]
-
 Floats = NDArray[np.float64]
 NO_VARIANCE = (
     "the scores rank every pair of rows alike, so that DeLong's variance is 0 and says nothing; give more rows"

@@ -22,8 +22,6 @@ from separatrix.inference.evaluation.rows import checked_weights, real_numbers
 from separatrix.inference.level import require_level
 from separatrix.inference.table import json_values
 
-__all__ = ["RegressorEvaluation", "evaluate_regressor"]
-
 MEASURES = ("r_squared", "rmse", "mean_absolute_error", "bias")
 
 

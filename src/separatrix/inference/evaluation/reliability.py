@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 
 from separatrix.inference.evaluation.estimate import Estimate, mean_estimate, share_estimate
 
-__all__ = ["Binning", "Reliability", "reliability_of"]
-
 Floats = NDArray[np.float64]
 Binning = Literal["equal_counts", "equal_widths"]
 BINS = 10

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from separatrix.errors import DataError
 
-__all__ = ["JudgedRows", "checked_weights", "codes_of", "judged_rows", "real_numbers"]
-
 Floats = NDArray[np.float64]
 FEW_CLASSES = 20  # up to which comparing with each is quicker than sorting
 SUM_TOLERANCE = 1e-6  # by which the probabilities of a row may miss 1

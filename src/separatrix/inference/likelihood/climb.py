@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 
 from separatrix.design.threads import one_blas_thread
 
-__all__ = ["TOLERANCE", "Climb", "Hill", "Outlook", "climb", "solve_scaled"]
-
 Floats = NDArray[np.float64]
 TOLERANCE = 1e-18  # of ½ ∇ᵗI⁻¹∇, in units of the log-likelihood: nine digits of a standard error
 MOST_STEPS = 200

@@ -14,10 +14,8 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
-from separatrix.certificates import SeparabilityCertificate
+from separatrix.certificates.separability import SeparabilityCertificate
 from separatrix.inference.eligibility import aliased, likelihood_without_maximum, maximum_not_shown
-
-__all__ = ["Contrast", "Estimability", "binary_contrasts", "softmax_contrasts"]
 
 Relation = dict[int, Fraction]
 EITHER_WAY = "not estimable"

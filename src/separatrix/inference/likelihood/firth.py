@@ -15,16 +15,16 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.certificates import BiasReductionCertificate, JeffreysPoint, jeffreys_point
+from separatrix.certificates.bias_reduction import BiasReductionCertificate, JeffreysPoint, jeffreys_point
 from separatrix.errors import DataError, counted
-from separatrix.fit import FitResult, Status, Trace
 from separatrix.fit.convex import shift_intercept
+from separatrix.fit.result import FitResult
+from separatrix.fit.stopping import Status
+from separatrix.fit.trace import Trace
 from separatrix.inference.likelihood.climb import TOLERANCE, Climb, Outlook, climb
 from separatrix.inference.likelihood.profile import Interval, Peak, profile_interval
 from separatrix.inference.likelihood.summit import uncentring
 from separatrix.problem import Problem
-
-__all__ = ["FirthFit", "fit_firth"]
 
 Floats = NDArray[np.float64]
 

@@ -19,8 +19,6 @@ from separatrix.inference.linear.covariance import rows_counted
 from separatrix.inference.table import InferenceTable, Measure, Term
 from separatrix.problem import Problem
 
-__all__ = ["firth_table"]
-
 
 def firth_table(fit: FirthFit, problem: Problem, labels: tuple[Any, Any], weighting: str = "") -> InferenceTable:
     """Return the table of a fit; `weighting` names what rows count by where that is not how often they were seen."""

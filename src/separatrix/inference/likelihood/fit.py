@@ -11,15 +11,13 @@ import numpy as np
 import scipy.special
 from numpy.typing import NDArray
 
-from separatrix.certificates import SeparabilityCertificate
+from separatrix.certificates.separability import SeparabilityCertificate
 from separatrix.inference import eligibility
 from separatrix.inference.likelihood.estimable import Contrast, Estimability, binary_contrasts, softmax_contrasts
 from separatrix.inference.likelihood.sandwich import refuse_others, sandwich
 from separatrix.inference.likelihood.summit import Summit, find_summit
 from separatrix.inference.linear.covariance import CovarianceChoice, rows_counted
 from separatrix.problem import Problem
-
-__all__ = ["Errors", "LikelihoodFit"]
 
 Floats = NDArray[np.float64]
 

@@ -14,7 +14,7 @@ import numpy as np
 import scipy.special
 from numpy.typing import NDArray
 
-from separatrix.design import Block, Design
+from separatrix.design.base import Block, Design
 from separatrix.errors import DataError, OptionError, SeparationError
 from separatrix.inference import eligibility
 from separatrix.inference.likelihood.climb import Climb
@@ -24,8 +24,6 @@ from separatrix.inference.likelihood.profile import Interval, Peak, flat_interva
 from separatrix.inference.likelihood.summit import LikelihoodHill, Summit, contrast_row, independent_columns, variance
 from separatrix.inference.linear.frame import upper_factor
 from separatrix.inference.linear.projection import squared_lengths
-
-__all__ = ["ScoreInterval", "likelihood_intervals", "score_intervals"]
 
 Floats = NDArray[np.float64]
 ROUNDING = 1e-9  # relative to the sizes of a row's parts: a relation between columns that holds

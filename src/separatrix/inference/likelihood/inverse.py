@@ -13,8 +13,6 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
-__all__ = ["Inverse", "invert_information"]
-
 Floats = NDArray[np.float64]
 SINGULAR = 1e-12  # of the diagonal 1, in columns of equal scale: less leaves too few digits
 SHARE = 1e-10  # of a contrast in a direction left out, from which on its variance is not known

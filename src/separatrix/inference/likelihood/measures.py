@@ -16,8 +16,6 @@ from separatrix.inference import eligibility
 from separatrix.inference.likelihood.fit import LikelihoodFit
 from separatrix.inference.table import Measure
 
-__all__ = ["NAMES", "measures"]
-
 NAMES = (
     "log-likelihood",
     "null log-likelihood",

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.design import Design
+from separatrix.design.base import Design
 from separatrix.errors import DataError, OptionError, SeparationError
 from separatrix.inference import eligibility
 from separatrix.inference.level import require_level
@@ -30,8 +30,6 @@ from separatrix.inference.outline import ModelOutline
 from separatrix.inference.table import InferenceTable
 from separatrix.inference.wald import WaldTest
 from separatrix.numerics import sigmoid
-
-__all__ = ["LogisticModel", "ProbabilityInterval", "RowsGiven"]
 
 Floats = NDArray[np.float64]
 

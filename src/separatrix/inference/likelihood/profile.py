@@ -21,8 +21,6 @@ from numpy.typing import NDArray
 
 from separatrix.inference.likelihood.climb import Climb, Hill, climb, solve_scaled
 
-__all__ = ["Interval", "Peak", "flat_interval", "profile_interval", "unbounded_interval"]
-
 Floats = NDArray[np.float64]
 TOLERANCE = 1e-11  # of a climb, where only the height is needed
 WIDEST = 30  # doublings of the distance at which an interval's end is sought

@@ -20,13 +20,11 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from separatrix.design import Block
+from separatrix.design.base import Block
 from separatrix.errors import OptionError
 from separatrix.inference.likelihood.summit import Summit
 from separatrix.inference.linear.covariance import CovarianceChoice
 from separatrix.inference.linear.projection import coordinates
-
-__all__ = ["KINDS", "refuse_others", "sandwich"]
 
 Floats = NDArray[np.float64]
 KINDS = ("classical", "HC0", "HC1", "clustered", "clustered_HC0")

@@ -22,22 +22,13 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
-from separatrix.certificates import SeparabilityCertificate, make_rays
-from separatrix.design import Expansion
+from separatrix.certificates.rays import make_rays
+from separatrix.certificates.separability import SeparabilityCertificate
+from separatrix.design.base import Expansion
 from separatrix.fit.convex import shift_intercept
 from separatrix.inference.likelihood.climb import Climb, Outlook, climb
 from separatrix.inference.likelihood.inverse import Inverse, invert_information
 from separatrix.problem import Problem, WeightedLoss
-
-__all__ = [
-    "LikelihoodHill",
-    "Summit",
-    "contrast_row",
-    "find_summit",
-    "independent_columns",
-    "uncentring",
-    "variance",
-]
 
 Floats = NDArray[np.float64]
 TOLERANCE = 1e-14  # of ½ ∇ᵗI⁻¹∇: a ten-millionth of a standard error

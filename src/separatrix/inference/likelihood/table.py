@@ -17,7 +17,7 @@ from typing import Any
 
 import scipy.special
 
-from separatrix.design import Design
+from separatrix.design.base import Design
 from separatrix.inference import eligibility
 from separatrix.inference.likelihood.estimable import Contrast
 from separatrix.inference.likelihood.fit import Errors, LikelihoodFit
@@ -25,8 +25,6 @@ from separatrix.inference.likelihood.measures import measures
 from separatrix.inference.likelihood.summit import variance
 from separatrix.inference.linear.covariance import CovarianceChoice
 from separatrix.inference.table import InferenceTable, Term
-
-__all__ = ["each_class_table", "likelihood_table", "with_ratios"]
 
 FEW = 10.0  # rows of the rarest class for each free coefficient, below which normal intervals are rough
 FAR = 1e-3  # standard errors that a fit may be from the maximum without its being told

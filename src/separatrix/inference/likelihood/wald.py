@@ -12,8 +12,6 @@ from separatrix.inference.likelihood.fit import LikelihoodFit
 from separatrix.inference.linear.covariance import CovarianceChoice
 from separatrix.inference.wald import WaldTest, places_of, wald_test_of
 
-__all__ = ["likelihood_wald_test"]
-
 
 def likelihood_wald_test(fit: LikelihoodFit, choice: CovarianceChoice, names: Sequence[str]) -> WaldTest:
     """Return the test of some coefficients by name; a DataError where one cannot be estimated, or has no covariance."""

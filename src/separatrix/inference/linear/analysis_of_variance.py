@@ -15,18 +15,18 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
-from separatrix.design import Block, add_each
+from separatrix.design.base import Block, add_each
 from separatrix.errors import OptionError, did_you_mean
 from separatrix.fit.least_squares import LeastSquaresFit
 from separatrix.inference.linear.frame import Frame, count_passes, inverse_triangle, make_frame
 from separatrix.inference.linear.projection import coordinates, pair_products
 from separatrix.inference.outline import outline_of
 from separatrix.inference.probabilities import f_probability
-from separatrix.inference.rendering import Grid, Sheet, number, p_text, render_html, render_text
+from separatrix.inference.rendering.html import render_html
+from separatrix.inference.rendering.sheet import Grid, Sheet, number, p_text
+from separatrix.inference.rendering.text import render_text
 from separatrix.inference.table import json_values
 from separatrix.problem import Problem
-
-__all__ = ["AnovaRow", "AnovaTable", "anova"]
 
 Floats = NDArray[np.float64]
 RESIDUALS = "residuals"

@@ -12,10 +12,8 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from separatrix.design import Block, Design
+from separatrix.design.base import Block, Design
 from separatrix.inference.linear.projection import coordinates
-
-__all__ = ["clustered_core", "newey_west_core"]
 
 Floats = NDArray[np.float64]
 Rows = tuple[Floats, Floats]

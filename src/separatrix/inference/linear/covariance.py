@@ -25,24 +25,13 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.design import Block
+from separatrix.design.base import Block
 from separatrix.errors import DataError, OptionError, require_choice, require_number
 from separatrix.fit.least_squares import LeastSquaresFit
 from separatrix.inference.linear.correlated import clustered_core, newey_west_core
 from separatrix.inference.linear.frame import Frame, count_passes, make_frame
 from separatrix.inference.linear.projection import pair_products, squared_lengths
 from separatrix.problem import Problem
-
-__all__ = [
-    "Covariance",
-    "CovarianceChoice",
-    "WeightMeaning",
-    "choose_covariance",
-    "leverage",
-    "robust_core",
-    "robust_covariance",
-    "rows_counted",
-]
 
 Floats = NDArray[np.float64]
 Covariance = Literal["classical", "HC0", "HC1", "HC2", "HC3", "HC4", "clustered", "clustered_HC0", "newey_west"]

@@ -8,13 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.design import residual_sums
+from separatrix.design.moments import residual_sums
 from separatrix.fit.least_squares import LeastSquaresFit
 from separatrix.inference import eligibility
 from separatrix.inference.linear.covariance import WeightMeaning, rows_counted
 from separatrix.problem import Problem
-
-__all__ = ["LinearFacts", "linear_facts"]
 
 Floats = NDArray[np.float64]
 TINY = float(np.finfo(np.float64).tiny)  # smaller numbers lose digits

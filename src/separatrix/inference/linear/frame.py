@@ -20,11 +20,10 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
-from separatrix.design import Design, triangle
+from separatrix.design.base import Design
+from separatrix.design.moments import triangle
 from separatrix.fit.least_squares import LeastSquaresFit
 from separatrix.problem import Problem
-
-__all__ = ["Frame", "count_passes", "inverse_triangle", "make_frame", "upper_factor"]
 
 Floats = NDArray[np.float64]
 TINY = float(np.finfo(np.float64).tiny)  # smaller variances have lost digits, as have infinite ones

@@ -14,15 +14,13 @@ import numpy as np
 import scipy.special
 from numpy.typing import NDArray
 
-from separatrix.design import Block, Design
+from separatrix.design.base import Block, Design
 from separatrix.errors import DataError
 from separatrix.fit.least_squares import LeastSquaresFit
 from separatrix.inference import eligibility
 from separatrix.inference.linear.facts import LinearFacts
 from separatrix.inference.linear.frame import Frame
 from separatrix.inference.linear.projection import squared_lengths
-
-__all__ = ["IntervalKind", "LinearPredictor", "PredictionInterval", "prediction_interval"]
 
 Floats = NDArray[np.float64]
 IntervalKind = Literal["confidence", "prediction"]

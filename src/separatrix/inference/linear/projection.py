@@ -12,9 +12,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.design import Block
-
-__all__ = ["coordinates", "pair_products", "squared_lengths"]
+from separatrix.design.base import Block
 
 Floats = NDArray[np.float64]
 ENTRIES_HELD = 2**23  # 64 megabytes

@@ -32,15 +32,6 @@ from separatrix.inference.probabilities import f_probability, t_probability
 from separatrix.inference.table import InferenceTable, Measure, Term
 from separatrix.problem import Problem
 
-__all__ = [
-    "CoefficientCovariance",
-    "classical_covariance",
-    "find_covariance",
-    "linear_table",
-    "not_estimable_reason",
-    "table_of",
-]
-
 Floats = NDArray[np.float64]
 
 

@@ -9,8 +9,6 @@ from separatrix.fit.least_squares import LeastSquaresFit
 from separatrix.inference.linear.covariance import CovarianceChoice
 from separatrix.inference.linear.facts import LinearFacts
 
-__all__ = ["conventions", "notes"]
-
 HIGH_CONDITION = 1e6  # at which some six digits of the data do not reach the coefficients
 COVARIANCES = {
     "classical": "errors are taken to be independent and of equal variance",

@@ -12,7 +12,6 @@ from separatrix.inference.rendering.sheet import Grid, Reasons, Sheet, number, p
 if TYPE_CHECKING:
     from separatrix.inference.table import InferenceTable, Measure, Term
 
-__all__ = ["coefficient_sheet"]
 
 STATISTIC_DIGITS = 4
 MODELS = {

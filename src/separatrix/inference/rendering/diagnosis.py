@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from separatrix.inference.diagnosis.inflation import Inflation
     from separatrix.inference.diagnosis.record import Check, Diagnosis
 
-__all__ = ["diagnosis_sheet"]
 
 DIGITS = 4
 TERMS_SHOWN = 12

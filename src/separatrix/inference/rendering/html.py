@@ -7,8 +7,6 @@ from html import escape
 
 from separatrix.inference.rendering.sheet import Grid, Sheet
 
-__all__ = ["render_html"]
-
 NAME = ' style="text-align:left"'
 CELL = ' style="text-align:right;font-variant-numeric:tabular-nums"'
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
-__all__ = ["ABSENT", "Grid", "Reasons", "Sheet", "number", "p_phrase", "p_text"]
-
 ABSENT = "—"
 DIGITS = 6
 SMALLEST_P = 1e-16

@@ -7,8 +7,6 @@ from collections.abc import Iterator, Sequence
 
 from separatrix.inference.rendering.sheet import Grid, Sheet
 
-__all__ = ["render_text"]
-
 WIDTH = 100
 LONGEST_NAME = 30
 MOST_ROWS = 60  # of a grid

@@ -24,8 +24,6 @@ from separatrix.model.predictions import label_array
 from separatrix.model.record import Model
 from separatrix.tables.missing import MISSING_ANYWHERE
 
-__all__ = ["to_onnx"]
-
 OPSETS = {"": 17, "ai.onnx.ml": 3}
 IR_VERSION = 8
 ONE = np.asarray([1])

@@ -19,8 +19,6 @@ from separatrix.tables.dates import ISO, TIMES
 from separatrix.tables.missing import BLANKS, MISSING_ANYWHERE
 from separatrix.tables.numbers import FORMATS
 
-__all__ = ["to_python"]
-
 HEAD = '''
 import math
 

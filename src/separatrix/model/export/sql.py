@@ -22,8 +22,6 @@ from separatrix.model.record import Model
 from separatrix.tables.missing import clean_word
 from separatrix.tables.sql import identifier, literal
 
-__all__ = ["to_sql"]
-
 BARRIER = "row_number_"  # with a window function in a SELECT, SQLite works its values out once, not at each mention
 _BARRIER = f"ROW_NUMBER() OVER () AS {BARRIER}"
 OWN_NAME = re.compile(rf"(raw|text|time|cell|score)_\d+_|{BARRIER}", re.IGNORECASE)

@@ -20,8 +20,6 @@ from separatrix.tables.missing import BLANKS, MISSING_ANYWHERE, clean_word
 from separatrix.tables.numbers import FORMATS
 from separatrix.tables.sql import literal
 
-__all__ = ["Cell", "date_cell", "date_texts", "number_cell", "text_of", "truth_cell", "word_cell"]
-
 DIGITS = literal("0123456789")
 MONTHS = (
     "JANUARY",

@@ -16,18 +16,14 @@ from functools import singledispatch
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.design.encode import (
-    BooleanEncoding,
-    CategoryEncoding,
-    ColumnEncoding,
-    DateEncoding,
-    FilledEncoding,
-    PresenceEncoding,
-    TextEncoding,
-)
+from separatrix.design.encode.base import ColumnEncoding
+from separatrix.design.encode.boolean import BooleanEncoding
+from separatrix.design.encode.category import CategoryEncoding
+from separatrix.design.encode.date import DateEncoding
+from separatrix.design.encode.filled import FilledEncoding
+from separatrix.design.encode.presence import PresenceEncoding
+from separatrix.design.encode.text import TextEncoding
 from separatrix.model.record import Model
-
-__all__ = ["DateTerm", "LevelTerm", "NumberTerm", "Term", "TextTerm", "TruthTerm", "Weights", "terms_of"]
 
 Floats = NDArray[np.float64]
 Weights = tuple[float, ...]

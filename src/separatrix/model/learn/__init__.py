@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from importlib import import_module
 
-from separatrix.model.learn.base import Learned, Learner, LearnOptions, TrainingRows
-
-__all__ = ["LEARNERS", "LearnOptions", "Learned", "Learner", "TrainingRows"]
+from separatrix.model.learn.base import Learner
 
 
 class _Learners(Mapping[str, Learner]):

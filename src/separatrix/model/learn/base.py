@@ -11,19 +11,22 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.design import Design, make_design
 from separatrix.design.array_blocks import divide
+from separatrix.design.base import Design
+from separatrix.design.build import make_design
 from separatrix.errors import require_number
-from separatrix.fit import Classes, ConvexOptions, FitResult, Watch
+from separatrix.fit.convex import ConvexOptions
+from separatrix.fit.labels import Classes
+from separatrix.fit.result import FitResult
+from separatrix.fit.run import Watch
 from separatrix.inference.table import InferenceTable
 from separatrix.model.intervals import Covariance
 from separatrix.model.record import Task
 from separatrix.model.rule import Rule
 
 if TYPE_CHECKING:
-    from separatrix.fit import PerceptronOptions
+    from separatrix.fit.perceptron import PerceptronOptions
 
-__all__ = ["LearnOptions", "Learned", "Learner", "Strength", "TrainingRows", "one_row_each", "with_intercept"]
 
 Floats = NDArray[np.float64]
 Strength = float | Literal["auto", "cv"]

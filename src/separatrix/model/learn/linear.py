@@ -8,26 +8,20 @@ from typing import ClassVar
 import numpy as np
 
 from separatrix.errors import counted
-from separatrix.fit import (
-    Watch,
-    can_solve_directly,
-    fit_convex,
-    fit_least_squares,
-    least_squares_result,
-    linear_result,
-)
+from separatrix.fit.convex import fit_convex
+from separatrix.fit.least_squares import can_solve_directly, fit_least_squares
+from separatrix.fit.linear import least_squares_result, linear_result
+from separatrix.fit.run import Watch
 from separatrix.inference.linear.facts import linear_facts
 from separatrix.inference.linear.table import classical_covariance, linear_table
 from separatrix.inference.refused_table import refused_table
-from separatrix.losses import Squared
+from separatrix.losses.squared import Squared
 from separatrix.model.intervals import Covariance
 from separatrix.model.learn.base import Learned, Learner, LearnOptions, TrainingRows, one_row_each, with_intercept
 from separatrix.model.learn.penalty import choose_strength, divided, is_plain, penalised, refusal
 from separatrix.model.record import Task
 from separatrix.model.rule import Rule
 from separatrix.problem import Problem
-
-__all__ = ["Linear"]
 
 
 class Linear(Learner):

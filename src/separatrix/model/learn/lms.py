@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from separatrix.fit import LMSOptions, Watch, binary_targets, fit_lms, join_results
+from separatrix.fit.lms import LMSOptions, fit_lms
+from separatrix.fit.one_vs_rest import binary_targets, join_results
+from separatrix.fit.run import Watch
 from separatrix.model.learn.base import Learned, Learner, LearnOptions, TrainingRows, one_row_each
 from separatrix.model.learn.penalty import divided, penalised
 from separatrix.model.record import Task
 from separatrix.model.rule import Rule
-
-__all__ = ["LMS"]
 
 OPTIONS = LMSOptions(max_passes=1000)  # its steps tend to least squares, which `linear` finds at once
 

@@ -7,17 +7,17 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.certificates import SeparabilityCertificate
+from separatrix.certificates.separability import SeparabilityCertificate
 from separatrix.errors import counted
-from separatrix.fit import LogisticFit, Watch, fit_logistic, judge_existence, logistic_problem, runaways
+from separatrix.fit.existence import judge_existence, runaways
+from separatrix.fit.logistic import LogisticFit, fit_logistic, logistic_problem
+from separatrix.fit.run import Watch
 from separatrix.inference.refused_table import refused_table
 from separatrix.model.intervals import Covariance
 from separatrix.model.learn.base import Learned, Learner, LearnOptions, TrainingRows, one_row_each, with_intercept
 from separatrix.model.learn.penalty import choose_strength, divided, is_plain, penalised, refusal
 from separatrix.model.rule import Rule
 from separatrix.problem import Problem
-
-__all__ = ["Logistic"]
 
 Floats = NDArray[np.float64]
 ROWS_A_COEFFICIENT = 10  # fewer, and maximum likelihood is known to be unreliable

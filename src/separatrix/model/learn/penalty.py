@@ -14,14 +14,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.design import Block, Design, add_each
+from separatrix.design.base import Block, Design, add_each
 from separatrix.errors import OptionError, counted
 from separatrix.inference import eligibility
 from separatrix.model.learn.base import LearnOptions, TrainingRows
 from separatrix.penalties import make_penalty
 from separatrix.problem import Problem
-
-__all__ = ["choose_strength", "divided", "is_plain", "penalised", "refusal", "spreads"]
 
 Floats = NDArray[np.float64]
 STRENGTHS = 30  # tried where cross-validation chooses
@@ -54,7 +52,7 @@ def choose_strength(problems: Sequence[Problem], options: LearnOptions, codes: A
     """Return the problems with their penalty, its strength, and a sentence about where that came from."""
     n = problems[0].design.shape[0]
     if options.strength == "cv":
-        from separatrix.fit import assign_folds, cross_validate  # noqa: PLC0415  # few fits need it
+        from separatrix.fit.cross_validation import assign_folds, cross_validate  # noqa: PLC0415  # few fits need it
 
         if n < options.folds:
             told = f"strength='cv' takes {options.folds} folds, and there are {counted(n, 'row')}"

@@ -6,11 +6,11 @@ from dataclasses import asdict
 from typing import ClassVar
 
 from separatrix.errors import OptionError
-from separatrix.fit import PerceptronOptions, Watch, binary_targets, fit_perceptron, join_results
+from separatrix.fit.one_vs_rest import binary_targets, join_results
+from separatrix.fit.perceptron import PerceptronOptions, fit_perceptron
+from separatrix.fit.run import Watch
 from separatrix.model.learn.base import Learned, Learner, LearnOptions, TrainingRows, one_row_each
 from separatrix.model.rule import Rule, Side
-
-__all__ = ["Perceptron"]
 
 
 class Perceptron(Learner):

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import ClassVar
 
-from separatrix.fit import Watch, binary_targets, fit_svm, join_results
-from separatrix.losses import Hinge
+from separatrix.fit.one_vs_rest import binary_targets, join_results
+from separatrix.fit.run import Watch
+from separatrix.fit.svm import fit_svm
+from separatrix.losses.hinge import Hinge
 from separatrix.model.learn.base import Learned, Learner, LearnOptions, TrainingRows, one_row_each
 from separatrix.model.learn.penalty import choose_strength, divided, penalised
 from separatrix.model.rule import Rule
 from separatrix.problem import Problem
-
-__all__ = ["SVM"]
 
 
 class SVM(Learner):

@@ -8,27 +8,26 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.design import make_design
-from separatrix.design.encode import encode_source
+from separatrix.design.build import make_design
+from separatrix.design.encode.stored import encode_source
 from separatrix.errors import counted
-from separatrix.fit import fit_least_squares
+from separatrix.fit.least_squares import fit_least_squares
 from separatrix.inference.diagnosis.diagnose import diagnose_rows
 from separatrix.inference.diagnosis.fitted_rows import FittedRows
 from separatrix.inference.diagnosis.influence import Influence
 from separatrix.inference.diagnosis.record import Diagnosis
-from separatrix.inference.evaluation import ClassifierEvaluation
-from separatrix.losses import Squared
+from separatrix.inference.evaluation.classifier import ClassifierEvaluation
+from separatrix.losses.squared import Squared
 from separatrix.model.training import Trained, with_known_target
 from separatrix.problem import Problem
 from separatrix.reports.diagnostic_plots import PANELS, draw_diagnostics
 from separatrix.reports.figures.picture import Picture, finished, new_panels
 from separatrix.reports.figures.rows import evenly
 from separatrix.reports.palette import COLOURS
-from separatrix.reports.plot import calibration, precision_recall, roc
+from separatrix.reports.plot.calibration_curve import calibration
+from separatrix.reports.plot.ranking_curves import precision_recall, roc
 from separatrix.tables.source import TableSource, as_source
 from separatrix.tables.table import Table
-
-__all__ = ["classifier_pictures", "diagnostic_pictures", "influence_of", "prediction_picture"]
 
 Floats = NDArray[np.float64]
 DRAWN = 3000  # rows

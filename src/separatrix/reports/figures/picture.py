@@ -19,7 +19,6 @@ import numpy as np
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["HEIGHT", "WIDTH", "Picture", "drawing", "finished", "new_panels"]
 
 WIDTH, HEIGHT = 4.8, 3.7  # inches: of a phone's width a letter of 10 points takes about 10 pixels
 MANY_POINTS = 600  # of a line or a cloud, above which it is a bitmap

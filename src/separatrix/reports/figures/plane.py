@@ -19,9 +19,7 @@ from separatrix.model.training import Trained
 from separatrix.reports.figures.picture import Picture, finished, new_panels
 from separatrix.reports.figures.rows import SampledRows, evenly
 from separatrix.reports.palette import COLOURS
-from separatrix.reports.plot import boundary
-
-__all__ = ["boundary_picture", "no_boundary"]
+from separatrix.reports.plot.decision_boundary import boundary
 
 Floats = NDArray[np.float64]
 DRAWN = 1500  # rows

@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.design import Design, make_design
-from separatrix.design.encode import encode_source
+from separatrix.design.base import Design
+from separatrix.design.build import make_design
+from separatrix.design.encode.stored import encode_source
 from separatrix.model.learn.penalty import spreads
-from separatrix.model.training import Trained, quantities_of, with_known_target
+from separatrix.model.one_fit import quantities_of
+from separatrix.model.training import Trained, with_known_target
 from separatrix.tables.source import TableSource, as_source
 from separatrix.tables.table import Table
-
-__all__ = ["SampledRows", "evenly", "sample_rows"]
 
 Floats = NDArray[np.float64]
 MOST = 20_000

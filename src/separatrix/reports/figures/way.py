@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from separatrix.certificates import OneVsRestCertificate
-from separatrix.fit import FitResult
+from separatrix.certificates.base import OneVsRestCertificate
+from separatrix.fit.result import FitResult
 from separatrix.model.training import Trained
 from separatrix.reports.figures.picture import Picture, finished, new_panels
 from separatrix.reports.palette import COLOURS
-from separatrix.reports.plot import trace
-from separatrix.reports.plot.fit_trace import PANELS
-
-__all__ = ["trace_pictures"]
+from separatrix.reports.plot.fit_trace import PANELS, trace
 
 
 @dataclass(frozen=True, eq=False)

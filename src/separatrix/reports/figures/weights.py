@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from separatrix.design import INTERCEPT
+from separatrix.design.build import INTERCEPT
 from separatrix.inference.refused_table import refused_table
 from separatrix.inference.table import InferenceTable, Term
 from separatrix.model.record import Model
@@ -19,9 +19,7 @@ from separatrix.model.training import Trained
 from separatrix.reports.figures.picture import Picture, finished, new_panels
 from separatrix.reports.figures.rows import SampledRows
 from separatrix.reports.palette import COLOURS
-from separatrix.reports.plot import coefficients
-
-__all__ = ["coefficient_table", "forest_picture"]
+from separatrix.reports.plot.forest import coefficients
 
 NAMES_DRAWN = 24
 CANDIDATES = 2000  # features, up to which the statistics say which are drawn

@@ -7,8 +7,6 @@ from separatrix.reports.html.page import Section, render_page
 from separatrix.reports.html.quality import quality_section
 from separatrix.reports.report import Report
 
-__all__ = ["render_report"]
-
 SECTIONS = (
     ("question", "The question", question_section),
     ("answer", "The short answer", answer_section),

@@ -8,8 +8,6 @@ from separatrix.inference.rendering.sheet import Grid
 from separatrix.reports.html.pieces import code, figure, figures, folded_if_long, grid, paragraph
 from separatrix.reports.report import Report
 
-__all__ = ["boundary_section", "check_section", "reproduce_section", "way_section"]
-
 UNTOLD = {"scales"}  # options that are long lists
 
 

@@ -12,8 +12,6 @@ from separatrix.reports.coefficient_text import largest_terms, weight_sheet
 from separatrix.reports.html.pieces import details, figure, paragraph, sheet_parts
 from separatrix.reports.report import Report
 
-__all__ = ["coefficient_section"]
-
 LONG = 15  # rows, above which a table is folded
 MOST = 2000  # coefficients of all scores in the table
 

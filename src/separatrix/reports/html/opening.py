@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from separatrix.errors import counted
-from separatrix.inference.evaluation import ClassifierEvaluation, Estimate
+from separatrix.inference.evaluation.classifier import ClassifierEvaluation
+from separatrix.inference.evaluation.estimate import Estimate
 from separatrix.inference.rendering.sheet import Grid
 from separatrix.model.learn import LEARNERS
-from separatrix.model.training import Evaluation
+from separatrix.model.one_fit import Evaluation
 from separatrix.reports.answers import Answer
 from separatrix.reports.html.pieces import (
     details,
@@ -24,8 +25,6 @@ from separatrix.reports.html.pieces import (
 from separatrix.reports.measures import with_interval
 from separatrix.reports.report import Report
 from separatrix.reports.trained_words import KINDS, classes, kinds, question
-
-__all__ = ["answer_section", "data_section", "question_section"]
 
 LONG = 12  # lines, above which a list is folded
 TITLES = {

@@ -8,8 +8,6 @@ from typing import NamedTuple
 from separatrix.reports.html.pieces import name, words
 from separatrix.reports.html.style import STYLE
 
-__all__ = ["Section", "render_page"]
-
 
 class Section(NamedTuple):
     """A part of the page: its anchor, its heading, and its body as HTML."""

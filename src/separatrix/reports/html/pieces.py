@@ -10,22 +10,6 @@ from html import escape
 from separatrix.inference.rendering.sheet import Grid, Sheet
 from separatrix.reports.figures.picture import UNFIT, Picture
 
-__all__ = [
-    "code",
-    "details",
-    "figure",
-    "figures",
-    "folded_if_long",
-    "grid",
-    "isolated",
-    "items",
-    "name",
-    "paragraph",
-    "sentence",
-    "sheet_parts",
-    "words",
-]
-
 LONG_TEXT = 500  # letters
 QUOTED = re.compile(r"('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")")
 

@@ -7,15 +7,13 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.inference.evaluation import ClassifierEvaluation
+from separatrix.inference.evaluation.classifier import ClassifierEvaluation
 from separatrix.inference.rendering.diagnosis import diagnosis_sheet
 from separatrix.inference.rendering.sheet import Grid
 from separatrix.reports.diagnostic_plots import PANELS
 from separatrix.reports.html.pieces import details, figures, grid, name, paragraph, sheet_parts, words
 from separatrix.reports.measures import measures_of, with_interval
 from separatrix.reports.report import Report
-
-__all__ = ["quality_section"]
 
 MOST_CLASSES = 25  # of a confusion matrix
 PAIRS = 20  # confusions listed where there are more classes

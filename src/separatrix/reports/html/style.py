@@ -1,7 +1,5 @@
 """The look of a page: light and dark, on phone, screen and paper; every text has a contrast of 4.5 or more."""
 
-__all__ = ["STYLE"]
-
 STYLE = """
 :root { color-scheme: light dark; --ink: #1c2127; --soft: #545d68; --page: #ffffff; --box: #f4f6f8; --line: #d4dae0;
   --link: #00588a; --yes: #0b6b4b; --no: #a33a00; --unknown: #545d68; --tint: 0, 114, 178; }

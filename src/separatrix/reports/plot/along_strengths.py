@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from separatrix.errors import OptionError
-from separatrix.fit import CrossValidation, Path
+from separatrix.fit.cross_validation import CrossValidation
+from separatrix.fit.path import Path
 from separatrix.reports.display import Display, one_panel
 from separatrix.reports.labels import short
 from separatrix.reports.palette import COLOURS
@@ -15,7 +16,6 @@ from separatrix.reports.palette import COLOURS
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["cross_validation", "path"]
 
 NAMED = 8  # coefficients labelled in a picture of a path, the largest ones
 

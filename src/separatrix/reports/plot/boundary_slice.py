@@ -14,11 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.design import Block, Design, make_design
+from separatrix.design.base import Block, Design
+from separatrix.design.build import make_design
 from separatrix.errors import DataError, OptionError, did_you_mean
 from separatrix.numerics import logit
-
-__all__ = ["Slice", "make_slice"]
 
 Floats = NDArray[np.float64]
 GRID = 150  # points along each side

@@ -17,10 +17,9 @@ from separatrix.reports.plot.evaluated import evaluation_of
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from separatrix.inference import ClassifierEvaluation
-    from separatrix.inference.evaluation import Reliability
+    from separatrix.inference.evaluation.classifier import ClassifierEvaluation
+    from separatrix.inference.evaluation.reliability import Reliability
 
-__all__ = ["calibration"]
 
 TITLE = 70  # letters of a line of the title
 

@@ -22,7 +22,6 @@ from separatrix.reports.plot.boundary_slice import Slice, make_slice
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["boundary"]
 
 Floats = NDArray[np.float64]
 DRAWN = 5000  # rows, at most

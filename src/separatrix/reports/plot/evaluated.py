@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 from separatrix.errors import OptionError
 
 if TYPE_CHECKING:
-    from separatrix.inference import ClassifierEvaluation
+    from separatrix.inference.evaluation.classifier import ClassifierEvaluation
 
-__all__ = ["evaluation_of", "thinned"]
 
 Floats = NDArray[np.float64]
 DRAWN = 4000  # points of a curve, above which those that would fall on one another are left out
@@ -21,7 +20,8 @@ FINENESS = 1000  # places along each axis
 
 def evaluation_of(model: Any, X: Any, y: Any, weights: Any, level: float) -> ClassifierEvaluation:
     """Return the evaluation given, or that of a fitted classifier on rows."""
-    from separatrix.inference import ClassifierEvaluation, evaluate  # noqa: PLC0415  # as dear as the reports together
+    from separatrix.inference.evaluation.classifier import ClassifierEvaluation  # noqa: PLC0415  # as dear as the reports together
+    from separatrix.inference.evaluation.model import evaluate  # noqa: PLC0415  # as dear as the reports together
 
     if isinstance(model, ClassifierEvaluation):
         return model

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.errors import OptionError
-from separatrix.fit import FitResult
+from separatrix.fit.result import FitResult
 from separatrix.reports.display import Display, several_panels
 from separatrix.reports.labels import plain, short
 from separatrix.reports.palette import COLOURS, STYLES
@@ -23,7 +23,6 @@ from separatrix.reports.palette import COLOURS, STYLES
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["trace"]
 
 Floats = NDArray[np.float64]
 MARKED = 40  # steps up to which each is marked

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.design import INTERCEPT
+from separatrix.design.build import INTERCEPT
 from separatrix.errors import OptionError, require_count
 from separatrix.reports.display import Display, one_panel
 from separatrix.reports.labels import plain, short
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from separatrix.inference.table import InferenceTable, Term
 
-__all__ = ["coefficients"]
 
 Floats = NDArray[np.float64]
 LINE = 100  # letters of a line of reasons

@@ -15,7 +15,6 @@ from separatrix.reports.palette import COLOURS
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["losses"]
 
 SURROGATES = ("zero-one", "perceptron", "hinge", "squared hinge", "logistic", "squared")
 MARGINS = (-2.0, 2.5)

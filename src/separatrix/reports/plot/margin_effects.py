@@ -6,14 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from separatrix.fit import MarginExperiment
+from separatrix.fit.margin_effect import MarginExperiment
 from separatrix.reports.display import Display, one_panel
 from separatrix.reports.palette import COLOURS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-__all__ = ["margin_effect"]
 
 
 def margin_effect(experiment: MarginExperiment, ax: Axes | None = None) -> Display:

@@ -14,9 +14,8 @@ from separatrix.reports.plot.evaluated import evaluation_of, thinned
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from separatrix.inference import ClassifierEvaluation
+    from separatrix.inference.evaluation.classifier import ClassifierEvaluation
 
-__all__ = ["precision_recall", "roc"]
 
 SIZE = (6.0, 5.6)  # inches
 TITLE = 64  # letters of a line of a title
