@@ -17,9 +17,9 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
+from separatrix.arrays import Floats, Indices
 from separatrix.jit import scalar
 
-Floats = NDArray[np.float64]
 RANK_TOLERANCE = 1e-12  # relative to the largest, of eigenvalues in columns of equal scale, to count as 0
 CANCELLED = 1e-3  # of ‖a‖² + ‖b‖²: a squared distance below is taken from the differences themselves
 DIFFERENCES_AT_ONCE = 2**20  # numbers
@@ -141,7 +141,7 @@ def exact_dot(a: Iterable[float], b: Iterable[float]) -> Fraction:
     return sum((Fraction(x) * Fraction(z) for x, z in zip(a, b, strict=True)), Fraction(0))
 
 
-def distinct(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
+def distinct(values: NDArray[Any]) -> tuple[NDArray[Any], Indices]:
     """Return the different values (n,), sorted, and the place of each among them: a sort only if there are many."""
     seen = np.unique(values[:FIRST_LOOK])
     if len(seen) <= FEW and len(values) > FIRST_LOOK:

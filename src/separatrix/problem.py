@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from separatrix.arrays import Bools, Floats
 from separatrix.design.base import Block, Design, Expansion, block_hessian
 from separatrix.design.build import row_radius
 from separatrix.errors import NeedsError
@@ -27,7 +28,6 @@ from separatrix.losses.base import Loss
 from separatrix.penalties.base import Penalty
 from separatrix.penalties.none import NoPenalty
 
-Floats = NDArray[np.float64]
 NEGLIGIBLE = 1e-8  # of the loss at 0: an objective below this is as good as 0
 ROWS_AT_ONCE = 2**16
 
@@ -112,7 +112,7 @@ class Problem:
         return max(estimate, float((squares[penalised] / (2.0 * curvature[penalised])).sum()))
 
     @cached_property
-    def free(self) -> NDArray[np.bool_]:
+    def free(self) -> Bools:
         """Which coefficients have no penalty at all, (p,)."""
         return np.asarray((self.penalty.absolute + self.penalty.quadratic) * self.penalty_weights == 0.0)
 

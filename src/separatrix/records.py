@@ -14,8 +14,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Floats
 from separatrix.errors import ModelFileError, did_you_mean
 
 DEEPEST = 64  # objects and lists within each other
@@ -166,11 +166,11 @@ class Record:
             raise ModelFileError(f"{self.at(key)} has a text twice")
         return tuple(values)
 
-    def numbers(self, key: str, count: int | None = None) -> NDArray[np.float64]:
+    def numbers(self, key: str, count: int | None = None) -> Floats:
         """Return a list of finite numbers as an array (count,)."""
         return self._numbers(key, self.items(key), count)
 
-    def matrix(self, key: str, columns: int) -> NDArray[np.float64]:
+    def matrix(self, key: str, columns: int) -> Floats:
         """Return a list of rows of finite numbers as an array (rows, columns)."""
         rows = self.items(key)
         parts = [self._numbers(f"{key}[{place}]", row, columns) for place, row in enumerate(rows)]
@@ -184,7 +184,7 @@ class Record:
         """Return an object."""
         return Record(self.value(key), self.at(key))
 
-    def _numbers(self, key: str, values: Any, count: int | None) -> NDArray[np.float64]:
+    def _numbers(self, key: str, values: Any, count: int | None) -> Floats:
         if not isinstance(values, list | tuple):
             self.refuse(key, values, "a list of numbers")
         for place, value in enumerate(values):
@@ -201,5 +201,5 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**1023
 
 
-def _array(values: Sequence[float]) -> NDArray[np.float64]:
+def _array(values: Sequence[float]) -> Floats:
     return np.asarray(values, dtype=np.float64)

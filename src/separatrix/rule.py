@@ -13,12 +13,10 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Bools, Floats
 from separatrix.design.base import Block
 from separatrix.loops.online import TIE_CODES, Tie
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -35,7 +33,7 @@ class UpdateRule:
         """Return the rate of the k-th update, counted from 1."""
         return self.rate / k if self.inverse else self.rate
 
-    def mistaken(self, scores: Floats, y: Any, *, margin: float | None = None) -> NDArray[np.bool_]:
+    def mistaken(self, scores: Floats, y: Any, *, margin: float | None = None) -> Bools:
         """Tell which scores are mistakes, at the rule's margin unless another is given."""
         reached, asked = y * scores, self.margin if margin is None else margin
         if asked > 0.0:

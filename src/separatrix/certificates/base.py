@@ -16,12 +16,10 @@ from importlib import import_module
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Floats
 from separatrix.certificates.fields import Fields
 from separatrix.errors import CertificateError, SeparatrixError, did_you_mean
-
-Floats = NDArray[np.float64]
 
 FORMAT = 1
 NONSENSE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)  # what malformed content leads to

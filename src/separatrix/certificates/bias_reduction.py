@@ -17,8 +17,8 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import scipy.linalg
-from numpy.typing import NDArray
 
+from separatrix.arrays import Floats
 from separatrix.certificates.base import Certificate, CertifiedCoef, Check, Verification, certified_coef, register
 from separatrix.certificates.fields import Fields
 from separatrix.design.base import Block
@@ -28,7 +28,6 @@ from separatrix.losses.logistic import Logistic
 from separatrix.numerics import sigmoid
 from separatrix.problem import Problem
 
-Floats = NDArray[np.float64]
 SLACK = 1e-8  # relative: what recomputing a sum of many rows may change
 NAMED = 5  # columns that an error lists
 RANK_TOLERANCE = 1e-13  # of the diagonal 1, in columns of equal scale: a pivot below counts as 0

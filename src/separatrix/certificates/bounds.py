@@ -18,13 +18,12 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Floats
 from separatrix.design.base import Block, add_each
 from separatrix.numerics import semidefinite_solver, solve_semidefinite
 from separatrix.problem import Problem
 
-Floats = NDArray[np.float64]
 BALANCED = 1e-9  # relative to the sum of sizes: an equality constraint that floats can be said to meet
 MAX_FREE = 3000  # free coefficients beyond which their Gram matrix is not formed
 MOST_CURVATURES = 2**28  # numbers, two gigabytes: those of more rows and classes are not held at once

@@ -17,9 +17,10 @@ from typing import Any, Self
 
 import numpy as np
 
+from separatrix.arrays import Indices
 from separatrix.certificates.base import Check
 from separatrix.certificates.overlap import OverlapProof, exact_residual
-from separatrix.certificates.rays import Places, Rays, make_rays
+from separatrix.certificates.rays import Rays, make_rays
 
 CHUNK_ELEMENTS = 2**22
 
@@ -31,13 +32,13 @@ class Clash:
     pair: tuple[int, int]
     proof: OverlapProof
 
-    def places(self, rays: Rays) -> Places:
+    def places(self, rays: Rays) -> Indices:
         """Return the places of the rays that set these rows' class against the other of the two."""
         rows = np.asarray(self.proof.places, dtype=np.intp)
         own = rays.codes[rows]
         return rays.place_against(rows, self.pair[0] + self.pair[1] - own)
 
-    def checks(self, rays: Rays, left: Places) -> list[Check]:
+    def checks(self, rays: Rays, left: Indices) -> list[Check]:
         """Check that the rows are of the two classes, that a direction leaves them at 0, and that they cancel."""
         rows, classes = np.asarray(self.proof.places, dtype=np.intp), max(2, rays.classes)
         known = len(set(self.pair)) == 2 and all(0 <= code < classes for code in self.pair)
@@ -54,7 +55,7 @@ class Clash:
             return self.proof.checks(signed, np.unique(rows))
         return [self._exact_check(signed, rows)]
 
-    def _exact_check(self, signed: Rays, rows: Places) -> Check:
+    def _exact_check(self, signed: Rays, rows: Indices) -> Check:
         """Check that multipliers above 0 cancel in every column, exactly."""
         multipliers = self.proof.multipliers
         if not len(set(rows.tolist())) == len(rows) == len(multipliers) or not all(value > 0 for value in multipliers):
@@ -74,7 +75,7 @@ class Clash:
         return cls((int(first), int(second)), OverlapProof.from_content(content["proof"]))
 
 
-def _totals(rays: Rays, rows: Places, multipliers: tuple[Fraction, ...]) -> dict[int, Fraction]:
+def _totals(rays: Rays, rows: Indices, multipliers: tuple[Fraction, ...]) -> dict[int, Fraction]:
     """Return Σ λ z exactly in the columns where some row is not 0; some rows at a time."""
     totals: dict[int, Fraction] = {}
     step = max(1, CHUNK_ELEMENTS // rays.width)

@@ -22,10 +22,11 @@ from typing import Any, Self
 
 import numpy as np
 
+from separatrix.arrays import Indices
 from separatrix.certificates.base import Check
 from separatrix.certificates.fields import Fields
 from separatrix.certificates.overlap import dense_relation, from_number, rank_modulo, to_number
-from separatrix.certificates.rays import Places, Rays, Relation
+from separatrix.certificates.rays import Rays, Relation
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,7 @@ class Divergence:
             return "not estimable"
         return "diverges"
 
-    def checks(self, rays: Rays, places: Places, relations: Sequence[Relation] | None) -> list[Check]:
+    def checks(self, rays: Rays, places: Indices, relations: Sequence[Relation] | None) -> list[Check]:
         """Check all of it for the rays in some places."""
         return [
             self._span_check(rays, places),
@@ -73,7 +74,7 @@ class Divergence:
             self._sign_check(rays, places, relations),
         ]
 
-    def _span_check(self, rays: Rays, places: Places) -> Check:
+    def _span_check(self, rays: Rays, places: Indices) -> Check:
         chosen = np.asarray(self.spanning, dtype=np.intp)
         if not np.isin(chosen, places).all() or len(chosen) + len(self.aliases) != rays.width:
             return Check("rank", False, f"{len(chosen)} rays and {len(self.aliases)} aliases for {rays.width} columns")
@@ -86,7 +87,7 @@ class Divergence:
         rank = rank_modulo(rays.take(chosen)) if len(chosen) else 0
         return Check("rank", rank == len(chosen), f"{rank} rays are independent, {len(chosen)} are claimed to be")
 
-    def _opposite_check(self, rays: Rays, places: Places) -> Check:
+    def _opposite_check(self, rays: Rays, places: Indices) -> Check:
         for opposite in self.opposites:
             signs = rays.signs(opposite, places) if len(opposite) == rays.width else np.array([-1])
             if (signs < 0).any():
@@ -94,7 +95,7 @@ class Divergence:
                 return Check("opposites", False, f"row {row} is on the wrong side of an opposite direction")
         return Check("opposites", True, f"{len(self.opposites)} directions of other signs are ≥ 0 on every row")
 
-    def _sign_check(self, rays: Rays, places: Places, relations: Sequence[Relation] | None) -> Check:
+    def _sign_check(self, rays: Rays, places: Indices, relations: Sequence[Relation] | None) -> Check:
         units = [{column: Fraction(1)} for column in range(rays.width)]
         basis = [dense_relation(relation, rays.width) for relation in (units if relations is None else relations)]
         for column, proof in self.signs.items():

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from separatrix.arrays import Floats
 from separatrix.design.base import Design
 
-Floats = NDArray[np.float64]
 MANTISSA_BITS = 53
 ROWS_AT_ONCE = 256
 

@@ -13,13 +13,10 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import EPSILON, Bools, Floats, Signs
 from separatrix.numerics import two_product, two_sum
 
-Floats = NDArray[np.float64]
-Signs = NDArray[np.int8]
-EPSILON = float(np.finfo(np.float64).eps)
 SAFE_EXPONENT = 300  # entries within 2^±300 have products and errors that are exact floats
 DISTILLATIONS = 6  # sweeps of error-free sums before rationals are asked
 WHOLE = 2.0**52  # sums of whole numbers of less are exact
@@ -81,7 +78,7 @@ def binary_exponent(number: Fraction) -> int:
     return number.numerator.bit_length() - number.denominator.bit_length()
 
 
-def _exact_terms(rows: Floats, weights: Sequence[Fraction]) -> tuple[Floats, NDArray[np.bool_]] | None:
+def _exact_terms(rows: Floats, weights: Sequence[Fraction]) -> tuple[Floats, Bools] | None:
     """Return terms (k, t) whose sums have the products' signs exactly, and which rows they hold for."""
     shared = math.lcm(*(_odd_part(weight.denominator) for weight in weights))
     exponents = np.array([binary_exponent(weight) for weight in weights])
@@ -103,7 +100,7 @@ def _exact_terms(rows: Floats, weights: Sequence[Fraction]) -> tuple[Floats, NDA
     return np.array(terms), safe
 
 
-def _distil(terms: Floats, safe: NDArray[np.bool_]) -> tuple[Signs, NDArray[np.bool_]]:
+def _distil(terms: Floats, safe: Bools) -> tuple[Signs, Bools]:
     """Return the signs of the sums of terms, one a column of them, and which are still open."""
     signs = np.zeros(terms.shape[1], dtype=np.int8)
     still = np.flatnonzero(safe)

@@ -12,16 +12,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from separatrix.arrays import EPSILON, Floats
 from separatrix.design.base import Design
 from separatrix.numerics import exact_dot
-
-Floats = NDArray[np.float64]
-UNIT_ROUNDOFF = float(np.finfo(np.float64).eps)
 
 
 def rounding_bound(norms: Any, weights: Floats) -> Any:
     """Return how far a float dot product of rows of these norms with the weights can be from the truth."""
-    return (weights.size + 2) * UNIT_ROUNDOFF * norms * float(np.linalg.norm(weights))
+    return (weights.size + 2) * EPSILON * norms * float(np.linalg.norm(weights))
 
 
 def least_margin(design: Design, y: NDArray[Any], weights: Floats) -> tuple[float, int]:

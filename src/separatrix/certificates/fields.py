@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Ints
 from separatrix.errors import CertificateError
 from separatrix.records import Record
 
@@ -43,7 +43,7 @@ class Fields(Record):
             self.refuse(key, number, f"a number {'above' if above else 'of at least'} {least:g}{upper}")
         return number
 
-    def places(self, key: str, count: int | None = None) -> NDArray[np.int64]:
+    def places(self, key: str, count: int | None = None) -> Ints:
         """Return a list of places of rows or columns, below a count if one is given."""
         most = MOST if count is None else count - 1
         values = self.items(key)

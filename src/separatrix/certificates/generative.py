@@ -21,13 +21,13 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from separatrix.arrays import Bools, Floats, Indices
 from separatrix.certificates.base import Certificate, CertifiedCoef, Check, Verification, register
 from separatrix.certificates.fields import Fields
 from separatrix.design.base import Block, Design, add_each
 from separatrix.design.build import make_design, row_radius
 from separatrix.errors import DataError, counted
 
-Floats = NDArray[np.float64]
 NO_SPREAD = 1e-13  # relative to the mean square of a column: a variance that is 0 but for rounding
 SLACK = 1e-8  # relative: what recomputing a sum of many rows may change
 NAMED = 5  # columns that an error lists before it only counts them
@@ -52,7 +52,7 @@ class Scores(NamedTuple):
         return Scores(self.coef[1:] - self.coef[:1], self.intercept[1:] - self.intercept[:1])
 
 
-def class_moments(design: Design, codes: NDArray[np.intp], classes: int, weights: Floats | None = None) -> ClassMoments:
+def class_moments(design: Design, codes: Indices, classes: int, weights: Floats | None = None) -> ClassMoments:
     """Return the moments of rows whose classes are the codes 0, …, K−1, in one pass; rows count by their weights."""
     weights = np.ones(len(codes)) if weights is None else weights
     centre = design.needed_centre()
@@ -86,7 +86,7 @@ def _class_sums(block: Block, codes: Floats, weights: Floats, classes: int) -> t
     return block.rmatvec(of_class), block.column_squares(weights)
 
 
-def _refuse_no_spread(names: Sequence[str], constant: NDArray[np.bool_]) -> None:
+def _refuse_no_spread(names: Sequence[str], constant: Bools) -> None:
     if not constant.any():
         return
     found = [name for name, alike in zip(names, constant, strict=True) if alike]
@@ -171,7 +171,7 @@ class GenerativeCertificate(Certificate):
         return cls(classes, coef, fields.numbers("intercept", len(coef)), priors)
 
 
-def _places(y: NDArray[Any], classes: tuple[Any, ...]) -> NDArray[np.intp]:
+def _places(y: NDArray[Any], classes: tuple[Any, ...]) -> Indices:
     known = y[:, np.newaxis] == np.asarray(classes)[np.newaxis, :]
     if not known.any(axis=1).all() or not known.any(axis=0).all():
         raise DataError(f"y must hold the classes {list(classes)}, all of them and no other")

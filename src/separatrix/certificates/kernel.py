@@ -20,17 +20,15 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import EPSILON, Floats, Ints
 from separatrix.certificates.base import Certificate, Check, Verification, register
 from separatrix.certificates.signs import signs_of
 from separatrix.design.kernels import Kernel, Precomputed, kernel_from_dict
 from separatrix.design.row_source import array_of
 from separatrix.errors import DataError
 
-Floats = NDArray[np.float64]
 ENTRY = 1e-12  # of (kᵢᵢ kⱼⱼ)^½: what an entry of the kernel matrix may be off by
-EPSILON = float(np.finfo(np.float64).eps)
 NO_MARGIN = 1e-5  # of the longest row: a widest margin below is none to speak of
 NEAR = 1e-9  # relative: by what the bounds claimed may be missed by another machine's rounding
 
@@ -63,7 +61,7 @@ def _square(inner: Floats, coef: Floats, lengths: Floats, loss: float) -> float:
 class _Support(NamedTuple):
     """The rows that the bounds are made of: the function's coefficients there, its intercept, and the multipliers."""
 
-    rows: NDArray[np.int64]
+    rows: Ints
     coef: Floats
     intercept: float
     multipliers: Floats
@@ -95,7 +93,7 @@ class KernelCertificate(Certificate):
     labels: tuple[Any, Any]
     n_rows: int
     fit_intercept: bool
-    rows: NDArray[np.int64]
+    rows: Ints
     coef: Floats
     intercept: float
     multipliers: Floats

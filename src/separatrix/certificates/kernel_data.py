@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 import scipy.linalg
-from numpy.typing import NDArray
 
+from separatrix.arrays import EPSILON, Floats, Ints
 from separatrix.certificates.base import Check
 from separatrix.certificates.signs import signs_of
 from separatrix.design.build import make_design
@@ -16,9 +16,6 @@ from separatrix.design.kernels import Kernel, Precomputed
 from separatrix.design.row_source import array_of
 from separatrix.errors import DataError
 
-Floats = NDArray[np.float64]
-Places = NDArray[np.int64]
-EPSILON = float(np.finfo(np.float64).eps)
 SAMPLED = 1000  # rows on which a kernel is shown to be an inner product
 # Relative to the largest: an eigenvalue this far below 0 is below 0, of a matrix of so many bytes a number.
 NEGATIVE = {4: 1e-5, 8: 1e-8}
@@ -39,7 +36,7 @@ def kernel_data(
     return by_rows(X), signs_of(y, labels, shape[0]), kernel.settled(X)
 
 
-def kernel_among(kernel: Kernel, X: Any, rows: Places) -> Floats:
+def kernel_among(kernel: Kernel, X: Any, rows: Ints) -> Floats:
     """Return the kernel matrix of some rows among themselves, (k, k)."""
     some = select_rows(kernel, X, rows).astype(np.float64, copy=False)
     if isinstance(kernel, Precomputed):

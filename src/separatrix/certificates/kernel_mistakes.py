@@ -17,18 +17,16 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import EPSILON, Floats, Ints
 from separatrix.certificates.base import Certificate, Check, Verification, register
-from separatrix.certificates.kernel_data import EPSILON, check_inner_product, kernel_among, kernel_data, score_rounding
+from separatrix.certificates.kernel_data import check_inner_product, kernel_among, kernel_data, score_rounding
 from separatrix.certificates.mistakes import NoMistakeError, ProofStep, update_limit
 from separatrix.design.kernel_rows import training_scores
 from separatrix.design.kernels import Kernel, kernel_from_dict
 from separatrix.errors import DataError, counted
 from separatrix.rule import UpdateRule
 
-Floats = NDArray[np.float64]
-Places = NDArray[np.int64]
 SLACK = 1e-9  # relative: what rounding may cost in sums over a run
 MAX_REPLAYED = 4000  # rows updated on, beyond which their kernel matrix is not formed
 AT_ZERO = np.zeros(1)
@@ -55,7 +53,7 @@ class KernelMistakesCertificate(Certificate):
     shape: tuple[int, int]
     margin: float | None = None
     separator: Floats | None = None
-    history: Places | None = None
+    history: Ints | None = None
     budget: int | None = None
 
     @property

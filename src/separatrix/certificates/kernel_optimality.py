@@ -20,14 +20,14 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from separatrix.arrays import EPSILON, Floats, Ints
 from separatrix.certificates.base import Certificate, Check, Verification, register
 from separatrix.certificates.bounds import DualBound
-from separatrix.certificates.kernel_data import EPSILON, check_inner_product, kernel_data
+from separatrix.certificates.kernel_data import check_inner_product, kernel_data
 from separatrix.design.kernel_rows import by_rows, select_rows, training_scores
 from separatrix.design.kernels import Kernel, kernel_from_dict
 from separatrix.errors import DataError
 
-Floats = NDArray[np.float64]
 SLACK = 1e-9  # relative: what recomputing the kernel may change
 BALANCED = 1e-9  # relative to Σ|β|: a sum that floats can be said to have made 0
 FEASIBLE = 1.0 + 1e-12
@@ -80,7 +80,7 @@ class KernelOptimalityCertificate(Certificate):
     kind: ClassVar[str] = "kernel-optimality"
     kernel: Kernel
     strength: float
-    rows: NDArray[np.int64]
+    rows: Ints
     multipliers: Floats
     intercept: float
     primal: float

@@ -20,8 +20,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import EPSILON, Floats, Indices
 from separatrix.certificates.base import Certificate, CertifiedCoef, Check, Verification, certified_coef, register
 from separatrix.certificates.fields import Fields
 from separatrix.certificates.overlap import rank_modulo
@@ -31,14 +31,12 @@ from separatrix.design.moments import residual_sums, triangle
 from separatrix.errors import DataError, counted
 from separatrix.numerics import column_lengths, solve_triangle
 
-Floats = NDArray[np.float64]
-EPSILON = float(np.finfo(np.float64).eps)
 TOLERANCE = 1e-10  # of the sum of squares: an excess above its least value that no digit of a fit shows
 SLACK = 1e-9  # relative: what recomputing a sum of many rows may change
 RELATED = 1e-8  # of a column's length: what a relation may leave of it
 
 
-def excess_squares(design: Design, y: Floats, weights: Floats | None, coef: Floats, kept: NDArray[np.intp]) -> Excess:
+def excess_squares(design: Design, y: Floats, weights: Floats | None, coef: Floats, kept: Indices) -> Excess:
     """Return the weighted sum of squares of some coefficients, and how far above its least value it is."""
     sums = residual_sums(design, y, weights, coef)
     if not len(kept):
@@ -125,7 +123,7 @@ class LeastSquaresCertificate(Certificate):
             checks.append(self._independence(design, kept))
         return Verification((*checks, *self._relation_checks(design, weights)))
 
-    def _independence(self, design: Design, kept: NDArray[np.intp]) -> Check:
+    def _independence(self, design: Design, kept: Indices) -> Check:
         """Check that the rows named are as many as the columns kept, and independent in them."""
         rows = np.asarray(self.independent, dtype=np.int64)
         if len(rows) != len(kept) or not ((rows >= 0) & (rows < design.shape[0])).all():

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Floats
 from separatrix.certificates.base import Certificate, Check, Verification, certificate_from_dict, register
 from separatrix.certificates.margin import MarginCertificate
 from separatrix.certificates.separability import SeparabilityCertificate
@@ -62,7 +62,7 @@ class MappedCertificate(Certificate):
         return None if self.widest is None else self.widest.lower
 
     @property
-    def direction(self) -> NDArray[np.float64] | None:
+    def direction(self) -> Floats | None:
         """The direction found after the map, as floats, the intercept first."""
         return self.separability.direction if isinstance(self.separability, SeparabilityCertificate) else None
 

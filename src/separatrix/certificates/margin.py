@@ -18,8 +18,8 @@ from fractions import Fraction
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Floats, Ints
 from separatrix.certificates.base import Certificate, CertifiedCoef, Check, Verification, certified_coef, register
 from separatrix.certificates.dyadic import (
     as_integers,
@@ -34,14 +34,11 @@ from separatrix.certificates.signs import fitted_rows
 from separatrix.design.base import Design
 from separatrix.errors import DataError
 
-Floats = NDArray[np.float64]
 NEAR = 1.0 + 8 * float(np.finfo(np.float64).eps)  # what comparing two floats may be off by
 MAX_EXACT = 2000  # rows that tie for the least margin, up to which it is known exactly
 
 
-def margin_bounds(
-    design: Design, signs: Floats, coef: Floats, rows: NDArray[np.int64], multipliers: Floats
-) -> tuple[float, float]:
+def margin_bounds(design: Design, signs: Floats, coef: Floats, rows: Ints, multipliers: Floats) -> tuple[float, float]:
     """Return what some weights show of the widest margin from below, and some multipliers from above."""
     least = least_margin_below(design, signs, coef)
     lower = rounded_down_root(least**2 / _squared_norm(coef[int(design.virtual) :])) if least > 0 else 0.0
@@ -70,7 +67,7 @@ class MarginCertificate(Certificate):
     coef: Floats
     lower: float
     upper: float
-    rows: NDArray[np.int64]
+    rows: Ints
     multipliers: Floats
     fit_intercept: bool
     labels: tuple[Any, Any]
@@ -180,7 +177,7 @@ def _squared_norm(weights: Floats) -> Fraction:
     return Fraction(int((whole * whole).sum())) * Fraction(4) ** exponent
 
 
-def _squared_distance(design: Design, signs: Floats, rows: NDArray[np.int64], multipliers: Floats) -> Fraction:
+def _squared_distance(design: Design, signs: Floats, rows: Ints, multipliers: Floats) -> Fraction:
     """Return ‖Σ λᵢ yᵢ xᵢ‖² for λ scaled to sum 1 or, with an intercept, to sum ½ over each class."""
     groups = [signs[rows] > 0.0, signs[rows] < 0.0] if design.virtual else [np.ones(len(rows), dtype=bool)]
     shares = [Fraction(0)] * len(rows)

@@ -22,8 +22,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Self, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Floats, Ints
 from separatrix.certificates.base import Certificate, CertifiedCoef, Check, Verification, certified_coef, register
 from separatrix.certificates.exact import least_margin, rounding_bound
 from separatrix.certificates.fields import Fields
@@ -34,7 +34,6 @@ from separatrix.errors import DataError, counted
 from separatrix.loops.online import TIE_CODES, Tie
 from separatrix.rule import UpdateRule, mistaken_sum
 
-Floats = NDArray[np.float64]
 SLACK = 1e-9  # relative: what rounding may cost in sums over a run
 LARGEST_EXPONENT = 700.0  # exp of more leaves the range of a float
 REPLAY_ROWS = 4096  # rows fetched at a time while replaying
@@ -80,7 +79,7 @@ class MistakesCertificate(Certificate):
     earlier: int = 0
     margin: float | None = None
     separator: Floats | None = None
-    history: NDArray[np.int64] | None = None
+    history: Ints | None = None
 
     @property
     def bound(self) -> float | None:

@@ -15,9 +15,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
+from separatrix.arrays import Floats
 from separatrix.certificates.base import Check, register
 from separatrix.certificates.fields import Fields
-from separatrix.certificates.mistakes import Floats, MistakesCertificate
+from separatrix.certificates.mistakes import MistakesCertificate
 from separatrix.design.base import Design
 from separatrix.errors import counted
 

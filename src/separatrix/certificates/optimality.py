@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix import losses
+from separatrix.arrays import Bools, Floats, Ints
 from separatrix.certificates.base import Certificate, CertifiedCoef, Check, Verification, certified_coef, register
 from separatrix.certificates.bounds import DualBound, dual_bound
 from separatrix.certificates.fields import Fields
@@ -22,7 +23,6 @@ from separatrix.errors import DataError
 from separatrix.penalties import make_penalty
 from separatrix.problem import Problem
 
-Floats = NDArray[np.float64]
 SLACK = 1e-9  # relative: what recomputing a sum of many rows may change
 
 
@@ -43,7 +43,7 @@ class OptimalityCertificate(Certificate):
     tolerance: float
     labels: tuple[Any, ...] | None = None
     class_weights: tuple[float, ...] | None = None
-    dual_rows: NDArray[np.int64] | None = None
+    dual_rows: Ints | None = None
     dual_values: Floats | None = None
 
     @classmethod
@@ -210,7 +210,7 @@ def _targets(y: NDArray[Any], target: str, labels: tuple[Any, ...] | None) -> ND
     return np.asarray(np.argmax(y[:, np.newaxis] == np.asarray(labels)[np.newaxis, :], axis=1))
 
 
-def _refuse_strangers(y: NDArray[Any], known: NDArray[np.bool_], labels: tuple[Any, ...]) -> None:
+def _refuse_strangers(y: NDArray[Any], known: Bools, labels: tuple[Any, ...]) -> None:
     if not known.all():
         row = int(np.flatnonzero(~known)[0])
         raise DataError(f"row {row} has label {y[row]!r}; the fit knew {list(labels)}")

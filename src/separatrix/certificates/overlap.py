@@ -20,14 +20,12 @@ from fractions import Fraction
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import EPSILON, Floats, Indices, Ints
 from separatrix.certificates.base import Check
 from separatrix.certificates.fields import Fields
-from separatrix.certificates.rays import Places, Rays, Relation
+from separatrix.certificates.rays import Rays, Relation
 
-Floats = NDArray[np.float64]
-EPSILON = float(np.finfo(np.float64).eps)
 SAFETY = 1.0 + 1e-9  # what the rounding of the bounds' own sums can cost, with much room
 TINY = 1e-280  # stands for all that may have underflowed
 PRIME = 2**31 - 1
@@ -68,14 +66,14 @@ class OverlapProof:
     columns: tuple[int, ...]
     relations: tuple[Relation, ...] = ()
 
-    def checks(self, rays: Rays, left: Places) -> list[Check]:
+    def checks(self, rays: Rays, left: Indices) -> list[Check]:
         """Check the proof for the rays in the places `left`."""
         shape = self._shape_check(rays, left)
         if not shape.holds:
             return [shape]
         return [shape, *self._relation_checks(rays, left), self._multiplier_check(rays)]
 
-    def _shape_check(self, rays: Rays, left: Places) -> Check:
+    def _shape_check(self, rays: Rays, left: Indices) -> Check:
         """Check that places, multipliers, columns and relations fit the data and each other."""
         places = np.asarray(self.places, dtype=np.intp)
         strange = places[~np.isin(places, left)]
@@ -98,7 +96,7 @@ class OverlapProof:
         once = len(set(self.columns)) == len(self.columns) == width - len(dependent)
         return known and once and owned == [[column] for column in sorted(dependent)]
 
-    def _relation_checks(self, rays: Rays, left: Places) -> list[Check]:
+    def _relation_checks(self, rays: Rays, left: Indices) -> list[Check]:
         for relation, broken in zip(self.relations, rays.breaking(self.relations, left, 1), strict=True):
             if len(broken):
                 row = int(rays.rows_of(broken)[0])
@@ -194,7 +192,7 @@ def rank_modulo(rows: Floats, prime: int = PRIME) -> int:
     return rank
 
 
-def _modulo(rows: Floats, prime: int) -> NDArray[np.int64]:
+def _modulo(rows: Floats, prime: int) -> Ints:
     """Return floats modulo a prime, each row times a power of 2: mantissas as integers, exponents as powers."""
     mantissas, exponents = np.frexp(rows)
     whole = np.ldexp(mantissas, 53).astype(np.int64)

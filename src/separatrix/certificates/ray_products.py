@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Bools, Floats, Indices
 from separatrix.design.base import Block
-
-Floats = NDArray[np.float64]
-Places = NDArray[np.intp]
 
 
 def scores_and_sizes(block: Block, weights: Floats) -> Floats:
@@ -17,15 +14,13 @@ def scores_and_sizes(block: Block, weights: Floats) -> Floats:
     return np.column_stack([scores, sizes])
 
 
-def own_and_others(codes: NDArray[np.intp], classes: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def own_and_others(codes: Indices, classes: int) -> tuple[Indices, Indices]:
     """Return each row's class, (m, 1), and all others in order, (m, K − 1)."""
     slots, own = np.arange(classes - 1), codes[:, np.newaxis]
     return own, slots + (slots >= own)
 
 
-def nonzero_products(
-    block: Block, kept: NDArray[np.bool_], codes: NDArray[np.intp], vectors: Floats, most: int
-) -> list[Places]:
+def nonzero_products(block: Block, kept: Bools, codes: Indices, vectors: Floats, most: int) -> list[Indices]:
     """Return pairs of a place and a vector whose product is not 0, for each vector at most as many as asked.
 
     `vectors` is (k, 1 or K − 1, p); a ray of K classes has the product of its own class less that of the other.

@@ -19,15 +19,12 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from separatrix.certificates.error_free import EPSILON, WHOLE, binary_exponent, exact_sign_rows, scaled_floats
+from separatrix.arrays import EPSILON, Bools, Floats, Indices, Signs
+from separatrix.certificates.error_free import WHOLE, binary_exponent, exact_sign_rows, scaled_floats
 from separatrix.certificates.ray_products import nonzero_products, own_and_others, scores_and_sizes, whole_columns
 from separatrix.design.base import Design
 
-Floats = NDArray[np.float64]
-Places = NDArray[np.intp]
-Signs = NDArray[np.int8]
 Relation = dict[int, Fraction]
 EXTRA_ROUNDINGS = 8  # beside one a term: of the weights, of the sizes, of the difference of two scores
 TOO_SMALL = 1e-290  # sizes below this may have lost digits to underflow
@@ -40,12 +37,12 @@ class Rays(ABC):
     `codes` are the rows' classes, of which there are `classes`.
     """
 
-    def __init__(self, design: Design, codes: NDArray[np.intp], classes: int) -> None:
+    def __init__(self, design: Design, codes: Indices, classes: int) -> None:
         self.design, self.codes, self.classes = design, codes, classes
         self.count, self.width = (size * max(1, classes - 1) for size in design.shape)
 
     @abstractmethod
-    def take(self, places: Places) -> Floats:
+    def take(self, places: Indices) -> Floats:
         """Return some rays as a dense array (k, width)."""
 
     @abstractmethod
@@ -57,19 +54,19 @@ class Rays(ABC):
         """Return the vector whose product with a ray is how far its class's score is ahead; scores are (p, classes)."""
 
     @abstractmethod
-    def rows_of(self, places: Places) -> Places:
+    def rows_of(self, places: Indices) -> Indices:
         """Return the rows of the data that some rays belong to."""
 
     @abstractmethod
-    def places_of(self, kept: NDArray[np.bool_]) -> Places:
+    def places_of(self, kept: Bools) -> Indices:
         """Return the places of the rays of the rows where `kept` holds."""
 
     @abstractmethod
-    def other_class(self, places: Places) -> NDArray[np.intp]:
+    def other_class(self, places: Indices) -> Indices:
         """Return the class that each ray sets its row's own class against, 0 where there is but one class."""
 
     @abstractmethod
-    def place_against(self, rows: Places, others: NDArray[np.intp]) -> Places:
+    def place_against(self, rows: Indices, others: Indices) -> Indices:
         """Return the places of the rays that set rows' classes against other ones."""
 
     @staticmethod
@@ -79,7 +76,7 @@ class Rays(ABC):
         scale = Fraction(2) ** -binary_exponent(size)
         return np.array([float(weight * scale) for weight in weights])
 
-    def signs(self, weights: Sequence[Fraction], places: Places) -> Signs:
+    def signs(self, weights: Sequence[Fraction], places: Indices) -> Signs:
         """Return the exact sign of z·w for the rays in some places."""
         signs = np.zeros(len(places), dtype=np.int8)
         unsure = np.ones(len(places), dtype=np.bool_)
@@ -98,7 +95,7 @@ class Rays(ABC):
         self._decide(weights, places, np.flatnonzero(unsure), signs)
         return signs
 
-    def breaking(self, relations: Sequence[Relation], places: Places, most: int) -> list[Places]:
+    def breaking(self, relations: Sequence[Relation], places: Indices, most: int) -> list[Indices]:
         """Return for each relation the places, of some and at most as many, of rays that do not vanish on it."""
         together = [self._exact_in_floats(relation) for relation in relations]
         vectors = np.array([vector for vector in together if vector is not None])
@@ -108,11 +105,11 @@ class Rays(ABC):
             for r, v in zip(relations, together, strict=True)
         ]
 
-    def _breaking_one(self, relation: Relation, places: Places, most: int) -> Places:
+    def _breaking_one(self, relation: Relation, places: Indices, most: int) -> Indices:
         dense = [relation.get(j, Fraction(0)) for j in range(self.width)]
         return places[np.flatnonzero(self.signs(dense, places))[:most]]
 
-    def _nonzero(self, vectors: Floats, places: Places, most: int) -> list[Places]:
+    def _nonzero(self, vectors: Floats, places: Indices, most: int) -> list[Indices]:
         """Return for each of some vectors (k, width) the first places where the float product is not 0; one pass."""
         kept = np.zeros(self.count, dtype=np.bool_)
         kept[places] = True
@@ -150,7 +147,7 @@ class Rays(ABC):
         """Bounds of the design's columns that hold whole numbers only, else infinity; a pass, when first asked for."""
         return np.asarray(self.design.fold(whole_columns, combine=np.maximum))
 
-    def _decide(self, weights: Sequence[Fraction], places: Places, unsure: Places, signs: Signs) -> None:
+    def _decide(self, weights: Sequence[Fraction], places: Indices, unsure: Indices, signs: Signs) -> None:
         """Fill in the signs that floats left open."""
         step = max(1, CHUNK_ELEMENTS // max(1, self.width))
         for first in range(0, len(unsure), step):
@@ -161,11 +158,11 @@ class Rays(ABC):
 class BinaryRays(Rays):
     """One ray a row, the row times its sign."""
 
-    def __init__(self, design: Design, codes: NDArray[np.intp], classes: int) -> None:
+    def __init__(self, design: Design, codes: Indices, classes: int) -> None:
         super().__init__(design, codes, classes)
         self.row_signs = np.where(codes == classes - 1, 1.0, -1.0)
 
-    def take(self, places: Places) -> Floats:
+    def take(self, places: Indices) -> Floats:
         """Return some rays as a dense array."""
         return np.asarray(self.design.take(places) * self.row_signs[places, np.newaxis])
 
@@ -178,19 +175,19 @@ class BinaryRays(Rays):
         """Return the positive class's weights less the negative's."""
         return np.asarray(scores[:, -1] - scores[:, 0])
 
-    def rows_of(self, places: Places) -> Places:
+    def rows_of(self, places: Indices) -> Indices:
         """Return the places themselves."""
         return places
 
-    def places_of(self, kept: NDArray[np.bool_]) -> Places:
+    def places_of(self, kept: Bools) -> Indices:
         """Return the rows that are kept."""
         return np.flatnonzero(kept)
 
-    def other_class(self, places: Places) -> NDArray[np.intp]:
+    def other_class(self, places: Indices) -> Indices:
         """Return the other of two classes."""
         return np.asarray(self.row_signs[places] < 0.0, dtype=np.intp)
 
-    def place_against(self, rows: Places, others: NDArray[np.intp]) -> Places:  # noqa: ARG002  # there is but one other
+    def place_against(self, rows: Indices, others: Indices) -> Indices:  # noqa: ARG002  # there is but one other
         """Return the rows."""
         return rows
 
@@ -198,12 +195,12 @@ class BinaryRays(Rays):
 class SoftmaxRays(Rays):
     """One ray for each row and each class but its own, in the scores of every class but the first, class by class."""
 
-    def other_class(self, places: Places) -> NDArray[np.intp]:
+    def other_class(self, places: Indices) -> Indices:
         """Return the class that each ray sets its row's own class against."""
         slot = places % (self.classes - 1)
         return np.asarray(slot + (slot >= self.codes[places // (self.classes - 1)]))
 
-    def take(self, places: Places) -> Floats:
+    def take(self, places: Indices) -> Floats:
         """Return some rays as a dense array."""
         rows, others = places // (self.classes - 1), self.other_class(places)
         values = self.design.take(rows)
@@ -226,19 +223,19 @@ class SoftmaxRays(Rays):
         """Return every class's weights less the first's, class by class."""
         return np.asarray((scores[:, 1:] - scores[:, :1]).T.reshape(-1))
 
-    def rows_of(self, places: Places) -> Places:
+    def rows_of(self, places: Indices) -> Indices:
         """Return the rows of the data that some rays belong to."""
         return np.asarray(places // (self.classes - 1))
 
-    def places_of(self, kept: NDArray[np.bool_]) -> Places:
+    def places_of(self, kept: Bools) -> Indices:
         """Return the places of all rays of the rows that are kept."""
         return np.flatnonzero(np.repeat(kept, self.classes - 1))
 
-    def place_against(self, rows: Places, others: NDArray[np.intp]) -> Places:
+    def place_against(self, rows: Indices, others: Indices) -> Indices:
         """Return the places of the rays that set rows' classes against other ones."""
         return np.asarray(rows * (self.classes - 1) + others - (others > self.codes[rows]))
 
 
-def make_rays(design: Design, codes: NDArray[np.intp], classes: int) -> Rays:
+def make_rays(design: Design, codes: Indices, classes: int) -> Rays:
     """Return the rays of rows whose classes have these codes; of one or two classes, the last is positive."""
     return (BinaryRays if classes <= 2 else SoftmaxRays)(design, codes, classes)

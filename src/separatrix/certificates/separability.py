@@ -21,14 +21,14 @@ from fractions import Fraction
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Bools, Floats, Indices
 from separatrix.certificates.base import Certificate, Check, Verification, register
 from separatrix.certificates.clashes import Clash
 from separatrix.certificates.divergence import Divergence
 from separatrix.certificates.fields import Fields
 from separatrix.certificates.overlap import OverlapProof, from_number, to_number
-from separatrix.certificates.rays import Places, Rays, make_rays
+from separatrix.certificates.rays import Rays, make_rays
 from separatrix.design.build import largest_entry, make_design
 from separatrix.errors import DataError, counted
 
@@ -99,7 +99,7 @@ class SeparabilityCertificate(Certificate):
         return sum(len(clash.proof.places) for clash in self.clashes) if self.clashes else self.n_left
 
     @property
-    def direction(self) -> NDArray[np.float64] | None:
+    def direction(self) -> Floats | None:
         """The direction as floats, its largest entry 1: (p,) with the intercept first, or (K, p); None without."""
         if self.weights is None:
             return None
@@ -166,7 +166,7 @@ class SeparabilityCertificate(Certificate):
             checks += self.divergence.checks(rays, places, relations)
         return Verification(tuple(checks))
 
-    def _clash_checks(self, rays: Rays, left: Places) -> list[Check]:
+    def _clash_checks(self, rays: Rays, left: Indices) -> list[Check]:
         """Check each clash, that no ray is in two, and that nothing is claimed that needs a proof of all rays left."""
         checks = [check for clash in self.clashes for check in clash.checks(rays, left)]
         if not all(check.holds for check in checks):
@@ -176,7 +176,7 @@ class SeparabilityCertificate(Certificate):
         fits = bare and len(np.unique(places)) == len(places)
         return [*checks, Check("clashes", fits, f"{len(places):,} of those left cannot be separated")]
 
-    def left_rows(self, X: Any, y: Any, sample_weight: Any = None) -> NDArray[np.intp]:
+    def left_rows(self, X: Any, y: Any, sample_weight: Any = None) -> Indices:
         """Return the rows (0-based) that no direction separates; with K classes, those with such a pair.
 
         Where clashes are fewer than `n_left`, some of these rows might be separated by another direction.
@@ -187,7 +187,7 @@ class SeparabilityCertificate(Certificate):
             raise DataError(f"these are not the data of the certificate: {checks[-1].detail}")
         return np.unique(rays.rows_of(left))
 
-    def least_margin(self, X: Any, y: Any, sample_weight: Any = None) -> tuple[float, NDArray[np.intp]]:
+    def least_margin(self, X: Any, y: Any, sample_weight: Any = None) -> tuple[float, Indices]:
         """Return the least of z·w / ‖w‖ over the rays that the direction separates, and the rows that have it."""
         if self.weights is None:
             raise DataError("the classes overlap: there is no direction, and so no margin")
@@ -198,7 +198,7 @@ class SeparabilityCertificate(Certificate):
         near = places[products <= least * (1.0 + PINNED)]
         return least / float(np.linalg.norm(rays.from_exact(self.weights))), np.unique(rays.rows_of(near))
 
-    def _follow(self, rays: Rays, places: Places) -> tuple[Places | None, list[Check]]:
+    def _follow(self, rays: Rays, places: Indices) -> tuple[Indices | None, list[Check]]:
         """Return the rays that the direction leaves at 0, or None where it is below 0 on a ray."""
         if self.weights is None:
             return places, []
@@ -211,7 +211,7 @@ class SeparabilityCertificate(Certificate):
         above = int((signs > 0).sum())
         return places[signs == 0], [Check("direction", True, f"above 0 on {above:,}, below 0 on none, exactly")]
 
-    def _rays(self, X: Any, y: Any, sample_weight: Any) -> tuple[Rays, Places]:
+    def _rays(self, X: Any, y: Any, sample_weight: Any) -> tuple[Rays, Indices]:
         design = make_design(self._in_order(X), intercept=self.fit_intercept)
         refuse_infinite(design)
         labels = np.asarray(y)
@@ -299,7 +299,7 @@ def _names(given: Any) -> tuple[str, ...]:
     return tuple(given)
 
 
-def kept_rows(sample_weight: Any, n: int) -> NDArray[np.bool_]:
+def kept_rows(sample_weight: Any, n: int) -> Bools:
     """Return which rows count: those of a weight above 0, all without weights."""
     if sample_weight is None:
         return np.ones(n, dtype=np.bool_)

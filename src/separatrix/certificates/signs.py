@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Floats
 from separatrix.design.base import Design
 from separatrix.design.build import make_design, row_radius
 from separatrix.errors import DataError
 
 
-def signs_of(y: Any, labels: tuple[Any, Any], rows: int, *, whose: str = "fit") -> NDArray[np.float64]:
+def signs_of(y: Any, labels: tuple[Any, Any], rows: int, *, whose: str = "fit") -> Floats:
     """Return +1 for the second label and −1 for the first (None: any other); strangers raise a DataError."""
     values, (negative, positive) = np.asarray(y), labels
     if values.shape != (rows,):
@@ -29,7 +29,7 @@ def signs_of(y: Any, labels: tuple[Any, Any], rows: int, *, whose: str = "fit") 
 
 def fitted_rows(
     X: Any, y: Any, labels: tuple[Any, Any], shape: tuple[int, int], fit_intercept: bool
-) -> tuple[Design, NDArray[np.float64]]:
+) -> tuple[Design, Floats]:
     """Return data as a design and signs ±1; data of another shape than the fit's, or not finite, raise a DataError."""
     design = make_design(X, intercept=fit_intercept)
     if design.shape != shape:

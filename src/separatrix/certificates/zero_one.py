@@ -16,8 +16,8 @@ from fractions import Fraction
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Floats, Ints
 from separatrix.certificates.base import Certificate, CertifiedCoef, Check, Verification, certified_coef, register
 from separatrix.certificates.covers import cover_needs, packing_bound
 from separatrix.certificates.dyadic import exact_combination, exact_margins
@@ -28,8 +28,6 @@ from separatrix.certificates.signs import fitted_rows
 from separatrix.design.base import Design
 from separatrix.errors import DataError, counted
 
-Floats = NDArray[np.float64]
-
 
 class InfeasibleRows(NamedTuple):
     """Rows of which no weights get all right, and the multipliers above 0 at which they cancel."""
@@ -38,7 +36,7 @@ class InfeasibleRows(NamedTuple):
     multipliers: tuple[Fraction, ...]
 
 
-def exactly_wrong(design: Design, signs: Floats, coef: Floats) -> NDArray[np.int64]:
+def exactly_wrong(design: Design, signs: Floats, coef: Floats) -> Ints:
     """Return the rows with yᵢ(w·xᵢ + b) ≤ 0, their signs exact."""
     margins = np.asarray(signs * design.matvec(coef))
     unsure = rounding_bound(np.sqrt(design.squared_norms()), coef)
@@ -58,7 +56,7 @@ class ZeroOneCertificate(Certificate):
 
     kind: ClassVar[str] = "zero-one"
     coef: Floats
-    wrong: NDArray[np.int64]
+    wrong: Ints
     lower: int
     subsystems: tuple[InfeasibleRows, ...]
     packing: tuple[Fraction, ...]

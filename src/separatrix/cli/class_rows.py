@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Bools
 from separatrix.cli.reading import opened
 from separatrix.design.encode.encoding import Encoding
 from separatrix.design.encode.plan import plan_encoding
@@ -98,7 +98,7 @@ def split_rows(found: ClassRows, request: RowsRequest, folds: int, seed: int) ->
     apart = assign_folds(found.table.n_rows, folds, seed, goal.classes.codes) == 0
     encoding = _planned(found.table.select(~apart), found.target, request)
 
-    def part(rows: NDArray[np.bool_]) -> TrainingRows:
+    def part(rows: Bools) -> TrainingRows:
         encoded = encoding.apply(found.table.select(rows).read())
         places = np.flatnonzero(rows)[encoded.kept]
         own = Classes(goal.classes.values, goal.classes.codes[places])  # type: ignore[union-attr]  # asserted above

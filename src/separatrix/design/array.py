@@ -17,8 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from separatrix.arrays import Bools, Floats, Indices
 from separatrix.design.array_blocks import DenseBlock, SparseBlock, cut_rows
-from separatrix.design.base import Block, Design, Floats
+from separatrix.design.base import Block, Design
 from separatrix.loops.rows import Rows
 
 CENTRE_ROWS = 1000  # rows by which columns are judged to lie far from 0
@@ -37,13 +38,13 @@ class _ArrayDesign(Design):
     row_visits = True
     column_access = True
 
-    def take(self, indices: Sequence[int] | NDArray[np.intp]) -> Floats:
+    def take(self, indices: Sequence[int] | Indices) -> Floats:
         """Return some rows as a dense array (k, p), virtual column included."""
         rows = self._stored(indices)
         return np.column_stack([np.ones(len(rows)), rows]) if self.virtual else rows
 
     @abstractmethod
-    def _stored(self, indices: Sequence[int] | NDArray[np.intp]) -> Floats:
+    def _stored(self, indices: Sequence[int] | Indices) -> Floats:
         """Return some rows of the stored columns as a dense array."""
 
 
@@ -84,7 +85,7 @@ class DenseDesign(_ArrayDesign):
     def _by_rows(self) -> NDArray[Any]:
         return np.ascontiguousarray(self.values if self.centre is None else self.values - self.centre)
 
-    def select(self, kept: NDArray[np.bool_]) -> DenseDesign:
+    def select(self, kept: Bools) -> DenseDesign:
         """Return the rows where `kept` holds, copied, as a design of their own."""
         return DenseDesign(self.values[kept], self.names, self.virtual, self.centre)
 
@@ -93,7 +94,7 @@ class DenseDesign(_ArrayDesign):
         values = self.values[rows, columns]
         return values if self.centre is None else values - self.centre[columns]
 
-    def gathered(self, columns: NDArray[np.intp], names: Sequence[str]) -> DenseDesign:
+    def gathered(self, columns: Indices, names: Sequence[str]) -> DenseDesign:
         """Return some stored columns, copied, as a design of their own."""
         values = np.asarray(self.values[:, columns], dtype=np.float64)
         if self.centre is not None:
@@ -109,7 +110,7 @@ class DenseDesign(_ArrayDesign):
         """Return every stride-th row, stored together, as a design of its own."""
         return DenseDesign(np.ascontiguousarray(self.values[::stride]), self.names, self.virtual, self.centre)
 
-    def _stored(self, indices: Sequence[int] | NDArray[np.intp]) -> Floats:
+    def _stored(self, indices: Sequence[int] | Indices) -> Floats:
         rows = np.asarray(self.values[np.asarray(indices, dtype=np.intp)], dtype=np.float64)
         return rows if self.centre is None else rows - self.centre
 
@@ -149,7 +150,7 @@ class SparseDesign(_ArrayDesign):
         """Return the matrix stored by columns (CSC), itself if it is."""
         return self.matrix.tocsc()
 
-    def select(self, kept: NDArray[np.bool_]) -> SparseDesign:
+    def select(self, kept: Bools) -> SparseDesign:
         """Return the rows where `kept` holds, copied, as a design of their own."""
         return SparseDesign(self._by_rows[kept], self.names, self.virtual)
 
@@ -157,7 +158,7 @@ class SparseDesign(_ArrayDesign):
         """Return every stride-th row as a design of its own."""
         return SparseDesign(self._by_rows[::stride], self.names, self.virtual)
 
-    def _stored(self, indices: Sequence[int] | NDArray[np.intp]) -> Floats:
+    def _stored(self, indices: Sequence[int] | Indices) -> Floats:
         return np.asarray(self._by_rows[np.asarray(indices, dtype=np.intp)].toarray(), dtype=np.float64)
 
 

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.design.base import Block, Floats
+from separatrix.arrays import Floats
+from separatrix.design.base import Block
 
 
 class DenseBlock(Block):

@@ -19,11 +19,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from separatrix.arrays import Bools, Floats, Indices
 from separatrix.design.threads import map_groups
 from separatrix.errors import NeedsError
 from separatrix.loops.rows import Rows
-
-Floats = NDArray[np.float64]
 
 
 class Block(ABC):
@@ -212,7 +211,7 @@ class Design(ABC):
         """Run ``task(design, *rows, *its part of shared)`` on each partition as a design; needs `partitioned`."""
         raise NeedsError(f"{type(self).__name__} has no partitions to run {task.__name__} on; {len(shared), len(rows)}")
 
-    def take(self, indices: Sequence[int] | NDArray[np.intp]) -> Floats:  # noqa: ARG002  # for those that have it
+    def take(self, indices: Sequence[int] | Indices) -> Floats:  # noqa: ARG002  # for those that have it
         """Return some rows as a dense array (k, p), virtual column included; needs `random_rows`."""
         raise NeedsError(f"{type(self).__name__} has no access to single rows")
 
@@ -222,7 +221,7 @@ class Design(ABC):
             f"{type(self).__name__} has no access to single rows, so none can be left out; stride={stride}"
         )
 
-    def select(self, kept: NDArray[np.bool_]) -> Design:
+    def select(self, kept: Bools) -> Design:
         """Return the rows where `kept` holds as a design of their own; needs `random_rows`."""
         raise NeedsError(
             f"{type(self).__name__} has no access to single rows, so {int((~kept).sum())} cannot be dropped"

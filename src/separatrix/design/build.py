@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from separatrix.arrays import Floats
 from separatrix.design.array import DenseDesign, SparseDesign
-from separatrix.design.base import Block, Design, Floats
+from separatrix.design.base import Block, Design
 from separatrix.design.disk.blocked import BlockedRows
 from separatrix.design.disk.blocked_dense import BlockedDesign
 from separatrix.design.mapped import MappedDesign, MappedRows

@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from separatrix.arrays import Floats, Indices
 from separatrix.design.array import DenseDesign, SparseDesign
 from separatrix.design.base import Design, add_each
-from separatrix.design.columns import Columns, ColumnStore, Floats, Indices
+from separatrix.design.columns import Columns, ColumnStore
 from separatrix.design.disk.blocked_dense import BlockedDesign
 from separatrix.design.disk.blocked_sparse import BlockedSparseDesign
 from separatrix.design.threads import map_groups

@@ -14,14 +14,12 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Floats, Ints
 from separatrix.design.kernels import RBF, Kernel, Precomputed
 from separatrix.design.threads import map_groups, one_blas_thread
 from separatrix.errors import DataError, OptionError
 
-Floats = NDArray[np.float64]
-Places = NDArray[np.int64]
 MEGABYTE = 2**20
 ROWS_AT_ONCE = 128  # of a matrix product, a core
 NUMBERS_AT_ONCE = 2**21  # held beside the cache while kernel values are being made
@@ -54,7 +52,7 @@ class KernelAgainst:
         return np.exp(values, out=values)
 
 
-def kernel_scores(kernel: Kernel, X: Any, support: Any, places: Places, coefs: Floats) -> Floats:
+def kernel_scores(kernel: Kernel, X: Any, support: Any, places: Ints, coefs: Floats) -> Floats:
     """Return Σⱼ cⱼ k(x, sⱼ) of each row, (m, K) for coefficients (K, s); of a precomputed X, its columns `places`."""
     if not len(places):
         return np.zeros((X.shape[0], len(coefs)))
@@ -112,7 +110,7 @@ class KernelRows:
             raise DataError(f"the kernel of row {row} with itself is {self.diagonal[row]}; rescale the columns")
         self._empty(None)
 
-    def fetch(self, rows: Places) -> Places:
+    def fetch(self, rows: Ints) -> Ints:
         """Return the slots of some rows, at most `capacity`, computing those that are not kept."""
         missing = rows[self.slots[rows] < 0]
         self.clock += 1
@@ -126,7 +124,7 @@ class KernelRows:
         """How many rows the table holds at most."""
         return len(self.table)
 
-    def restrict(self, columns: Places | None) -> None:
+    def restrict(self, columns: Ints | None) -> None:
         """Keep only some columns (None: all anew); rows kept stay where the new columns are among the old."""
         if columns is None or self.columns is not None:
             self._empty(columns)
@@ -149,11 +147,11 @@ class KernelRows:
         sizes = np.sqrt(values[kept])
         return Embedding(matrix, vectors[:, kept] * sizes, vectors[:, kept] / sizes)
 
-    def position(self, rows: Places) -> Places:
+    def position(self, rows: Ints) -> Ints:
         """Return the places of rows among the table's columns."""
         return rows if self.columns is None else np.searchsorted(self.columns, rows)
 
-    def times(self, coef: Floats, wanted: Places) -> Floats:
+    def times(self, coef: Floats, wanted: Ints) -> Floats:
         """Return K[wanted] @ coef, computed anew."""
         places = np.flatnonzero(coef)
         scores = kernel_scores(self.kernel, self.X[wanted], self.X[places], places, coef[np.newaxis, places])[:, 0]
@@ -171,7 +169,7 @@ class KernelRows:
         rest[kept] = 0.0
         return total + self.times(rest, np.arange(self.n)) if rest.any() else total
 
-    def _empty(self, columns: Places | None) -> None:
+    def _empty(self, columns: Ints | None) -> None:
         self.columns = columns
         self.table = np.empty((0, 0))
         width = self.n if columns is None else len(columns)
@@ -183,7 +181,7 @@ class KernelRows:
         if not isinstance(self.kernel, Precomputed):
             self.against = KernelAgainst(self.kernel, self.X if columns is None else self.X[columns])
 
-    def _compute(self, missing: Places) -> None:
+    def _compute(self, missing: Ints) -> None:
         slots = self._make_room(len(missing))
         step = _rows_at_once(self.table.shape[1])
         groups = range(0, len(missing), step)
@@ -194,7 +192,7 @@ class KernelRows:
         self.owners[slots], self.slots[missing], self.used[slots] = missing, slots, self.clock
         self.computed += len(missing)
 
-    def _make_room(self, count: int) -> Places:
+    def _make_room(self, count: int) -> Ints:
         """Return free slots, those of the rows used longest ago where there are too few."""
         slots = np.argsort(np.where(self.owners < 0, -1, self.used), kind="stable")[:count]
         owned = self.owners[slots]
@@ -203,7 +201,7 @@ class KernelRows:
         self.full = self.full or len(gone) > 0
         return slots
 
-    def _values(self, rows: Places) -> Floats:
+    def _values(self, rows: Ints) -> Floats:
         some = self.X[rows]
         if self.against is None:
             values = _dense(some if self.columns is None else some[:, self.columns])
@@ -219,7 +217,7 @@ def by_rows(X: Any) -> Any:
     return X.tocsr() if hasattr(X, "tocsr") else np.asarray(X, dtype=np.float64)
 
 
-def select_rows(kernel: Kernel, X: Any, rows: Places) -> Any:
+def select_rows(kernel: Kernel, X: Any, rows: Ints) -> Any:
     """Return some rows of a matrix that `by_rows` gave; of a precomputed kernel, these rows and columns."""
     return X[rows][:, rows] if isinstance(kernel, Precomputed) else X[rows]
 

@@ -18,8 +18,8 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Floats
 from separatrix.errors import DataError, OptionError, did_you_mean, require_count, require_number
 from separatrix.numerics import squared_distances
 
@@ -37,7 +37,6 @@ __all__ = [
     "require_gamma",
 ]
 
-Floats = NDArray[np.float64]
 Gamma = float | Literal["scale"]
 
 

@@ -15,11 +15,11 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Bools, Floats, Indices
 from separatrix.design.array import GROUPS, DenseDesign
 from separatrix.design.array_blocks import DenseBlock
-from separatrix.design.base import Block, Design, Floats
+from separatrix.design.base import Block, Design
 from separatrix.design.disk.blocked_dense import BlockedDesign
 from separatrix.design.disk.on_disk import OnDiskDesign, written
 from separatrix.design.maps.base import FeatureMap
@@ -90,14 +90,14 @@ class MappedDesign(Design):
         with np.errstate(over="ignore", invalid="ignore"):  # what is not finite shows in the result
             return self.map.apply(rows)
 
-    def take(self, indices: Sequence[int] | NDArray[np.intp]) -> Floats:
+    def take(self, indices: Sequence[int] | Indices) -> Floats:
         """Return some mapped rows as a dense array (k, p), virtual column included."""
         mapped = self._apply(self.base.take(indices))
         if self.centre is not None:
             mapped = mapped - self.centre
         return np.column_stack([np.ones(len(mapped)), mapped]) if self.virtual else mapped
 
-    def select(self, kept: NDArray[np.bool_]) -> MappedDesign:
+    def select(self, kept: Bools) -> MappedDesign:
         """Return the rows where `kept` holds, copied unmapped, as a design of their own."""
         return self._of(self.base.select(kept))
 

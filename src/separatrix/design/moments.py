@@ -11,12 +11,11 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Floats
 from separatrix.design.base import Block, Design, add_each
 from separatrix.numerics import compensated_dots
 
-Floats = NDArray[np.float64]
 CAREFUL = 2**20  # entries of a design, up to which residuals are computed in twice the precision
 ENTRIES_HELD = 2**22  # of a block made dense at once: 32 megabytes
 STACKED = 4  # times as many rows as columns, at which a stack is reduced to its triangle

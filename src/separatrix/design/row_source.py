@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Bools
 from separatrix.design.base import Design
 from separatrix.design.maps.base import FeatureMap
 from separatrix.errors import NeedsError
@@ -47,7 +47,7 @@ class RowSource(ABC):
         kind = type(self).__name__
         raise NeedsError(f"{kind} cannot be used as an array, which kernels need; give X as an array or sx.blocked(X)")
 
-    def where(self, kept: NDArray[np.bool_]) -> Any:
+    def where(self, kept: Bools) -> Any:
         """Return the rows where `kept` holds, copied, as another X."""
         return self.array()[kept]
 
@@ -58,7 +58,7 @@ def array_of(X: Any) -> Any:
     return X if source is None else source.array()
 
 
-def rows_where(X: Any, kept: NDArray[np.bool_]) -> Any:
+def rows_where(X: Any, kept: Bools) -> Any:
     """Return the rows of X where `kept` holds, copied."""
     source = rows_of(X)
     if source is not None:

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from separatrix.arrays import Floats
 from separatrix.certificates.separability import SeparabilityCertificate
 from separatrix.design.base import Design
 from separatrix.design.build import make_design
@@ -28,7 +29,6 @@ from separatrix.losses.softmax import Softmax
 from separatrix.penalties import make_penalty
 from separatrix.problem import Problem
 
-Floats = NDArray[np.float64]
 CERTIFIED = 1e-9  # relative gap of our own fit
 NEAR = 1e-6  # relative: an objective this close to the least is called optimal
 RANK_TOLERANCE = 1e-12  # of the largest eigenvalue, in columns of equal scale

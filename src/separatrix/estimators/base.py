@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, check_random_state
 
+from separatrix.arrays import Floats
 from separatrix.certificates.base import Certificate
 from separatrix.design.base import Design
 from separatrix.design.build import make_design
@@ -53,7 +54,7 @@ class LinearModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
         names = getattr(self, "feature_names_in_", None)
         return make_design(X, intercept=bool(self.fit_intercept), names=None if names is None else list(names))
 
-    def _weights(self, sample_weight: Any, X: Any) -> NDArray[np.float64] | None:
+    def _weights(self, sample_weight: Any, X: Any) -> Floats | None:
         """Return the rows' weights, checked; None where none are given."""
         if sample_weight is None:
             return None
@@ -79,7 +80,7 @@ class ScoreClassifier(ClassifierMixin, LinearModel):  # type: ignore[misc]  # sc
 
     classes_: NDArray[Any]
 
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
+    def decision_function(self, X: Any) -> Floats:
         """Return the scores: (n,) for two classes, positive for the second; (n, K) for more."""
         raise NotImplementedError
 
@@ -100,8 +101,8 @@ class ScoreClassifier(ClassifierMixin, LinearModel):  # type: ignore[misc]  # sc
 class LinearClassifier(ScoreClassifier):
     """A classifier by linear scores."""
 
-    coef_: NDArray[np.float64]
-    intercept_: NDArray[np.float64]
+    coef_: Floats
+    intercept_: Floats
 
     @property
     def halfspace_(self) -> Halfspace:
@@ -111,13 +112,13 @@ class LinearClassifier(ScoreClassifier):
             raise AttributeError(f"{len(self.classes_)} classes have a halfspace each: see result_.parts")
         return Halfspace(self.coef_[0], float(self.intercept_[0]), self._tie_side())
 
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
+    def decision_function(self, X: Any) -> Floats:
         """Return the scores: (n,) for two classes, positive for the second; (n, K) for more."""
         design = self._design(X, reset=False)
         scores = np.asarray(self._scores(design))
         return scores.ravel() if len(self.classes_) == 2 else scores
 
-    def _scores(self, design: Design) -> NDArray[np.float64]:
+    def _scores(self, design: Design) -> Floats:
         """Return the scores of a design's rows, (n, 1) for two classes, (n, K) for more."""
         weights = self.coef_.T
         if design.virtual:

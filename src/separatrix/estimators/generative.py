@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Floats
 from separatrix.estimators.base import LinearClassifier
 from separatrix.estimators.weights import drop_weightless
 from separatrix.fit.generative import fit_generative
@@ -54,10 +54,10 @@ class GaussianGenerativeClassifier(LinearClassifier):
         self.variances_ = np.asarray(result.provenance["variances"])
         return self._keep(result)
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_proba(self, X: Any) -> Floats:
         """Return each class's probability, (n, K)."""
         return probabilities(self.decision_function(X))
 
-    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_log_proba(self, X: Any) -> Floats:
         """Return the logarithm of each class's probability, (n, K), finite wherever the scores are."""
         return log_probabilities(self.decision_function(X))

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple, get_args, overload
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from separatrix.arrays import Floats
 from separatrix.errors import DataError, OptionError, require_choice
 from separatrix.estimators.regressor import LinearRegressor
 from separatrix.estimators.strength import WeightKind
@@ -30,8 +30,6 @@ from separatrix.inference.refused_table import refused_table
 from separatrix.inference.table import InferenceTable
 from separatrix.inference.wald import WaldTest, linear_wald_test
 from separatrix.problem import Problem
-
-Floats = NDArray[np.float64]
 
 
 class _Carried(NamedTuple):

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from separatrix.arrays import Floats, Ints
 from separatrix.design.kernel_rows import by_rows, kernel_scores
 from separatrix.design.kernels import Kernel, Precomputed, make_kernel, require_gamma
 from separatrix.design.row_source import array_of
@@ -18,7 +19,6 @@ from separatrix.errors import OptionError, require_number
 from separatrix.estimators.base import ScoreClassifier
 from separatrix.fit.result import FitResult
 
-Floats = NDArray[np.float64]
 ACCEPTED: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float64, np.float32]}
 
 
@@ -70,7 +70,7 @@ class KernelClassifier(ScoreClassifier):
         check_classification_targets(y)
         return by_rows(X), y
 
-    def _keep_fits(self, result: FitResult, X: Any, places: NDArray[np.int64], steps: Sequence[float]) -> Self:
+    def _keep_fits(self, result: FitResult, X: Any, places: Ints, steps: Sequence[float]) -> Self:
         """Take over coefficients (K, n) of the rows `places` as support vectors, and warn of a fit cut short."""
         coefs = np.atleast_2d(result.coef)
         support = np.flatnonzero(coefs.any(axis=0))

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from separatrix.arrays import Floats
 from separatrix.design.build import make_design
 from separatrix.design.kernel_rows import KernelRows
 from separatrix.estimators.base import seed_of
@@ -113,7 +113,7 @@ class KernelPerceptron(KernelClassifier):
         return self._keep_fits(result, X, np.arange(X.shape[0]), passes)
 
     @property
-    def alpha_(self) -> NDArray[np.float64]:
+    def alpha_(self) -> Floats:
         """The size of each training row's coefficient: at rate 1 a count of its updates."""
         check_is_fitted(self)
         return np.asarray(np.abs(self.result_.coef))

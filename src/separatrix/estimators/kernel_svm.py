@@ -11,6 +11,7 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from separatrix.arrays import Floats, Ints
 from separatrix.design.build import make_design
 from separatrix.design.kernel_rows import KernelRows, select_rows
 from separatrix.design.kernels import Precomputed
@@ -24,7 +25,6 @@ from separatrix.fit.one_vs_one import join_pairs, pair_votes, pairs_of
 from separatrix.fit.one_vs_rest import BinaryTarget, binary_targets, join_results
 from separatrix.fit.result import FitResult
 
-Floats = NDArray[np.float64]
 FOLDS = 5  # of the calibration
 CALIBRATIONS = {"True": "sigmoid", "sigmoid": "sigmoid", "isotonic": "isotonic"}
 
@@ -41,7 +41,7 @@ class _Rows(NamedTuple):
     X: Any
     labels: NDArray[Any]
     weights: RowWeights
-    places: NDArray[np.int64]
+    places: Ints
 
 
 class KernelSVM(KernelClassifier):
@@ -181,9 +181,7 @@ class KernelSVM(KernelClassifier):
         square = isinstance(self.kernel_, Precomputed)
         return parts, join_pairs(parts, pairs, len(rows.labels), square)
 
-    def _fit_pair(
-        self, rows: _Rows, own: NDArray[np.int64], target: BinaryTarget, options: KernelSVMOptions
-    ) -> FitResult:
+    def _fit_pair(self, rows: _Rows, own: Ints, target: BinaryTarget, options: KernelSVMOptions) -> FitResult:
         some = select_rows(self.kernel_, rows.X, own)
         weights = rows.weights._replace(rows=rows.weights.rows[own])
         kernel_rows = KernelRows(self.kernel_, some, self.cache_mb)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from separatrix.arrays import Floats
 from separatrix.certificates.separability import SeparabilityCertificate
 from separatrix.errors import OptionError, SeparationError, SeparationWarning, require_choice, require_number
 from separatrix.estimators.base import LinearClassifier
@@ -28,8 +29,6 @@ from separatrix.inference.likelihood.model import ProbabilityInterval, RowsGiven
 from separatrix.model.probability import log_probabilities, probabilities
 from separatrix.numerics import softplus
 from separatrix.problem import Problem
-
-Floats = NDArray[np.float64]
 
 
 class LogisticRegression(LogisticInference, Penalised, LinearClassifier):

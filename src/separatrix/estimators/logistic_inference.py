@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from separatrix.arrays import Floats
 from separatrix.certificates.separability import SeparabilityCertificate
 from separatrix.errors import DataError, OptionError, require_choice
 from separatrix.estimators.strength import ClassTask
@@ -28,8 +29,6 @@ from separatrix.inference.outline import ModelOutline
 from separatrix.inference.refused_table import refused_table
 from separatrix.inference.table import InferenceTable
 from separatrix.inference.wald import WaldTest
-
-Floats = NDArray[np.float64]
 
 
 class LogisticInference:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from separatrix.arrays import Ints
 from separatrix.certificates.margin import MarginCertificate
 from separatrix.design.base import Design
 from separatrix.estimators.separating import OnOverlap, SeparatingClassifier
@@ -91,7 +91,7 @@ class MaxMarginClassifier(SeparatingClassifier):
         return self.result_.parts or (self.result_,)
 
 
-def _support(part: FitResult, design: Design, target: BinaryTarget) -> NDArray[np.int64]:
+def _support(part: FitResult, design: Design, target: BinaryTarget) -> Ints:
     """Return the rows that pin a halfspace."""
     if isinstance(part.certificate, MarginCertificate):
         return part.certificate.rows

@@ -11,6 +11,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
+from separatrix.arrays import Floats
 from separatrix.certificates.base import OneVsRestCertificate
 from separatrix.estimators.base import LinearModel
 from separatrix.estimators.border import checked_rows, checked_rows_and_targets
@@ -67,7 +68,7 @@ class OneVsRest(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ig
         parts = tuple(fitted.certificate_ for fitted in self.estimators_)
         return OneVsRestCertificate(tuple(self.classes_.tolist()[-len(parts) :]), parts, indicators=True)
 
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
+    def decision_function(self, X: Any) -> Floats:
         """Return each learner's scores: (n,) for two classes, (n, K) for more."""
         check_is_fitted(self)
         X = checked_rows(self, X)

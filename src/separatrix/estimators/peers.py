@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from separatrix.arrays import Floats
 from separatrix.errors import DataError, OptionError, did_you_mean
 from separatrix.estimators.weights import apply_class_weight
 from separatrix.losses.base import Loss
@@ -25,8 +26,6 @@ from separatrix.losses.perceptron import Perceptron
 from separatrix.losses.softmax import Softmax
 from separatrix.losses.squared import Squared
 from separatrix.losses.squared_hinge import SquaredHinge
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

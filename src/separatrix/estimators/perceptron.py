@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import _check_partial_fit_first_call
 from sklearn.utils.validation import check_is_fitted
 
+from separatrix.arrays import Floats
 from separatrix.certificates.base import Certificate
 from separatrix.design.base import Design
 from separatrix.errors import DataError
@@ -174,7 +175,7 @@ class Perceptron(LinearClassifier):
     def _tie_side(self) -> Tie:
         return "negative" if self.tie == "negative" else "positive"
 
-    def _scores(self, design: Design) -> NDArray[np.float64]:
+    def _scores(self, design: Design) -> Floats:
         if self._fits[0].ballot is None:
             return super()._scores(design)
         return np.column_stack([fit.scores(design) for fit in self._fits])

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from separatrix.arrays import Floats
 from separatrix.design.base import Design
 from separatrix.estimators.base import LinearModel
 from separatrix.estimators.border import checked_rows, checked_rows_and_targets
@@ -19,10 +19,10 @@ from separatrix.fit.targets import real_targets
 class LinearRegressor(RegressorMixin, LinearModel):  # type: ignore[misc]  # scikit-learn is untyped
     """A regressor by a linear score."""
 
-    coef_: NDArray[np.float64]
+    coef_: Floats
     intercept_: float
 
-    def predict(self, X: Any) -> NDArray[np.float64]:
+    def predict(self, X: Any) -> Floats:
         """Return the score w·x + b of each row, (n,)."""
         design = self._new_design(X)
         weights = np.concatenate([[self.intercept_], self.coef_]) if design.virtual else self.coef_
@@ -32,7 +32,7 @@ class LinearRegressor(RegressorMixin, LinearModel):  # type: ignore[misc]  # sci
         check_is_fitted(self)
         return self._as_design(checked_rows(self, X))
 
-    def _design_and_targets(self, X: Any, y: Any) -> tuple[Design, NDArray[np.float64]]:
+    def _design_and_targets(self, X: Any, y: Any) -> tuple[Design, Floats]:
         X, y = checked_rows_and_targets(self, X, y, numeric=True)
         return self._as_design(X), real_targets(y)
 

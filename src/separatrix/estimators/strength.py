@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Floats, Indices
 from separatrix.errors import OptionError, require_choice, require_count
 from separatrix.estimators.base import seed_of
 from separatrix.fit.convex import ConvexOptions
@@ -17,8 +17,6 @@ from separatrix.penalties import make_penalty
 from separatrix.problem import Problem
 
 WeightKind = Literal["precision", "frequency"]
-
-Floats = NDArray[np.float64]
 
 
 class ClassTask(NamedTuple):
@@ -83,7 +81,7 @@ class Penalised:
         )
 
 
-def _strata(problems: Sequence[Problem]) -> NDArray[np.intp]:
+def _strata(problems: Sequence[Problem]) -> Indices:
     """Return the class of each row: its place, its sign, or the problem in which it is the one against the rest."""
     if problems[0].loss.target == "classes":
         return np.asarray(problems[0].y, dtype=np.intp)

@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Literal, Self
 
-import numpy as np
-from numpy.typing import NDArray
-
+from separatrix.arrays import Ints
 from separatrix.certificates.optimality import OptimalityCertificate
 from separatrix.errors import require_choice, require_number
 from separatrix.estimators.base import LinearClassifier
@@ -107,9 +105,7 @@ class LinearSVM(Penalised, LinearClassifier):
         """Return what is to be minimised, without a penalty: one problem, or one a class against the rest."""
         return [task.problem for task in self._tasks(X, y, sample_weight)[0]]
 
-    def _tasks(
-        self, X: Any, y: Any, sample_weight: Any
-    ) -> tuple[list[ClassTask], tuple[NDArray[np.int64] | None, NDArray[np.int64] | None]]:
+    def _tasks(self, X: Any, y: Any, sample_weight: Any) -> tuple[list[ClassTask], tuple[Ints | None, Ints | None]]:
         """Return the task of two classes, or one a class, and which rows were kept, of all and then of those."""
         loss = LOSSES[require_choice("loss", self.loss, LOSSES)]
         rows = drop_weightless(*self._design_and_labels(X, y), self._weights(sample_weight, X))
@@ -125,7 +121,7 @@ class LinearSVM(Penalised, LinearClassifier):
         return tasks, (rows.places, kept.places)
 
 
-def _among_all(result: FitResult, *places: NDArray[np.int64] | None) -> FitResult:
+def _among_all(result: FitResult, *places: Ints | None) -> FitResult:
     """Return a result whose dual point names its rows by their places among all, the ones without weight included."""
     certificate = result.certificate
     for kept in reversed(places):

@@ -8,11 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.class_weight import compute_class_weight
 
+from separatrix.arrays import Floats, Ints
 from separatrix.design.base import Design
 from separatrix.errors import OptionError
 from separatrix.fit.labels import find_classes
-
-Floats = NDArray[np.float64]
 
 
 class WeightedRows(NamedTuple):
@@ -21,7 +20,7 @@ class WeightedRows(NamedTuple):
     design: Design
     labels: NDArray[Any]
     weights: Floats | None
-    places: NDArray[np.int64] | None = None
+    places: Ints | None = None
 
 
 def drop_weightless(design: Design, labels: NDArray[Any], weights: Floats | None) -> WeightedRows:

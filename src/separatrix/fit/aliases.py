@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from separatrix.arrays import Floats, Indices
+
 ROUNDING = 32.0 * float(np.finfo(np.float64).eps)  # times the root of the size: a sine no larger is 0
 UNSEEN = 1e-9  # of a column: a share in it that rounding may have made
 
@@ -23,15 +23,15 @@ UNSEEN = 1e-9  # of a column: a share in it that rounding may have made
 class Aliases(NamedTuple):
     """The columns kept, those aliased, and the shares of the kept ones in these, (kept, aliased)."""
 
-    kept: NDArray[np.intp]
-    aliased: NDArray[np.intp]
+    kept: Indices
+    aliased: Indices
     shares: Floats
 
     def relations(self) -> tuple[dict[int, float], ...]:
         """Return of each aliased column what it is made of: column → share."""
         return tuple({int(self.kept[k]): float(column[k]) for k in np.flatnonzero(column)} for column in self.shares.T)
 
-    def tied(self) -> NDArray[np.intp]:
+    def tied(self) -> Indices:
         """Return the columns whose coefficients the data do not tell apart: the aliased, and their parts."""
         return np.concatenate([self.aliased, self.kept[self.shares.any(axis=1)]])
 
@@ -67,7 +67,7 @@ def pivoted_aliases(rows: Floats) -> Aliases:
     return _aliases(products * lengths, np.sort(order[:rank]), lengths)
 
 
-def _aliases(products: Floats, kept: NDArray[np.intp], lengths: Floats) -> Aliases:
+def _aliases(products: Floats, kept: Indices, lengths: Floats) -> Aliases:
     """Return the aliases, given the columns in an orthonormal basis of the kept ones' span."""
     aliased = np.setdiff1d(np.arange(len(lengths)), kept)
     shares = np.asarray(np.linalg.solve(products[:, kept], products[:, aliased]), dtype=np.float64)

@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Floats
 from separatrix.design.base import Design
 from separatrix.design.build import make_design
 from separatrix.design.mapped import MappedRows
@@ -24,7 +24,6 @@ from separatrix.losses.logistic import Logistic
 from separatrix.penalties import make_penalty
 from separatrix.problem import Problem
 
-Floats = NDArray[np.float64]
 MARGIN = MarginOptions(tol=1e-6, max_passes=200)
 LIKELY = ConvexOptions(tol=1e-8)
 STRENGTH = 1e-9  # of the ridge that keeps the logistic weights finite where rows overlap in part

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Floats
 from separatrix.certificates.bounds import DualBound, dual_bound
 from separatrix.design.build import row_radius
 from separatrix.errors import require_choice, require_count, require_number
@@ -31,7 +31,6 @@ from separatrix.solvers.lbfgs import LBFGS, has_subsample
 from separatrix.solvers.newton import Newton
 from separatrix.solvers.newton_cg import NewtonCG
 
-Floats = NDArray[np.float64]
 NEWTON_COEFFICIENTS = 1500  # up to which a Hessian can be factored a step
 FACTORED = 3000  # coefficients up to which a matrix of them is factored where nothing cheaper gets on
 NEWTON_WORK = 5e8  # products a Hessian, up to which Newton's method beats a subsample's preconditioner

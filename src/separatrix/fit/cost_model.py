@@ -24,8 +24,8 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Floats
 from separatrix.design.build import make_design
 from separatrix.errors import DataError, OptionError
 from separatrix.fit.convex import NEWTON_COEFFICIENTS, NEWTON_WORK
@@ -39,8 +39,6 @@ SAMPLED, FEWEST = 800, 2000  # rows a column, and rows, of the subsample that st
 SAMPLE_STEPS = 7  # Hessians of the subsample
 RATES = ("a pass", "a row", "a byte", "a product")
 OWN, SHARED = [0, 2], [1, 3]  # the rates that each storage has for itself, and those that are the same for all
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -13,13 +13,11 @@ from typing import Any
 
 import numpy as np
 import scipy.special
-from numpy.typing import NDArray
 
+from separatrix.arrays import Bools, Floats, Ints
 from separatrix.errors import OptionError, require_count, require_number
 from separatrix.fit.separability import check_separability
 from separatrix.theory.cover import separability_probability
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -29,9 +27,9 @@ class CoverExperiment:
     `lower` and `upper` are the exact confidence interval of each share, at `level`.
     """
 
-    points: NDArray[np.int64]
+    points: Ints
     d: int
-    separable: NDArray[np.int64]
+    separable: Ints
     repeats: int
     level: float
     probability: Floats
@@ -56,7 +54,7 @@ class CoverExperiment:
         return np.where(k == self.repeats, 1.0, ends)
 
     @property
-    def agrees(self) -> NDArray[np.bool_]:
+    def agrees(self) -> Bools:
         """Whether each interval covers the formula's probability, (m,)."""
         return np.asarray((self.lower <= self.probability) & (self.probability <= self.upper))
 

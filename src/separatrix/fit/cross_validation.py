@@ -21,6 +21,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from separatrix.arrays import Bools, Floats, Indices
 from separatrix.design.base import Block
 from separatrix.errors import DataError, OptionError, require_choice
 from separatrix.fit.convex import ConvexOptions
@@ -28,7 +29,6 @@ from separatrix.fit.path import Path, strength_grid, trace_path
 from separatrix.losses.base import Loss
 from separatrix.problem import Problem
 
-Floats = NDArray[np.float64]
 StrengthChoice = Literal["one_standard_error", "best"]
 CHOICES: tuple[StrengthChoice, ...] = ("one_standard_error", "best")
 
@@ -72,7 +72,7 @@ class CrossValidation:
 def cross_validate(
     problems: Sequence[Problem],
     l1_ratio: float,
-    folds: NDArray[np.intp],
+    folds: Indices,
     *,
     choice: StrengthChoice = "one_standard_error",
     strengths: int | Sequence[float] | Floats = 100,
@@ -94,7 +94,7 @@ def cross_validate(
     return CrossValidation(grid, losses, mean, np.sqrt(spread / (len(counts) - 1)), paths, choice)
 
 
-def assign_folds(n: int, folds: int, seed: int | None, classes: NDArray[np.intp] | None = None) -> NDArray[np.intp]:
+def assign_folds(n: int, folds: int, seed: int | None, classes: Indices | None = None) -> Indices:
     """Return each row's fold, drawn by a seed (None: the same draw each time), each class spread over all of them.
 
     >>> assign_folds(6, 3, seed=1).tolist()
@@ -117,7 +117,7 @@ def assign_folds(n: int, folds: int, seed: int | None, classes: NDArray[np.intp]
 
 
 def _judge_fold(
-    problems: Sequence[Problem], l1_ratio: float, held_out: NDArray[np.bool_], grid: Floats, options: ConvexOptions
+    problems: Sequence[Problem], l1_ratio: float, held_out: Bools, grid: Floats, options: ConvexOptions
 ) -> Floats:
     """Return the sums of the held-out rows' losses at each strength, averaged over the problems, (m,)."""
     total = np.zeros(len(grid))
@@ -147,5 +147,5 @@ def _weights(problem: Problem) -> Floats:
     return np.ones(len(problem.y)) if problem.weights is None else problem.weights
 
 
-def _weight(problem: Problem, chosen: NDArray[np.bool_]) -> float:
+def _weight(problem: Problem, chosen: Bools) -> float:
     return float(_weights(problem)[chosen].sum())

@@ -17,8 +17,8 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Bools, Floats
 from separatrix.certificates.rays import make_rays
 from separatrix.certificates.separability import SeparabilityCertificate
 from separatrix.fit.convex import ConvexFit, ConvexOptions, candidates, fit_convex
@@ -28,7 +28,6 @@ from separatrix.fit.stopping import Status
 from separatrix.problem import Problem
 from separatrix.solvers.newton import Newton
 
-Floats = NDArray[np.float64]
 INFINITE = {"+inf": math.inf, "-inf": -math.inf}
 FAR = 45.0  # log-odds beyond which a class has no share in a sum of floats
 WIDEST = 1e7  # times the nearest, how far rows may stand from what separates them for the nearest to be got that far
@@ -112,7 +111,7 @@ def _finite_limits(problem: Problem, existence: SeparabilityCertificate, options
     return fit_convex(rest, options).coef
 
 
-def _left(problem: Problem, existence: SeparabilityCertificate) -> NDArray[np.bool_]:
+def _left(problem: Problem, existence: SeparabilityCertificate) -> Bools:
     """Return the rows that the direction leaves at 0."""
     assert existence.weights is not None  # of quasi-separated classes
     rays = make_rays(problem.design, (problem.y > 0.0).astype(np.intp), 2)

@@ -7,8 +7,8 @@ import time
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Floats
 from separatrix.certificates.generative import GenerativeCertificate, class_moments, closed_form
 from separatrix.design.base import Design
 from separatrix.errors import OptionError
@@ -17,7 +17,6 @@ from separatrix.fit.result import FitResult
 from separatrix.fit.stopping import Status
 from separatrix.fit.trace import Trace
 
-Floats = NDArray[np.float64]
 PRIORS_SUM = 1e-8  # how far from 1 the sum of priors may be
 
 

@@ -10,8 +10,8 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Floats
 from separatrix.certificates.margin import least_margin_below
 from separatrix.design.base import Design
 from separatrix.design.build import row_radius
@@ -24,7 +24,6 @@ from separatrix.losses.perceptron import Perceptron as PerceptronLoss
 from separatrix.problem import Problem
 from separatrix.solvers.halfspace import HalfspaceLP
 
-Floats = NDArray[np.float64]
 NO_MARGIN = 1e-9  # in columns of equal size: what HiGHS cannot tell from 0
 
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import NamedTuple, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Floats
 from separatrix.certificates.kernel_data import score_rounding
 from separatrix.certificates.kernel_mistakes import KernelMistakesCertificate
 from separatrix.design.base import Design
@@ -31,7 +31,6 @@ from separatrix.problem import Problem
 from separatrix.rule import predicted_signs
 from separatrix.solvers.kernel_perceptron import Forget, KernelPerceptron, KernelPerceptronState
 
-Floats = NDArray[np.float64]
 SMALL_DATA = 500  # rows up to which looking for the widest margin costs next to nothing
 SEPARATOR_STEPS = 100
 ROUNDINGS = 4.0  # of a score: here, in the sums of a run, on a re-check, and one that it takes off

@@ -12,8 +12,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Floats
 from separatrix.certificates.kernel import KernelCertificate
 from separatrix.certificates.margin import MarginCertificate
 from separatrix.certificates.separability import SeparabilityCertificate
@@ -25,7 +25,6 @@ from separatrix.fit.kernel_rows import refuse_asymmetric
 from separatrix.fit.labels import binary_signs
 from separatrix.fit.max_margin import MarginOptions, fit_max_margin
 
-Floats = NDArray[np.float64]
 MOST_ROWS = 4000  # beyond which the matrix and its eigenvectors are not worth waiting for
 NO_RANK = 1e-13  # of the largest eigenvalue: below, it is rounding
 NO_LENGTH = 1e-7  # of the largest singular value: below, a column of the centred rows is rounding

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Floats, Ints
 from separatrix.certificates.kernel import KernelCertificate
 from separatrix.certificates.kernel_optimality import KernelOptimalityCertificate, KernelTask, caps_of, kernel_bound
 from separatrix.design.base import Design
@@ -30,7 +30,6 @@ from separatrix.penalties import make_penalty
 from separatrix.problem import Problem
 from separatrix.solvers.kernel_dual import KernelDual, KernelDualState, middle_intercept
 
-Floats = NDArray[np.float64]
 CLOSER = 0.999  # of the gap asked for, which what is certified then reaches in spite of rounding
 VANISHING = 1e-4  # of the radius: a margin this narrow is looked into by other means
 
@@ -141,7 +140,7 @@ def _widest_margin(state: KernelDualState, walk: Run, target: BinaryTarget) -> K
     return found
 
 
-def _by_matrix(state: KernelDualState, target: BinaryTarget, support: NDArray[np.int64]) -> KernelCertificate:
+def _by_matrix(state: KernelDualState, target: BinaryTarget, support: Ints) -> KernelCertificate:
     """Return the certificate that the kernel matrix of some rows gives, for all rows."""
     rows = state.rows
     some = select_rows(rows.kernel, rows.X, support)

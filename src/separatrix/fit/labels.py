@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from separatrix.arrays import Floats, Indices
 from separatrix.errors import DataError
 from separatrix.numerics import distinct
 
@@ -15,9 +16,9 @@ class Classes(NamedTuple):
     """The classes found, sorted, and the place of each label among them."""
 
     values: NDArray[Any]
-    codes: NDArray[np.intp]
+    codes: Indices
 
-    def signs(self, code: int = 1) -> NDArray[np.float64]:
+    def signs(self, code: int = 1) -> Floats:
         """Return +1 for the class in that place (of two: the last, unless said otherwise) and −1 for the rest."""
         return np.where(self.codes == code, 1.0, -1.0)
 
@@ -43,7 +44,7 @@ def find_classes(y: Any) -> Classes:
     return Classes(values, codes)
 
 
-def binary_signs(y: Any) -> tuple[NDArray[np.float64], tuple[Any, Any]]:
+def binary_signs(y: Any) -> tuple[Floats, tuple[Any, Any]]:
     """Return labels of exactly two classes as signs, and the classes (negative, positive)."""
     classes = find_classes(y)
     if len(classes.values) != 2:

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import EPSILON, Bools, Floats
 from separatrix.certificates.least_squares import excess_squares
 from separatrix.design.base import Design
 from separatrix.design.build import row_radius
@@ -24,8 +24,6 @@ from separatrix.problem import Problem
 from separatrix.solvers.normal_equations import Factor, cholesky, scaled_triangle
 from separatrix.solvers.refined_qr import refined_fit
 
-Floats = NDArray[np.float64]
-EPSILON = float(np.finfo(np.float64).eps)
 SMALL = 2**18  # entries of a matrix that is factored in memory, refined to the last digit
 FACTORED = 3000  # columns, up to which a matrix of them is factored
 CORRECTIONS = 4  # passes that take out what the solution before left, at most
@@ -49,7 +47,7 @@ class LeastSquaresFit:
     inverse_gram: Floats  # (XᵗSX)⁻¹ of the columns not aliased, 0 in the rows and columns of aliased ones, (p, p)
     aliased: tuple[int, ...]
     relations: tuple[dict[int, float], ...]  # of each aliased column: other column → its share in it
-    estimable: NDArray[np.bool_]  # (p,)
+    estimable: Bools  # (p,)
     rss: float  # Σ sᵢ rᵢ²
     condition: float  # of the columns, each scaled to length 1 (centred, if there is an intercept)
     method: str  # in words, what was done for the digits

@@ -21,8 +21,8 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Floats
 from separatrix.certificates.bounds import dual_bound
 from separatrix.certificates.optimality import OptimalityCertificate
 from separatrix.design.base import Block, Design
@@ -43,7 +43,6 @@ from separatrix.solvers.gradient import Gradient
 from separatrix.solvers.stochastic import Stochastic
 from separatrix.solvers.visits import Order
 
-Floats = NDArray[np.float64]
 GRAM_COLUMNS = 1000  # up to which the eigenvalues of the Gram matrix are had in one pass
 FALSE_END = 1e-2  # relative: a gap that no walk that has converged leaves
 NO_EIGENVALUE = 1e-12  # relative to the largest: an eigenvalue that is 0 but for rounding

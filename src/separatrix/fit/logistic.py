@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-import numpy as np
 from numpy.typing import NDArray
 
+from separatrix.arrays import Floats
 from separatrix.certificates.likelihood import LikelihoodCertificate
 from separatrix.certificates.optimality import OptimalityCertificate
 from separatrix.certificates.separability import SeparabilityCertificate
@@ -27,8 +27,6 @@ from separatrix.losses.base import Loss
 from separatrix.losses.logistic import Logistic
 from separatrix.losses.softmax import Softmax
 from separatrix.problem import Problem
-
-Floats = NDArray[np.float64]
 
 
 class LogisticFit(NamedTuple):

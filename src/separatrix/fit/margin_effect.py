@@ -11,13 +11,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Floats, Ints
 from separatrix.design.build import make_design
 from separatrix.errors import OptionError, require_count
 from separatrix.fit.perceptron import PerceptronOptions, fit_perceptron
 
-Floats = NDArray[np.float64]
 MARGINS = (0.4, 0.2, 0.1, 0.05, 0.02, 0.01)
 
 
@@ -26,7 +25,7 @@ class MarginExperiment:
     """Margins γ (m,), the updates of each repeat (m, repeats), and the bound (R/γ)² on them (m,)."""
 
     margins: Floats
-    updates: NDArray[np.int64]
+    updates: Ints
     bounds: Floats
 
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Floats
 from separatrix.certificates.margin import MarginCertificate, margin_bounds
 from separatrix.design.base import Design
 from separatrix.design.build import row_radius
@@ -25,7 +25,6 @@ from separatrix.losses.perceptron import Perceptron as PerceptronLoss
 from separatrix.problem import Problem
 from separatrix.solvers.max_margin import MaxMargin
 
-Floats = NDArray[np.float64]
 NO_MARGIN = 1e-9  # of the radius: a hull this near to 0 has no margin that floats can be trusted to show
 
 

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Floats
 from separatrix.errors import ConvergenceWarning, DataError, counted, require_choice, require_number
 from separatrix.fit.stopping import AtLeast, AtMost, Status, first_met
 from separatrix.fit.trace import StepLog
@@ -26,7 +26,6 @@ from separatrix.solvers.base import Step
 from separatrix.solvers.descent import DIVERGING_RISES, Progress
 from separatrix.solvers.gradient import descend
 
-Floats = NDArray[np.float64]
 RULES = {"gradient": "step_length", "change": "change"}
 TRACED = ("step_length", "change", "curvature")
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from separatrix.arrays import Floats
 from separatrix.certificates.exact import least_margin
 from separatrix.design.base import Design
 from separatrix.design.build import make_design, row_radius
@@ -24,7 +25,6 @@ from separatrix.losses.perceptron import Perceptron as PerceptronLoss
 from separatrix.problem import Problem
 from separatrix.solvers.max_margin import MaxMargin
 
-Floats = NDArray[np.float64]
 RELATIVE_GAP = 1e-10  # of the two sides of the margin, to call it exact
 NO_MARGIN = 1e-9  # of the radius: a hull this near to 0 has no margin that floats can show
 ROUNDING = 64 * float(np.finfo(np.float64).eps)  # of the radius: a hull this near to 0 cannot be told from one with 0

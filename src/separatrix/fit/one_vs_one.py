@@ -8,20 +8,18 @@ from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Floats, Ints
 from separatrix.certificates.one_vs_one import OneVsOneCertificate
 from separatrix.fit.labels import Classes
 from separatrix.fit.one_vs_rest import BinaryTarget, join_results
 from separatrix.fit.result import FitResult
 
-Floats = NDArray[np.float64]
-
 
 class Pair(NamedTuple):
     """Two classes: the rows that they have, and what to fit on those."""
 
-    rows: NDArray[np.int64]
+    rows: Ints
     target: BinaryTarget
 
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Floats
 from separatrix.certificates.base import OneVsRestCertificate
 from separatrix.fit.labels import Classes
 from separatrix.fit.result import FitResult
@@ -19,7 +19,7 @@ ADDED = ("updates", "visits", "gap")  # facts of the parts that add up to a fact
 class BinaryTarget(NamedTuple):
     """A binary problem: signs ±1, and the labels (negative, positive) that they stand for; None stands for the rest."""
 
-    signs: NDArray[np.float64]
+    signs: Floats
     labels: tuple[Any, Any]
 
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Floats
 from separatrix.certificates.base import Certificate, OneVsRestCertificate
 from separatrix.certificates.margin import least_margin_below
 from separatrix.certificates.separability import SeparabilityCertificate
@@ -15,7 +15,6 @@ from separatrix.design.base import Design
 from separatrix.errors import OverlapError
 from separatrix.fit.separability import judge_rows
 
-Floats = NDArray[np.float64]
 REASONS = {
     "quasi": "rows of both classes lie on every hyperplane that has none on the wrong side",
     "overlap": "every hyperplane that misses some row has rows on the wrong side",

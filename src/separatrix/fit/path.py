@@ -18,8 +18,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Floats, Ints
 from separatrix.design.array import DenseDesign
 from separatrix.design.build import row_radius
 from separatrix.design.column_stores import column_store
@@ -33,7 +33,6 @@ from separatrix.problem import Problem
 from separatrix.solvers.coordinate import Coordinate, Memory
 from separatrix.solvers.standing import row_shares, settle, stand
 
-Floats = NDArray[np.float64]
 RATIO, WIDE_RATIO = 1e-4, 1e-2  # smallest to largest strength, and the same with more columns than rows
 LEAST_L1_RATIO = 1e-3  # stands for l1_ratio 0, whose coefficients no strength makes 0, where strengths are not given
 STALLED_STEPS = 3
@@ -54,7 +53,7 @@ class Path:
     objectives: Floats
     gaps: Floats
     relative_gaps: Floats
-    active: NDArray[np.int64]
+    active: Ints
     passes: Floats
     statuses: tuple[Status, ...]
     names: tuple[str, ...]

@@ -12,8 +12,8 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Floats
 from separatrix.certificates.exact import least_margin
 from separatrix.certificates.mistakes import MistakesCertificate
 from separatrix.design.base import Block, Design
@@ -35,7 +35,6 @@ from separatrix.solvers.batch_perceptron import BatchPerceptron
 from separatrix.solvers.perceptron import VOTE_BYTES, Keep, Perceptron, PerceptronState
 from separatrix.solvers.visits import Order
 
-Floats = NDArray[np.float64]
 SMALL_DATA = 50_000  # entries of the design up to which looking for the widest margin costs next to nothing
 NARROW_DATA = 2_000_000  # the same of designs with no more than so many columns:
 NARROW = 100

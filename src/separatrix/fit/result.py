@@ -6,9 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from separatrix.arrays import Floats
 from separatrix.certificates.base import Certificate
 from separatrix.fit.stopping import Status
 from separatrix.fit.trace import Trace
@@ -21,8 +19,8 @@ class FitResult:
     `overlap` proves that no halfspace separates the rows, of a fit that was stopped by it.
     """
 
-    coef: NDArray[np.float64]
-    intercept: NDArray[np.float64]
+    coef: Floats
+    intercept: Floats
     status: Status
     message: str
     objective: float

@@ -7,9 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from separatrix.arrays import Floats
 from separatrix.fit.stopping import Rule, Status, first_met
 from separatrix.fit.trace import StepLog
 from separatrix.problem import Problem
@@ -24,13 +22,13 @@ Watch = Callable[[Mapping[str, float]], bool | None]
 class Run:
     """A walk that has ended: where, how, after how much work."""
 
-    coef: NDArray[np.float64]
+    coef: Floats
     status: Status
     facts: Mapping[str, float]
-    steps: Mapping[str, NDArray[np.float64]]
+    steps: Mapping[str, Floats]
     passes: float
     seconds: float
-    dual: NDArray[np.float64] | None = None
+    dual: Floats | None = None
 
 
 def run(

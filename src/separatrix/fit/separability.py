@@ -11,13 +11,13 @@ from itertools import combinations
 from typing import Any, Literal, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Bools, Floats, Indices
 from separatrix.certificates.base import Certificate, OneVsRestCertificate
 from separatrix.certificates.kernel import KernelCertificate
 from separatrix.certificates.mapped import MappedCertificate
 from separatrix.certificates.pairs import PairsCertificate
-from separatrix.certificates.rays import Places, Rays, make_rays
+from separatrix.certificates.rays import Rays, make_rays
 from separatrix.certificates.separability import SeparabilityCertificate, kept_rows, refuse_infinite
 from separatrix.design.base import Design
 from separatrix.design.build import make_design
@@ -26,7 +26,6 @@ from separatrix.fit.faces.divergence import find_divergence
 from separatrix.fit.faces.search import Face, find_face
 from separatrix.fit.run import Watch
 
-Floats = NDArray[np.float64]
 Multiclass = Literal["softmax", "one_vs_rest", "pairs"]
 
 
@@ -149,15 +148,15 @@ def check_separability(  # noqa: PLR0913  # every parameter is a keyword that us
     return PairsCertificate(tuple(parts))
 
 
-def _in(codes: NDArray[np.intp], a: int, b: int) -> NDArray[np.bool_]:
+def _in(codes: Indices, a: int, b: int) -> Bools:
     return np.asarray((codes == a) | (codes == b))
 
 
 def judge_rows(
     design: Design,
-    codes: NDArray[np.intp],
+    codes: Indices,
     classes: tuple[Any, ...],
-    kept: NDArray[np.bool_],
+    kept: Bools,
     hint: Floats | None = None,
     watch: Watch | None = None,
 ) -> SeparabilityCertificate:
@@ -169,9 +168,9 @@ def judge_rows(
 
 def certify_face(
     design: Design,
-    codes: NDArray[np.intp],
+    codes: Indices,
     classes: tuple[Any, ...],
-    kept: NDArray[np.bool_],
+    kept: Bools,
     weights: tuple[Fraction, ...],
 ) -> SeparabilityCertificate | None:
     """Return the certificate of rows that weights separate completely, None where they do not, exactly."""
@@ -183,7 +182,7 @@ def certify_face(
 
 
 def _certificate(
-    rays: Rays, places: Places, face: Face, classes: tuple[Any, ...], kept: NDArray[np.bool_]
+    rays: Rays, places: Indices, face: Face, classes: tuple[Any, ...], kept: Bools
 ) -> SeparabilityCertificate:
     design = rays.design
     return SeparabilityCertificate(

@@ -14,8 +14,8 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Floats
 from separatrix.certificates.bounds import DualBound
 from separatrix.certificates.optimality import OptimalityCertificate
 from separatrix.fit.convex import ConvexFit, ConvexOptions, fit_convex
@@ -25,7 +25,6 @@ from separatrix.fit.run import Watch
 from separatrix.problem import Problem
 from separatrix.solvers.kernel_dual import middle_intercept
 
-Floats = NDArray[np.float64]
 EVEN = 1e-12  # of the objective: values that are the same but for rounding
 
 

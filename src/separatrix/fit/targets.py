@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Floats
 from separatrix.errors import DataError
 
 LARGEST = 1e150  # a target beyond this has a square that leaves the range of a float
 SMALLEST = 1e-130  # targets all below this have squared residuals that do
 
 
-def real_targets(y: Any, name: str = "y") -> NDArray[np.float64]:
+def real_targets(y: Any, name: str = "y") -> Floats:
     """Return targets (n,) as numbers; a DataError names the first that is none, or is too large to be squared."""
     targets = np.asarray(y, dtype=np.float64)
     usable = np.abs(targets) <= LARGEST

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Floats, Ints
 from separatrix.solvers.updates import UpdateRecord
 
 
@@ -20,13 +20,13 @@ from separatrix.solvers.updates import UpdateRecord
 class Updates:
     """The updates of a mistake-driven fit, in columns."""
 
-    number: NDArray[np.int64]
-    visit: NDArray[np.int64]
-    row: NDArray[np.int64]
-    score: NDArray[np.float64]
-    weights: NDArray[np.float64]
-    weight_updates: NDArray[np.int64]
-    start: NDArray[np.float64]
+    number: Ints
+    visit: Ints
+    row: Ints
+    score: Floats
+    weights: Floats
+    weight_updates: Ints
+    start: Floats
     stride: int
     weight_stride: int
 
@@ -57,7 +57,7 @@ class Updates:
 class Trace:
     """The way of a fit."""
 
-    steps: Mapping[str, NDArray[np.float64]]
+    steps: Mapping[str, Floats]
     updates: Updates | None = None
 
     def __len__(self) -> int:
@@ -75,6 +75,6 @@ class StepLog:
         for name, value in facts.items():
             self.columns.setdefault(name, []).append(float(value))
 
-    def arrays(self) -> dict[str, NDArray[np.float64]]:
+    def arrays(self) -> dict[str, Floats]:
         """Return the columns as arrays."""
         return {name: np.asarray(values) for name, values in self.columns.items()}

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import scipy
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from separatrix.arrays import Floats, Ints
 from separatrix.certificates.covers import cover_needs, packing_bound
 from separatrix.certificates.zero_one import InfeasibleRows, ZeroOneCertificate, exactly_wrong
 from separatrix.design.base import Design
@@ -33,7 +33,6 @@ from separatrix.penalties import make_penalty
 from separatrix.problem import Problem
 from separatrix.solvers.zero_one import ZeroOne, ZeroOneState
 
-Floats = NDArray[np.float64]
 PATIENCE = 10.0  # seconds of one integer program, at most
 START = ConvexOptions(tol=1e-4, max_passes=50)
 START_STRENGTH = 1e-6
@@ -168,7 +167,7 @@ class Removals:
     `exact` if there are just so many. `coef` and `intercept` separate the others; `certificate` proves it all.
     """
 
-    rows: NDArray[np.int64]
+    rows: Ints
     lower: int
     coef: Floats
     intercept: float

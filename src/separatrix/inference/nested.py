@@ -17,8 +17,8 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Floats
 from separatrix.errors import DataError, OptionError, require_choice
 from separatrix.fit.least_squares import fit_least_squares
 from separatrix.inference.outline import ModelOutline, outline_of
@@ -29,7 +29,6 @@ from separatrix.losses.squared import Squared
 from separatrix.penalties.none import NoPenalty
 from separatrix.problem import Problem
 
-Floats = NDArray[np.float64]
 NestedKind = Literal["f", "likelihood_ratio", "wald"]
 COLUMNS_AT_ONCE = 16
 EXPLAINED = 1e-9  # of a column's length: what may be left of it once the larger model's columns are taken off

@@ -5,12 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
+from separatrix.arrays import Floats
 from separatrix.inference.table import InferenceTable, Term
-
-Floats = NDArray[np.float64]
 
 
 def refused_table(

@@ -11,8 +11,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Floats
 from separatrix.errors import DataError, OptionError, did_you_mean
 from separatrix.fit.least_squares import LeastSquaresFit
 from separatrix.inference import eligibility
@@ -22,8 +22,6 @@ from separatrix.inference.linear.table import CoefficientCovariance, not_estimab
 from separatrix.inference.probabilities import chi2_probability, f_probability
 from separatrix.inference.rendering.sheet import number, p_phrase
 from separatrix.inference.table import json_values
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

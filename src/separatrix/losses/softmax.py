@@ -14,13 +14,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import EPSILON, Floats, Indices
 from separatrix.losses.base import Loss, Target, inside
 from separatrix.numerics import entropy_complement, entropy_term, log1p_sum_exp, softmax
-
-Floats = NDArray[np.float64]
-_EPSILON = float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True)
@@ -80,17 +77,17 @@ class Softmax(Loss):
         chosen = _chosen(y)
         others = _replace(slope, chosen, 0.0)
         missed = others.sum(axis=-1)
-        rounding = slope.shape[-1] * _EPSILON
+        rounding = slope.shape[-1] * EPSILON
         balanced = np.abs(missed + np.take_along_axis(slope, chosen, -1)[..., 0]) <= rounding
         entropy = entropy_term(others).sum(axis=-1) + entropy_complement(np.minimum(missed, 1.0))
         return inside(balanced & (missed <= 1.0 + rounding), entropy)
 
 
-def _chosen(y: Any) -> NDArray[np.intp]:
+def _chosen(y: Any) -> Indices:
     return np.asarray(y).astype(np.intp, copy=False)[..., np.newaxis]
 
 
-def _replace(values: Floats, chosen: NDArray[np.intp], entry: Any) -> Floats:
+def _replace(values: Floats, chosen: Indices, entry: Any) -> Floats:
     replaced = np.array(values)
     np.put_along_axis(replaced, chosen, entry, axis=-1)
     return replaced

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from separatrix import losses
+from separatrix.arrays import Floats
 from separatrix.errors import DataError, OverlapError, SeparatrixError
 from separatrix.fit.convex import ConvexOptions, fit_convex
 from separatrix.fit.linear import linear_result
@@ -32,7 +32,6 @@ from separatrix.model.learn.base import LearnOptions, TrainingRows, one_row_each
 from separatrix.problem import Problem
 from separatrix.rule import predicted_signs
 
-Floats = NDArray[np.float64]
 MOST_PASSES = 1000  # of the perceptron, which may never end
 MEASURED = ("perceptron", "hinge", "squared", "logistic")
 

@@ -10,14 +10,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Bools, Floats
 from separatrix.certificates.base import Certificate, CertifiedCoef, Check
 from separatrix.errors import counted
 from separatrix.model.record import Model
 from separatrix.model.rows import scales_of
 
-Floats = NDArray[np.float64]
 ROUNDING = 1e-9  # relative to the largest coefficient of a feature: what dividing and centring may cost
 NAME = "coefficients"
 
@@ -67,12 +66,12 @@ def _scales(model: Model) -> Floats:
     return np.ones(model.coef.shape[1]) if scales is None else scales
 
 
-def _apart(used: Floats, claimed: Floats, sizes: Floats) -> NDArray[np.bool_]:
+def _apart(used: Floats, claimed: Floats, sizes: Floats) -> Bools:
     """Tell which coefficients differ by more than rounding costs numbers of some sizes."""
     return np.asarray(~(np.abs(used - claimed) <= ROUNDING * np.abs(sizes).max(axis=0)))
 
 
-def _first_apart(model: Model, used: Floats, claimed: Floats, apart: NDArray[np.bool_]) -> str:
+def _first_apart(model: Model, used: Floats, claimed: Floats, apart: Bools) -> str:
     """Return a sentence that names the first coefficient that differs."""
     score, place = (int(found[0]) for found in np.nonzero(apart))
     name = "the intercept" if place == 0 else f"that of {model.encoding.feature_names[place - 1]!r}"

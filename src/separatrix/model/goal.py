@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from separatrix.arrays import Floats, Indices
 from separatrix.errors import DataError, OptionError, counted, did_you_mean
 from separatrix.fit.labels import Classes
 from separatrix.fit.targets import real_targets
@@ -103,7 +104,7 @@ def _task(column: Column) -> tuple[Task, str]:
     return "regression", f"{column.name!r} has {len(different):,} different numbers, so it is taken as a number"
 
 
-def _numbers(column: Column) -> NDArray[np.float64]:
+def _numbers(column: Column) -> Floats:
     if column.kind not in {"number", "date"}:
         shown = column.levels[0] if column.levels else "text"
         raise DataError(f"the target {column.name!r} holds {column.kind} ({shown!r}); a regression needs numbers")
@@ -124,7 +125,7 @@ def _classes(table: Table, column: Column) -> Classes:
     return Classes(*distinct(labels.astype(str) if labels.dtype.kind == "O" else labels))
 
 
-def _used_levels(levels: NDArray[Any], codes: NDArray[np.intp]) -> Classes:
+def _used_levels(levels: NDArray[Any], codes: Indices) -> Classes:
     """Return the levels that there are rows of, sorted, and the place of each row's among them."""
     used = np.flatnonzero(np.bincount(codes, minlength=len(levels)))
     used = used[np.argsort(levels[used], kind="stable")]

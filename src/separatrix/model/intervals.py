@@ -15,12 +15,11 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Floats
 from separatrix.errors import require_number
 from separatrix.numerics import sigmoid
 
-Floats = NDArray[np.float64]
 BLOCK_ENTRIES = 2**20
 GATHER_COST = 12.0  # of an entry picked from the covariance, in products of a dense one
 

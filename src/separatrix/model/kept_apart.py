@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Bools
 from separatrix.errors import OptionError, counted
 from separatrix.fit.run import Watch
 from separatrix.model.one_fit import MOST_JUDGED, Evaluation, OneFit, cut_goal
@@ -46,7 +46,7 @@ def _told(found: Evaluation | None, words: str, rows: int) -> tuple[Evaluation |
     return found, f"{words}, of which {MOST_JUDGED:,} drawn at random" if drawn else words
 
 
-def _judge_folds(whole: OneFit, parts: list[NDArray[np.bool_]], watch: Watch | None) -> Evaluation | None:
+def _judge_folds(whole: OneFit, parts: list[Bools], watch: Watch | None) -> Evaluation | None:
     """Return the evaluation of predictions of each part by a fit of the rest; None if one was interrupted."""
     found = []
     for held in parts:

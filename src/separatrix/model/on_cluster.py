@@ -7,8 +7,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from separatrix.arrays import Floats
 from separatrix.design.encode.encoding import Encoding
-from separatrix.model.storage import Floats, HeldRows, Keeper, Storage
+from separatrix.model.storage import HeldRows, Keeper, Storage
 from separatrix.tables.source import TableSource
 
 if TYPE_CHECKING:

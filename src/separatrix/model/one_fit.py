@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Bools, Indices
 from separatrix.design.encode.encoding import Encoded, Encoding
 from separatrix.design.encode.plan import plan_encoding
 from separatrix.fit.labels import Classes
@@ -119,7 +119,7 @@ class OneFit:
         )
 
 
-def quantities_of(encoding: Encoding) -> NDArray[np.bool_]:
+def quantities_of(encoding: Encoding) -> Bools:
     """Return which features have a unit: numbers and dates, not the marks of their gaps."""
     marks = np.zeros(len(encoding.feature_names), dtype=np.bool_)
     for column, place in zip(encoding.columns, encoding.places, strict=True):
@@ -135,7 +135,7 @@ def labels_of(goal: Goal) -> tuple[Any, ...]:
     return tuple(plain[::-1] if len(plain) == 2 and goal.positive == 0 else plain)
 
 
-def cut_goal(goal: Goal, rows: NDArray[np.bool_]) -> Goal:
+def cut_goal(goal: Goal, rows: Bools) -> Goal:
     """Return the goal of some rows; its classes stay all of them."""
     if rows.all():
         return goal
@@ -155,7 +155,7 @@ def _own_predictions(model: Model, held: HeldRows) -> Predictions:
     return replace(join_predictions(found), reports=held.reports)
 
 
-def _judged_rows(predictions: Predictions, seed: int) -> NDArray[np.intp] | None:
+def _judged_rows(predictions: Predictions, seed: int) -> Indices | None:
     """Return which rows to judge by, in order: those that were not left out, or as many of them as tell enough."""
     answered = None if predictions.kept is None else np.flatnonzero(predictions.kept)
     count = len(predictions) if answered is None else len(answered)

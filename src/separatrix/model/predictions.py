@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from separatrix.arrays import Bools, Floats, Indices
 from separatrix.design.encode.base import ColumnReport
 from separatrix.model.intervals import Intervals
 from separatrix.model.rule import Rule
 
-Floats = NDArray[np.float64]
 Label = str | int | float | bool
 
 
@@ -32,7 +32,7 @@ class Predictions:
     coef: Floats
     intervals: Intervals | None
     reports: tuple[ColumnReport, ...]
-    kept: NDArray[np.bool_] | None = None
+    kept: Bools | None = None
 
     def __len__(self) -> int:
         return len(self.scores)
@@ -77,7 +77,7 @@ class Predictions:
     def _columns(self) -> Floats:
         return self.scores.reshape(len(self.scores), -1)
 
-    def take(self, rows: NDArray[np.intp]) -> Predictions:
+    def take(self, rows: Indices) -> Predictions:
         """Return those of some rows, by place, without intervals."""
         kept = None if self.kept is None else self.kept[rows]
         return replace(self, scores=self.scores[rows], intervals=None, kept=kept)
@@ -106,7 +106,7 @@ class Predictions:
         return {f"{word}_{label}": values[:, place] for place, label in enumerate(self.classes or ())}
 
 
-def join_predictions(parts: Sequence[Predictions], order: NDArray[np.intp] | None = None) -> Predictions:
+def join_predictions(parts: Sequence[Predictions], order: Indices | None = None) -> Predictions:
     """Return the predictions of several parts as those of all rows, in the order given, without intervals."""
     scores = np.concatenate([part.scores for part in parts])
     kept = None

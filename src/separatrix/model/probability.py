@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Floats
 from separatrix.numerics import log_sum_exp, sigmoid, softmax, softplus
-
-Floats = NDArray[np.float64]
 
 
 def probabilities(scores: Floats) -> Floats:

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Bools, Floats
 from separatrix.design.encode.encoding import Encoded, Encoding
 from separatrix.errors import CertificateError, DataError, did_you_mean
 from separatrix.model.intervals import Covariance, Intervals, score_intervals
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from separatrix.certificates.base import Certificate
 
 
-Floats = NDArray[np.float64]
 Task = Literal["classification", "regression"]
 TASKS: tuple[Task, ...] = ("classification", "regression")
 LEVEL = 0.95  # of intervals
@@ -133,7 +132,7 @@ class Model:
         return score_intervals(self.covariance, X, scores, level, link=self.rule.link if self.classes else "none")
 
 
-def _spread(part: Any, kept: NDArray[np.bool_]) -> Any:
+def _spread(part: Any, kept: Bools) -> Any:
     """Return numbers of the rows kept in the places of all rows, NaN elsewhere; what is no array stays."""
     if part is None or isinstance(part, float):
         return part

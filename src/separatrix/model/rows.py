@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from separatrix.arrays import Floats
 from separatrix.design.row_source import RowSource
 from separatrix.errors import ModelFileError
 from separatrix.model.goal import find_goal, read_target
@@ -52,7 +53,7 @@ def certified_rows(
         yield CertifiedRows(named_columns(X, model.encoding.feature_names), y, same)
 
 
-def scales_of(model: Model) -> NDArray[np.float64] | None:
+def scales_of(model: Model) -> Floats | None:
     """Return what the fit divided the columns by, if anything."""
     if model.options.get("scales") is None:
         return None

@@ -21,13 +21,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Floats, Indices
 from separatrix.errors import OptionError, require_choice
 from separatrix.model.probability import probabilities
 from separatrix.numerics import logit, softplus
 
-Floats = NDArray[np.float64]
 Link = Literal["sigmoid", "softmax", "one_vs_rest", "none"]
 Side = Literal["positive", "negative"]
 LINKS: tuple[Link, ...] = ("sigmoid", "softmax", "one_vs_rest", "none")
@@ -53,7 +52,7 @@ class Rule:
         """The score of two classes at which the label changes."""
         return float(logit(self.threshold)) if self.link == "sigmoid" and self.threshold != 0.5 else 0.0
 
-    def classes(self, scores: Floats) -> NDArray[np.intp]:
+    def classes(self, scores: Floats) -> Indices:
         """Return the place of the class that scores (n, 1) or (n, K) predict; NaN predicts the first."""
         if scores.shape[1] > 1:
             return np.asarray(scores.argmax(axis=1))

@@ -15,9 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from separatrix.arrays import Floats
 from separatrix.design.array_blocks import divide
 from separatrix.design.disk.memory import default_cap
 from separatrix.design.encode.base import ColumnReport
@@ -30,7 +28,6 @@ if TYPE_CHECKING:
     from separatrix.design.checkpoint.journal import Journal
 
 
-Floats = NDArray[np.float64]
 ENGINES = ("memory", "dask")
 MATRIX_PART = 3  # the matrix takes at most one part in so many of the memory allowed
 TABLE_PART = 4  # and DuckDB one part in so many,

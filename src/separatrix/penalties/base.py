@@ -13,9 +13,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from separatrix.arrays import Floats
 
 
 class Penalty(ABC):

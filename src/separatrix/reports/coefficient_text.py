@@ -11,8 +11,8 @@ from itertools import groupby
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Indices
 from separatrix.design.build import INTERCEPT
 from separatrix.errors import counted
 from separatrix.inference.rendering.coefficients import coefficient_sheet
@@ -68,7 +68,7 @@ def largest_terms(terms: Sequence[Term], most: int | None) -> tuple[Term, ...]:
     return tuple(kept)
 
 
-def _one_score(model: Model, places: NDArray[np.intp], spreads: Any) -> tuple[Grid, ...]:
+def _one_score(model: Model, places: Indices, spreads: Any) -> tuple[Grid, ...]:
     heads = ("", "weight") if spreads is None else ("", "weight", "times spread")
     rows: list[tuple[str, ...]] = []
     if _has_intercept(model):
@@ -80,7 +80,7 @@ def _one_score(model: Model, places: NDArray[np.intp], spreads: Any) -> tuple[Gr
     return (Grid(heads, tuple(rows)),)
 
 
-def _several_scores(model: Model, places: NDArray[np.intp]) -> tuple[Grid, ...]:
+def _several_scores(model: Model, places: Indices) -> tuple[Grid, ...]:
     """Return a line a feature, a column a class; a few classes a grid."""
     grids = []
     for first in range(0, len(model.coef), CLASSES_BESIDE):

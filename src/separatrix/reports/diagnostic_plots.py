@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import scipy.special
-from numpy.typing import NDArray
 
+from separatrix.arrays import Floats, Indices
 from separatrix.reports.display import Display, several_panels
 from separatrix.reports.palette import COLOURS
 from separatrix.reports.smooth import smooth
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from separatrix.inference.diagnosis.record import Diagnosis
 
 
-Floats = NDArray[np.float64]
 DRAWN = 5000  # points of a panel, at most
 NUMBERED = 3  # rows
 TITLE = 66  # letters of a line of a title
@@ -39,8 +38,8 @@ class _Points(NamedTuple):
     """The rows drawn, those numbered among them, and the words for how many they are."""
 
     influence: Influence
-    drawn: NDArray[np.intp]
-    numbered: NDArray[np.intp]
+    drawn: Indices
+    numbered: Indices
     words: str
 
 

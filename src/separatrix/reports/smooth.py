@@ -7,9 +7,9 @@ without repeats against outliers). Many points are first averaged in runs of equ
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from separatrix.arrays import Floats
+
 SPAN = 2.0 / 3.0
 PLACES = 60
 RUNS = 500  # averages that many points are made into

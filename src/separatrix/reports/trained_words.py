@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Bools
 from separatrix.errors import counted
 from separatrix.model.training import Trained
 
@@ -47,7 +47,7 @@ def classes(trained: Trained, name: Callable[[object], str] = str) -> str:
     return f"; {target} = {listed}"
 
 
-def _used(trained: Trained) -> slice | NDArray[np.bool_]:
+def _used(trained: Trained) -> slice | Bools:
     """Return which rows with a target were used: all but those left out for a missing cell."""
     kept = trained.predictions.kept
     return slice(None) if kept is None else kept

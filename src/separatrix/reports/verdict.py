@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from separatrix.arrays import Floats
 from separatrix.certificates.base import Certificate, OneVsRestCertificate, Verification
 from separatrix.certificates.pairs import PairsCertificate
 from separatrix.certificates.separability import SeparabilityCertificate
@@ -54,7 +55,7 @@ class Verdict:
         return all(asked.certificate.reason is None and asked.verification.holds for asked in self.questions)
 
 
-def make_verdict(source: str, target: str, certificate: Separability, X: NDArray[np.float64], y: Any) -> Verdict:
+def make_verdict(source: str, target: str, certificate: Separability, X: Floats, y: Any) -> Verdict:
     """Return the record of a certificate on its data, verified."""
     labels, counts = np.unique(y, return_counts=True)
     questions = tuple(_questions(certificate, X, np.asarray(y)))
@@ -109,7 +110,7 @@ def _question_dict(asked: Question) -> dict[str, Any]:
     }
 
 
-def _questions(certificate: Separability, X: NDArray[np.float64], y: NDArray[Any]) -> Iterator[Question]:
+def _questions(certificate: Separability, X: Floats, y: NDArray[Any]) -> Iterator[Question]:
     if isinstance(certificate, SeparabilityCertificate):
         yield _question(" against ".join(map(str, certificate.classes[::-1])), certificate, X, y, None)
     elif isinstance(certificate, OneVsRestCertificate):
@@ -122,9 +123,7 @@ def _questions(certificate: Separability, X: NDArray[np.float64], y: NDArray[Any
             yield _question(f"{part.classes[1]} against {part.classes[0]}", part, X, y, own)
 
 
-def _question(
-    title: str, certificate: SeparabilityCertificate, X: NDArray[np.float64], y: NDArray[Any], own: Any
-) -> Question:
+def _question(title: str, certificate: SeparabilityCertificate, X: Floats, y: NDArray[Any], own: Any) -> Question:
     verification = certificate.verify(X, y, own)
     margin, pinned, left = None, (), 0
     if certificate.reason is None and verification.holds:

@@ -18,8 +18,8 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Floats
 from separatrix.design.base import Design
 from separatrix.losses.base import Loss
 from separatrix.penalties.base import Penalty
@@ -28,8 +28,6 @@ from separatrix.solvers.averaging import seeds_of
 from separatrix.solvers.base import Needs, Step
 from separatrix.solvers.descent import Progress, least_curvature_of
 from separatrix.solvers.stochastic import Stochastic, TailAverage, one_pass
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -23,8 +23,8 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Floats
 from separatrix.design.base import Design, add_each
 from separatrix.loops import online
 from separatrix.losses.perceptron import Perceptron as PerceptronLoss
@@ -33,7 +33,6 @@ from separatrix.rule import mistaken_sum
 from separatrix.solvers.base import Needs, Step
 from separatrix.solvers.perceptron import Keep, Perceptron, PerceptronState
 
-Floats = NDArray[np.float64]
 Mixing = Literal["mistakes", "uniform"]
 
 

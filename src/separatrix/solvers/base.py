@@ -10,9 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
+from separatrix.arrays import Floats
 from separatrix.errors import NeedsError
 from separatrix.problem import Problem
 
@@ -26,9 +24,9 @@ class Step:
     row: a point at which the dual objective can be taken.
     """
 
-    coef: NDArray[np.float64]
+    coef: Floats
     facts: Mapping[str, float] = field(default_factory=dict)
-    dual: NDArray[np.float64] | None = None
+    dual: Floats | None = None
 
 
 @dataclass(frozen=True)

@@ -14,16 +14,14 @@ from itertools import count
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Floats
 from separatrix.design.base import add_each
 from separatrix.loops import online
 from separatrix.problem import Problem
 from separatrix.rule import UpdateRule, mistaken_sum
 from separatrix.solvers.base import Needs, Step
 from separatrix.solvers.perceptron import PerceptronState
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -19,8 +19,8 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Floats
 from separatrix.design.column_stores import column_store
 from separatrix.design.columns import ColumnStore
 from separatrix.problem import Problem
@@ -30,7 +30,6 @@ from separatrix.solvers.models import RememberedGram
 from separatrix.solvers.standing import row_shares
 from separatrix.solvers.working_set import WorkingSetWalk, has_constant_curvature
 
-Floats = NDArray[np.float64]
 Fact = TypeVar("Fact")
 COVARIANCE_COLUMNS = 1500  # up to which the Gram matrix of all columns is formed
 

@@ -18,8 +18,8 @@ from collections.abc import Generator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import EPSILON, Bools, Floats
 from separatrix.design.build import row_radius
 from separatrix.design.columns import ColumnStore
 from separatrix.loops.coordinate import Kinks
@@ -30,9 +30,7 @@ from separatrix.solvers.kinked import Elimination, GramModel, pseudo_inverse, vi
 from separatrix.solvers.standing import row_shares
 from separatrix.solvers.working_set import Progress
 
-Floats = NDArray[np.float64]
 EASING = 0.001  # of the violation at the start of a step: what is left when it ends
-EPS = float(np.finfo(np.float64).eps)
 SMALL_LOSS = 1e-5  # of the loss at 0: too small for a difference
 SMALL_ROUNDING = 1e-10  # of the objective: what rounding may add to the gap
 
@@ -44,7 +42,7 @@ class Covariances:
     eliminated: Elimination
     loss: float
     settled: Floats
-    penalised: NDArray[np.bool_]
+    penalised: Bools
 
     @classmethod
     def of(cls, problem: Problem, store: ColumnStore) -> Covariances:
@@ -83,7 +81,7 @@ def covariance_walk(problem: Problem, covariances: Covariances, start: Floats) -
         loss = covariances.loss + 0.5 * float((eliminated.gradient + gradient) @ coef)
         value = float(kinks.threshold @ np.abs(coef)) + 0.5 * float(kinks.ridge @ (coef * coef))
         whole = covariances.whole(coef)
-        rounding, objective = EPS * float(np.abs(coef) @ spread) ** 2, loss + value
+        rounding, objective = EPSILON * float(np.abs(coef) @ spread) ** 2, loss + value
         if loss < SMALL_LOSS * covariances.loss or rounding > SMALL_ROUNDING * objective:
             return whole
         excess = _gap(problem, kinks, coef, gradient, loss, value) + rounding

@@ -13,11 +13,10 @@ import math
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Floats
 from separatrix.problem import Problem
 
-Floats = NDArray[np.float64]
 DIVERGING_RISES = 20  # rises in a row that no descent at a rate that converges makes
 NO_MOVE = 4.0 * float(np.finfo(np.float64).eps)  # relative to the largest entry: a change that is rounding
 GROWTH = 1e12  # relative to the first value and the fall hoped for: a value beyond is on its way to infinity

@@ -31,8 +31,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Bools, Floats
 from separatrix.loops.dual import Conjugate
 from separatrix.losses.base import Loss
 from separatrix.losses.hinge import Hinge
@@ -44,7 +44,6 @@ from separatrix.solvers.momentum import Momentum
 from separatrix.solvers.multipliers import Look, Multipliers
 from separatrix.solvers.visits import by_blocks
 
-Floats = NDArray[np.float64]
 CONJUGATES: dict[type[Loss], Conjugate] = {
     Hinge: Conjugate(1.0, 0.0, 0),
     SquaredHinge: Conjugate(math.inf, 0.5, 0),
@@ -156,7 +155,7 @@ class _Walk:
         if self.state.virtual and inner_gap <= share * (look.primal - look.dual):
             self.state.move_centre()
 
-    def _unsettled(self, look: Look) -> NDArray[np.bool_]:
+    def _unsettled(self, look: Look) -> Bools:
         """Return the rows to sweep over: not those safely at a bound, nor those that hold next to none of the gap."""
         q, (upper, ridge, curved) = self.state.q[self.in_use], self.state.conjugate
         gaps, margins = look.gaps[self.in_use], look.margins[self.in_use]

@@ -17,12 +17,11 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Bools, Floats
 from separatrix.loops.coordinate import Kinks
 from separatrix.problem import Problem
 
-Floats = NDArray[np.float64]
 BALANCED = 1e-9  # relative to the slopes: how near to 0 a free coefficient's sum must be
 INSIDE = 1.0 - 4.0 * float(np.finfo(np.float64).eps)  # so that rounding leaves a scaled point in its box
 
@@ -56,7 +55,7 @@ def best_dual_point(
     return max(points, key=lambda point: point.value)
 
 
-def screened(problem: Problem, point: DualPoint, gap: float, column_norms: Floats) -> NDArray[np.bool_]:
+def screened(problem: Problem, point: DualPoint, gap: float, column_norms: Floats) -> Bools:
     """Return the columns that have coefficients 0 at the optimum, whatever else they are at it, (p,)."""
     bound = problem.loss.curvature_bound
     if bound is None or not math.isfinite(gap):

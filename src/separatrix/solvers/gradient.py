@@ -19,13 +19,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Floats
 from separatrix.problem import Problem
 from separatrix.solvers.base import Needs, Step
 from separatrix.solvers.descent import Progress, least_curvature_of
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -21,15 +21,13 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import scipy
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from separatrix.arrays import Floats, Indices
 from separatrix.design.base import Design
 from separatrix.problem import Problem
 from separatrix.solvers.base import Needs, Step
 from separatrix.solvers.row_sets import lowest_rows, rows_within, spread_rows
 
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
 FIRST_ENTRIES = 2**16  # of the first working set, at most, but for FIRST_ROWS
 FIRST_ROWS = 256
 JOINING_ENTRIES = 2**14  # of the rows that join at a step, at most, but for JOINING_ROWS
@@ -77,7 +75,7 @@ class Program:
     multipliers: Floats
 
 
-def solve_program(design: Design, y: Floats, rows: Rows) -> Program:
+def solve_program(design: Design, y: Floats, rows: Indices) -> Program:
     """Solve the program of some rows, in columns of equal size and, if a virtual one makes up for it, centred."""
     p, virtual = design.shape[1], int(design.virtual)
     matrix, frame = _constraints(design, y, rows)
@@ -100,7 +98,7 @@ class _Frame(NamedTuple):
     sizes: Floats
 
 
-def _constraints(design: Design, y: Floats, rows: Rows) -> tuple[Any, _Frame]:
+def _constraints(design: Design, y: Floats, rows: Indices) -> tuple[Any, _Frame]:
     """Return (−yᵢ xᵢ, 1) of some rows, x in its frame: centred or, if most entries are zeros, sparse."""
     first = design.take(rows[:ROWS_AT_ONCE])[:, int(design.virtual) :]
     if np.count_nonzero(first) < SPARSE * first.size:
@@ -111,7 +109,7 @@ def _constraints(design: Design, y: Floats, rows: Rows) -> tuple[Any, _Frame]:
     return np.column_stack([-y[rows, np.newaxis] * dense, np.ones(len(rows))]), frame
 
 
-def _sparse_rows(design: Design, rows: Rows) -> tuple[Any, _Frame]:
+def _sparse_rows(design: Design, rows: Indices) -> tuple[Any, _Frame]:
     chunks = [rows[first : first + ROWS_AT_ONCE] for first in range(0, len(rows), ROWS_AT_ONCE)]
     matrix: Any = sp.vstack([sp.csr_array(design.take(chunk)) for chunk in chunks], format="csr")
     squares = np.asarray(matrix.multiply(matrix).mean(axis=0)).ravel()
@@ -119,7 +117,7 @@ def _sparse_rows(design: Design, rows: Rows) -> tuple[Any, _Frame]:
     return matrix @ sp.diags_array(1.0 / frame.sizes), frame
 
 
-def _dense_rows(design: Design, rows: Rows) -> tuple[Floats, _Frame]:
+def _dense_rows(design: Design, rows: Indices) -> tuple[Floats, _Frame]:
     dense, virtual = design.take(rows), int(design.virtual)
     mean = dense.mean(axis=0) if virtual else np.zeros(design.shape[1])
     sizes = _sizes(np.square(dense - mean).mean(axis=0), virtual)

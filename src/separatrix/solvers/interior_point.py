@@ -22,15 +22,14 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Floats
 from separatrix.design.base import Block, add_each
 from separatrix.design.build import row_radius
 from separatrix.numerics import semidefinite_solver
 from separatrix.problem import Problem
 from separatrix.solvers.base import Needs, Step
 
-Floats = NDArray[np.float64]
 INSIDE = 1.0  # how far the first point lies inside, in margins
 PATIENCE = 10  # steps without a smaller gap: far from the solution it need not fall
 FLOOR = 1e-24  # of μ, in margins: below, floats go no further

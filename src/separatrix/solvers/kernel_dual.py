@@ -20,8 +20,8 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Floats, Ints
 from separatrix.design.kernel_rows import KernelRows
 from separatrix.errors import DataError
 from separatrix.jit import WorkGate
@@ -29,8 +29,6 @@ from separatrix.loops.kernel import add_kernel_rows, solve_block
 from separatrix.problem import Problem
 from separatrix.solvers.base import Needs, Step
 
-Floats = NDArray[np.float64]
-Places = NDArray[np.int64]
 INNER_STEPS = 100  # a row of the block, at most, before the other rows are looked at again
 INNER_PART = 0.1  # of a block's violation that may be left
 EVEN = 1e-12  # of the total weight: sums of weights that are the same but for rounding
@@ -93,8 +91,8 @@ class _Walk:
         self.strength = problem.penalty.quadratic
         self.hard = not np.isfinite(state.caps).all()
         self.size = min(block, len(state.signs), state.rows.capacity)
-        self.active: Places | None = None  # None: all
-        self.before: Places = np.empty(0, dtype=np.int64)
+        self.active: Ints | None = None  # None: all
+        self.before: Ints = np.empty(0, dtype=np.int64)
         self.gate = WorkGate(("kernel dual",))
         self.doubtful = not state.rows.kernel.is_inner_product  # its parameters may make it none
         self.taken, self.standing = 0, Standing(np.inf, np.inf, 0.0, np.inf)
@@ -116,7 +114,7 @@ class _Walk:
         facts |= {"support": int(np.count_nonzero(state.point)), "kernel_rows": state.rows.computed}
         return Step(state.point, facts, dual=state.point)
 
-    def _working(self) -> Places:
+    def _working(self) -> Ints:
         """Return the rows of the next block: the worst from both sides, then those of the last inside their bounds."""
         state, active = self.state, self.active
         own = np.arange(len(state.signs)) if active is None else active
@@ -131,7 +129,7 @@ class _Walk:
         inside = (state.point[before] > state.low[before]) & (state.point[before] < state.high[before])
         return _distinct([up, down, before[inside], before[~inside], self.before[np.isin(self.before, own)]], self.size)
 
-    def _solve(self, working: Places) -> bool:
+    def _solve(self, working: Ints) -> bool:
         """Solve a block, and tell whether anything moved."""
         state, rows = self.state, self.state.rows
         slots = rows.fetch(working)
@@ -212,7 +210,7 @@ class _Walk:
         state.rows.restrict(None)
         self.active, self.taken = None, self.taken + 1
 
-    def _refuse_negative(self, matrix: Floats, working: Places) -> None:
+    def _refuse_negative(self, matrix: Floats, working: Ints) -> None:
         """Refuse a block in which two rows are at a distance below 0."""
         diagonal = np.diag(matrix)
         sizes = np.abs(diagonal)[:, np.newaxis] + np.abs(diagonal)
@@ -231,14 +229,14 @@ def _violation(point: Floats, gradient: Floats, low: Floats, high: Floats) -> fl
     return float(falling.max() - rising.min()) if len(rising) and len(falling) else 0.0
 
 
-def _first(rows: Places, sizes: Floats, count: int) -> Places:
+def _first(rows: Ints, sizes: Floats, count: int) -> Ints:
     """Return the rows of least size."""
     if len(rows) <= count:
         return rows
     return rows[np.argpartition(sizes, count)[:count]]
 
 
-def _distinct(groups: list[Places], count: int) -> Places:
+def _distinct(groups: list[Ints], count: int) -> Ints:
     """Return the first so many different rows, group by group."""
     every = np.concatenate(groups)
     _, first = np.unique(every, return_index=True)

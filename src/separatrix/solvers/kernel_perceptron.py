@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Floats, Ints
 from separatrix.design.kernel_rows import KernelRows
 from separatrix.jit import WorkGate
 from separatrix.loops import online
@@ -31,7 +31,6 @@ from separatrix.solvers.perceptron import Keep
 from separatrix.solvers.updates import UpdateRecord
 from separatrix.solvers.visits import Order, VisitPlan
 
-Floats = NDArray[np.float64]
 Forget = Literal["oldest", "smallest"]
 LOG_ROWS = 2**15  # updates that a call of the loop logs before it is emptied
 AHEAD = 64  # kernel rows computed at once, of mistakes to come, and no more than updates made
@@ -135,7 +134,7 @@ class _Walk:
         self.walked += int(counters[online.DONE])
         return Step(state.coef, {**state.facts(), "walked": self.walked})
 
-    def _visit(self, order: NDArray[np.int64]) -> None:
+    def _visit(self, order: Ints) -> None:
         """Go on until the goal, or the first kernel row that is missing; then have it computed."""
         state, rows = self.state, self.state.rows
         work = (16 + self.n // 8) * int(state.counters[online.GOAL] - state.counters[online.DONE])
@@ -145,7 +144,7 @@ class _Walk:
         if missing >= 0:
             rows.fetch(self._ahead(int(missing), order))
 
-    def _ahead(self, row: int, order: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _ahead(self, row: int, order: Ints) -> Ints:
         """Return a row and those visited next that are mistakes as things stand, none of them in the table."""
         state, done = self.state, int(self.state.counters[online.DONE])
         follow = order[done:] if order.size else np.roll(np.arange(self.n), -row)

@@ -18,13 +18,12 @@ from typing import Any
 
 import numpy as np
 import scipy.linalg
-from numpy.typing import NDArray
 
+from separatrix.arrays import Bools, Floats
 from separatrix.design.column_stores import SparseColumns
 from separatrix.jit import WorkGate
 from separatrix.loops.coordinate import Kinks, Weighed, descend, descend_columns, weigh
 
-Floats = NDArray[np.float64]
 FLAT = 1e-13  # of a column's own square: what is left of it once free columns are taken out counts as nothing
 PATIENT_CYCLES = 20  # of coordinate descent before a Newton step is tried
 CYCLES_A_COLUMN = 0.1  # cycles that cost as much as a Newton step, for each column
@@ -51,7 +50,7 @@ class Elimination:
     follow: Floats
 
     @classmethod
-    def of(cls, gram: Floats, gradient: Floats, free: NDArray[np.bool_]) -> Elimination:
+    def of(cls, gram: Floats, gradient: Floats, free: Bools) -> Elimination:
         """Eliminate the free coordinates of a quadratic with a gradient (k,) and a Gram matrix (k, k)."""
         if not free.any():
             return cls(gram, gradient, np.zeros(0), np.zeros((0, len(gradient))))

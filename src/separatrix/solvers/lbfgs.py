@@ -17,14 +17,13 @@ from typing import ClassVar
 
 import numpy as np
 import scipy.linalg
-from numpy.typing import NDArray
 
+from separatrix.arrays import Floats
 from separatrix.design.base import Expansion
 from separatrix.problem import Problem
 from separatrix.solvers.base import Needs, Step
 from separatrix.solvers.newton import SMOOTH_ADVICE, Newton, shorten
 
-Floats = NDArray[np.float64]
 ROWS_PER_COLUMN = 800
 FEWEST_ROWS = 2000
 SUBSAMPLE_STEPS = 12

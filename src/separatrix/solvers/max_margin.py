@@ -20,16 +20,14 @@ from itertools import count
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Floats, Indices
 from separatrix.design.threads import one_blas_thread
 from separatrix.problem import Problem
 from separatrix.solvers.base import Needs, Step
 from separatrix.solvers.nearest_point import Corral
 from separatrix.solvers.row_sets import lowest_rows, rows_within, spread_rows
 
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
 CLOSED = 1e-15  # relative: a vertex no further below the point than this is on its level
 VANISHED = 1e-15  # relative to the vertices: a point this near to 0 is 0
 FIRST_ENTRIES = 2**18  # of the first working set, at most, but for FIRST_ROWS
@@ -81,11 +79,11 @@ class _Hull:
 
     def __init__(self, y: Floats, *, paired: bool, leading: int) -> None:
         self.y, self.paired, self.leading = y, paired, leading
-        self.rows: Rows = np.zeros(0, dtype=np.intp)
+        self.rows: Indices = np.zeros(0, dtype=np.intp)
         self.points = np.zeros((0, 0))
         self.corral: Corral | None = None
 
-    def join(self, rows: Rows, problem: Problem) -> None:
+    def join(self, rows: Indices, problem: Problem) -> None:
         """Take rows into the working set."""
         if not len(rows):
             return
@@ -146,7 +144,7 @@ class _Hull:
         above, below = float(margins[positive].min()), float(margins[~positive].min())
         return 0.5 * (above + below), 0.5 * (below - above)
 
-    def lowest(self, margins: Floats, most: int) -> Rows:
+    def lowest(self, margins: Floats, most: int) -> Indices:
         """Return the lowest rows, at most so many, that lie below all of the working set, of either label if paired."""
         groups = [self.y > 0.0, self.y < 0.0] if self.paired else [np.ones(len(margins), dtype=bool)]
         return np.concatenate([lowest_rows(margins, group, self.rows, most // len(groups)) for group in groups])

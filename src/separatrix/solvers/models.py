@@ -11,15 +11,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Bools, Floats, Indices
 from separatrix.design.column_stores import SparseColumns
 from separatrix.design.columns import Columns, ColumnStore
 from separatrix.loops.coordinate import Kinks
 from separatrix.solvers.kinked import Elimination, GramModel, descend_by_columns, violation
 from separatrix.solvers.standing import Standing
 
-Floats = NDArray[np.float64]
 REMEMBERED = 4000  # coefficients whose products are remembered at most
 FEW_NEW = 0.06  # of the columns: so many new ones are added to a Gram matrix faster than it is made anew
 OUTGROWN = 0.1  # of the violation left by a model: its Hessian is too old
@@ -60,7 +59,7 @@ class RememberedGram:
         places = (classes * features[:, np.newaxis] + np.arange(classes)).reshape(-1)
         return np.asarray(self.products[np.ix_(places, places)])
 
-    def _extend(self, new: NDArray[np.intp]) -> None:
+    def _extend(self, new: Indices) -> None:
         """Add the products of new columns with each other and with those known."""
         size, total = len(self.known), len(self.known) + len(new)
         known = np.concatenate([self.known, new])
@@ -82,8 +81,8 @@ class RememberedGram:
 class Target:
     """Which coefficients of some columns, raveled, a model may move: chosen ones with their kinks, and free ones."""
 
-    chosen: NDArray[np.bool_]
-    free: NDArray[np.bool_]
+    chosen: Bools
+    free: Bools
     kinks: Kinks
     easing: float
 

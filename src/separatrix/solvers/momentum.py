@@ -18,18 +18,15 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import EPSILON, Floats, Ints
 from separatrix.loops.momentum import MEMORY, measure_movements, take_step
 from separatrix.solvers.multipliers import Multipliers
 
-Floats = NDArray[np.float64]
-Indices = NDArray[np.int64]
 SINGULAR = 1e-10  # relative: movements as dependent as this count as one
 MOST_CLIPPED = 0.2  # of the rows in play, beyond which the step is not worth its reads
 STEP_COST = 8  # a coefficient, in entries read by a sweep
 STEP_WORK = 12  # scalar operations a coefficient
-EPSILON = float(np.finfo(np.float64).eps)
 NOISE = 16.0 * EPSILON
 LARGEST = 1e4  # sum of the factors of a step
 TINY = 1e-300
@@ -60,7 +57,7 @@ class Momentum:
         self.count = self.read = 0
         self.rounding = 0.0  # relative, that steps may have brought into w
 
-    def begin(self, members: Indices) -> None:
+    def begin(self, members: Ints) -> None:
         """Say which rows are in play; others stay while a movement that is remembered has them."""
         self.read = 0
         if members is not self.in_play:
@@ -101,7 +98,7 @@ class Momentum:
         state.q[self.members] = np.clip(q + length * q_step, 0.0, state.conjugate.upper)
         self.q_movements[slot] += length * q_step
 
-    def _adopt(self, members: Indices) -> None:
+    def _adopt(self, members: Ints) -> None:
         moved = self.q_movements.any(axis=0)
         rows, movements = self.members[moved], self.q_movements[:, moved]
         united = np.zeros(self.state.n, dtype=bool)

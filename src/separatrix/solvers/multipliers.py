@@ -13,15 +13,13 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Floats, Ints
 from separatrix.design.build import row_radius
 from separatrix.jit import WorkGate
 from separatrix.loops.dual import Conjugate, Metric, Weighted, add_rows, dual_pass, row_squares
 from separatrix.problem import Problem
 
-Floats = NDArray[np.float64]
-Indices = NDArray[np.int64]
 TAU = 3.0  # relative to strength / mean ‖x‖²
 LARGEST_TAU = 0.02  # a tenth of the curvature in b that a loss has about margin 0
 TINY = 1e-300
@@ -58,7 +56,7 @@ class Multipliers:
         self.weighted = Weighted(np.array(problem.y, dtype=np.float64), self.shares, reaches)
         self.q, self.coef, self.centre = np.zeros(self.n), np.zeros(problem.design.shape[1]), 0.0
 
-    def sweep(self, order: Indices, bound: float) -> tuple[Indices, float]:
+    def sweep(self, order: Ints, bound: float) -> tuple[Ints, float]:
         """Visit rows in order; return those still in play, and the largest gradient of those that moved."""
         visit = self.gate.choose(dual_pass, len(order) * self.row_work)
         point = (self.q, self.coef)
@@ -67,7 +65,7 @@ class Multipliers:
         self.problem.design.count_visits(len(order))
         return order[:kept], largest
 
-    def add(self, indices: Indices, changes: Floats, coef: Floats) -> None:
+    def add(self, indices: Ints, changes: Floats, coef: Floats) -> None:
         """Add to coefficients, in place, what changes of some multipliers make of them."""
         factors = changes * self.shares[indices] * self.weighted.labels[indices]
         add = self.gate.choose(add_rows, len(indices) * self.row_work)

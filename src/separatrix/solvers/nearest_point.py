@@ -17,9 +17,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import scipy.linalg
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from separatrix.arrays import Bools, Floats
+
 WEIGHT_FLOOR = 1e-14  # a hull weight below this is none
 INDEPENDENT = 1e-13  # relative to its length: what a new column must have beside those before it
 REFRESH = 2000  # updates of a factorisation after which it is made anew
@@ -97,7 +97,7 @@ class Corral:
         self.changes += 1
         return True
 
-    def _drop(self, leaving: NDArray[np.bool_], weights: Floats) -> None:
+    def _drop(self, leaving: Bools, weights: Floats) -> None:
         kept = np.flatnonzero(~leaving)
         for place in np.flatnonzero(leaving)[::-1].tolist():
             q, r = scipy.linalg.qr_delete(self.q, self.r, place, which="col", overwrite_qr=True)

@@ -18,14 +18,13 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Floats
 from separatrix.design.base import Expansion
 from separatrix.numerics import solve_semidefinite
 from separatrix.problem import Problem
 from separatrix.solvers.base import Needs, Step
 
-Floats = NDArray[np.float64]
 SUFFICIENT = 1e-4  # of the decrease that the slope along the step promises
 GETTING_ON = 0.5  # of the least excess so far: a step below it is worth another, even if the objective shows nothing
 SHORTEST = 2.0**-40  # a step shortened to this is none

@@ -22,8 +22,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Floats
 from separatrix.design.base import Block, add_each
 from separatrix.design.build import row_radius
 from separatrix.losses.base import Loss
@@ -41,7 +41,6 @@ from separatrix.solvers.precondition import (
     row_products,
 )
 
-Floats = NDArray[np.float64]
 LOOSEST = 0.3  # residual of the first Newton equation, relative to its right side
 TIGHTEST = 0.1  # of the last: each step then lowers the excess by a hundred, and no pass is spent on more
 MOST_ITERATIONS = 200  # of conjugate gradients, a step

@@ -16,12 +16,11 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg.lapack
-from numpy.typing import NDArray
 
+from separatrix.arrays import Floats
 from separatrix.design.moments import Moments
 from separatrix.numerics import column_lengths, solve_triangle
 
-Floats = NDArray[np.float64]
 EXACT_CONDITION = 150  # columns, up to which singular values cost nothing that counts
 POWER_ITERATIONS = 20
 CONDITION = 2e3  # up to which a matrix of products keeps nine digits of its inverse: κ²ε

@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Floats, Ints
 from separatrix.jit import WorkGate
 from separatrix.loops import online
 from separatrix.loops.rows import Rows
@@ -39,7 +39,7 @@ _EMPTY = np.empty(0)
 class PerceptronState:
     """All that a mistake-driven run carries from one step to the next; a later run may go on from it."""
 
-    def __init__(self, start: NDArray[np.float64], keep: Keep) -> None:
+    def __init__(self, start: Floats, keep: Keep) -> None:
         self.keep = keep
         self.coef = np.array(start, dtype=np.float64)
         self.lag = np.zeros_like(self.coef) if keep == "average" else _EMPTY.copy()
@@ -49,8 +49,8 @@ class PerceptronState:
         self.counters[online.POCKET_MISTAKES] = np.iinfo(np.int64).max
         self.record = UpdateRecord(self.coef.size, self.coef)
         self.earlier = 0
-        self.votes: list[NDArray[np.float64]] = [self.coef.reshape(1, -1).copy()]
-        self.vote_visits: list[NDArray[np.int64]] = []
+        self.votes: list[Floats] = [self.coef.reshape(1, -1).copy()]
+        self.vote_visits: list[Ints] = []
 
     def begin_record(self) -> None:
         """Start the record of updates anew, from the weights as they are: rows to come are other rows."""
@@ -68,13 +68,13 @@ class PerceptronState:
         """Updates made so far: the T of the mistake bound."""
         return int(self.counters[online.UPDATES])
 
-    def kept(self) -> NDArray[np.float64]:
+    def kept(self) -> Floats:
         """Return the weights that the run is asked to keep."""
         if self.keep == "average" and self.visits:
             return self.coef - self.lag / self.visits
         return self.pocket.copy() if self.keep == "best" else self.coef.copy()
 
-    def ballot(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def ballot(self) -> tuple[Floats, Floats]:
         """Return every weight vector of a vote, (T + 1, p), and the number of visits that each outlived, (T + 1,)."""
         changes = np.concatenate([np.zeros(0, dtype=np.int64), *self.vote_visits])
         edges = np.concatenate([[1], changes, [self.visits + 1]])

@@ -17,12 +17,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Bools, Floats
 from separatrix.design.base import Block, Design, add_each
 from separatrix.numerics import semidefinite_solver
 
-Floats = NDArray[np.float64]
 Solve = Callable[[Floats], Floats]
 FLAT = 1e-6  # of a column's squares: the least variance that leaves the inverse digits enough
 ROWS_PER_COLUMN = 4  # of a sample
@@ -89,7 +88,7 @@ def by_products(design: Design, curvatures: Floats, penalty: Floats, products: F
     return solve
 
 
-def _draw(curvatures: Floats, wanted: int) -> tuple[NDArray[np.bool_], Floats]:
+def _draw(curvatures: Floats, wanted: int) -> tuple[Bools, Floats]:
     """Return which rows to take, the more likely the more they curve, and weights that make up for it."""
     shares = 0.5 * curvatures / max(float(curvatures.sum()), TINY) + 0.5 / len(curvatures)
     likely = np.minimum(wanted * shares, 1.0)

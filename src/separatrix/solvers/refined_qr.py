@@ -16,12 +16,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import EPSILON, Floats, Ints
 from separatrix.numerics import compensated_dots, solve_triangle, two_product, two_sum
 
-Floats = NDArray[np.float64]
-EPSILON = float(np.finfo(np.float64).eps)
 ROUNDS = 12
 GAIN = 0.5  # a round that does not halve the change is the last
 INVERSE_WORK = 2e7  # rows × columns², up to which the inverse is refined
@@ -111,5 +109,5 @@ def _inverse(system: _System) -> Floats:
     return np.asarray((inverse + inverse.T) / 2.0)
 
 
-def _exponents(sizes: Floats) -> NDArray[np.int64]:
+def _exponents(sizes: Floats) -> Ints:
     return np.asarray(np.frexp(sizes)[1], dtype=np.int64)

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
+from separatrix.arrays import Bools, Floats, Indices
 
 
 def rows_within(p: int, entries: int, least: int) -> int:
@@ -14,7 +12,7 @@ def rows_within(p: int, entries: int, least: int) -> int:
     return max(least, entries // p)
 
 
-def spread_rows(y: Floats, wanted: int) -> Rows:
+def spread_rows(y: Floats, wanted: int) -> Indices:
     """Return rows of either sign, evenly spread, about so many; all of them if there are no more."""
     if len(y) <= wanted:
         return np.arange(len(y))
@@ -22,7 +20,7 @@ def spread_rows(y: Floats, wanted: int) -> Rows:
     return np.sort(np.concatenate([group[:: max(1, -(-2 * len(group) // wanted))] for group in groups]))
 
 
-def lowest_rows(margins: Floats, group: NDArray[np.bool_], inside: Rows, most: int) -> Rows:
+def lowest_rows(margins: Floats, group: Bools, inside: Indices, most: int) -> Indices:
     """Return the lowest rows of a group, at most so many, that lie below all of those that are in the set."""
     own = inside[group[inside]]
     ceiling = float(margins[own].min()) if len(own) else np.inf

@@ -8,13 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Floats
 from separatrix.design.columns import Columns
 from separatrix.problem import Problem
 from separatrix.solvers.kinked import pseudo_inverse
 
-Floats = NDArray[np.float64]
 SETTLING_STEPS = 30
 SETTLED = 1e-13  # relative to the slopes: sums over free columns that count as 0
 BALANCING_ROUNDS = 2  # the second takes out what the first leaves by rounding

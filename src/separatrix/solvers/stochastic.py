@@ -20,8 +20,8 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Floats, Ints
 from separatrix.jit import WorkGate
 from separatrix.loops import stochastic
 from separatrix.losses.base import ScalarLoss
@@ -30,7 +30,6 @@ from separatrix.solvers.base import Needs, Step
 from separatrix.solvers.descent import Progress, least_curvature_of
 from separatrix.solvers.visits import Order, by_blocks
 
-Floats = NDArray[np.float64]
 ROW_WORK = 40  # interpreted operations of a visit beside those on the row's entries
 _EMPTY = np.empty(0)
 _EMPTY_ORDER = np.empty(0, dtype=np.int64)
@@ -136,7 +135,7 @@ class _Walk:
         current[self.rows.virtual :] *= self.state[stochastic.SCALE]
         return current
 
-    def _order(self) -> NDArray[np.int64]:
+    def _order(self) -> Ints:
         if self.solver.order == "random":
             return by_blocks(self.rng.integers(0, self.n, size=self.n), self.design.together, self.rng)
         if self.solver.order == "shuffled":

@@ -14,10 +14,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
-Floats = NDArray[np.float64]
+from separatrix.arrays import Floats
 
 
 class Subsystem(NamedTuple):

@@ -10,7 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
+
+from separatrix.arrays import Floats, Ints
 
 UPDATE_BYTES = 16 * 2**20  # visits, rows and scores of some 700,000 updates
 WEIGHT_BYTES = 8 * 2**20  # the weights after each of some 200,000 updates of five weights
@@ -25,10 +26,10 @@ class Series:
     capacity: int
     width: int
     stride: int = 1
-    chunks: list[NDArray[np.float64]] = field(default_factory=list)
+    chunks: list[Floats] = field(default_factory=list)
     length: int = 0
 
-    def extend(self, rows: NDArray[np.float64]) -> None:
+    def extend(self, rows: Floats) -> None:
         """Append rows that are already `stride` apart; thin until they fit."""
         self.chunks.append(rows.reshape(-1, self.width).copy())
         self.length += len(rows)
@@ -36,7 +37,7 @@ class Series:
             kept = self.rows()[1::2]
             self.chunks, self.length, self.stride = [kept], len(kept), 2 * self.stride
 
-    def rows(self) -> NDArray[np.float64]:
+    def rows(self) -> Floats:
         """Return all rows kept, (k, width)."""
         if not self.chunks:
             return np.empty((0, self.width))
@@ -48,20 +49,20 @@ class Series:
 class UpdateRecord:
     """What a run keeps of its updates; row k of each table belongs to update (k + 1)·stride."""
 
-    def __init__(self, n_weights: int, start: NDArray[np.float64]) -> None:
+    def __init__(self, n_weights: int, start: Floats) -> None:
         self.start = start.copy()
         self.updates = Series(capacity=UPDATE_BYTES // 24, width=3)
         self.snapshots = Series(capacity=_snapshots(n_weights), width=n_weights)
         self.logged = 0
 
-    def extend(self, visits: NDArray[np.int64], rows: NDArray[np.int64], scores: NDArray[np.float64]) -> None:
+    def extend(self, visits: Ints, rows: Ints, scores: Floats) -> None:
         """Append updates, all of them: the record picks those on its stride."""
         numbers = np.arange(self.logged + 1, self.logged + 1 + len(rows))
         self.logged += len(rows)
         picked = numbers % self.updates.stride == 0
         self.updates.extend(np.column_stack([visits, rows, scores])[picked])
 
-    def extend_weights(self, weights: NDArray[np.float64], stride: int) -> None:
+    def extend_weights(self, weights: Floats, stride: int) -> None:
         """Append weights taken `stride` updates apart, up to the last one appended; the record picks from them."""
         last = self.logged // stride
         numbers = stride * np.arange(last - len(weights) + 1, last + 1)

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Ints
 from separatrix.loops import online
 
 Order = Literal["cyclic", "random", "shuffled"]
@@ -33,7 +33,7 @@ class VisitPlan:
         self.rng = np.random.default_rng(seed)
         self.passes_planned = 0
 
-    def next_step(self, counters: NDArray[np.int64]) -> NDArray[np.int64]:
+    def next_step(self, counters: Ints) -> Ints:
         """Set the goal of a step, a pass or a 64th of the run so far; return the order of its rows, empty: in turn."""
         passes = max(1, min(self.max_passes - self.passes_planned, self.passes_planned // STEPS_PER_RUN))
         self.passes_planned += passes
@@ -47,7 +47,7 @@ class VisitPlan:
         return _IN_TURN
 
 
-def by_blocks(order: NDArray[np.int64], together: int | None, rng: np.random.Generator) -> NDArray[np.int64]:
+def by_blocks(order: Ints, together: int | None, rng: np.random.Generator) -> Ints:
     """Return an order of rows with those of a block, of so many rows, after one another; None: the order itself."""
     if together is None or not len(order):
         return order

@@ -17,8 +17,8 @@ from collections.abc import Iterator
 from functools import cache
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Floats, Indices
 from separatrix.design.build import row_radius
 from separatrix.design.columns import ColumnStore
 from separatrix.loops.coordinate import Kinks
@@ -30,7 +30,6 @@ from separatrix.solvers.kinked import violation
 from separatrix.solvers.models import Modeller, RememberedGram, Target
 from separatrix.solvers.standing import balance, row_shares, search, settle, stand
 
-Floats = NDArray[np.float64]
 LARGEST_SET = 3000  # coefficients, whose Gram matrix takes 72 MB
 FEWEST_NEW = 100  # coefficients that may join a set at once, or as many as it has
 EASING = 0.2  # of the violation at the start of a step: what is left on the set when it ends
@@ -115,21 +114,21 @@ class WorkingSetWalk:
         self.alive &= ~gone | coef.reshape(len(coef), -1).any(axis=1)
         return max(objective - self.dual.value, 0.0) + ROUNDING * abs(objective)
 
-    def _kinks(self, features: NDArray[np.intp] | slice) -> Kinks:
+    def _kinks(self, features: Indices | slice) -> Kinks:
         """Return the kinks of all coefficients of some columns, raveled; slopes are compared with the kink, or 1."""
         weights = np.repeat(self.problem.penalty_weights[features], self.outputs)
         absolute, quadratic = self.problem.penalty.absolute, self.problem.penalty.quadratic
         scale = np.where(weights > 0.0, weights, 1.0) * (absolute if absolute > 0.0 else 1.0)
         return Kinks(absolute * weights, quadratic * weights, scale)
 
-    def _choose(self, off: Floats) -> NDArray[np.intp]:
+    def _choose(self, off: Floats) -> Indices:
         """Return the working set, as places in the raveled coefficients: those not 0, and the worst of the others."""
         nonzero = (self.here.coef.reshape(-1) != 0.0) & np.repeat(self.penalised, self.outputs)
         support, others = np.flatnonzero(nonzero), np.flatnonzero((off > 0.0) & ~nonzero)
         chosen = np.concatenate([support, _worst(others, off, max(FEWEST_NEW, len(support)))])
         return np.sort(_worst(chosen, off, LARGEST_SET))
 
-    def _improve(self, chosen: NDArray[np.intp], dual_coef: Floats, worst: float) -> float:
+    def _improve(self, chosen: Indices, dual_coef: Floats, worst: float) -> float:
         """Minimise over a working set until most of the violation is gone; return what the last model started from."""
         features = np.union1d(self.free.indices, chosen // self.outputs)
         columns, gradient = self.store.take(features), -dual_coef[features]
@@ -150,7 +149,7 @@ class WorkingSetWalk:
             before = remaining
         return before
 
-    def _target(self, features: NDArray[np.intp], chosen: NDArray[np.intp]) -> Target:
+    def _target(self, features: Indices, chosen: Indices) -> Target:
         inside = np.zeros((len(features), self.outputs), dtype=bool)
         inside[np.searchsorted(features, chosen // self.outputs), chosen % self.outputs] = True
         free = np.repeat(~self.penalised[features], self.outputs)
@@ -164,7 +163,7 @@ def has_constant_curvature(loss: Loss) -> bool:
     return loss.target != "classes" and bool(np.ptp(loss.curvature(np.linspace(-3.0, 3.0, 7), 1.0)) == 0.0)
 
 
-def _worst(places: NDArray[np.intp], off: Floats, most: int) -> NDArray[np.intp]:
+def _worst(places: Indices, off: Floats, most: int) -> Indices:
     """Return the places with the largest entries of `off`, at most so many."""
     if len(places) <= most:
         return places

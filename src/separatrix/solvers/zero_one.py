@@ -20,22 +20,19 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 import scipy
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from separatrix.arrays import EPSILON, Bools, Floats, Indices
 from separatrix.problem import Problem
 from separatrix.solvers.base import Needs, Step
 from separatrix.solvers.halfspace import HalfspaceLP
 from separatrix.solvers.subsystems import Subsystem, exact_subsystem
 
-Floats = NDArray[np.float64]
-Flags = NDArray[np.bool_]
 FOUND_A_STEP = 40  # subsystems looked for before the next integer program
 RETURNED = 200  # rows that a halfspace gets wrong, of which each is tried to be got right
 NO_MARGIN = 1e-9  # in columns of equal size: what HiGHS cannot tell from 0
 CARRIES = 1e-9  # of the largest: multipliers below this are rounding
 WHOLE = 1e-6  # a bound this little above a whole number is that number
 EXACT_ENTRIES = 20_000  # of rows that rationals are asked about, where floats were wrong
-UNIT_ROUNDOFF = float(np.finfo(np.float64).eps)
 
 
 @dataclass
@@ -46,7 +43,7 @@ class ZeroOneState:
     """
 
     coef: Floats
-    wrong: Flags | None = None
+    wrong: Bools | None = None
     lower: int = 0
     subsystems: list[Subsystem] = field(default_factory=list)
     doubt: bool = False
@@ -61,7 +58,7 @@ class ZeroOneState:
 class Cover(NamedTuple):
     """Rows that hit every subsystem, and a lower bound on the size of any such set."""
 
-    rows: Flags
+    rows: Bools
     bound: int
 
 
@@ -117,10 +114,10 @@ class _Search:
     def __init__(self, problem: Problem, state: ZeroOneState) -> None:
         self.problem, self.state = problem, state
         norms = np.sqrt(problem.design.squared_norms())
-        self.unsure = (problem.design.shape[1] + 2) * UNIT_ROUNDOFF * norms
+        self.unsure = (problem.design.shape[1] + 2) * EPSILON * norms
         self.known = {system.rows for system in state.subsystems}
 
-    def consider(self, coef: Floats) -> Flags:
+    def consider(self, coef: Floats) -> Bools:
         """Keep some weights if they make fewer mistakes than the best so far, and return these; a score of 0 is one."""
         margins = self.problem.y * self.problem.design.matvec(coef)
         wrong = ~(margins > self.unsure * float(np.linalg.norm(coef)))
@@ -158,7 +155,7 @@ class _Search:
                 kept = trial | ~self.state.wrong
             yield
 
-    def _refute(self, dropped: Flags) -> Iterator[None]:
+    def _refute(self, dropped: Bools) -> Iterator[None]:
         """Find subsystems among the rows left, dropping a row of each, until the rest is separable."""
         kept = ~dropped
         for _ in range(FOUND_A_STEP):
@@ -175,7 +172,7 @@ class _Search:
         frequency = {row: sum(row in system.rows for system in self.state.subsystems) for row in wrong or found.rows}
         return max(frequency, key=lambda row: (frequency[row], -row))
 
-    def _separate(self, kept: Flags) -> Subsystem | None:
+    def _separate(self, kept: Bools) -> Subsystem | None:
         """Separate some rows, and consider the weights; or return a subsystem of them, and know it."""
         rows = np.flatnonzero(kept)
         if not len(rows):
@@ -193,7 +190,7 @@ class _Search:
             self.state.subsystems.append(found)
         return found
 
-    def _program(self, kept: Flags) -> tuple[Floats, Floats | None]:
+    def _program(self, kept: Bools) -> tuple[Floats, Floats | None]:
         """Return weights that get some rows right in floats, and None; or weights, and multipliers that say why not."""
         design, y = self.problem.design.select(kept), self.problem.y[kept]
         if design.virtual and abs(float(y.sum())) == len(y):
@@ -206,7 +203,7 @@ class _Search:
                 return step.coef, None
         raise AssertionError("a walk has no end of its own")
 
-    def _subsystem(self, rows: NDArray[np.intp]) -> Subsystem | None:
+    def _subsystem(self, rows: Indices) -> Subsystem | None:
         """Return a subsystem of some rows, in rationals; None if there is none, or the rows are too many to ask."""
         if len(rows) * self.problem.design.shape[1] > EXACT_ENTRIES:
             return None

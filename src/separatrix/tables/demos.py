@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from separatrix.arrays import Floats
 from separatrix.errors import DataError, did_you_mean
 from separatrix.tables.table import Column, Table, category_column
 from separatrix.tables.target import target_column
@@ -83,7 +84,7 @@ _ALL = (
 DEMOS = {demo.name: demo for demo in _ALL}
 
 
-def load_demo(name: str) -> tuple[NDArray[np.float64], NDArray[Any]]:
+def load_demo(name: str) -> tuple[Floats, NDArray[Any]]:
     """Return the features (n, p) and the target (n,) of a demo.
 
     >>> X, y = load_demo("students")

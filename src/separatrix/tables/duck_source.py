@@ -17,6 +17,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from separatrix.arrays import Bools
 from separatrix.errors import DataError, require_count
 from separatrix.tables.column_type import ColumnType
 from separatrix.tables.raw import Raw
@@ -41,7 +42,7 @@ class DuckSource(TableSource):
     scratch: TemporaryDirectory[str] | None = None
     target: str | None = None
     row_names: str | None = None
-    kept: NDArray[np.bool_] | None = None
+    kept: Bools | None = None
 
     @cached_property
     def n_rows(self) -> int:  # type: ignore[override]
@@ -56,7 +57,7 @@ class DuckSource(TableSource):
             return _typed(asked, cast(NDArray[Any], StoredWords(self, asked)))
         return self._whole(asked)
 
-    def select(self, rows: NDArray[np.bool_]) -> DuckSource:
+    def select(self, rows: Bools) -> DuckSource:
         """Return some rows as a source."""
         if self.kept is None:
             return replace(self, kept=rows)
@@ -95,7 +96,7 @@ class DuckSource(TableSource):
         if self.scratch is not None:
             self.scratch.cleanup()
 
-    def is_missing(self, column: ColumnType) -> NDArray[np.bool_]:
+    def is_missing(self, column: ColumnType) -> Bools:
         """Return where a column of words has none."""
         found = _cut(self._values(f"({column.values}) IS NULL AS v0")["v0"], self.kept)
         return np.asarray(found, dtype=np.bool_)
@@ -152,12 +153,12 @@ class StoredWords:
         mask[rows] = True
         return np.asarray(list(StoredWords(self.source.select(mask), self.column)), dtype=object)
 
-    def is_missing(self) -> NDArray[np.bool_]:
+    def is_missing(self) -> Bools:
         """Return where there is none."""
         return self.source.is_missing(self.column)
 
 
-def _cut(values: NDArray[Any], chosen: NDArray[np.bool_] | None) -> NDArray[Any]:
+def _cut(values: NDArray[Any], chosen: Bools | None) -> NDArray[Any]:
     return values if chosen is None else values[chosen]
 
 

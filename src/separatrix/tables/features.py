@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Floats
 from separatrix.errors import DataError
 from separatrix.tables.table import Column, Table
 
@@ -12,7 +12,7 @@ NUMBERS = {"number", "boolean", "date"}  # the kinds whose values are numbers
 NAMES_SHOWN = 5  # of columns at fault; the rest are counted
 
 
-def feature_columns(table: Table, target: str) -> tuple[NDArray[np.float64], tuple[str, ...]]:
+def feature_columns(table: Table, target: str) -> tuple[Floats, tuple[str, ...]]:
     """Return the features (n, p) and their names; text, missing or infinite values raise a DataError."""
     table.column(target)
     names = tuple(name for name in table.names if name not in {target, table.row_names})
@@ -59,7 +59,7 @@ def _is_number(entry: str) -> bool:
     return True
 
 
-def _refuse_gaps(table: Table, X: NDArray[np.float64], names: tuple[str, ...]) -> None:
+def _refuse_gaps(table: Table, X: Floats, names: tuple[str, ...]) -> None:
     finite = np.isfinite(X)
     if finite.all():
         return

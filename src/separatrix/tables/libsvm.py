@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from separatrix.arrays import Floats, Ints
 from separatrix.errors import DataError
 from separatrix.tables.files import File, find_files
 
@@ -40,7 +41,7 @@ class SparseTable:
     """A sparse table: the features X (n, p), the labels (n,), and where they came from."""
 
     X: csr_array
-    labels: NDArray[np.float64]
+    labels: Floats
     source: str
     notes: tuple[str, ...] = ()
 
@@ -83,7 +84,7 @@ def read_libsvm(source: str, *, n_features: int | None = None) -> SparseTable:
     return SparseTable(X, labels, source, notes)
 
 
-_Parts = tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.float64], NDArray[np.int64]]
+_Parts = tuple[Floats, NDArray[np.int32], Floats, Ints]
 
 
 def _pieces(file: File) -> Iterator[tuple[bytes, int]]:
@@ -117,7 +118,7 @@ def _parsed(piece: bytes, first_line: int, name: str) -> _Parts:
     return numbers[starts], pairs[:, 0].astype(np.int32), pairs[:, 1].copy(), lengths
 
 
-def _numbers(text: bytes) -> NDArray[np.float64] | None:
+def _numbers(text: bytes) -> Floats | None:
     """Return all numbers of a text, or None where it holds something else."""
     fields = text.replace(b":", b" ").split()
     try:
@@ -126,7 +127,7 @@ def _numbers(text: bytes) -> NDArray[np.float64] | None:
         return None
 
 
-def _whole(values: NDArray[np.float64]) -> bool:
+def _whole(values: Floats) -> bool:
     return bool(np.all(values == np.rint(values)))
 
 

@@ -10,9 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 
-import numpy as np
-from numpy.typing import NDArray
-
+from separatrix.arrays import Bools
 from separatrix.errors import require_count
 from separatrix.tables.column_type import ColumnType
 from separatrix.tables.table import Column, Table
@@ -40,7 +38,7 @@ class TableSource(ABC):
         """Return one column, its words read when they are asked for; an unknown name raises a DataError."""
 
     @abstractmethod
-    def select(self, rows: NDArray[np.bool_]) -> TableSource:
+    def select(self, rows: Bools) -> TableSource:
         """Return the rows where a mask (n,) holds as a source, which is closed with this one."""
 
     @abstractmethod
@@ -110,7 +108,7 @@ class MemorySource(TableSource):
         """Return one column."""
         return self.table.column(name)
 
-    def select(self, rows: NDArray[np.bool_]) -> MemorySource:
+    def select(self, rows: Bools) -> MemorySource:
         """Return some rows as a source."""
         return MemorySource(self.table.select(rows))
 

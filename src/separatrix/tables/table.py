@@ -14,6 +14,7 @@ from typing import Any, Literal, Protocol, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from separatrix.arrays import Bools
 from separatrix.errors import DataError, did_you_mean
 
 ColumnKind = Literal["number", "boolean", "category", "date", "text", "id"]
@@ -49,7 +50,7 @@ class Column:
         return hasattr(self.values, "is_missing")
 
     @property
-    def is_missing(self) -> NDArray[np.bool_]:
+    def is_missing(self) -> Bools:
         """Where the column has no value, (n,)."""
         if self.kind == "category":
             return np.asarray(self.values < 0)

@@ -9,13 +9,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Floats, Ints
 from separatrix.errors import DataError, OptionError, require_choice
 from separatrix.loops.online import Tie
 from separatrix.rule import predicted_signs
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -48,7 +46,7 @@ class Halfspace:
             raise DataError(f"points of {points.shape[-1] if points.ndim else 0} numbers, but w has {self.w.size}")
         return np.asarray(points @ self.w + self.b)
 
-    def predict(self, X: Any) -> NDArray[np.int64]:
+    def predict(self, X: Any) -> Ints:
         """Return +1 or −1 for each row."""
         return predicted_signs(self.score(X), self.tie).astype(np.int64)
 

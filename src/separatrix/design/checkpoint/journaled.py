@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.design.base import Block, Design, Floats
+from separatrix.arrays import Bools, Floats, Indices
+from separatrix.design.base import Block, Design
 from separatrix.design.build import make_design
 from separatrix.design.checkpoint.digests import digest, fingerprint
 from separatrix.design.checkpoint.journal import Journal, open_journal
@@ -119,7 +120,7 @@ class JournaledDesign(Design):
         """Return every stride-th row, journaled if that is much."""
         return self._derived(self.base.subsample(stride), "subsample", stride)
 
-    def select(self, kept: NDArray[np.bool_]) -> Design:
+    def select(self, kept: Bools) -> Design:
         """Return the rows where `kept` holds, journaled if that is much."""
         return self._derived(self.base.select(kept), "select", kept)
 
@@ -141,7 +142,7 @@ class JournaledDesign(Design):
         """Return the rows as compiled loops read them, past the journal but for `visit`."""
         return self.base.stored_rows()
 
-    def take(self, indices: Sequence[int] | NDArray[np.intp]) -> Floats:
+    def take(self, indices: Sequence[int] | Indices) -> Floats:
         """Return some rows as a dense array, past the journal."""
         return self.base.take(indices)
 

@@ -20,6 +20,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from separatrix.arrays import Indices
 from separatrix.design.array_blocks import sparse_from_parts
 from separatrix.design.disk.row_file import RowFile
 from separatrix.errors import DataError, ModelFileError
@@ -77,7 +78,7 @@ class BlockStore(ABC):
         """Return all rows as an array, or as a sparse one by rows, that is read from disk as it is used."""
 
     @abstractmethod
-    def rows(self, wanted: NDArray[np.intp]) -> Any:
+    def rows(self, wanted: Indices) -> Any:
         """Return rows by number, from 0 on, in the order given."""
 
     def close(self) -> None:
@@ -126,7 +127,7 @@ class DenseBlocks(BlockStore):
         """Return all rows as an array that is read from disk as it is used."""
         return self.files[0].mapped(self.dtype, self.shape[0] * self.shape[1], self.offset).reshape(self.shape)
 
-    def rows(self, wanted: NDArray[np.intp]) -> NDArray[Any]:
+    def rows(self, wanted: Indices) -> NDArray[Any]:
         """Return rows by number, from 0 on, in the order given."""
         distinct, places = np.unique(wanted, return_inverse=True)
         values = np.empty((len(distinct), self.shape[1]), dtype=self.dtype)
@@ -172,7 +173,7 @@ class SparseBlocks(BlockStore):
         values, columns = self.files[0].mapped(self.dtype, count), self.files[1].mapped(COLUMN, count)
         return sparse_from_parts(scipy.sparse.csr_array, self.shape, values, columns, self.starts)
 
-    def rows(self, wanted: NDArray[np.intp]) -> Any:
+    def rows(self, wanted: Indices) -> Any:
         """Return rows by number, from 0 on, in the order given."""
         distinct, places = np.unique(wanted, return_inverse=True)
         lengths = (self.starts[distinct + 1] - self.starts[distinct]) * (self.dtype.itemsize + COLUMN.itemsize)
@@ -193,7 +194,7 @@ def _narrow(starts: NDArray[Any]) -> NDArray[Any]:
     return starts.astype(np.int32, copy=False) if starts[-1] < SMALL_STARTS else starts
 
 
-def _runs(distinct: NDArray[np.intp], sizes: NDArray[Any]) -> list[tuple[int, int]]:
+def _runs(distinct: Indices, sizes: NDArray[Any]) -> list[tuple[int, int]]:
     """Return where ascending numbers of rows, of sizes in bytes, are cut into runs that are each read at one go."""
     if not len(distinct):
         return []

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from separatrix.arrays import Bools
 from separatrix.design.disk.block_store import BlockStore, DenseBlocks, SparseBlocks
 from separatrix.design.disk.blocked_dense import BlockedDesign
 from separatrix.design.disk.blocked_sparse import BlockedSparseDesign
@@ -49,7 +47,7 @@ class BlockedRows(RowSource):
         """Return the rows as an array, or a sparse one, that is read from disk as it is used."""
         return self.store.array()
 
-    def where(self, kept: NDArray[np.bool_]) -> Any:
+    def where(self, kept: Bools) -> Any:
         """Return the rows where `kept` holds: as an array if they are few, else on disk."""
         selected: Any = self.design([""] * self.shape[1], False).select(kept)
         if isinstance(selected, OnDiskDesign):

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from separatrix.arrays import Bools, Floats, Indices
 from separatrix.design.array import DenseDesign, dense_cuts, dense_visits, far_means, sample_stride
 from separatrix.design.array_blocks import DenseBlock
-from separatrix.design.base import Block, Design, Floats
+from separatrix.design.base import Block, Design
 from separatrix.design.disk.block_store import DenseBlocks
 from separatrix.design.disk.buffers import Buffers
 from separatrix.design.disk.on_disk import BLOCK, OnDiskDesign, written
@@ -63,7 +64,7 @@ class BlockedDesign(OnDiskDesign):
         """Return the design with a centre taken off each row as it is read."""
         return BlockedDesign(self.store, self.names, self.virtual, self.memory, centre)
 
-    def take(self, indices: Sequence[int] | NDArray[np.intp]) -> Floats:
+    def take(self, indices: Sequence[int] | Indices) -> Floats:
         """Return some rows as a dense array (k, p), virtual column included."""
         rows = np.asarray(self.numbered(indices), dtype=np.float64)
         rows = rows if self.centre is None else rows - self.centre
@@ -74,7 +75,7 @@ class BlockedDesign(OnDiskDesign):
         rows = self.numbered(np.arange(0, self.shape[0], stride))
         return DenseDesign(rows, self.names, self.virtual, self.centre)
 
-    def select(self, kept: NDArray[np.bool_]) -> Design:
+    def select(self, kept: Bools) -> Design:
         """Return the rows where `kept` holds, copied, as a design of their own."""
         return self._of(self._copied(kept, slice(None), self.store.dtype), self.names, self.virtual, self.centre)
 
@@ -88,13 +89,13 @@ class BlockedDesign(OnDiskDesign):
             values[start - rows.start : cut.stop - rows.start] = self._read(cut)[:, columns]
         return values if self.centre is None else values - self.centre[columns]
 
-    def gathered(self, columns: NDArray[np.intp], names: Sequence[str]) -> Design:
+    def gathered(self, columns: Indices, names: Sequence[str]) -> Design:
         """Return some stored columns, copied, as a design of their own; what was centred stays so."""
         whole = np.ones(self.shape[0], dtype=bool)
         centre = None if self.centre is None else self.centre[columns]
         return self._of(self._copied(whole, columns, np.dtype(np.float64)), names, False, centre)
 
-    def _copied(self, kept: NDArray[np.bool_], columns: Any, dtype: np.dtype[Any]) -> Any:
+    def _copied(self, kept: Bools, columns: Any, dtype: np.dtype[Any]) -> Any:
         """Return some columns of some rows, not centred: as an array or, if that is large, as a store."""
         width = len(np.empty(self.store.shape[1], dtype=bool)[columns])
         blocks = (self._read(cut)[kept[cut]][:, columns].astype(dtype, copy=False) for cut in self.cuts)

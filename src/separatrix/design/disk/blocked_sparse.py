@@ -13,9 +13,10 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from separatrix.arrays import Bools, Floats, Indices, Ints
 from separatrix.design.array import SparseDesign, sparse_cuts, sparse_visits
 from separatrix.design.array_blocks import SparseBlock, sparse_from_parts
-from separatrix.design.base import Block, Design, Floats
+from separatrix.design.base import Block, Design
 from separatrix.design.disk.block_store import SparseBlocks
 from separatrix.design.disk.on_disk import BLOCK, OnDiskDesign, written
 from separatrix.design.disk.row_file import RowFile
@@ -39,7 +40,7 @@ class BlockedSparseDesign(OnDiskDesign):
         self.store.expect(cut.stop, 2 * cut.stop - cut.start)
         return SparseBlock(matrix, self.virtual, cut.start)
 
-    def take(self, indices: Sequence[int] | NDArray[np.intp]) -> Floats:
+    def take(self, indices: Sequence[int] | Indices) -> Floats:
         """Return some rows as a dense array (k, p), virtual column included."""
         rows = np.asarray(self.numbered(indices).toarray(), dtype=np.float64)
         return np.column_stack([np.ones(len(rows)), rows]) if self.virtual else rows
@@ -48,7 +49,7 @@ class BlockedSparseDesign(OnDiskDesign):
         """Return every stride-th row as a design in memory."""
         return SparseDesign(self.numbered(np.arange(0, self.shape[0], stride)), self.names, self.virtual)
 
-    def select(self, kept: NDArray[np.bool_]) -> Design:
+    def select(self, kept: Bools) -> Design:
         """Return the rows where `kept` holds, copied, as a design of their own."""
         blocks = (self.store.read(cut.start, cut.stop)[kept[cut]] for cut in self.cuts)
         entries = int(np.diff(self.store.starts)[kept].sum())
@@ -85,7 +86,7 @@ class BlockedSparseDesign(OnDiskDesign):
         self._scatter(values, rows, starts[:-1].copy())
         return sparse_from_parts(scipy.sparse.csc_array, self.store.shape, values, rows, starts.astype(number))
 
-    def _scatter(self, values: NDArray[Any], rows: NDArray[Any], free: NDArray[np.int64]) -> None:
+    def _scatter(self, values: NDArray[Any], rows: NDArray[Any], free: Ints) -> None:
         """Put every entry, and its row, at the next free place of its column."""
         for cut in self.cuts:
             part = self.store.read(cut.start, cut.stop).tocsc()

@@ -17,8 +17,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Indices
 from separatrix.design.array import in_groups
 from separatrix.design.base import Block, Design
 from separatrix.design.disk.block_store import BlockStore
@@ -59,7 +59,7 @@ class OnDiskDesign(Design):
         """Return the blocks in groups for the cores to share."""
         return [map(self._block, group) for group in in_groups(self.cuts)]
 
-    def numbered(self, indices: Sequence[int] | NDArray[np.intp]) -> Any:
+    def numbered(self, indices: Sequence[int] | Indices) -> Any:
         """Return stored rows by number, those below 0 counted from the end."""
         wanted, n = np.asarray(indices, dtype=np.intp), self.shape[0]
         outside = (wanted < -n) | (wanted >= n)

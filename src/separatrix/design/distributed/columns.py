@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from separatrix.arrays import Floats, Indices
 from separatrix.design.array import DenseDesign
 from separatrix.design.base import Block, add_each
 from separatrix.design.column_stores import GATHERED, DenseColumns, column_store, weighted_grams
-from separatrix.design.columns import Columns, ColumnStore, Floats, Indices
+from separatrix.design.columns import Columns, ColumnStore
 from separatrix.design.distributed.dask_design import DaskDesign
 
 

@@ -17,8 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from separatrix.arrays import Bools, Floats, Indices
 from separatrix.design.array import CENTRE_ROWS
-from separatrix.design.base import Block, Design, Floats
+from separatrix.design.base import Block, Design
 from separatrix.design.distributed.partitions import Partitions
 from separatrix.design.distributed.work import View
 
@@ -72,7 +73,7 @@ class DaskDesign(Design):
         """The rows of each partition."""
         return self.partitions.cuts
 
-    def take(self, indices: Sequence[int] | NDArray[np.intp]) -> Floats:
+    def take(self, indices: Sequence[int] | Indices) -> Floats:
         """Return some rows as a dense array (k, p), virtual column included."""
         places = np.asarray(indices, dtype=np.intp)
         if not len(places):
@@ -83,7 +84,7 @@ class DaskDesign(Design):
         """Return every stride-th row, brought here, as a design of its own."""
         return self.view.design(self.partitions.strided(stride), self.names)
 
-    def select(self, kept: NDArray[np.bool_]) -> Design:
+    def select(self, kept: Bools) -> Design:
         """Return the rows where `kept` holds as a design of their own: here if they are few, else where they lie."""
         here = int(kept.sum()) * self.partitions.shape[1] <= FETCHED
         found = self.partitions.select(kept, here)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from separatrix.arrays import Bools, Indices
 from separatrix.design.distributed import work
 from separatrix.design.distributed.engine import Engine
 from separatrix.errors import DataError
@@ -95,7 +96,7 @@ class Partitions:
         """Return partitions that a function makes of these, where they lie."""
         return Partitions(self.engine, self.engine.hold(change, [(part, *arguments) for part in self.held], self.near))
 
-    def take(self, view: work.View, indices: NDArray[np.intp]) -> NDArray[Any]:
+    def take(self, view: work.View, indices: Indices) -> NDArray[Any]:
         """Return some rows as they are seen, here in memory; only their partitions are asked."""
         order = np.argsort(indices, kind="stable")
         places = np.searchsorted(self.edges, indices[order], side="right") - 1
@@ -106,7 +107,7 @@ class Partitions:
         rows[order] = found
         return rows
 
-    def select(self, kept: NDArray[np.bool_], here: bool) -> Any:
+    def select(self, kept: Bools, here: bool) -> Any:
         """Return the rows where `kept` holds: as new partitions or, `here`, in memory."""
         calls = [(part, kept[cut]) for part, cut in zip(self.held, self.cuts, strict=True) if kept[cut].any()]
         if here:

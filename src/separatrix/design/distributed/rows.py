@@ -15,8 +15,8 @@ from weakref import WeakValueDictionary
 
 import dask
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Bools
 from separatrix.design.array_blocks import divide
 from separatrix.design.base import Design
 from separatrix.design.disk.memory import default_cap, plain_size
@@ -59,7 +59,7 @@ class DaskRows(RowSource):
             )
         return self.read(0, self.shape[0])
 
-    def where(self, kept: NDArray[np.bool_]) -> DaskRows:
+    def where(self, kept: Bools) -> DaskRows:
         """Return the rows where `kept` holds, copied where they lie."""
         return DaskRows(self.partitions.select(kept, here=False), self.names, self.map)
 

@@ -13,8 +13,8 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Bools
 from separatrix.design.distributed.engine import Engine, current_engine
 from separatrix.design.distributed.partitions import Partitions
 from separatrix.design.distributed.rows import DaskRows
@@ -33,7 +33,7 @@ class EncodedParts(NamedTuple):
     """The rows of a table, encoded where they lie; which of the table's rows they are, and what was odd."""
 
     rows: DaskRows
-    kept: NDArray[np.bool_]
+    kept: Bools
     reports: tuple[ColumnReport, ...]
 
 
@@ -58,7 +58,7 @@ class DaskTable(TableSource):
         lengths = self.engine.run(len, [(part,) for part in held])
         self.held = [part for part, length in zip(held, lengths, strict=True) if length]
         self.edges = np.cumsum([0, *(length for length in lengths if length)])
-        self.kept: NDArray[np.bool_] | None = None
+        self.kept: Bools | None = None
         self._types: dict[str, ColumnType] = {}  # of columns that were read, for all selections of rows
         if not self.held:
             raise DataError(f"{SOURCE} has no rows, only the columns {', '.join(map(repr, self.columns))}")
@@ -84,7 +84,7 @@ class DaskTable(TableSource):
         column = self._whole(name)
         return column if self.kept is None else replace(column, values=column.values[self.kept])
 
-    def select(self, rows: NDArray[np.bool_]) -> DaskTable:
+    def select(self, rows: Bools) -> DaskTable:
         """Return the rows where a mask (n,) holds as a source."""
         chosen = DaskTable.__new__(DaskTable)
         chosen.__dict__.update(self.__dict__)
@@ -137,7 +137,7 @@ class DaskTable(TableSource):
             "formats": {column.name: column.format for column in types if column.format},
         }
 
-    def _masks(self) -> Sequence[NDArray[np.bool_] | None]:
+    def _masks(self) -> Sequence[Bools | None]:
         cuts = [slice(int(first), int(last)) for first, last in pairwise(self.edges)]
         return [None if self.kept is None else self.kept[cut] for cut in cuts]
 
@@ -160,7 +160,7 @@ def _column(frame: Any, name: Any) -> Any:
     return frame[name]
 
 
-def _table(frame: Any, mask: NDArray[np.bool_] | None, asked: dict[str, Any]) -> Table:
+def _table(frame: Any, mask: Bools | None, asked: dict[str, Any]) -> Table:
     """Return some columns of a partition as a table, as it was settled for all."""
     some = frame[asked["columns"]]
     named = some.set_axis([str(name) for name in some.columns], axis=1)
@@ -168,14 +168,14 @@ def _table(frame: Any, mask: NDArray[np.bool_] | None, asked: dict[str, Any]) ->
     return table if mask is None else table.select(mask)
 
 
-def _encode(frame: Any, mask: NDArray[np.bool_] | None, asked: dict[str, Any], encoding: Encoding) -> Encoded:
+def _encode(frame: Any, mask: Bools | None, asked: dict[str, Any], encoding: Encoding) -> Encoded:
     """Return a partition's rows encoded; without reports if there are no rows."""
     if mask is not None and not mask.any():
         return Encoded(np.zeros((0, len(encoding.feature_names))), mask[mask], ())
     return encoding.apply(_table(frame, mask, asked))
 
 
-def _told(encoded: Encoded) -> tuple[NDArray[np.bool_], tuple[ColumnReport, ...]]:
+def _told(encoded: Encoded) -> tuple[Bools, tuple[ColumnReport, ...]]:
     return encoded.kept, encoded.reports
 
 

@@ -14,8 +14,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from separatrix.arrays import Bools, Floats, Indices, Ints
 from separatrix.design.array import DenseDesign, SparseDesign
-from separatrix.design.base import Block, Design, Floats
+from separatrix.design.base import Block, Design
 from separatrix.design.build import make_design
 from separatrix.design.mapped import MappedDesign
 from separatrix.design.maps.base import FeatureMap
@@ -127,17 +128,17 @@ def some_rows(stored: Any, start: int, stop: int) -> Any:
     return stored[start:stop]
 
 
-def row_lengths(stored: Any) -> NDArray[np.int64]:
+def row_lengths(stored: Any) -> Ints:
     """Return how many entries each row of a sparse partition has."""
     return np.asarray(np.diff(stored.indptr), dtype=np.int64)
 
 
-def kept_rows(stored: Any, kept: NDArray[np.bool_]) -> Any:
+def kept_rows(stored: Any, kept: Bools) -> Any:
     """Return the rows where `kept` holds, as stored."""
     return stored[kept]
 
 
-def taken_rows(stored: Any, view: View, indices: NDArray[np.intp]) -> Floats:
+def taken_rows(stored: Any, view: View, indices: Indices) -> Floats:
     """Return some rows as they are seen, as a dense array."""
     return view.design(stored).take(indices)
 

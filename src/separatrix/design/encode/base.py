@@ -15,11 +15,11 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from separatrix.arrays import Bools, Floats, Indices
 from separatrix.errors import counted
 from separatrix.records import Record
 from separatrix.tables.table import Column
 
-Floats = NDArray[np.float64]
 ALL_ROWS = slice(None)
 LEVELS_SHOWN = 3  # of those that are new; the rest are counted
 
@@ -27,8 +27,8 @@ LEVELS_SHOWN = 3  # of those that are new; the rest are counted
 class Entries(NamedTuple):
     """Entries of some rows: `rows` and `columns` (m,) with values (m,) or one; or all rows of one column."""
 
-    rows: slice | NDArray[np.intp]
-    columns: int | NDArray[np.intp]
+    rows: slice | Indices
+    columns: int | Indices
     values: Floats | float
 
 
@@ -117,7 +117,7 @@ class Cells:
     """A column read by an encoding: what `entries` needs of each row, (n,), where it is missing, and what was odd."""
 
     values: NDArray[Any]
-    missing: NDArray[np.bool_]
+    missing: Bools
     report: ColumnReport
 
     def cut(self, rows: slice) -> Cells:

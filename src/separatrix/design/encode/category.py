@@ -15,7 +15,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from separatrix.design.encode.base import Cells, ColumnEncoding, Entries, Floats
+from separatrix.arrays import Floats
+from separatrix.design.encode.base import Cells, ColumnEncoding, Entries
 from separatrix.design.encode.cells import read_levels
 from separatrix.errors import ModelFileError
 from separatrix.records import Record

@@ -14,13 +14,12 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Floats, Indices
 from separatrix.design.encode.base import Cells, ColumnReport
 from separatrix.tables.missing import MISSING_ANYWHERE, clean_word
 from separatrix.tables.table import MORE_TRUTHS, Column
 
-Floats = NDArray[np.float64]
 EPOCH = datetime(1970, 1, 1)
 SECONDS_A_DAY = 86400.0
 NUMERALS = "0123456789.eE+-"  # what a word that spells a number is made of
@@ -130,7 +129,7 @@ def _by_word(column: Column, meaning: Callable[[str], float], levels: Container[
     return Cells(values, np.isnan(values), _report(column, gaps, unfit=int(np.count_nonzero(wrong)), first_wrong=first))
 
 
-def _coded(column: Column, levels: Container[str] = ()) -> tuple[NDArray[np.intp], list[str]]:
+def _coded(column: Column, levels: Container[str] = ()) -> tuple[Indices, list[str]]:
     """Return a column as codes into its words, cleaned but for the levels, −1 where missing."""
     if column.kind == "category" or (column.kind == "boolean" and column.levels):
         codes = np.where(column.is_missing, -1, column.values).astype(np.intp)
@@ -144,9 +143,7 @@ def _coded(column: Column, levels: Container[str] = ()) -> tuple[NDArray[np.intp
     return _merged(np.asarray(listed, dtype=np.intp), list(places), levels)
 
 
-def _merged(
-    codes: NDArray[np.intp], words: Sequence[str], levels: Container[str]
-) -> tuple[NDArray[np.intp], list[str]]:
+def _merged(codes: Indices, words: Sequence[str], levels: Container[str]) -> tuple[Indices, list[str]]:
     """Return codes into the words once these are cleaned."""
     places: dict[str, int] = {}
     meant = (clean_word(word, levels) for word in words)

@@ -6,8 +6,8 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Floats
 from separatrix.design.encode.base import ColumnEncoding, gap_name
 from separatrix.design.encode.boolean import BooleanEncoding
 from separatrix.design.encode.category import OTHER, CategoryEncoding
@@ -20,7 +20,6 @@ from separatrix.design.encode.text import BUCKETS, TextEncoding, learn_vocabular
 from separatrix.errors import DataError, OptionError, counted, did_you_mean
 from separatrix.tables.table import Column
 
-Floats = NDArray[np.float64]
 MAX_LEVELS = 1000
 DEFAULT_WORDS = ("false", "true")
 PLAINLY = "numbers"  # the reason for numbers that need no explanation

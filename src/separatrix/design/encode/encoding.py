@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.design.encode.base import Cells, ColumnEncoding, ColumnReport, Entries, Floats
+from separatrix.arrays import Bools, Floats
+from separatrix.design.encode.base import Cells, ColumnEncoding, ColumnReport, Entries
 from separatrix.design.encode.kinds import column_from_record
 from separatrix.design.threads import map_groups
 from separatrix.errors import DataError, counted
@@ -39,7 +40,7 @@ class Encoded:
     """A matrix (n, p), dense or CSR, of the rows kept; `kept` tells which of the table's, `reports` what was odd."""
 
     X: Any
-    kept: NDArray[np.bool_]
+    kept: Bools
     reports: tuple[ColumnReport, ...]
 
 

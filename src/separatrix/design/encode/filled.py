@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from separatrix.design.encode.base import ALL_ROWS, Cells, ColumnEncoding, Entries, Floats, gap_name
+from separatrix.arrays import Floats
+from separatrix.design.encode.base import ALL_ROWS, Cells, ColumnEncoding, Entries, gap_name
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Bools
 from separatrix.design.encode.base import ColumnEncoding
 from separatrix.design.encode.cells import cleaned
 from separatrix.design.encode.choose import MAX_LEVELS, Wishes, plan_column
@@ -111,7 +111,7 @@ def _column(table: Columns, name: str) -> Column:
     return column if column.is_stored else cleaned(column)
 
 
-def _complete(table: Columns, names: list[str], wishes: Wishes) -> tuple[NDArray[np.bool_], list[_Plan]]:
+def _complete(table: Columns, names: list[str], wishes: Wishes) -> tuple[Bools, list[_Plan]]:
     """Return which rows have no gap in a column that is used, and the plans of all columns on these rows.
 
     A column that is constant in them is not used, so its gaps no longer count, and there are more rows.
@@ -133,7 +133,7 @@ def _complete(table: Columns, names: list[str], wishes: Wishes) -> tuple[NDArray
         names = used
 
 
-def _cut(column: Column, rows: NDArray[np.bool_]) -> Column:
+def _cut(column: Column, rows: Bools) -> Column:
     return Column(column.name, column.kind, column.values[rows], column.levels, column.reason)
 
 

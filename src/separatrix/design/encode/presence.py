@@ -8,7 +8,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from separatrix.design.encode.base import Cells, ColumnEncoding, Entries, Floats, gap_name
+from separatrix.arrays import Floats
+from separatrix.design.encode.base import Cells, ColumnEncoding, Entries, gap_name
 from separatrix.design.encode.cells import read_gaps
 from separatrix.records import Record
 from separatrix.tables.table import Column

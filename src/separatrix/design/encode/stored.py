@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separatrix.design.encode.base import Floats, add_reports
+from separatrix.arrays import Floats
+from separatrix.design.encode.base import add_reports
 from separatrix.design.encode.encoding import Encoded, Encoding, refuse_gaps
 from separatrix.tables.source import BLOCK_ROWS, TableSource, as_source
 from separatrix.tables.table import Table

@@ -20,9 +20,9 @@ from itertools import islice
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-from separatrix.design.encode.base import Cells, ColumnEncoding, Entries, Floats, gap_name
+from separatrix.arrays import Floats, Ints
+from separatrix.design.encode.base import Cells, ColumnEncoding, Entries, gap_name
 from separatrix.design.encode.cells import read_texts
 from separatrix.errors import ModelFileError
 from separatrix.records import Record
@@ -152,7 +152,7 @@ def learn_vocabulary(texts: Iterable[str | None], buckets: int) -> Vocabulary:
     return Vocabulary(numbers, [words[number] for number in numbers], idf.tolist(), int((~kept).sum()))
 
 
-def _most_frequent(words: Sequence[str], hashed: Sequence[int], frequency: NDArray[np.int64]) -> dict[int, str]:
+def _most_frequent(words: Sequence[str], hashed: Sequence[int], frequency: Ints) -> dict[int, str]:
     """Return the word of each bucket that most rows have, of equals the first in the alphabet."""
     best: dict[int, tuple[int, str]] = {}
     for word, bucket, rows in zip(words, hashed, frequency.tolist(), strict=True):
@@ -163,7 +163,7 @@ def _most_frequent(words: Sequence[str], hashed: Sequence[int], frequency: NDArr
 
 def count_places(
     texts: Iterable[str | None], place_of: Callable[[str], int], known: dict[str, int] | None = None
-) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats]:
+) -> tuple[Ints, Ints, Floats]:
     """Return (rows, places, counts) of the words of texts (n,); words whose place is negative are left out.
 
     Places once asked for are kept, in `known` if that is given.

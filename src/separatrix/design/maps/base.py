@@ -13,11 +13,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Floats
 from separatrix.errors import DataError, OptionError
-
-Floats = NDArray[np.float64]
 
 
 class FeatureMap(ABC):

@@ -11,7 +11,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from separatrix.design.maps.base import FeatureMap, Floats, finite_array
+from separatrix.arrays import Floats
+from separatrix.design.maps.base import FeatureMap, finite_array
 from separatrix.errors import OptionError
 
 

@@ -12,8 +12,9 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from separatrix.arrays import Floats
 from separatrix.design.kernels import Kernel, kernel_from_dict
-from separatrix.design.maps.base import FeatureMap, Floats, finite_array
+from separatrix.design.maps.base import FeatureMap, finite_array
 from separatrix.errors import DataError
 
 NO_RANK = 1e-12  # of the largest eigenvalue: below, a direction of the landmarks is rounding

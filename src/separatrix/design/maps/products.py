@@ -10,7 +10,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from separatrix.design.maps.base import FeatureMap, Floats
+from separatrix.arrays import Floats
+from separatrix.design.maps.base import FeatureMap
 from separatrix.errors import require_count
 
 ROOT_TWO = math.sqrt(2.0)

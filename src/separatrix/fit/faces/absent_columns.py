@@ -12,17 +12,16 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
-from separatrix.certificates.rays import Places, Rays
+from separatrix.arrays import Bools, Floats, Indices, Signs
+from separatrix.certificates.rays import Rays
 from separatrix.design.base import Block, add_each
 
-Floats = NDArray[np.float64]
 ROUNDS = 20
 DROPPING_ROWS, DROPPING_ENTRIES = 1000, 10_000_000  # looked at a round, at most
 
 
-def absent_columns_direction(rays: Rays, places: Places) -> tuple[list[Fraction], NDArray[np.int8]] | None:
+def absent_columns_direction(rays: Rays, places: Indices) -> tuple[list[Fraction], Signs] | None:
     """Return a vector made of all such columns, and its signs on the rays in some places; None if there is none."""
     marks = np.zeros(len(rays.codes), dtype=np.bool_)
     marks[rays.rows_of(places)] = True
@@ -43,16 +42,14 @@ def absent_columns_direction(rays: Rays, places: Places) -> tuple[list[Fraction]
     return None
 
 
-def _drop(rays: Rays, scores: Floats, rows: Places) -> None:
+def _drop(rays: Rays, scores: Floats, rows: Indices) -> None:
     """Take out the columns that move some rows of their own classes back."""
     entries = rays.design.take(rows)
     wrong = (entries * scores.T[rays.codes[rows]] < 0.0).any(axis=0)
     scores[wrong] = 0.0
 
 
-def _squares_and_sums(
-    block: Block, codes: NDArray[np.intp], marks: NDArray[np.bool_], classes: int
-) -> tuple[Floats, Floats]:
+def _squares_and_sums(block: Block, codes: Indices, marks: Bools, classes: int) -> tuple[Floats, Floats]:
     """Return the columns' sums of squares, and sums, over the marked rows of each class."""
     members = np.zeros((len(codes), classes))
     members[np.arange(len(codes)), codes] = marks

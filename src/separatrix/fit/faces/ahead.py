@@ -16,13 +16,12 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from separatrix.certificates.rays import Places, Rays
+from separatrix.arrays import Bools, Floats, Indices
+from separatrix.certificates.rays import Rays
 from separatrix.fit.faces.equal_rows import Level
 from separatrix.fit.run import Watch
 
-Floats = NDArray[np.float64]
 SWEEPS = 120
 VISITS = 1_500_000  # of rows, after which a sweep is the last
 TRIAL = 3  # sweeps after which it must look hopeful
@@ -38,7 +37,7 @@ class Ahead(NamedTuple):
     leads: Floats
 
 
-def put_ahead(rays: Rays, places: Places, levels: tuple[Level, ...], watch: Watch | None = None) -> Ahead:
+def put_ahead(rays: Rays, places: Indices, levels: tuple[Level, ...], watch: Watch | None = None) -> Ahead:
     """Return scores that have rows ahead in the rays of some places, if they can be had soon."""
     walk = _Walk(rays, places)
     rng = np.random.default_rng(0)
@@ -60,14 +59,14 @@ def put_ahead(rays: Rays, places: Places, levels: tuple[Level, ...], watch: Watc
     return Ahead(walk.scores, ahead)
 
 
-def leads(rays: Rays, scores: Floats, counts: NDArray[np.bool_]) -> Floats:
+def leads(rays: Rays, scores: Floats, counts: Bools) -> Floats:
     """Return by how much each row's class is ahead of the nearest class that counts for it; one pass."""
     values = rays.design.matvec(scores)
     own = np.take_along_axis(values, _own(rays)[:, np.newaxis], axis=1)
     return np.asarray(np.where(counts, own - values, np.inf).min(axis=1))
 
 
-def _own(rays: Rays) -> NDArray[np.intp]:
+def _own(rays: Rays) -> Indices:
     """Return the places of rows' own classes among the scores; of one class only, that is the second of two."""
     return np.asarray(rays.codes + max(0, 2 - rays.classes))
 
@@ -75,13 +74,13 @@ def _own(rays: Rays) -> NDArray[np.intp]:
 class _Walk:
     """The scores as they move, the rows, and which classes count for each."""
 
-    def __init__(self, rays: Rays, places: Places) -> None:
+    def __init__(self, rays: Rays, places: Indices) -> None:
         self.rows, self.own, self.norms = rays.design.stored_rows(), _own(rays), rays.design.squared_norms()
         self.scores = np.zeros((rays.design.shape[1], max(2, rays.classes)))
         self.counts = counted_classes(rays, places)
         self.visits = 0
 
-    def visit(self, order: Places) -> Places:
+    def visit(self, order: Indices) -> Indices:
         """Visit rows in turn, and return those that were not ahead by the margin."""
         moved = []
         self.visits += len(order)
@@ -120,7 +119,7 @@ class _Walk:
         return columns, np.concatenate([[1.0], values]) if virtual else np.asarray(values, dtype=np.float64)
 
 
-def counted_classes(rays: Rays, places: Places) -> NDArray[np.bool_]:
+def counted_classes(rays: Rays, places: Indices) -> Bools:
     """Return which classes each row's own is to be ahead of, (n, K), by the places of the rays."""
     counts = np.zeros((len(rays.codes), max(2, rays.classes)), dtype=np.bool_)
     rows = rays.rows_of(places)

@@ -14,16 +14,15 @@ from fractions import Fraction
 
 import numpy as np
 import scipy.linalg
-from numpy.typing import NDArray
 
+from separatrix.arrays import Floats, Indices
 from separatrix.certificates.divergence import Divergence, SignProof
 from separatrix.certificates.overlap import dense_relation
-from separatrix.certificates.rays import Places, Rays, Relation
+from separatrix.certificates.rays import Rays, Relation
 from separatrix.design.threads import one_blas_thread
 from separatrix.fit.faces.relations import find_relations, solve_rationals, whiten
 from separatrix.fit.faces.search import Face, strangers
 
-Floats = NDArray[np.float64]
 MOST_COLUMNS = 1200  # beyond which spans are not worked out
 MOST_DIRECTIONS = 60  # beyond which signs are not worked out
 MOST_ALL = 12  # columns of completely separated rows: beyond, their signs are not worked out
@@ -37,7 +36,7 @@ NO_DISTANCE = 1e-12  # nearer, it cannot be told from one
 TOWARDS = (0.5, 0.1, 0.01, 1e-4)  # shares of the known direction mixed in
 
 
-def find_divergence(rays: Rays, places: Places, face: Face) -> Divergence | None:
+def find_divergence(rays: Rays, places: Indices, face: Face) -> Divergence | None:
     """Return what of a face without maximum runs off where; None where it is not worked out."""
     if face.direction is None or face.reason is not None or face.clashes or rays.width > MOST_COLUMNS:
         return None
@@ -50,7 +49,7 @@ def find_divergence(rays: Rays, places: Places, face: Face) -> Divergence | None
     return Divergence(spanning, aliases, tuple(opposites), signs)
 
 
-def _span(rays: Rays, places: Places, face: Face) -> tuple[tuple[int, ...], tuple[Relation, ...]] | None:
+def _span(rays: Rays, places: Indices, face: Face) -> tuple[tuple[int, ...], tuple[Relation, ...]] | None:
     """Return rays that span all, and the relations that hold on all."""
     count = max(FEWEST_RAYS, RAYS_A_COLUMN * rays.width)
     sample = places[:: max(1, len(places) // count)]
@@ -72,7 +71,7 @@ def _span(rays: Rays, places: Places, face: Face) -> tuple[tuple[int, ...], tupl
 
 
 def _signs(
-    rays: Rays, places: Places, face: Face, aliases: tuple[Relation, ...]
+    rays: Rays, places: Indices, face: Face, aliases: tuple[Relation, ...]
 ) -> tuple[list[tuple[Fraction, ...]], dict[int, SignProof]]:
     """Return directions of other signs, and the proofs of the signs that are the same in all."""
     assert face.direction is not None
@@ -101,7 +100,7 @@ def _signs(
 class _Cone:
     """The directions v of a face, in the coordinates of some vectors, by the separated rays asked so far."""
 
-    def __init__(self, rays: Rays, places: Places, face: Face, vectors: list[Relation]) -> None:
+    def __init__(self, rays: Rays, places: Indices, face: Face, vectors: list[Relation]) -> None:
         assert face.direction is not None
         self.rays = rays
         self.direction, self.vectors = face.direction, [dense_relation(vector, rays.width) for vector in vectors]
@@ -109,7 +108,7 @@ class _Cone:
         self.asked = self.separated[:: max(1, len(self.separated) // (FEWEST_RAYS + 2 * len(vectors)))]
         self._ask(self.asked)
 
-    def _ask(self, places: Places) -> None:
+    def _ask(self, places: Indices) -> None:
         self.asked = places
         floats = np.array([[float(x) for x in vector] for vector in self.vectors])
         products = self.rays.take(places) @ floats.T
@@ -150,7 +149,7 @@ class _Cone:
             return None
         return SignProof(sign, tuple(chosen.tolist()), tuple(solved))
 
-    def _opposite(self, column: int, sign: int, inner: Floats) -> tuple[tuple[Fraction, ...] | None, Places]:
+    def _opposite(self, column: int, sign: int, inner: Floats) -> tuple[tuple[Fraction, ...] | None, Indices]:
         """Return an exact direction near some coordinates, with the other sign; and the rays against the last tried."""
         against = self.separated[:0]
         size = max(abs(value) for value in self.direction)

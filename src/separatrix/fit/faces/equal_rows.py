@@ -18,9 +18,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from separatrix.arrays import Indices
 from separatrix.certificates.clashes import Clash
 from separatrix.certificates.overlap import OverlapProof
-from separatrix.certificates.rays import Places, Rays
+from separatrix.certificates.rays import Rays
 
 
 class Level(NamedTuple):
@@ -36,12 +37,12 @@ class EqualRows(NamedTuple):
     clashes: tuple[Clash, ...]
     levels: tuple[Level, ...]
 
-    def places(self, rays: Rays) -> Places:
+    def places(self, rays: Rays) -> Indices:
         """Return the places of the rays that clash, in order."""
         return np.sort(np.concatenate([np.zeros(0, dtype=np.intp), *(clash.places(rays) for clash in self.clashes)]))
 
 
-def equal_rows(rays: Rays, places: Places) -> EqualRows:
+def equal_rows(rays: Rays, places: Indices) -> EqualRows:
     """Return the clashes between rows that are the same, of those whose rays are in some places."""
     multipliers: dict[tuple[int, int], dict[int, Fraction]] = defaultdict(dict)
     levels: list[Level] = []
@@ -60,7 +61,7 @@ def equal_rows(rays: Rays, places: Places) -> EqualRows:
     return EqualRows(tuple(clashes), tuple(levels))
 
 
-def _groups(rays: Rays, rows: Places) -> list[Places]:
+def _groups(rays: Rays, rows: Indices) -> list[Indices]:
     """Return rows in groups of equal ones, those of one class left out but where they may be empty."""
     stored = rays.design.stored_rows()
     found: dict[bytes, list[int]] = defaultdict(list)

@@ -17,13 +17,12 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg
-from numpy.typing import NDArray
 
+from separatrix.arrays import Bools, Floats, Indices
 from separatrix.certificates.overlap import OverlapProof, overlap_holds
 from separatrix.certificates.rays import Relation
 from separatrix.fit.faces.relations import Whitened, find_relations, solve_rationals, whiten
 
-Floats = NDArray[np.float64]
 CANDIDATES = 6  # rays for each column among which the combination is looked for first
 LEAST = 1e-4  # of the largest: a smaller multiplier is raised to it, for those of a basis are free but for rounding
 RATIONAL_RANK = 40  # up to which multipliers are solved for in rationals
@@ -39,16 +38,16 @@ class Cancelling(NamedTuple):
 
     proof: OverlapProof | None = None
     direction: Floats | None = None
-    held: NDArray[np.bool_] | None = None
+    held: Bools | None = None
 
 
 class _Combination(NamedTuple):
     """Rays outside the basis and their amounts; what they miss, if they do; and the rays, of all, that have amounts."""
 
-    others: NDArray[np.intp]
+    others: Indices
     amounts: Floats
     missing: Floats | None
-    held: NDArray[np.bool_]
+    held: Bools
 
 
 def few_multipliers(rays: Floats, white: Whitened, multipliers: Floats, relations: tuple[Relation, ...]) -> Cancelling:
@@ -100,12 +99,12 @@ def in_any_columns(rays: Floats, proof: OverlapProof) -> OverlapProof | None:
     return None if exact is None else OverlapProof(proof.places, exact, proof.columns)
 
 
-def _basis(white: Whitened, multipliers: Floats) -> NDArray[np.intp]:
+def _basis(white: Whitened, multipliers: Floats) -> Indices:
     weighted = white.basis * multipliers[:, np.newaxis]
     return np.asarray(scipy.linalg.qr(weighted.T, mode="r", pivoting=True)[1][: white.basis.shape[1]])
 
 
-def _combinations(white: Whitened, multipliers: Floats, basis: NDArray[np.intp]) -> Iterator[_Combination]:
+def _combinations(white: Whitened, multipliers: Floats, basis: Indices) -> Iterator[_Combination]:
     """Yield combinations of rays that balance the basis: of few candidates outside it, then of all rays.
 
     An amount of a ray of the basis only raises its multiplier, so it is not among the others.

@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from separatrix.arrays import Bools, Floats
+
 MAX_PIVOTS = 2000
 
 
@@ -24,7 +25,7 @@ class RationalFace(NamedTuple):
     """A vector with z·w > 0 on the separated rays and 0 on the rest, and multipliers of the rest (0 elsewhere)."""
 
     weights: list[Fraction]
-    separated: NDArray[np.bool_]
+    separated: Bools
     multipliers: list[Fraction]
 
 

@@ -14,12 +14,11 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg
-from numpy.typing import NDArray
 
+from separatrix.arrays import Floats, Indices
 from separatrix.certificates.error_free import exact_sign_rows
 from separatrix.certificates.rays import Relation
 
-Floats = NDArray[np.float64]
 RANK_TOLERANCE = 1e-11  # of the largest, in columns of equal scale: below, a pivot counts as 0
 SIMPLE = 1e-9  # relative: how near to a float a simple fraction must be
 LARGEST_DENOMINATOR = 10**7
@@ -31,7 +30,7 @@ class Whitened(NamedTuple):
 
     basis: Floats
     triangle: Floats
-    columns: NDArray[np.intp]
+    columns: Indices
     scale: Floats
     width: int
 

@@ -18,17 +18,16 @@ from fractions import Fraction
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Floats, Indices
 from separatrix.certificates.clashes import Clash
 from separatrix.certificates.overlap import OverlapProof
-from separatrix.certificates.rays import Places, Rays, Relation
+from separatrix.certificates.rays import Rays, Relation
 from separatrix.fit.faces.absent_columns import absent_columns_direction
 from separatrix.fit.faces.small import small_face
 from separatrix.fit.faces.wide import WideFace, clash_of_two, fitted_face, wide_face
 from separatrix.fit.run import Watch
 
-Floats = NDArray[np.float64]
 ROUNDS = 200
 RAYS_A_COLUMN = 6
 FEWEST_RAYS = 400
@@ -49,13 +48,13 @@ class Face:
     """
 
     direction: tuple[Fraction, ...] | None
-    left: Places
+    left: Indices
     proof: OverlapProof | None = None
     reason: str | None = None
     clashes: tuple[Clash, ...] = ()
 
 
-def find_face(rays: Rays, places: Places, hint: Floats | None = None, watch: Watch | None = None) -> Face:
+def find_face(rays: Rays, places: Indices, hint: Floats | None = None, watch: Watch | None = None) -> Face:
     """Return the face of the rays in some places; `hint` is a vector, as a fit's last, near which to look."""
     if _is_stopped(rays, watch):
         return Face(None, places, reason=STOPPED)
@@ -91,10 +90,10 @@ class _Stage:
     """A vector that is ≥ 0 on the rays that were there, and the places where it is above 0."""
 
     weights: list[Fraction]
-    separated: Places
+    separated: Indices
 
 
-def _too_wide(rays: Rays, places: Places) -> bool:
+def _too_wide(rays: Rays, places: Indices) -> bool:
     """Tell whether a first sample of some rays would have too many entries to be solved."""
     count = _sample_size(rays)
     return (len(places) if len(places) <= 2 * count else count) * rays.width > DENSE_ENTRIES
@@ -111,8 +110,8 @@ def _is_stopped(rays: Rays, watch: Watch | None) -> bool:
 
 
 def _search(
-    rays: Rays, left: Places, sample: Places, watch: Watch | None
-) -> tuple[_Stage | None, OverlapProof | None, Places, str | None]:
+    rays: Rays, left: Indices, sample: Indices, watch: Watch | None
+) -> tuple[_Stage | None, OverlapProof | None, Indices, str | None]:
     """Return a vector that separates some of the rays left, or the proof that they overlap; and the last sample."""
     too_wide = len(sample) * rays.width > 2 * DENSE_ENTRIES
     for _ in range(ROUNDS):
@@ -141,7 +140,7 @@ def _search(
     return None, None, sample, reason
 
 
-def _combined(rays: Rays, places: Places, stages: list[_Stage]) -> tuple[Fraction, ...] | None:
+def _combined(rays: Rays, places: Indices, stages: list[_Stage]) -> tuple[Fraction, ...] | None:
     """Return one vector for all stages: each outweighs those after it on the rays that it separates."""
     if not stages:
         return None
@@ -152,7 +151,7 @@ def _combined(rays: Rays, places: Places, stages: list[_Stage]) -> tuple[Fractio
     return _plain(rays, places, total) if len(separated) == len(places) else tuple(total)
 
 
-def _outweigh(rays: Rays, stage: _Stage, total: list[Fraction], separated: Places) -> list[Fraction]:
+def _outweigh(rays: Rays, stage: _Stage, total: list[Fraction], separated: Indices) -> list[Fraction]:
     """Return a multiple of a stage's vector plus another, above 0 on all rays that either separates."""
     own, other = _near_one(stage.weights), _near_one(total)
     gains, losses = (rays.products(rays.from_exact(weights))[0][stage.separated] for weights in (own, other))
@@ -173,13 +172,13 @@ def _near_one(weights: list[Fraction]) -> list[Fraction]:
     return [weight * scale for weight in weights]
 
 
-def _plain(rays: Rays, places: Places, weights: list[Fraction]) -> tuple[Fraction, ...]:
+def _plain(rays: Rays, places: Indices, weights: list[Fraction]) -> tuple[Fraction, ...]:
     """Return a separator of all rays rounded to floats, if it still is one."""
     rounded = tuple(Fraction(x) for x in rays.from_exact(weights).tolist())
     return rounded if (rays.signs(rounded, places) > 0).all() else tuple(weights)
 
 
-def _first_sample(rays: Rays, places: Places, hint: Floats | None, before: Places | None = None) -> Places:
+def _first_sample(rays: Rays, places: Indices, hint: Floats | None, before: Indices | None = None) -> Indices:
     """Return rays to begin with: some evenly spread, those near the hint's boundary, and those that served before."""
     count = _sample_size(rays)
     if len(places) <= 2 * count:
@@ -198,7 +197,7 @@ def _sample_size(rays: Rays) -> int:
     return max(FEWEST_RAYS, RAYS_A_COLUMN * rays.width)
 
 
-def _joined(rays: Rays, sample: Places, against: Places, weights: list[Fraction]) -> Places:
+def _joined(rays: Rays, sample: Indices, against: Indices, weights: list[Fraction]) -> Indices:
     """Return the sample with the rays most against some weights, and some others against them."""
     count = max(FEWEST_ADDED, ADDED_A_COLUMN * rays.width)
     if len(against) > 2 * count:
@@ -208,13 +207,13 @@ def _joined(rays: Rays, sample: Places, against: Places, weights: list[Fraction]
     return np.union1d(sample, against)
 
 
-def strangers(rays: Rays, places: Places, relations: tuple[Relation, ...]) -> Places:
+def strangers(rays: Rays, places: Indices, relations: tuple[Relation, ...]) -> Indices:
     """Return rays that break relations between columns, a few for each."""
     found = rays.breaking(relations, places, FEWEST_ADDED)
     return np.unique(np.concatenate([np.zeros(0, dtype=np.intp), *found]))
 
 
-def _in_places(proof: OverlapProof, sample: Places) -> OverlapProof:
+def _in_places(proof: OverlapProof, sample: Indices) -> OverlapProof:
     """Return a proof whose places number all rays, not those of the sample."""
     places = tuple(sample[list(proof.places)].tolist())
     return OverlapProof(places, proof.multipliers, proof.columns, proof.relations)

@@ -22,11 +22,11 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 import scipy.sparse
-from numpy.typing import NDArray
 
+from separatrix.arrays import Bools, Floats, Indices
 from separatrix.certificates.error_free import exact_sign_rows
 from separatrix.certificates.overlap import OverlapProof, dense_relation, overlap_holds
-from separatrix.certificates.rays import Places, Relation
+from separatrix.certificates.rays import Relation
 from separatrix.design.build import make_design
 from separatrix.design.threads import one_blas_thread
 from separatrix.fit.faces.few_multipliers import exact_proof, few_multipliers, in_any_columns
@@ -38,7 +38,6 @@ from separatrix.numerics import sigmoid
 from separatrix.problem import Problem
 from separatrix.solvers.newton import Newton
 
-Floats = NDArray[np.float64]
 NEWTON_STEPS = 60
 CONVERGED = 1e-18  # the excess relative to the objective: quadratic convergence passes it in a step
 LINEAR = (0.34, 0.4)  # ratios of successive excesses around 1/e, at which some rays run off
@@ -62,10 +61,10 @@ class SmallFace:
 
     weights: list[Fraction] | None = None
     proof: OverlapProof | None = None
-    strangers: Places | None = None
+    strangers: Indices | None = None
 
 
-Breaking = Callable[[tuple[Relation, ...]], Places]
+Breaking = Callable[[tuple[Relation, ...]], Indices]
 
 
 def small_face(rays: Floats, breaking: Breaking | None = None) -> SmallFace | None:
@@ -156,7 +155,7 @@ def _run_off(rays: Floats, multipliers: Floats) -> SmallFace | None:
     return None if found is None else SmallFace(weights=found)
 
 
-def _exact_direction(rays: Floats, stays: NDArray[np.bool_], weights: Floats) -> list[Fraction] | None:
+def _exact_direction(rays: Floats, stays: Bools, weights: Floats) -> list[Fraction] | None:
     """Return a vector that is 0 on the rays that stay, and ≥ 0 on all, near the weights in the free columns."""
     if not stays.any():
         found = _separator(rays, weights)
@@ -180,7 +179,7 @@ def _exact_direction(rays: Floats, stays: NDArray[np.bool_], weights: Floats) ->
     return _within(rays, stays, relations)
 
 
-def _within(rays: Floats, stays: NDArray[np.bool_], relations: tuple[Relation, ...]) -> list[Fraction] | None:
+def _within(rays: Floats, stays: Bools, relations: tuple[Relation, ...]) -> list[Fraction] | None:
     """Return a combination of relations of the rays that stay that is ≥ 0 on all: a face of fewer columns."""
     span = [dense_relation(relation, rays.shape[1]) for relation in relations]
     inner = rays[~stays] @ np.array(span, dtype=np.float64).T

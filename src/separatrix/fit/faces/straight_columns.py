@@ -9,13 +9,10 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-import numpy as np
-from numpy.typing import NDArray
-
+from separatrix.arrays import Floats
 from separatrix.certificates.rays import Relation
 from separatrix.fit.faces.relations import Whitened, near_relations
 
-Floats = NDArray[np.float64]
 MOST_ROWS = 5000
 
 

@@ -14,12 +14,12 @@ from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Floats, Indices
 from separatrix.certificates.clashes import Clash
 from separatrix.certificates.error_free import exact_sign_rows
 from separatrix.certificates.overlap import OverlapProof
-from separatrix.certificates.rays import Places, Rays, make_rays
+from separatrix.certificates.rays import Rays, make_rays
 from separatrix.fit.convex import ConvexOptions, fit_convex
 from separatrix.fit.faces.ahead import Ahead, counted_classes, leads, put_ahead
 from separatrix.fit.faces.equal_rows import EqualRows, equal_rows, levelled
@@ -30,7 +30,6 @@ from separatrix.losses.logistic import Logistic
 from separatrix.losses.softmax import Softmax
 from separatrix.problem import Problem
 
-Floats = NDArray[np.float64]
 BITS = (8, 12, 16, 24, 36, 50)  # of the largest weight, tried in turn: fewer make a shorter proof
 PAIRS = 4  # of classes, the most often confused first, whose rows are peeled
 RAYS_A_COLUMN = 6
@@ -48,7 +47,7 @@ class WideFace(NamedTuple):
     ahead: Ahead
 
 
-def wide_face(rays: Rays, places: Places, watch: Watch | None = None) -> WideFace:
+def wide_face(rays: Rays, places: Indices, watch: Watch | None = None) -> WideFace:
     """Return a direction that separates all rays but those of equal rows of different classes, if one is found."""
     equal = equal_rows(rays, places)
     others = np.setdiff1d(places, equal.places(rays), assume_unique=True)
@@ -56,7 +55,7 @@ def wide_face(rays: Rays, places: Places, watch: Watch | None = None) -> WideFac
     return WideFace(_exact_direction(rays, others, ahead, equal), equal, ahead)
 
 
-def fitted_face(rays: Rays, places: Places, wide: WideFace, watch: Watch | None = None) -> WideFace:
+def fitted_face(rays: Rays, places: Indices, wide: WideFace, watch: Watch | None = None) -> WideFace:
     """Return what `wide_face` does, by the logistic or softmax fit itself: slower, but for columns alike it gets on."""
     others = np.setdiff1d(places, wide.equal.places(rays), assume_unique=True)
     kept = np.zeros(rays.design.shape[0], dtype=np.bool_)
@@ -76,7 +75,7 @@ def _fit(problem: Problem, passes: int, watch: Watch | None = None) -> Floats:
     return fit_convex(problem, ConvexOptions(max_passes=passes), watch=watch, extra_rules=rules).coef
 
 
-def _exact_direction(rays: Rays, others: Places, ahead: Ahead, equal: EqualRows) -> list[Fraction] | None:
+def _exact_direction(rays: Rays, others: Indices, ahead: Ahead, equal: EqualRows) -> list[Fraction] | None:
     """Return scores rounded to few bits that still separate, with equal rows level, as an exact vector."""
     if not ahead.leads.min() > 0.0 or not len(others):
         return None
@@ -105,7 +104,7 @@ def _exact_scores(rays: Rays, scores: Floats, changed: dict[tuple[int, int], Fra
     return weights
 
 
-def clash_of_two(rays: Rays, places: Places, ahead: Ahead) -> Clash | None:
+def clash_of_two(rays: Rays, places: Indices, ahead: Ahead) -> Clash | None:
     """Return rows of two classes that cancel, of the classes most often confused; None where none are found."""
     if rays.classes <= 2:
         return None
@@ -121,7 +120,7 @@ def clash_of_two(rays: Rays, places: Places, ahead: Ahead) -> Clash | None:
     return None
 
 
-def _nearest(signed: Rays, rows: Places) -> Places:
+def _nearest(signed: Rays, rows: Indices) -> Indices:
     """Return as many of some rows as can be solved: those least on their side of a logistic fit's boundary.
 
     Where that would be little more than the rows on the wrong side, which by themselves may be separable: any rows.
@@ -136,7 +135,7 @@ def _nearest(signed: Rays, rows: Places) -> Places:
     return rows[np.sort(np.argsort(products, kind="stable")[:most])]
 
 
-def _peel(rays: Rays, places: Places, pair: tuple[int, int]) -> Clash | None:
+def _peel(rays: Rays, places: Indices, pair: tuple[int, int]) -> Clash | None:
     """Return rows of two classes that cancel, among those nearest to the boundary of the two."""
     rows = np.unique(rays.rows_of(places))
     rows = rows[np.isin(rays.codes[rows], pair)]

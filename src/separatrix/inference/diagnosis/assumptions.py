@@ -19,13 +19,12 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.special
-from numpy.typing import NDArray
 
+from separatrix.arrays import Floats
 from separatrix.fit.least_squares import fit_least_squares
 from separatrix.inference.diagnosis.fitted_rows import FittedRows
 from separatrix.inference.diagnosis.influence import Influence
 
-Floats = NDArray[np.float64]
 NEGLIGIBLE = 1e-10  # of a column's length: what is left of it, if it depends on the others
 
 

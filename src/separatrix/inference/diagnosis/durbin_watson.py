@@ -22,12 +22,11 @@ from typing import NamedTuple
 import numpy as np
 import scipy.linalg
 import scipy.special
-from numpy.typing import NDArray
 
+from separatrix.arrays import Floats
 from separatrix.design.threads import one_blas_thread
 from separatrix.inference.diagnosis.fitted_rows import FittedRows
 
-Floats = NDArray[np.float64]
 EXACT_ROWS = 2000  # up to which the distribution is computed
 FEW_COLUMNS = 60  # up to which their determinants are cheaper than the eigenvalues
 CHUNK = 4096  # rows differenced at a time

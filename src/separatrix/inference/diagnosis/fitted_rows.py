@@ -14,8 +14,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Floats, Indices
 from separatrix.errors import DataError, OptionError
 from separatrix.fit.least_squares import LeastSquaresFit
 from separatrix.inference import eligibility
@@ -24,7 +24,6 @@ from separatrix.inference.linear.facts import linear_facts
 from separatrix.inference.linear.frame import Frame, make_frame
 from separatrix.problem import Problem
 
-Floats = NDArray[np.float64]
 TAME = 100.0  # the condition of columns up to which clearing others of them once is enough
 
 
@@ -34,7 +33,7 @@ class FittedRows:
 
     problem: Problem
     fit: LeastSquaresFit
-    places: NDArray[np.intp]
+    places: Indices
     repeated: bool = False
 
     @cached_property

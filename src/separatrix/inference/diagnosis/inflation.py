@@ -14,12 +14,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Floats
 from separatrix.errors import OptionError, did_you_mean
 from separatrix.fit.least_squares import LeastSquaresFit
 
-Floats = NDArray[np.float64]
 Terms = Mapping[str, Sequence[str]]
 
 

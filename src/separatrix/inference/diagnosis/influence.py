@@ -18,12 +18,11 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Floats, Indices
 from separatrix.design.base import Block
 from separatrix.inference.diagnosis.fitted_rows import FittedRows, rows_of
 
-Floats = NDArray[np.float64]
 WHOLE = 1.0 - 1e-10  # a leverage above this is 1 but for rounding
 
 
@@ -34,7 +33,7 @@ class Influence:
         self.rows = rows
 
     @property
-    def places(self) -> NDArray[np.intp]:
+    def places(self) -> Indices:
         """The rows' places among those given, (n,)."""
         return self.rows.places
 
@@ -79,7 +78,7 @@ class Influence:
         return rows.problem.design.gather(_moved, inverse / spread, rows=(share,))
 
     @cached_property
-    def largest(self) -> NDArray[np.intp]:
+    def largest(self) -> Indices:
         """The rows in the order of their Cook's distance, the largest first, as places in these vectors."""
         return np.argsort(-np.nan_to_num(self.cooks_distance, nan=np.inf), kind="stable")
 

@@ -11,12 +11,8 @@ import math
 from fractions import Fraction
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
+from separatrix.arrays import Floats
 from separatrix.numerics import two_product, two_sum
-
-Floats = NDArray[np.float64]
 
 
 class PairMoments(NamedTuple):

@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 import scipy.special
-from numpy.typing import NDArray
 
+from separatrix.arrays import Floats
 from separatrix.errors import DataError, OptionError, counted, require_count, require_number
 from separatrix.fit.targets import real_targets
 from separatrix.inference import eligibility
@@ -29,7 +29,6 @@ from separatrix.inference.rendering.text import render_text
 from separatrix.inference.table import Term, json_values
 from separatrix.numerics import two_product, two_sum
 
-Floats = NDArray[np.float64]
 ROUNDING = 1e-12  # relative: by how much a covariance of rounded moments may exceed the product of deviations
 PERFECT = 1e-28  # of the target's sum of squares: a residual sum of squares below this is rounding
 

@@ -16,8 +16,8 @@ from dataclasses import asdict, dataclass
 from typing import Any, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Floats
 from separatrix.errors import counted, require_choice
 from separatrix.inference.evaluation.estimate import Estimate, mean_estimate, share_estimate
 from separatrix.inference.evaluation.ranking import Ranking, mean_area, rank_class
@@ -26,7 +26,6 @@ from separatrix.inference.evaluation.rows import JudgedRows, judged_rows
 from separatrix.inference.level import require_level
 from separatrix.inference.table import json_values
 
-Floats = NDArray[np.float64]
 NO_PROBABILITIES = "the model gives scores and no probabilities; use one with predict_proba, as LogisticRegression"
 MEASURES = ("accuracy", "log_loss", "brier", "auc")
 

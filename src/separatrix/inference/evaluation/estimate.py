@@ -18,9 +18,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.special
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from separatrix.arrays import Floats
+
 ALIKE = "every row has the same value, so that nothing tells how it varies; give more rows"
 
 

@@ -17,13 +17,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Bools, Floats, Indices
 from separatrix.errors import counted
 from separatrix.inference.evaluation.estimate import Estimate, normal_reach, spread_of_mean
 from separatrix.numerics import logit, sigmoid
 
-Floats = NDArray[np.float64]
 NO_VARIANCE = (
     "the scores rank every pair of rows alike, so that DeLong's variance is 0 and says nothing; give more rows"
 )
@@ -70,7 +69,7 @@ class Ranking:
         return float(np.diff(self.true_positive_rate) @ self.precision[1:])
 
 
-def rank_class(label: Any, scores: Floats, members: NDArray[np.bool_], weights: Floats, level: float) -> Ranking:
+def rank_class(label: Any, scores: Floats, members: Bools, weights: Floats, level: float) -> Ranking:
     """Return how scores (n,) rank the rows of a class, those of `members`, above the others."""
     values, places = np.unique(scores, return_inverse=True)
     size = len(values)
@@ -83,7 +82,7 @@ def rank_class(label: Any, scores: Floats, members: NDArray[np.bool_], weights: 
     return Ranking(label, thresholds, found, mistaken, _area(shares, members, weights, level), shares)
 
 
-def mean_area(rankings: list[Ranking], codes: NDArray[np.intp], weights: Floats, level: float) -> Estimate:
+def mean_area(rankings: list[Ranking], codes: Indices, weights: Floats, level: float) -> Estimate:
     """Return the mean of the classes' areas; `codes` (n,) are the places of the rows' classes among them."""
     if len(rankings) == 1:
         return rankings[0].auc
@@ -100,14 +99,14 @@ def mean_area(rankings: list[Ranking], codes: NDArray[np.intp], weights: Floats,
     return _estimate(value, effects, codes, weights, level)
 
 
-def _area(shares: Floats, members: NDArray[np.bool_], weights: Floats, level: float) -> Estimate:
+def _area(shares: Floats, members: Bools, weights: Floats, level: float) -> Estimate:
     if members.all() or not members.any():
         return Estimate(None, absent="all rows are on one side, so that there is nothing to rank; give rows of both")
     value = float(weights[members] @ shares[members] / weights[members].sum())
     return _estimate(value, shares, members.astype(np.intp), weights, level)
 
 
-def _estimate(value: float, effects: Floats, strata: NDArray[np.intp], weights: Floats, level: float) -> Estimate:
+def _estimate(value: float, effects: Floats, strata: Indices, weights: Floats, level: float) -> Estimate:
     """Return an area with its interval from the rows' effects, which vary within each stratum."""
     variance = 0.0
     for stratum in np.unique(strata):

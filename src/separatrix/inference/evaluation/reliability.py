@@ -10,11 +10,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Bools, Floats, Ints
 from separatrix.inference.evaluation.estimate import Estimate, mean_estimate, share_estimate
 
-Floats = NDArray[np.float64]
 Binning = Literal["equal_counts", "equal_widths"]
 BINS = 10
 BARS = 20
@@ -33,10 +32,10 @@ class Reliability:
     observed: Floats
     lower: Floats
     upper: Floats
-    rows: NDArray[np.int64]
+    rows: Ints
     weights: Floats
     bias: Estimate
-    histogram: NDArray[np.int64]
+    histogram: Ints
 
     @property
     def error(self) -> float:
@@ -45,7 +44,7 @@ class Reliability:
 
 
 def reliability_of(
-    probabilities: Floats, came_true: NDArray[np.bool_], weights: Floats, level: float, binning: Binning
+    probabilities: Floats, came_true: Bools, weights: Floats, level: float, binning: Binning
 ) -> Reliability:
     """Return the bins of probabilities (n,) that came true or not."""
     shares = np.linspace(0.0, 1.0, BINS + 1)

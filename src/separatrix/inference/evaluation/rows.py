@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from separatrix.arrays import Floats, Indices
 from separatrix.errors import DataError
 
-Floats = NDArray[np.float64]
 FEW_CLASSES = 20  # up to which comparing with each is quicker than sorting
 SUM_TOLERANCE = 1e-6  # by which the probabilities of a row may miss 1
 
@@ -18,10 +18,10 @@ SUM_TOLERANCE = 1e-6  # by which the probabilities of a row may miss 1
 class JudgedRows(NamedTuple):
     """Rows of weight above 0: the place of each label among the classes, their probabilities, scores and weights."""
 
-    codes: NDArray[np.intp]
+    codes: Indices
     probabilities: Floats | None
     scores: Floats
-    predicted: NDArray[np.intp]
+    predicted: Indices
     weights: Floats
 
 
@@ -48,7 +48,7 @@ def judged_rows(
     return JudgedRows(codes[kept], shares, ranks[kept], guesses[kept], counted[kept])
 
 
-def codes_of(labels: Any, classes: Sequence[Any], name: str) -> NDArray[np.intp]:
+def codes_of(labels: Any, classes: Sequence[Any], name: str) -> Indices:
     """Return the place of each label among the classes, (n,)."""
     values = np.asarray(labels)
     if values.ndim != 1 or not len(values):
@@ -64,7 +64,7 @@ def codes_of(labels: Any, classes: Sequence[Any], name: str) -> NDArray[np.intp]
     return np.array([places[label] for label in distinct.tolist()], dtype=np.intp)[inverse]
 
 
-def _few_codes(values: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.intp] | None:
+def _few_codes(values: NDArray[Any], classes: NDArray[Any]) -> Indices | None:
     """Return the places of labels among a few classes by comparing with each; None where sorting is needed."""
     kinds = {values.dtype.kind, classes.dtype.kind}
     if len(classes) > FEW_CLASSES or (len(kinds) > 1 and kinds != {"O", "U"}):
@@ -122,7 +122,7 @@ def _scores(scores: Any, n: int, count: int) -> Floats:
     return numbers
 
 
-def _guesses(probabilities: Floats | None, scores: Floats) -> NDArray[np.intp]:
+def _guesses(probabilities: Floats | None, scores: Floats) -> Indices:
     """Return the class predicted, that of the highest score; of two classes the second on a tie."""
     if scores.shape[1] > 1:
         return np.asarray(scores.argmax(axis=1))

@@ -11,11 +11,10 @@ from __future__ import annotations
 from typing import NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Floats
 from separatrix.design.threads import one_blas_thread
 
-Floats = NDArray[np.float64]
 TOLERANCE = 1e-18  # of ½ ∇ᵗI⁻¹∇, in units of the log-likelihood: nine digits of a standard error
 MOST_STEPS = 200
 ROUNDING = 1e-11  # relative: a rise of the log-likelihood that floats may not see

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Floats
 from separatrix.certificates.bias_reduction import BiasReductionCertificate, JeffreysPoint, jeffreys_point
 from separatrix.errors import DataError, counted
 from separatrix.fit.convex import shift_intercept
@@ -25,8 +25,6 @@ from separatrix.inference.likelihood.climb import TOLERANCE, Climb, Outlook, cli
 from separatrix.inference.likelihood.profile import Interval, Peak, profile_interval
 from separatrix.inference.likelihood.summit import uncentring
 from separatrix.problem import Problem
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 import scipy.special
-from numpy.typing import NDArray
 
+from separatrix.arrays import Floats
 from separatrix.certificates.separability import SeparabilityCertificate
 from separatrix.inference import eligibility
 from separatrix.inference.likelihood.estimable import Contrast, Estimability, binary_contrasts, softmax_contrasts
@@ -18,8 +18,6 @@ from separatrix.inference.likelihood.sandwich import refuse_others, sandwich
 from separatrix.inference.likelihood.summit import Summit, find_summit
 from separatrix.inference.linear.covariance import CovarianceChoice, rows_counted
 from separatrix.problem import Problem
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

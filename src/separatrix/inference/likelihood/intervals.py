@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.special
-from numpy.typing import NDArray
 
+from separatrix.arrays import Floats
 from separatrix.design.base import Block, Design
 from separatrix.errors import DataError, OptionError, SeparationError
 from separatrix.inference import eligibility
@@ -25,7 +25,6 @@ from separatrix.inference.likelihood.summit import LikelihoodHill, Summit, contr
 from separatrix.inference.linear.frame import upper_factor
 from separatrix.inference.linear.projection import squared_lengths
 
-Floats = NDArray[np.float64]
 ROUNDING = 1e-9  # relative to the sizes of a row's parts: a relation between columns that holds
 
 

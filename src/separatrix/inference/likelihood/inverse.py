@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from separatrix.arrays import Floats
+
 SINGULAR = 1e-12  # of the diagonal 1, in columns of equal scale: less leaves too few digits
 SHARE = 1e-10  # of a contrast in a direction left out, from which on its variance is not known
 

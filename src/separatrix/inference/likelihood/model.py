@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from separatrix.arrays import Floats, Indices
 from separatrix.design.base import Design
 from separatrix.errors import DataError, OptionError, SeparationError
 from separatrix.inference import eligibility
@@ -31,8 +32,6 @@ from separatrix.inference.table import InferenceTable
 from separatrix.inference.wald import WaldTest
 from separatrix.numerics import sigmoid
 
-Floats = NDArray[np.float64]
-
 
 class ProbabilityInterval(NamedTuple):
     """The second class's probability in each row, (n,), and the ends of its confidence interval."""
@@ -47,7 +46,7 @@ class RowsGiven:
     """How many rows a fit was given, and which of them count, those of a weight above 0 (None: all)."""
 
     count: int
-    places: NDArray[np.intp] | None
+    places: Indices | None
 
     def of_those_that_count(self, labels: Any) -> NDArray[Any]:
         """Return labels, one for each row given, of the rows that count."""

@@ -17,11 +17,10 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.special
-from numpy.typing import NDArray
 
+from separatrix.arrays import Floats
 from separatrix.inference.likelihood.climb import Climb, Hill, climb, solve_scaled
 
-Floats = NDArray[np.float64]
 TOLERANCE = 1e-11  # of a climb, where only the height is needed
 WIDEST = 30  # doublings of the distance at which an interval's end is sought
 NOTHING = 1e-7  # a drop that the tolerance of climbs may make

@@ -18,22 +18,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse
-from numpy.typing import NDArray
 
+from separatrix.arrays import Floats, Indices
 from separatrix.design.base import Block
 from separatrix.errors import OptionError
 from separatrix.inference.likelihood.summit import Summit
 from separatrix.inference.linear.covariance import CovarianceChoice
 from separatrix.inference.linear.projection import coordinates
 
-Floats = NDArray[np.float64]
 KINDS = ("classical", "HC0", "HC1", "clustered", "clustered_HC0")
 
 
 class _GroupScores(NamedTuple):
     """Some groups, in order, and the sum of the scores of each, (k, m)."""
 
-    groups: NDArray[np.intp]
+    groups: Indices
     sums: Floats
 
 
@@ -76,7 +75,7 @@ def _by_class(matrix: Floats, outputs: int) -> Floats:
     return matrix[np.ix_(order, order)]
 
 
-def _group_scores(block: Block, slopes: Floats, groups: NDArray[np.intp], basis: Floats) -> _GroupScores:
+def _group_scores(block: Block, slopes: Floats, groups: Indices, basis: Floats) -> _GroupScores:
     present, places = np.unique(groups, return_inverse=True)
     shape, rows = (len(present), len(groups)), np.arange(len(groups))
     parts = []

@@ -20,8 +20,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 import scipy.linalg
-from numpy.typing import NDArray
 
+from separatrix.arrays import Bools, Floats, Indices
 from separatrix.certificates.rays import make_rays
 from separatrix.certificates.separability import SeparabilityCertificate
 from separatrix.design.base import Expansion
@@ -30,7 +30,6 @@ from separatrix.inference.likelihood.climb import Climb, Outlook, climb
 from separatrix.inference.likelihood.inverse import Inverse, invert_information
 from separatrix.problem import Problem, WeightedLoss
 
-Floats = NDArray[np.float64]
 TOLERANCE = 1e-14  # of ½ ∇ᵗI⁻¹∇: a ten-millionth of a standard error
 
 
@@ -39,7 +38,7 @@ class LikelihoodHill:
     """ℓ of a problem's rows; of several classes, `pairs` (n, K) are those that count, None: all."""
 
     problem: Problem
-    pairs: NDArray[np.bool_] | None = None
+    pairs: Bools | None = None
     exact: ClassVar[bool] = True
 
     def look(self, coef: Floats) -> Outlook | None:
@@ -70,7 +69,7 @@ class LikelihoodHill:
         return -np.asarray(self.problem.loss.expand(self._left(eta), self.problem.y, 1)[1])[:, 1:]
 
     @cached_property
-    def _free(self) -> NDArray[np.intp]:
+    def _free(self) -> Indices:
         """The places of the flat coefficients among all of a Hessian, whose columns are outer."""
         places = np.arange(self.problem.zero_coef().size)
         if self.problem.loss.target != "classes":
@@ -106,7 +105,7 @@ class Summit:
     hill: LikelihoodHill
     top: Climb
     centre: Floats
-    kept: NDArray[np.intp]
+    kept: Indices
     short: float  # how far the fit was from here, in standard errors
 
     @property
@@ -205,7 +204,7 @@ def _hill(near: Problem, given: Problem, existence: SeparabilityCertificate) -> 
     return LikelihoodHill(near, _pairs(codes, left.reshape(len(codes), -1)))
 
 
-def _pairs(codes: NDArray[np.intp], left: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _pairs(codes: Indices, left: Bools) -> Bools:
     """Return which classes are in each row's likelihood, (n, K): its own, and the others left, (n, K − 1) in order."""
     n, others = left.shape
     pairs = np.ones((n, others + 1), dtype=np.bool_)
@@ -214,7 +213,7 @@ def _pairs(codes: NDArray[np.intp], left: NDArray[np.bool_]) -> NDArray[np.bool_
     return pairs
 
 
-def independent_columns(relations: Sequence[Any], size: int, p: int, centre: Floats) -> NDArray[np.intp]:
+def independent_columns(relations: Sequence[Any], size: int, p: int, centre: Floats) -> Indices:
     """Return flat coefficients whose columns are independent and span all, given the relations between all columns.
 
     A relation v of the user's columns is, of centred ones, v with the centre put back in its intercept. Those left out

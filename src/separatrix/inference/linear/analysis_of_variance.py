@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 import scipy.linalg
-from numpy.typing import NDArray
 
+from separatrix.arrays import Floats, Indices
 from separatrix.design.base import Block, add_each
 from separatrix.errors import OptionError, did_you_mean
 from separatrix.fit.least_squares import LeastSquaresFit
@@ -28,7 +28,6 @@ from separatrix.inference.rendering.text import render_text
 from separatrix.inference.table import json_values
 from separatrix.problem import Problem
 
-Floats = NDArray[np.float64]
 RESIDUALS = "residuals"
 
 
@@ -161,7 +160,7 @@ def _effects(problem: Problem, fit: LeastSquaresFit, order: Sequence[int]) -> di
     return dict(zip(kept, effects[virtual:].tolist(), strict=True))
 
 
-def _reordered(frame: Frame, places: NDArray[np.intp]) -> Frame:
+def _reordered(frame: Frame, places: Indices) -> Frame:
     """Return the coordinates with the columns at some places taken in the order given."""
     triangle = np.asarray(np.linalg.inv(frame.factor[np.sort(places)]), dtype=np.float64)
     factor = np.zeros_like(frame.factor)

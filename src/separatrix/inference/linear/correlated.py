@@ -10,12 +10,11 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 import scipy.sparse
-from numpy.typing import NDArray
 
+from separatrix.arrays import Floats, Indices
 from separatrix.design.base import Block, Design
 from separatrix.inference.linear.projection import coordinates
 
-Floats = NDArray[np.float64]
 Rows = tuple[Floats, Floats]
 SUMS_HELD = 2**25  # numbers, of all groups of blocks together: 256 megabytes
 PARTS = 32  # groups of blocks whose sums are held at once, at most
@@ -24,11 +23,11 @@ PARTS = 32  # groups of blocks whose sums are held at once, at most
 class GroupSums(NamedTuple):
     """Some groups, in order, and the sum of the scores of each, (k, rank)."""
 
-    groups: NDArray[np.intp]
+    groups: Indices
     sums: Floats
 
 
-def clustered_core(design: Design, rows: Rows, coef: Floats, basis: Floats, groups: NDArray[np.intp]) -> Floats:
+def clustered_core(design: Design, rows: Rows, coef: Floats, basis: Floats, groups: Indices) -> Floats:
     """Return Σ over groups of (Σ e)(Σ e)ᵗ, (rank, rank)."""
     total = np.zeros((basis.shape[1], basis.shape[1]))
     for taken in _ranges(np.bincount(groups), basis.shape[1]):
@@ -37,7 +36,7 @@ def clustered_core(design: Design, rows: Rows, coef: Floats, basis: Floats, grou
     return total
 
 
-def _ranges(sizes: NDArray[np.intp], rank: int) -> Iterator[tuple[int, int]]:
+def _ranges(sizes: Indices, rank: int) -> Iterator[tuple[int, int]]:
     """Yield ranges of groups whose sums may be held at once."""
     held = np.minimum(sizes, PARTS) * max(rank, 1)
     edges = np.unique(np.cumsum(held) // SUMS_HELD, return_index=True)[1].tolist()

@@ -25,6 +25,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from separatrix.arrays import Floats, Indices
 from separatrix.design.base import Block
 from separatrix.errors import DataError, OptionError, require_choice, require_number
 from separatrix.fit.least_squares import LeastSquaresFit
@@ -33,7 +34,6 @@ from separatrix.inference.linear.frame import Frame, count_passes, make_frame
 from separatrix.inference.linear.projection import pair_products, squared_lengths
 from separatrix.problem import Problem
 
-Floats = NDArray[np.float64]
 Covariance = Literal["classical", "HC0", "HC1", "HC2", "HC3", "HC4", "clustered", "clustered_HC0", "newey_west"]
 WeightMeaning = Literal["precision", "frequency"]
 LEVERAGE_ONE = 1e-9  # how near to 1 a leverage counts as 1
@@ -44,7 +44,7 @@ class CovarianceChoice:
     """Which covariance; `groups` as numbers 0, 1, … one a row, and how many there are, `lag` in rows."""
 
     kind: Covariance
-    groups: NDArray[np.intp] | None = None
+    groups: Indices | None = None
     group_count: int = 0
     lag: int = 0
 
@@ -164,7 +164,7 @@ def _clustered(kind: Covariance, problem: Problem, groups: Any) -> CovarianceCho
     return CovarianceChoice(kind, codes.astype(np.intp), count)
 
 
-def _missing(labels: NDArray[Any]) -> NDArray[np.intp]:
+def _missing(labels: NDArray[Any]) -> Indices:
     """Return the rows whose label is None or not a number."""
     if labels.dtype.kind != "O":
         return np.flatnonzero(np.isnan(labels)) if labels.dtype.kind == "f" else np.empty(0, dtype=np.intp)

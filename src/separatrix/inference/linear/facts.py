@@ -6,15 +6,14 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Floats
 from separatrix.design.moments import residual_sums
 from separatrix.fit.least_squares import LeastSquaresFit
 from separatrix.inference import eligibility
 from separatrix.inference.linear.covariance import WeightMeaning, rows_counted
 from separatrix.problem import Problem
 
-Floats = NDArray[np.float64]
 TINY = float(np.finfo(np.float64).tiny)  # smaller numbers lose digits
 SUSPECT = 1e-16  # of the targets' sum of squares: a smaller RSS may be rounding
 ROUNDING = 16.0 * float(np.finfo(np.float64).eps)  # of the sizes that a residual is the difference of

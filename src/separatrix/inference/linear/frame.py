@@ -18,14 +18,13 @@ from functools import cached_property
 
 import numpy as np
 import scipy.linalg
-from numpy.typing import NDArray
 
+from separatrix.arrays import Floats
 from separatrix.design.base import Design
 from separatrix.design.moments import triangle
 from separatrix.fit.least_squares import LeastSquaresFit
 from separatrix.problem import Problem
 
-Floats = NDArray[np.float64]
 TINY = float(np.finfo(np.float64).tiny)  # smaller variances have lost digits, as have infinite ones
 ILL_CONDITIONED = 1e3  # columns of a higher condition are factored anew: their inverse products have lost its square
 

@@ -12,8 +12,8 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 import scipy.special
-from numpy.typing import NDArray
 
+from separatrix.arrays import Bools, Floats
 from separatrix.design.base import Block, Design
 from separatrix.errors import DataError
 from separatrix.fit.least_squares import LeastSquaresFit
@@ -22,7 +22,6 @@ from separatrix.inference.linear.facts import LinearFacts
 from separatrix.inference.linear.frame import Frame
 from separatrix.inference.linear.projection import squared_lengths
 
-Floats = NDArray[np.float64]
 IntervalKind = Literal["confidence", "prediction"]
 BROKEN = 1e-8  # of the sizes in a relation of columns: a row further off breaks it
 
@@ -80,5 +79,5 @@ def _refuse_broken(design: Design, fit: LeastSquaresFit) -> None:
         raise DataError(eligibility.breaks_relation(row, str(design.names[fit.aliased[place]]), named))
 
 
-def _breaks(block: Block, relations: Floats) -> NDArray[np.bool_]:
+def _breaks(block: Block, relations: Floats) -> Bools:
     return np.abs(block.matvec(relations)) > BROKEN * block.magnitudes(relations)

@@ -10,11 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Floats
 from separatrix.design.base import Block
 
-Floats = NDArray[np.float64]
 ENTRIES_HELD = 2**23  # 64 megabytes
 
 

@@ -6,9 +6,8 @@ import math
 
 import numpy as np
 import scipy.linalg
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from separatrix.arrays import Floats
 
 
 def wald_statistic(coef: Floats, matrix: Floats) -> float | None:

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 import scipy.special
-from numpy.typing import NDArray
 
+from separatrix.arrays import Floats
 from separatrix.errors import counted
 from separatrix.fit.least_squares import LeastSquaresFit
 from separatrix.inference import eligibility
@@ -31,8 +31,6 @@ from separatrix.inference.linear.words import conventions, notes
 from separatrix.inference.probabilities import f_probability, t_probability
 from separatrix.inference.table import InferenceTable, Measure, Term
 from separatrix.problem import Problem
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

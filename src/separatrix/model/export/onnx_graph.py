@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from separatrix.arrays import Floats
 from separatrix.design.encode.cells import truth_words
 from separatrix.errors import OptionError
 from separatrix.model.export.terms import LevelTerm, NumberTerm, Term, TextTerm, TruthTerm, terms_of
@@ -127,7 +128,7 @@ class _Graph:
             f"column {term.name!r} is text, and its words have no ONNX graph; export to python, or fit without it"
         )
 
-    def lookup(self, cell: str, words: dict[str, int], gap: int, other: int, rows: NDArray[np.float64]) -> str:
+    def lookup(self, cell: str, words: dict[str, int], gap: int, other: int, rows: Floats) -> str:
         """Return the name of the rows of a table that words stand for, also with a blank before or after them."""
         known = dict.fromkeys(MISSING_ANYWHERE, gap) | words
         padded = {pad.format(word): place for word, place in known.items() for pad in (" {}", "{} ", " {} ")}
@@ -172,11 +173,11 @@ class _Graph:
         each = self.node("Sigmoid", [scores])
         return self.node("Div", [each, self.node("ReduceSum", [each, self.constant(ONE)], keepdims=1)])
 
-    def gap(self, term: Term) -> NDArray[np.float64]:
+    def gap(self, term: Term) -> Floats:
         """Return what a missing cell adds; NaN where it has no score."""
         return np.full(len(self.offset), np.nan) if term.gap is None else np.asarray(term.gap)
 
-    def row(self, weights: NDArray[np.float64]) -> str:
+    def row(self, weights: Floats) -> str:
         """Return the name of weights as a row (1, K)."""
         return self.constant(weights[np.newaxis].astype(np.float32))
 

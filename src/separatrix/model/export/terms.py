@@ -14,8 +14,8 @@ from dataclasses import dataclass, field, replace
 from functools import singledispatch
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Floats
 from separatrix.design.encode.base import ColumnEncoding
 from separatrix.design.encode.boolean import BooleanEncoding
 from separatrix.design.encode.category import CategoryEncoding
@@ -25,7 +25,6 @@ from separatrix.design.encode.presence import PresenceEncoding
 from separatrix.design.encode.text import TextEncoding
 from separatrix.model.record import Model
 
-Floats = NDArray[np.float64]
 Weights = tuple[float, ...]
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from separatrix.arrays import Bools, Floats
 from separatrix.design.array_blocks import divide
 from separatrix.design.base import Design
 from separatrix.design.build import make_design
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from separatrix.fit.perceptron import PerceptronOptions
 
 
-Floats = NDArray[np.float64]
 Strength = float | Literal["auto", "cv"]
 
 
@@ -63,7 +63,7 @@ class TrainingRows:
 
     X: Any
     names: tuple[str, ...]
-    quantities: NDArray[np.bool_]
+    quantities: Bools
     y: NDArray[Any]
     classes: Classes | None = None
     positive: int = 1

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Floats
 from separatrix.certificates.separability import SeparabilityCertificate
 from separatrix.errors import counted
 from separatrix.fit.existence import judge_existence, runaways
@@ -19,7 +19,6 @@ from separatrix.model.learn.penalty import choose_strength, divided, is_plain, p
 from separatrix.model.rule import Rule
 from separatrix.problem import Problem
 
-Floats = NDArray[np.float64]
 ROWS_A_COEFFICIENT = 10  # fewer, and maximum likelihood is known to be unreliable
 MOST_COEFFICIENTS = 1500  # beyond which no covariance is made unless asked for by strength 0
 

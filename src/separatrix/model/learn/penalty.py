@@ -12,8 +12,8 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Bools, Floats
 from separatrix.design.base import Block, Design, add_each
 from separatrix.errors import OptionError, counted
 from separatrix.inference import eligibility
@@ -21,11 +21,10 @@ from separatrix.model.learn.base import LearnOptions, TrainingRows
 from separatrix.penalties import make_penalty
 from separatrix.problem import Problem
 
-Floats = NDArray[np.float64]
 STRENGTHS = 30  # tried where cross-validation chooses
 
 
-def spreads(design: Design, quantities: NDArray[np.bool_]) -> Floats:
+def spreads(design: Design, quantities: Bools) -> Floats:
     """Return the standard deviation of each stored column that is a quantity, 1 for others, in one pass."""
     sums, squares = design.fold(_sums, combine=add_each)
     n = design.shape[0]

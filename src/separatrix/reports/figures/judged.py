@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from separatrix.design.build import make_design
 from separatrix.design.encode.stored import encode_source
@@ -29,7 +28,6 @@ from separatrix.reports.plot.ranking_curves import precision_recall, roc
 from separatrix.tables.source import TableSource, as_source
 from separatrix.tables.table import Table
 
-Floats = NDArray[np.float64]
 DRAWN = 3000  # rows
 MOST_ENTRIES = 30_000_000  # of a matrix that is encoded once more for the diagnostics
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from separatrix.arrays import Floats
 from separatrix.errors import counted
 from separatrix.model.predictions import label_array
 from separatrix.model.record import Model
@@ -21,7 +22,6 @@ from separatrix.reports.figures.rows import SampledRows, evenly
 from separatrix.reports.palette import COLOURS
 from separatrix.reports.plot.decision_boundary import boundary
 
-Floats = NDArray[np.float64]
 DRAWN = 1500  # rows
 
 

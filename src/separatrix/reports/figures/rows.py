@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Bools, Floats, Indices
 from separatrix.design.base import Design
 from separatrix.design.build import make_design
 from separatrix.design.encode.stored import encode_source
@@ -20,7 +20,6 @@ from separatrix.model.training import Trained, with_known_target
 from separatrix.tables.source import TableSource, as_source
 from separatrix.tables.table import Table
 
-Floats = NDArray[np.float64]
 MOST = 20_000
 
 
@@ -32,10 +31,10 @@ class SampledRows:
     """
 
     X: Any
-    places: NDArray[np.intp]
+    places: Indices
     mean: Floats
     spread: Floats
-    quantities: NDArray[np.bool_]
+    quantities: Bools
 
 
 def sample_rows(trained: Trained, table: Table | TableSource) -> SampledRows:
@@ -54,6 +53,6 @@ def sample_rows(trained: Trained, table: Table | TableSource) -> SampledRows:
     return SampledRows(encoded.X, taken[encoded.kept], mean, spread, quantities)
 
 
-def evenly(count: int, most: int) -> NDArray[np.intp]:
+def evenly(count: int, most: int) -> Indices:
     """Return the places of at most `most` of `count` things, at equal distances."""
     return np.arange(0, count, max(1, -(-count // most)), dtype=np.intp)

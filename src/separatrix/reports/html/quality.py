@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Floats
 from separatrix.inference.evaluation.classifier import ClassifierEvaluation
 from separatrix.inference.rendering.diagnosis import diagnosis_sheet
 from separatrix.inference.rendering.sheet import Grid
@@ -78,7 +78,7 @@ def _matrix(found: ClassifierEvaluation) -> str:
     )
 
 
-def _line(label: object, row: NDArray[np.float64]) -> str:
+def _line(label: object, row: Floats) -> str:
     total = float(row.sum()) or 1.0
     cells = (
         f'<td style="background: rgba(var(--tint), {DEPTH * float(count) / total:.3f})">{words(f"{count:,.6g}")}</td>'

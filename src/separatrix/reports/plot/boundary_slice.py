@@ -14,12 +14,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from separatrix.arrays import Floats, Indices
 from separatrix.design.base import Block, Design
 from separatrix.design.build import make_design
 from separatrix.errors import DataError, OptionError, did_you_mean
 from separatrix.numerics import logit
 
-Floats = NDArray[np.float64]
 GRID = 150  # points along each side
 ENTRIES = 2_000_000  # of the rows predicted at once
 PADDING = 0.06  # of the range of a column, on both sides
@@ -42,7 +42,7 @@ class Slice(NamedTuple):
     y: Floats
     scores: Floats
     probabilities: Floats | None
-    classes: NDArray[np.intp]
+    classes: Indices
 
     @property
     def whole(self) -> bool:

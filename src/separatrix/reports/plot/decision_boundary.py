@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Floats, Indices
 from separatrix.errors import OptionError
 from separatrix.reports.display import Display, one_panel
 from separatrix.reports.labels import short
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-Floats = NDArray[np.float64]
 DRAWN = 5000  # rows, at most
 DEPTH = 0.45  # of the colour of a region in which the model is sure
 UNSURE = 0.5  # of that depth, where a model tells no probabilities
@@ -134,7 +133,7 @@ def _lead(scores: Floats, place: int) -> Floats:
     return np.asarray(scores[:, :, place] - np.delete(scores, place, axis=2).max(axis=2))
 
 
-def _points(axes: Axes, points: Floats, codes: NDArray[np.intp], labels: Sequence[Any]) -> int:
+def _points(axes: Axes, points: Floats, codes: Indices, labels: Sequence[Any]) -> int:
     """Draw the rows, of many some; return how many."""
     shown = np.arange(0, len(points), -(-len(points) // DRAWN))
     for code in np.unique(codes):
@@ -147,7 +146,7 @@ def _points(axes: Axes, points: Floats, codes: NDArray[np.intp], labels: Sequenc
     return len(shown)
 
 
-def _support(model: Any, X: Any, codes: NDArray[np.intp]) -> Floats:
+def _support(model: Any, X: Any, codes: Indices) -> Floats:
     """Return the features of the rows that decide the boundary: those kept, or those on the margin or beyond it."""
     if hasattr(model, "support_vectors_"):
         return np.asarray(model.support_vectors_)

@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Floats
 from separatrix.errors import OptionError
 
 if TYPE_CHECKING:
     from separatrix.inference.evaluation.classifier import ClassifierEvaluation
 
 
-Floats = NDArray[np.float64]
 DRAWN = 4000  # points of a curve, above which those that would fall on one another are left out
 FINENESS = 1000  # places along each axis
 

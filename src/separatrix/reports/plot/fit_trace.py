@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Floats
 from separatrix.errors import OptionError
 from separatrix.fit.result import FitResult
 from separatrix.reports.display import Display, several_panels
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-Floats = NDArray[np.float64]
 MARKED = 40  # steps up to which each is marked
 MANY_PASSES = 200.0  # at which they are drawn on a log axis
 TITLE = 90  # letters of a line of the title

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from separatrix.arrays import Floats
 from separatrix.design.build import INTERCEPT
 from separatrix.errors import OptionError, require_count
 from separatrix.reports.display import Display, one_panel
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from separatrix.inference.table import InferenceTable, Term
 
 
-Floats = NDArray[np.float64]
 LINE = 100  # letters of a line of reasons
 TOLD = 6  # reasons, at most
 SPREAD = 0.6  # of the distance of two lines, shared by the classes of one

@@ -1,0 +1,13 @@
+"""Array types, and the spacing of floats."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Indices = NDArray[np.intp]
+Signs = NDArray[np.int8]
+Bools = NDArray[np.bool_]
+EPSILON = float(np.finfo(np.float64).eps)
