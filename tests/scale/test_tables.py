@@ -19,7 +19,7 @@ from separatrix.model.file import load_model, save_model
 from separatrix.model.learn.base import LearnOptions
 from separatrix.model.storage import Storage
 from separatrix.model.train_options import TrainOptions
-from separatrix.model.training import train
+from separatrix.model.training import train_table
 from separatrix.tables.read import open_table, read_table
 
 ROWS = 6000
@@ -68,7 +68,7 @@ def options_of(model="auto", target="sold", memory=None, **more):
 
 def trained(path, options):
     with open_table(str(path), memory=options.storage.table_memory) as source:
-        return train(source, options)
+        return train_table(source, options)
 
 
 def errors(found):
@@ -135,7 +135,7 @@ def test_files_of_any_kind_agree(folder, kept, name):
 
 def test_a_table_that_is_read_and_one_that_is_not_agree(folder):
     options = options_of(memory=SMALL)
-    assert_same(trained(folder / "t.csv", options), train(read_table(str(folder / "t.csv")), options))
+    assert_same(trained(folder / "t.csv", options), train_table(read_table(str(folder / "t.csv")), options))
 
 
 def test_text_and_a_sparse_matrix_on_disk(tmp_path, kept):

@@ -19,7 +19,7 @@ from separatrix.cli.interrupt import Interrupt
 from separatrix.cli.main import app
 from separatrix.fit.stopping import Status
 from separatrix.model.train_options import TrainOptions
-from separatrix.model.training import train
+from separatrix.model.training import train_table
 from separatrix.tables.read import read_table
 
 CODE = """
@@ -110,7 +110,7 @@ def test_outside_the_main_thread_nothing_is_caught() -> None:
 
 @pytest.mark.parametrize("model", ["logistic", "svm", "lms", "perceptron"])
 def test_a_fit_that_is_told_to_stop_ends_as_interrupted_with_a_model(model: str) -> None:
-    found = train(read_table("demo:breast-cancer"), TrainOptions(model=model, holdout=0.2), watch=lambda _: True)
+    found = train_table(read_table("demo:breast-cancer"), TrainOptions(model=model, holdout=0.2), watch=lambda _: True)
     assert found.learned.result.status in {Status.INTERRUPTED, Status.PARTIAL}
     assert found.model.coef.shape == (1, 30)
     assert found.apart is None

@@ -18,7 +18,7 @@ from separatrix.cli.main import app
 from separatrix.cli.progress import Progress
 from separatrix.fit.stopping import Status
 from separatrix.model.train_options import TrainOptions
-from separatrix.model.training import train
+from separatrix.model.training import train_table
 from separatrix.tables.frames import from_frame
 from separatrix.tables.read import read_table
 
@@ -75,14 +75,14 @@ def test_a_search_of_very_many_columns_stops_too() -> None:
 
 
 def test_a_table_whose_check_is_stopped_still_has_its_model() -> None:
-    trained = train(read_table("demo:breast-cancer"), TrainOptions(drop=("worst_area",)), lambda _: True)
+    trained = train_table(read_table("demo:breast-cancer"), TrainOptions(drop=("worst_area",)), lambda _: True)
     assert trained.learned.result.status is Status.INTERRUPTED
 
 
 def test_a_fit_stopped_while_its_maximum_is_looked_for_says_what_is_not_known() -> None:
     X, y = rows(600, 3)
     table = from_frame(pd.DataFrame(X, columns=["a", "b", "c"]).assign(y=np.where(y == 1, "yes", "no")))
-    trained = train(table, TrainOptions(target="y"), lambda _: True)
+    trained = train_table(table, TrainOptions(target="y"), lambda _: True)
     assert "a penalty is used: it is not known whether the likelihood has a maximum" in trained.decisions
     assert trained.learned.result.status is Status.INTERRUPTED
 

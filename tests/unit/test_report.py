@@ -12,7 +12,7 @@ from separatrix.fit.perceptron import PerceptronOptions
 from separatrix.inference.rendering.sheet import number
 from separatrix.model.learn.base import LearnOptions
 from separatrix.model.train_options import TrainOptions
-from separatrix.model.training import train
+from separatrix.model.training import train_table
 from separatrix.reports.answers import answers_of
 from separatrix.reports.html import render_report
 from separatrix.reports.html.style import STYLE
@@ -114,7 +114,7 @@ def reports():
     def report(name):
         if name not in made:
             table, options = CASES[name]
-            record = make_report(train(table, options), table, COMMAND)
+            record = make_report(train_table(table, options), table, COMMAND)
             made[name] = record, render_report(record)
         return made[name]
 
@@ -253,7 +253,7 @@ def test_tests_are_doubtful_where_the_rows_contradict_what_they_assume():
     rng = np.random.default_rng(0)
     x = rng.uniform(0.0, 10.0, 200)
     table = Table((Column("x", "number", x), Column("y", "number", x**3 + rng.normal(size=200))), "cubic.csv", "y")
-    record = make_report(train(table), table, COMMAND)
+    record = make_report(train_table(table), table, COMMAND)
     assert record.answers[3].word == "doubtful"
     assert "the rows contradict linearity" in record.answers[3].evidence[-1]
     assert answers_of(record.trained)[3].word == "yes"
@@ -275,7 +275,7 @@ def test_the_answers_of_each_class_against_the_rest(reports):
 
 def test_a_fit_that_only_some_classes_reach_says_partly():
     table, few = demo_table("iris"), LearnOptions(perceptron=PerceptronOptions(max_passes=50, keep="best"))
-    record = make_report(train(table, TrainOptions(model="perceptron", learn=few)), table, COMMAND)
+    record = make_report(train_table(table, TrainOptions(model="perceptron", learn=few)), table, COMMAND)
     assert record.answers[0].word == "partly"
     assert record.answers[0].evidence[0].startswith("'setosa' against the rest: yes: a separating halfspace")
 
@@ -296,7 +296,7 @@ def test_the_page_says_how_to_check_it(reports):
     text = Page(reports("softmax")[1]).text["check"]
     assert "separatrix verify 'my model.json' demo:iris" in text
     table, options = CASES["softmax"]
-    plain = Page(render_report(make_report(train(table, options), table, "separatrix fit demo:iris")))
+    plain = Page(render_report(make_report(train_table(table, options), table, "separatrix fit demo:iris")))
     assert "separatrix fit demo:iris --out model.json" in plain.text["check"]
     assert "separatrix verify model.json demo:iris" in plain.text["check"]
 
@@ -307,7 +307,7 @@ def test_many_classes_are_listed_by_their_confusions():
     X = rng.normal(size=(360, 2)) + np.column_stack([codes % 6, codes // 6])
     columns = [Column(name, "number", X[:, place]) for place, name in enumerate("ab")]
     table = Table((*columns, category_column("c", [f"k{code:02}" for code in codes])), "grid.csv", "c")
-    record = make_report(train(table, TrainOptions(learn=LearnOptions(strength=0.01))), table, COMMAND)
+    record = make_report(train_table(table, TrainOptions(learn=LearnOptions(strength=0.01))), table, COMMAND)
     page = Page(render_report(record))
     assert "The 20 commonest of 30 classes" in page.text["quality"]
     assert "22 more classes are not drawn" in page.text["quality"]
@@ -318,13 +318,13 @@ def test_many_classes_are_listed_by_their_confusions():
 def test_the_same_fit_makes_the_same_file(tmp_path):
     table, options = CASES["perceptron"]
     for name in ("a.html", "b.html"):
-        write_report(train(table, options), table, str(tmp_path / name), COMMAND)
+        write_report(train_table(table, options), table, str(tmp_path / name), COMMAND)
     assert (tmp_path / "a.html").read_bytes() == (tmp_path / "b.html").read_bytes()
 
 
 def test_a_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
     table, options = CASES["perceptron"]
-    trained, path = train(table, options), tmp_path / "report.html"
+    trained, path = train_table(table, options), tmp_path / "report.html"
     path.write_text("the old page", encoding="utf-8")
     with pytest.raises(OptionError, match="cannot be written"):
         write_report(trained, table, str(tmp_path / "nowhere" / "report.html"), COMMAND)
@@ -342,7 +342,7 @@ def test_large_tables_are_thinned_and_the_page_says_so(tmp_path):
     columns = [Column(name, "number", X[:, place]) for place, name in enumerate("abc")]
     table = Table((*columns, Column("y", "number", y)), "large.csv", "y")
     path = tmp_path / "large.html"
-    write_report(train(table), table, str(path), COMMAND)
+    write_report(train_table(table), table, str(path), COMMAND)
     assert path.stat().st_size < 1e6
     assert "3,000 of 60,000 rows are drawn" in Page(path.read_text(encoding="utf-8")).text["quality"]
 
@@ -352,7 +352,7 @@ def test_many_coefficients_are_capped_and_the_page_says_so():
     X = rng.normal(size=(60, 2500))
     columns = [Column(f"x{place}", "number", X[:, place]) for place in range(2500)]
     table = Table((*columns, Column("y", "number", X[:, 0] + rng.normal(size=60))), "wide.csv", "y")
-    page = Page(render_report(make_report(train(table), table, COMMAND)))
+    page = Page(render_report(make_report(train_table(table), table, COMMAND)))
     assert "The 24 coefficients that tell most, of 2,500" in page.text["coefficients"]
     assert "the 2000 largest" in page.text["coefficients"].lower()
     assert len(page.named("details")) >= 2
@@ -360,7 +360,7 @@ def test_many_coefficients_are_capped_and_the_page_says_so():
 
 def test_rows_left_out_are_not_counted():
     table = regression_table()
-    record = make_report(train(table, TrainOptions(missing="drop")), table, COMMAND)
+    record = make_report(train_table(table, TrainOptions(missing="drop")), table, COMMAND)
     text = Page(render_report(record)).text["data"]
     kept = record.trained.goal.y[4:]
     assert f"116 rows; \N{FIRST STRONG ISOLATE}price\N{POP DIRECTIONAL ISOLATE} from {kept.min():.6g}" in text

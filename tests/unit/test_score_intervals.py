@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse
 from scipy.stats import norm
 
-from separatrix.model.intervals import Covariance, score_intervals
+from separatrix.model.intervals import Covariance, covariance_intervals
 
 
 @pytest.mark.parametrize("density", [0.0, 0.02, 0.5])
@@ -21,6 +21,6 @@ def test_sparse_rows_have_the_intervals_of_dense_ones(rows: int, density: float)
     each = np.column_stack([np.ones(rows), X])
     half = norm.ppf(0.975) * np.sqrt([x @ covariance.matrix @ x for x in each])
     for matrix in (X, scipy.sparse.csr_matrix(X)):
-        found = score_intervals(covariance, matrix, scores, 0.95, link="none")
+        found = covariance_intervals(covariance, matrix, scores, 0.95, link="none")
         np.testing.assert_allclose(found.lower, scores - half, rtol=1e-12, atol=1e-12)
         np.testing.assert_allclose(found.upper, scores + half, rtol=1e-12, atol=1e-12)

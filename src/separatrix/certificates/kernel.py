@@ -30,7 +30,7 @@ from separatrix.errors import DataError
 
 ENTRY = 1e-12  # of (kᵢᵢ kⱼⱼ)^½: what an entry of the kernel matrix may be off by
 NO_MARGIN = 1e-5  # of the longest row: a widest margin below is none to speak of
-NEAR = 1e-9  # relative: by what the bounds claimed may be missed by another machine's rounding
+ROUNDING_SLACK = 1e-9  # relative: by what the bounds claimed may be missed by another machine's rounding
 
 
 class _Margins(NamedTuple):
@@ -129,10 +129,12 @@ class KernelCertificate(Certificate):
         except DataError as trouble:
             return Verification((Check("data", False, str(trouble)),))
         shown = max(found.lower, 0.0)
-        lower = Check("lower", self.lower <= shown * (1.0 + NEAR), f"found {shown:.10g}, claimed {self.lower:.10g}")
-        held = found.upper <= self.upper * (1.0 + NEAR)
+        lower = Check(
+            "lower", self.lower <= shown * (1.0 + ROUNDING_SLACK), f"found {shown:.10g}, claimed {self.lower:.10g}"
+        )
+        held = found.upper <= self.upper * (1.0 + ROUNDING_SLACK)
         upper = Check("upper", held, f"found {found.upper:.10g}, claimed {self.upper:.10g}")
-        held = abs(found.radius - self.radius) <= NEAR * self.radius
+        held = abs(found.radius - self.radius) <= ROUNDING_SLACK * self.radius
         return Verification((lower, upper, Check("radius", held, f"found {found.radius:.10g}")))
 
     def _measured(self, X: Any, y: Any) -> _Margins:

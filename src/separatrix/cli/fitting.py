@@ -13,7 +13,7 @@ from separatrix.errors import OptionError
 from separatrix.fit.stopping import Status
 from separatrix.model.file import save_model
 from separatrix.model.train_options import TrainOptions
-from separatrix.model.training import Trained, train
+from separatrix.model.training import Trained, train_table
 from separatrix.tables.source import TableSource
 
 
@@ -39,7 +39,7 @@ def answer(request: FitRequest, *, as_json: bool) -> Any:
         with opened(request.source, **asked, storage=options.storage, expect=options.expect) as table:
             progress.stage("fitting")
             with Interrupt() as interrupt:
-                trained = train(table, options, progress.watch(lambda: interrupt.wished))
+                trained = train_table(table, options, progress.watch(lambda: interrupt.wished))
             page = _page(trained, table, request, as_json)
     if trained.learned.result.status is not Status.INTERRUPTED:
         options.storage.forget()

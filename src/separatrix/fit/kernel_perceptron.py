@@ -86,7 +86,7 @@ def fit_kernel_perceptron(
         coef=kept,
         intercept=np.asarray(kept.sum() if rows.constant else 0.0),
         status=walk.status,
-        message=_message(walk.status, options, state, certificate, wrong),
+        message=_perceptron_message(walk.status, options, state, certificate, wrong),
         objective=float(problem.loss.value(scores, target.signs).mean()),
         passes=walk.passes,
         seconds=walk.seconds,
@@ -145,7 +145,7 @@ def _measured(coef: Floats, scores: Floats, signs: Floats, size: tuple[float, in
     return _Separator(coef / math.sqrt(squared), least / math.sqrt(squared))
 
 
-def _message(
+def _perceptron_message(
     status: Status,
     options: KernelPerceptronOptions,
     state: KernelPerceptronState,

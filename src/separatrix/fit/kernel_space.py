@@ -30,7 +30,7 @@ NO_RANK = 1e-13  # of the largest eigenvalue: below, it is rounding
 NO_LENGTH = 1e-7  # of the largest singular value: below, a column of the centred rows is rounding
 INDEFINITE = 1e-8  # of the largest eigenvalue: a negative one beyond is no rounding
 SAME_POINT = 1e-14  # of their squared lengths: a squared distance below is rounding
-MARGIN = MarginOptions(tol=1e-6, max_passes=1000)
+KERNEL_MARGIN = MarginOptions(tol=1e-6, max_passes=1000)
 
 
 def check_kernel(X: Any, y: Any, kernel: Any, fit_intercept: bool = True) -> KernelCertificate:
@@ -85,7 +85,9 @@ def _multipliers(features: Floats, signs: Floats, labels: tuple[Any, Any], inter
     """Return multipliers (n,) of the widest margin or, where rows overlap, of the proof; all 1 without one."""
     multipliers = np.zeros(len(signs))
     try:
-        proved = fit_max_margin(make_design(features, intercept=intercept), signs, MARGIN, labels=labels).certificate
+        proved = fit_max_margin(
+            make_design(features, intercept=intercept), signs, KERNEL_MARGIN, labels=labels
+        ).certificate
     except OverlapError as overlap:
         found = overlap.certificate
         if not isinstance(found, SeparabilityCertificate) or found.proof is None:

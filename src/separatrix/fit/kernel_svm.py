@@ -203,7 +203,7 @@ def _result(
         coef=state.point,
         intercept=np.asarray(state.intercept),
         status=status,
-        message=_message(status, walk, {**facts, "support": support, "rows": state.rows.n}, options),
+        message=_svm_message(status, walk, {**facts, "support": support, "rows": state.rows.n}, options),
         objective=facts["objective"],
         passes=walk.passes,
         seconds=walk.seconds,
@@ -215,7 +215,7 @@ def _result(
     )
 
 
-def _message(status: Status, walk: Run, facts: dict[str, float], options: KernelSVMOptions) -> str:
+def _svm_message(status: Status, walk: Run, facts: dict[str, float], options: KernelSVMOptions) -> str:
     blocks = counted(int(walk.facts["steps"]), "block")
     known = f"objective {facts['objective']:.6g}" if options.strength is not None else f"margin {facts['margin']:.6g}"
     gap = f"relative gap {facts['relative_gap']:.2g}"

@@ -25,7 +25,7 @@ from separatrix.fit.max_margin import MarginOptions, fit_max_margin
 from separatrix.fit.separability import Multiclass, check_separability
 
 ROUNDED = 1e-9  # relative: by what a margin is given away where mapping again may change the last digits
-MARGIN = MarginOptions(tol=1e-6, max_passes=200)
+MAP_MARGIN = MarginOptions(tol=1e-6, max_passes=200)
 
 
 @runtime_checkable
@@ -101,7 +101,7 @@ def _widest_margin(
     signs = np.where(labels == positive, 1.0, -1.0)
     design = make_design(mapped_rows(X, found.map), intercept=fit_intercept)
     try:
-        result = fit_max_margin(design, signs, MARGIN, labels=(negative, positive))
+        result = fit_max_margin(design, signs, MAP_MARGIN, labels=(negative, positive))
     except OverlapError:
         return None
     found_margin = result.certificate

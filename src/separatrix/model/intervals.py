@@ -46,7 +46,7 @@ class Intervals(NamedTuple):
     new_upper: Floats | None = None
 
 
-def score_intervals(covariance: Covariance, X: Any, scores: Floats, level: float, *, link: str) -> Intervals:
+def covariance_intervals(covariance: Covariance, X: Any, scores: Floats, level: float, *, link: str) -> Intervals:
     """Return the intervals of the scores (n,) of rows X (n, p), on the scale that the link leads to."""
     require_number("level", level, above=0.0, most=1.0 - 1e-12)
     variances, reach = _variances(covariance.matrix, X), _quantile(level, covariance.degrees_of_freedom)

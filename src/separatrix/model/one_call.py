@@ -14,7 +14,7 @@ from separatrix.model.on_cluster import ClusterStorage, as_dask_table
 from separatrix.model.record import Model
 from separatrix.model.storage import Storage
 from separatrix.model.train_options import TrainOptions
-from separatrix.model.training import train as train_table
+from separatrix.model.training import train_table
 from separatrix.tables.frames import from_frame
 from separatrix.tables.read import open_table
 from separatrix.tables.source import TableSource, as_source

@@ -11,7 +11,7 @@ import numpy as np
 from separatrix.arrays import Bools, Floats
 from separatrix.design.encode.encoding import Encoded, Encoding
 from separatrix.errors import CertificateError, DataError, did_you_mean
-from separatrix.model.intervals import Covariance, Intervals, score_intervals
+from separatrix.model.intervals import Covariance, Intervals, covariance_intervals
 from separatrix.model.predictions import Label, Predictions
 from separatrix.model.rule import Rule
 from separatrix.tables.table import ColumnKind, Table
@@ -129,7 +129,7 @@ class Model:
     def _intervals(self, X: Any, scores: Floats, level: float) -> Intervals | None:
         if self.covariance is None or len(self.coef) > 1:
             return None
-        return score_intervals(self.covariance, X, scores, level, link=self.rule.link if self.classes else "none")
+        return covariance_intervals(self.covariance, X, scores, level, link=self.rule.link if self.classes else "none")
 
 
 def _spread(part: Any, kept: Bools) -> Any:

@@ -46,7 +46,7 @@ class Trained:
         return "on its own rows" if self.own.rows == used else f"on {self.own.rows:,} of its own rows, drawn at random"
 
 
-def train(
+def train_table(
     table: Table | TableSource,
     options: TrainOptions = TrainOptions(),  # noqa: B008  # frozen
     watch: Watch | None = None,

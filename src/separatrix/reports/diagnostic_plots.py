@@ -31,7 +31,7 @@ DRAWN = 5000  # points of a panel, at most
 NUMBERED = 3  # rows
 TITLE = 66  # letters of a line of a title
 CONTOURS = (0.5, 1.0)  # Cook's distances
-PANELS = ("linearity", "normality", "equal variance", "existence")
+DIAGNOSTIC_PANELS = ("linearity", "normality", "equal variance", "existence")
 
 
 class _Points(NamedTuple):
@@ -66,7 +66,7 @@ def draw_diagnostics(found: Influence, diagnosis: Diagnosis, axes: Sequence[Axes
     _quantiles(second, points)
     _scale(third, points)
     _leverage(fourth, points)
-    for panel, name in zip((first, second, third, fourth), PANELS, strict=True):
+    for panel, name in zip((first, second, third, fourth), DIAGNOSTIC_PANELS, strict=True):
         sentence = f"{name}: {diagnosis.check(name).sentence}{points.words}"
         panel.set_title("\n".join(textwrap.wrap(sentence, TITLE)), fontsize="small", loc="left")
     if axes is None:
@@ -80,7 +80,7 @@ def _four(axes: Sequence[Axes] | None) -> tuple[Axes, ...]:
         from matplotlib import pyplot  # noqa: PLC0415  # half a second that only a picture should cost
 
         axes = pyplot.subplots(2, 2, figsize=(11.0, 9.0), layout="constrained")[1].ravel()
-    return several_panels(axes, len(PANELS))
+    return several_panels(axes, len(DIAGNOSTIC_PANELS))
 
 
 def _points(influence: Influence) -> _Points:

@@ -53,14 +53,14 @@ class AveragedDescent:
         floor = least_curvature_of(problem, descent.least_curvature)
         progress = Progress(problem, least_curvature=floor, kinked=bool(problem.loss.kinks))
         decay = descent.decay_for(problem, floor)
-        walk = _Walk(replace(descent, decay=decay), problem, problem.zero_coef() if start is None else start)
+        walk = _DescentWalk(replace(descent, decay=decay), problem, problem.zero_coef() if start is None else start)
         while True:
             progress.look(walk.kept(), walk.slowed(n / len(problem.design.parts)).rate)
             yield Step(walk.kept(), {**progress.facts, "visits": walk.rounds * n})
             walk.round()
 
 
-class _Walk:
+class _DescentWalk:
     """One run: the mean of the partitions' weights, and the vectors that go with their rows."""
 
     def __init__(self, descent: Stochastic, problem: Problem, start: Floats) -> None:

@@ -61,12 +61,12 @@ class PerceptronMixing:
 
     def steps(self, problem: Problem, start: PerceptronState) -> Iterator[Step]:
         """Walk from a state, a round a step."""
-        walk = _Walk(self, problem, start)
+        walk = _PerceptronWalk(self, problem, start)
         while True:
             yield walk.round()
 
 
-class _Walk:
+class _PerceptronWalk:
     """One run: the state that all partitions share, and what their rounds came to."""
 
     def __init__(self, solver: PerceptronMixing, problem: Problem, state: PerceptronState) -> None:

@@ -24,7 +24,7 @@ from separatrix.problem import Problem
 from separatrix.solvers.base import Needs, Step
 from separatrix.solvers.newton import SMOOTH_ADVICE, Newton, shorten
 
-ROWS_PER_COLUMN = 800
+LARGE_ROWS_PER_COLUMN = 800
 FEWEST_ROWS = 2000
 SUBSAMPLE_STEPS = 12
 SUBSAMPLE_EXCESS = 1e-5  # relative: as near as a subsample's solution is worth knowing
@@ -77,7 +77,7 @@ def has_subsample(problem: Problem) -> bool:
 
 
 def _stride(problem: Problem) -> int:
-    return problem.design.shape[0] // max(ROWS_PER_COLUMN * problem.zero_coef().size, FEWEST_ROWS)
+    return problem.design.shape[0] // max(LARGE_ROWS_PER_COLUMN * problem.zero_coef().size, FEWEST_ROWS)
 
 
 def _solve_sample(sample: Problem, coef: Floats) -> tuple[Floats, Floats]:

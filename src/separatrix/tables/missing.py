@@ -32,12 +32,12 @@ MISSING_NUMBERS = (
     ),
 )
 _ANYWHERE = frozenset(MISSING_ANYWHERE)
-_ALL = frozenset((*MISSING_ANYWHERE, *MISSING_NUMBERS))
+_ALL_MISSING = frozenset((*MISSING_ANYWHERE, *MISSING_NUMBERS))
 
 
 def is_missing_word(cell: str) -> bool:
     """Tell whether a cell may stand for a missing number."""
-    return cell.strip() in _ALL
+    return cell.strip() in _ALL_MISSING
 
 
 def clean_word(word: str, levels: Container[str] = ()) -> str | None:

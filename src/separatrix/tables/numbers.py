@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from separatrix.tables.sql import literal
 
 SIGNS = "$€£¥₹%"
-BLANKS = " \u00a0\u2009\u202f"
+NUMBER_BLANKS = " \u00a0\u2009\u202f"
 WORDS = "[iI]nf(inity)?|INF|[nN]a[nN]|NAN"
 PLAIN_NUMBER = re.compile(rf"\s*[-+]?((\d+\.?\d*|\.\d+)([eE][-+]?\d+)?|{WORDS})\s*")
 CODE = re.compile(r"\s*[-+]?(0\d+|\d{16,})\s*")
@@ -36,7 +36,7 @@ class NumberFormat:
     @property
     def left_off(self) -> str:
         """The signs to leave off a number before it is read: blanks only where they may group digits."""
-        return SIGNS + (BLANKS + self.thousands if self.thousands else "")
+        return SIGNS + (NUMBER_BLANKS + self.thousands if self.thousands else "")
 
     @property
     def pattern(self) -> str:
@@ -48,28 +48,28 @@ class NumberFormat:
 
     def sql(self, word: str) -> str:
         """Return the SQL expression of the number that a word is; NULL, or a wrong number, where it is none."""
-        kept = f"translate({word}, {literal('−' + SIGNS + BLANKS + self.thousands)}, '-')"
+        kept = f"translate({word}, {literal('−' + SIGNS + NUMBER_BLANKS + self.thousands)}, '-')"
         pointed = kept if self.decimal == "." else f"replace({kept}, ',', '.')"
         return f"TRY_CAST({pointed} AS DOUBLE)"
 
 
 PLAIN = NumberFormat("", ".")
-_ALL = (
+_ALL_FORMATS = (
     PLAIN,
     NumberFormat(",", "."),
     NumberFormat(".", ","),
-    NumberFormat(BLANKS, ","),
-    NumberFormat(BLANKS, "."),
+    NumberFormat(NUMBER_BLANKS, ","),
+    NumberFormat(NUMBER_BLANKS, "."),
     NumberFormat("'’", "."),
 )
-FORMATS = {form.name: form for form in _ALL}
-_COMMA_FIRST = tuple(sorted(_ALL, key=lambda form: form.decimal))  # a comma sorts before a point
-_PATTERNS = {form: re.compile(form.pattern) for form in _ALL}
+FORMATS = {form.name: form for form in _ALL_FORMATS}
+_COMMA_FIRST = tuple(sorted(_ALL_FORMATS, key=lambda form: form.decimal))  # a comma sorts before a point
+_PATTERNS = {form: re.compile(form.pattern) for form in _ALL_FORMATS}
 
 
 def number_format(words: Sequence[str], *, decimal_comma: bool = False) -> tuple[NumberFormat, int]:
     """Return the format that takes the most words, the first of equals, and how many it takes."""
-    order = _COMMA_FIRST if decimal_comma else _ALL
+    order = _COMMA_FIRST if decimal_comma else _ALL_FORMATS
     taken = {form: sum(_PATTERNS[form].fullmatch(word) is not None for word in words) for form in order}
     best = max(order, key=lambda form: taken[form])
     return best, taken[best]
@@ -77,7 +77,7 @@ def number_format(words: Sequence[str], *, decimal_comma: bool = False) -> tuple
 
 def proves_decimal_comma(words: Iterable[str]) -> bool:
     """Tell whether words have a comma that can only stand before decimals, as in 0,5."""
-    grouped, comma = _PATTERNS[_ALL[1]], _PATTERNS[_ALL[2]]
+    grouped, comma = _PATTERNS[_ALL_FORMATS[1]], _PATTERNS[_ALL_FORMATS[2]]
     told = [word for word in words if "," in word]
     return (
         bool(told) and all(comma.fullmatch(word) for word in told) and not all(grouped.fullmatch(word) for word in told)

@@ -51,7 +51,7 @@ class RemoteStore(ColumnStore):
 
     def squares(self, weights: Floats) -> Floats:
         """Return the weighted sum of each column's squares."""
-        return np.asarray(self.design.fold(_squares, rows=(weights,)))
+        return np.asarray(self.design.fold(_block_squares, rows=(weights,)))
 
 
 def _grams(block: Block, weights: Floats, cut: Indices | slice, with_ones: bool) -> tuple[Floats, Floats]:
@@ -62,7 +62,7 @@ def _columns(block: Any, cut: Indices | slice) -> Floats:
     return np.asarray(block.values[:, cut], dtype=np.float64)
 
 
-def _squares(block: Block, weights: Floats) -> Floats:
+def _block_squares(block: Block, weights: Floats) -> Floats:
     return block.column_squares(weights)
 
 

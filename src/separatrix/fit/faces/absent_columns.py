@@ -17,7 +17,7 @@ from separatrix.arrays import Bools, Floats, Indices, Signs
 from separatrix.certificates.rays import Rays
 from separatrix.design.base import Block, add_each
 
-ROUNDS = 20
+COLUMN_ROUNDS = 20
 DROPPING_ROWS, DROPPING_ENTRIES = 1000, 10_000_000  # looked at a round, at most
 
 
@@ -30,7 +30,7 @@ def absent_columns_direction(rays: Rays, places: Indices) -> tuple[list[Fraction
     present = squares > 0.0
     usable = present.any(axis=1) & ~present.all(axis=1)
     scores = np.where(present & usable[:, np.newaxis], np.sign(sums.sum(axis=1))[:, np.newaxis], 0.0)
-    for _ in range(ROUNDS):
+    for _ in range(COLUMN_ROUNDS):
         if not scores.any():
             return None
         weights = [Fraction(x) for x in rays.from_scores(scores).tolist()]

@@ -55,13 +55,13 @@ def diagnose_rows(influence: Influence, terms: Mapping[str, Sequence[str]] | Non
         coefficients=rows.fit.rank,
         degrees_of_freedom=rows.degrees_of_freedom,
         checks=found,
-        influential=tuple(_influential(influence, row) for row in influence.largest[:NAMED].tolist()),
+        influential=tuple(_influential_row(influence, row) for row in influence.largest[:NAMED].tolist()),
         inflation=inflation,
         notes=tuple(_notes(rows, inflation)),
     )
 
 
-def _influential(influence: Influence, row: int) -> InfluentialRow:
+def _influential_row(influence: Influence, row: int) -> InfluentialRow:
     studentised, cook = (float(vector[row]) for vector in (influence.studentised, influence.cooks_distance))
     return InfluentialRow(
         row=int(influence.places[row]),

@@ -27,7 +27,7 @@ from separatrix.inference.level import require_level
 from separatrix.inference.table import json_values
 
 NO_PROBABILITIES = "the model gives scores and no probabilities; use one with predict_proba, as LogisticRegression"
-MEASURES = ("accuracy", "log_loss", "brier", "auc")
+CLASSIFIER_MEASURES = ("accuracy", "log_loss", "brier", "auc")
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class ClassifierEvaluation:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers as JSON values, the curves left out."""
-        values = {name: asdict(getattr(self, name)) for name in MEASURES}
+        values = {name: asdict(getattr(self, name)) for name in CLASSIFIER_MEASURES}
         found = self.reliability
         calibration = None if found is None else {"bias": asdict(found.bias), "error": found.error}
         baseline = {"accuracy": self.baseline_accuracy, "log_loss": self.baseline_log_loss}

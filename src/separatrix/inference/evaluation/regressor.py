@@ -22,7 +22,7 @@ from separatrix.inference.evaluation.rows import checked_weights, real_numbers
 from separatrix.inference.level import require_level
 from separatrix.inference.table import json_values
 
-MEASURES = ("r_squared", "rmse", "mean_absolute_error", "bias")
+REGRESSOR_MEASURES = ("r_squared", "rmse", "mean_absolute_error", "bias")
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class RegressorEvaluation:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers as JSON values."""
-        values = {name: asdict(getattr(self, name)) for name in MEASURES}
+        values = {name: asdict(getattr(self, name)) for name in REGRESSOR_MEASURES}
         told: dict[str, Any] = json_values({"rows": self.rows, "level": self.level, **values, "spread": self.spread})
         return told
 

@@ -15,7 +15,7 @@ import numpy as np
 from separatrix.arrays import Floats
 from separatrix.design.threads import one_blas_thread
 
-TOLERANCE = 1e-18  # of ½ ∇ᵗI⁻¹∇, in units of the log-likelihood: nine digits of a standard error
+DECREMENT_TOLERANCE = 1e-18  # of ½ ∇ᵗI⁻¹∇, in units of the log-likelihood: nine digits of a standard error
 MOST_STEPS = 200
 ROUNDING = 1e-11  # relative: a rise of the log-likelihood that floats may not see
 FLATTER = 0.9  # of the slope: what a step that floats cannot see must bring it down to
@@ -54,7 +54,7 @@ class Climb(NamedTuple):
     heights: list[float]
 
 
-def climb(hill: Hill, coef: Floats, basis: Floats | None = None, tolerance: float = TOLERANCE) -> Climb:
+def climb(hill: Hill, coef: Floats, basis: Floats | None = None, tolerance: float = DECREMENT_TOLERANCE) -> Climb:
     """Maximise a height over coef plus the range of a basis, (m, k), within the tolerance or as far as floats see.
 
     Without a basis, in the whole space.

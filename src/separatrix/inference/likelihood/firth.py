@@ -21,7 +21,7 @@ from separatrix.fit.convex import shift_intercept
 from separatrix.fit.result import FitResult
 from separatrix.fit.stopping import Status
 from separatrix.fit.trace import Trace
-from separatrix.inference.likelihood.climb import TOLERANCE, Climb, Outlook, climb
+from separatrix.inference.likelihood.climb import DECREMENT_TOLERANCE, Climb, Outlook, climb
 from separatrix.inference.likelihood.profile import Interval, Peak, profile_interval
 from separatrix.inference.likelihood.summit import uncentring
 from separatrix.problem import Problem
@@ -91,7 +91,7 @@ def _result(problem: Problem, top: Climb, point: JeffreysPoint, coef: Floats, la
         loglik=point.loglik,
         penalised=point.penalised,
         distance=point.distance,
-        tolerance=max(TOLERANCE, 1e-14 * abs(point.penalised)),
+        tolerance=max(DECREMENT_TOLERANCE, 1e-14 * abs(point.penalised)),
         labels=labels,
     )
     converged = certificate.verdict == "stationary"

@@ -21,7 +21,7 @@ import scipy.special
 from separatrix.arrays import Floats
 from separatrix.inference.likelihood.climb import Climb, Hill, climb, solve_scaled
 
-TOLERANCE = 1e-11  # of a climb, where only the height is needed
+PROFILE_TOLERANCE = 1e-11  # of a climb, where only the height is needed
 WIDEST = 30  # doublings of the distance at which an interval's end is sought
 NOTHING = 1e-7  # a drop that the tolerance of climbs may make
 DIGITS = 1e-10  # of a standard error: how well an end is found
@@ -92,7 +92,7 @@ def _profile(peak: Peak, row: Floats) -> Callable[[float], float]:
         near = last[0]
         along = _along(near, peak.space, inside)
         start = near.coef + along * ((value - float(row @ near.coef)) / float(row @ along))
-        last[0] = climb(peak.hill, start, basis, TOLERANCE)
+        last[0] = climb(peak.hill, start, basis, PROFILE_TOLERANCE)
         return max(2.0 * (peak.height - last[0].outlook.height), 0.0)
 
     return drop

@@ -56,7 +56,9 @@ def sandwich(summit: Summit, covariance: Floats, choice: CovarianceChoice, n: fl
         middle = problem.total_weight * _by_class(problem.mean_hessian(pairs), slopes.shape[1])
     else:
         rows: Any = ((slopes.T * weights).T, choice.groups)
-        sums = problem.design.fold(_group_scores, np.eye(problem.design.shape[1]), rows=rows, combine=_merge).sums
+        sums = problem.design.fold(
+            _group_scores, np.eye(problem.design.shape[1]), rows=rows, combine=_merge_scores
+        ).sums
         middle = sums.T @ sums
     return np.asarray(covariance @ middle @ covariance) * _correction(choice, n, rank)
 
@@ -85,7 +87,7 @@ def _group_scores(block: Block, slopes: Floats, groups: Indices, basis: Floats) 
     return _GroupScores(present, np.hstack(parts))
 
 
-def _merge(a: _GroupScores, b: _GroupScores) -> _GroupScores:
+def _merge_scores(a: _GroupScores, b: _GroupScores) -> _GroupScores:
     groups = np.union1d(a.groups, b.groups)
     sums = np.zeros((len(groups), a.sums.shape[1]))
     sums[np.searchsorted(groups, a.groups)] = a.sums

@@ -30,7 +30,7 @@ from separatrix.inference.likelihood.climb import Climb, Outlook, climb
 from separatrix.inference.likelihood.inverse import Inverse, invert_information
 from separatrix.problem import Problem, WeightedLoss
 
-TOLERANCE = 1e-14  # of ½ ∇ᵗI⁻¹∇: a ten-millionth of a standard error
+MLE_TOLERANCE = 1e-14  # of ½ ∇ᵗI⁻¹∇: a ten-millionth of a standard error
 
 
 @dataclass(frozen=True)
@@ -182,7 +182,7 @@ def find_summit(problem: Problem, existence: SeparabilityCertificate, coef: Floa
     p = problem.design.shape[1]
     start = np.concatenate([shift_intercept(part, centre, 1.0) for part in coef.reshape(-1, p)])
     kept = independent_columns(existence.proof.relations, len(coef), p, centre)
-    top = climb(hill, start, None if len(kept) == len(coef) else np.eye(len(coef))[:, kept], TOLERANCE)
+    top = climb(hill, start, None if len(kept) == len(coef) else np.eye(len(coef))[:, kept], MLE_TOLERANCE)
     if near.design is not problem.design:
         problem.design.passes += near.design.passes
     moved = (top.coef - start)[kept]

@@ -20,7 +20,7 @@ TERMS_SHOWN = 12
 def diagnosis_sheet(diagnosis: Diagnosis) -> Sheet:
     """Return a diagnosis as cells and sentences."""
     reasons = Reasons()
-    grids = [_checks(diagnosis, reasons), _influential(diagnosis), _inflation(diagnosis.inflation, reasons)]
+    grids = [_checks(diagnosis, reasons), _influence_grid(diagnosis), _inflation(diagnosis.inflation, reasons)]
     return Sheet(
         title=_title(diagnosis),
         grids=tuple(grid for grid in grids if grid.rows),
@@ -47,7 +47,7 @@ def _check(check: Check, reasons: Reasons) -> tuple[str, ...]:
     return check.name + mark, shown.name, number(shown.value, DIGITS), p_text(shown.p_value), check.verdict
 
 
-def _influential(diagnosis: Diagnosis) -> Grid:
+def _influence_grid(diagnosis: Diagnosis) -> Grid:
     rows = tuple(
         (
             str(row.row),

@@ -19,7 +19,7 @@ from separatrix.inference.evaluation.classifier import ClassifierEvaluation
 from separatrix.losses.squared import Squared
 from separatrix.model.training import Trained, with_known_target
 from separatrix.problem import Problem
-from separatrix.reports.diagnostic_plots import PANELS, draw_diagnostics
+from separatrix.reports.diagnostic_plots import DIAGNOSTIC_PANELS, draw_diagnostics
 from separatrix.reports.figures.picture import Picture, finished, new_panels
 from separatrix.reports.figures.rows import evenly
 from separatrix.reports.palette import COLOURS
@@ -28,7 +28,7 @@ from separatrix.reports.plot.ranking_curves import precision_recall, roc
 from separatrix.tables.source import TableSource, as_source
 from separatrix.tables.table import Table
 
-DRAWN = 3000  # rows
+DRAWN_RESIDUALS = 3000  # rows
 MOST_ENTRIES = 30_000_000  # of a matrix that is encoded once more for the diagnostics
 
 
@@ -56,7 +56,7 @@ def prediction_picture(trained: Trained) -> Picture:
     """Draw the numbers observed over those predicted."""
     predicted = np.asarray(trained.predictions.scores, dtype=np.float64)
     known = np.flatnonzero(np.isfinite(predicted))
-    rows = known[evenly(len(known), DRAWN)]
+    rows = known[evenly(len(known), DRAWN_RESIDUALS)]
     observed = np.asarray(trained.goal.y, dtype=np.float64)
     (panel,) = new_panels()
     both = np.concatenate([predicted[rows], observed[rows]])
@@ -91,7 +91,7 @@ def influence_of(trained: Trained, table: Table | TableSource) -> tuple[Influenc
 
 def diagnostic_pictures(rows: Influence, diagnosis: Diagnosis) -> Iterator[Picture]:
     """Draw the four pictures of a least squares fit."""
-    panels = [new_panels()[0] for _ in PANELS]
+    panels = [new_panels()[0] for _ in DIAGNOSTIC_PANELS]
     draw_diagnostics(rows, diagnosis, panels)
-    for panel, name in zip(panels, PANELS, strict=True):
+    for panel, name in zip(panels, DIAGNOSTIC_PANELS, strict=True):
         yield finished([panel], f"Residuals, to judge {name}: {diagnosis.check(name).verdict}")

@@ -22,7 +22,7 @@ from separatrix.reports.figures.rows import SampledRows, evenly
 from separatrix.reports.palette import COLOURS
 from separatrix.reports.plot.decision_boundary import boundary
 
-DRAWN = 1500  # rows
+DRAWN_POINTS = 1500  # rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +56,7 @@ def boundary_picture(trained: Trained, rows: SampledRows) -> Picture:
     model = trained.model
     pair = _heaviest(model, rows)
     names = model.encoding.feature_names[pair[0]], model.encoding.feature_names[pair[1]]
-    shown = evenly(rows.X.shape[0], DRAWN)
+    shown = evenly(rows.X.shape[0], DRAWN_POINTS)
     points = rows.X[shown][:, list(pair)]
     points = np.asarray(points.toarray() if hasattr(points, "toarray") else points)
     (panel,) = new_panels(height=4.0)

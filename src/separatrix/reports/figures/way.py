@@ -10,7 +10,7 @@ from separatrix.fit.result import FitResult
 from separatrix.model.training import Trained
 from separatrix.reports.figures.picture import Picture, finished, new_panels
 from separatrix.reports.palette import COLOURS
-from separatrix.reports.plot.fit_trace import PANELS, trace
+from separatrix.reports.plot.fit_trace import TRACE_PANELS, trace
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +25,7 @@ def trace_pictures(trained: Trained) -> Iterator[Picture]:
     """Draw the way of a fit that took more than one step."""
     result = _few_classes(trained.learned.result)
     steps = [part.trace.steps for part in result.parts] or [result.trace.steps]
-    kept = [panel for panel in PANELS if any(panel.facts[0] in each for each in steps)]
+    kept = [panel for panel in TRACE_PANELS if any(panel.facts[0] in each for each in steps)]
     if not kept or max(len(each["passes"]) for each in steps) < 2:
         return
     panels = [new_panels(height=2.9)[0] for _ in kept]

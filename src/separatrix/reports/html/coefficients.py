@@ -12,7 +12,7 @@ from separatrix.reports.coefficient_text import largest_terms, weight_sheet
 from separatrix.reports.html.pieces import details, figure, paragraph, sheet_parts
 from separatrix.reports.report import Report
 
-LONG = 15  # rows, above which a table is folded
+LONG_TABLE = 15  # rows, above which a table is folded
 MOST = 2000  # coefficients of all scores in the table
 
 
@@ -25,7 +25,7 @@ def coefficient_section(report: Report) -> str:
     sheet = _sheet(report)
     rows = sum(len(grid.rows) for grid in sheet.grids)
     told = counted(len(table.terms), "coefficient")
-    return why + forest + details(f"The table: {told}", sheet_parts(sheet), opened=rows <= LONG)
+    return why + forest + details(f"The table: {told}", sheet_parts(sheet), opened=rows <= LONG_TABLE)
 
 
 def _sheet(report: Report) -> Sheet:

@@ -26,7 +26,7 @@ from separatrix.reports.measures import with_interval
 from separatrix.reports.report import Report
 from separatrix.reports.trained_words import KINDS, classes, kinds, question
 
-LONG = 12  # lines, above which a list is folded
+LONG_LIST = 12  # lines, above which a list is folded
 TITLES = {
     "exists": "A best predictor exists",
     "unique": "It is the only one: unique",
@@ -134,7 +134,7 @@ def _titled(heading: str, body: str) -> str:
 
 
 def _folded(body: str, count: int, what: str) -> str:
-    return details(f"{count:,} {what}", body) if count > LONG else body
+    return details(f"{count:,} {what}", body) if count > LONG_LIST else body
 
 
 def _list(said: Sequence[str], what: str) -> str:

@@ -10,7 +10,7 @@ from separatrix.arrays import Floats
 from separatrix.inference.evaluation.classifier import ClassifierEvaluation
 from separatrix.inference.rendering.diagnosis import diagnosis_sheet
 from separatrix.inference.rendering.sheet import Grid
-from separatrix.reports.diagnostic_plots import PANELS
+from separatrix.reports.diagnostic_plots import DIAGNOSTIC_PANELS
 from separatrix.reports.html.pieces import details, figures, grid, name, paragraph, sheet_parts, words
 from separatrix.reports.measures import measures_of, with_interval
 from separatrix.reports.report import Report
@@ -95,6 +95,6 @@ def _assumptions(report: Report) -> str:
     if report.diagnosis is None:
         return ""
     sheet = diagnosis_sheet(report.diagnosis)
-    undrawn = tuple(entry for entry in sheet.entries if entry[0] not in PANELS)
+    undrawn = tuple(entry for entry in sheet.entries if entry[0] not in DIAGNOSTIC_PANELS)
     sheet = replace(sheet, entries=undrawn)  # the others are told below their pictures
     return details("The five assumptions of least squares, checked on the rows", sheet_parts(sheet), opened=True)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from separatrix.inference.evaluation.reliability import Reliability
 
 
-TITLE = 70  # letters of a line of the title
+CALIBRATION_TITLE_WIDTH = 70  # letters of a line of the title
 
 
 def calibration(
@@ -59,7 +59,9 @@ def calibration(
     two, second = len(found.classes) == 2, short(repr(found.classes[1]))
     below.set_xlabel(f"probability of {second}" if two else "probability of the class predicted")
     above.set_ylabel(f"share of {second}" if two else "share predicted right")
-    above.set_title("\n".join(textwrap.wrap(_sentence(found, bins), TITLE)), fontsize="small", loc="left")
+    above.set_title(
+        "\n".join(textwrap.wrap(_sentence(found, bins), CALIBRATION_TITLE_WIDTH)), fontsize="small", loc="left"
+    )
     return Display((above, below), {"evaluation": found, "reliability": bins})
 
 

@@ -37,7 +37,7 @@ class _Panel(NamedTuple):
     log: bool = False
 
 
-PANELS = (
+TRACE_PANELS = (
     _Panel(("objective",), "objective"),
     _Panel(("relative_excess",), "duality gap, relative", log=True),
     _Panel(("mistakes",), "mistakes in a pass"),
@@ -59,12 +59,14 @@ def trace(model: Any, axes: Sequence[Axes] | None = None) -> Display:
     if not isinstance(result, FitResult):
         raise OptionError(f"{model!r} has no trace to draw; give a fitted model, or its result_")
     steps = _steps(result)
-    kept = [panel for panel in PANELS if any(panel.facts[0] in each for each in steps.values())]
+    kept = [panel for panel in TRACE_PANELS if any(panel.facts[0] in each for each in steps.values())]
     if not kept:
-        raise OptionError(f"the fit kept none of {', '.join(panel.facts[0] for panel in PANELS)}; nothing to draw")
+        raise OptionError(
+            f"the fit kept none of {', '.join(panel.facts[0] for panel in TRACE_PANELS)}; nothing to draw"
+        )
     panels = several_panels(axes, len(kept), figsize=(7.0, 1.2 + 2.2 * len(kept)), sharex=axes is None)
     for ax, panel in zip(panels, kept, strict=True):
-        _draw(ax, panel, steps)
+        _draw_panel(ax, panel, steps)
         if panel.facts[0] == "relative_excess":
             _mark_tolerance(ax, model)
     panels[-1].set_xlabel("passes over the rows")
@@ -81,7 +83,7 @@ def _steps(result: FitResult) -> dict[Any, Mapping[str, Floats]]:
     return {label: part.trace.steps for label, part in zip(labels, result.parts, strict=True)}
 
 
-def _draw(ax: Axes, panel: _Panel, steps: Mapping[Any, Mapping[str, Floats]]) -> None:
+def _draw_panel(ax: Axes, panel: _Panel, steps: Mapping[Any, Mapping[str, Floats]]) -> None:
     """Draw a line a fit or, of two facts, a full and a dashed one."""
     several, paired = len(steps) > 1, len(panel.facts) > 1
     for place, (label, columns) in enumerate(steps.items()):

@@ -74,7 +74,7 @@ def coefficients(
     axes = one_panel(ax, 7.0, 1.6 + 0.32 * len(names) + 0.15 * told.count("\n"))
     groups = _groups(kept, names, ratios)
     for place, group in enumerate(groups):
-        _draw(axes, place, group)
+        _draw_group(axes, place, group)
     axes.axvline(1.0 if ratios else 0.0, color="0.6", linewidth=0.8, zorder=0)
     axes.set_xscale("log" if ratios else "linear")
     _run_to_the_edge(axes, groups)
@@ -142,7 +142,7 @@ def _groups(terms: Sequence[Term], names: list[str], ratios: bool) -> list[_Grou
     return found
 
 
-def _draw(axes: Axes, place: int, group: _Group) -> None:
+def _draw_group(axes: Axes, place: int, group: _Group) -> None:
     """Draw a class: full markers with intervals, hollow ones without."""
     colour, marker = COLOURS[place % len(COLOURS)], MARKERS[place % len(MARKERS)]
     known = np.isfinite(group.lower) | np.isfinite(group.upper)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 SIZE = (6.0, 5.6)  # inches
-TITLE = 64  # letters of a line of a title
+RANKING_TITLE_WIDTH = 64  # letters of a line of a title
 MARGIN = 0.03
 
 
@@ -93,7 +93,7 @@ def _others(found: ClassifierEvaluation) -> str:
 
 def _finish(axes: Axes, title: str, reason: str, legend: Literal["lower right", "best"]) -> None:
     words = f"{title}; no interval: {reason}" if reason else title
-    axes.set_title("\n".join(textwrap.wrap(words, TITLE)), fontsize="medium")
+    axes.set_title("\n".join(textwrap.wrap(words, RANKING_TITLE_WIDTH)), fontsize="medium")
     axes.set_xlim(-MARGIN, 1.0 + MARGIN)
     axes.set_ylim(-MARGIN, 1.0 + MARGIN)
     axes.legend(fontsize="small", loc=legend)
