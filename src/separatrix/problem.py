@@ -25,8 +25,7 @@ from separatrix.design.base import Block, Design, Expansion, block_hessian
 from separatrix.design.build import row_radius
 from separatrix.errors import NeedsError
 from separatrix.losses.base import Loss
-from separatrix.penalties.base import Penalty
-from separatrix.penalties.none import NoPenalty
+from separatrix.penalties import NoPenalty, Penalty
 
 NEGLIGIBLE = 1e-8  # of the loss at 0: an objective below this is as good as 0
 ROWS_AT_ONCE = 2**16

@@ -20,8 +20,8 @@ from separatrix.jit import WorkGate
 from separatrix.loops import online, rows
 from separatrix.loops.online import Tie
 from separatrix.losses import Perceptron as PerceptronLoss
+from separatrix.perceptron_rule import UpdateRule
 from separatrix.problem import Problem
-from separatrix.rule import UpdateRule
 from separatrix.solvers import perceptron as perceptron_module
 from separatrix.solvers.perceptron import Keep, Perceptron, PerceptronState
 from separatrix.solvers.visits import Order

@@ -27,8 +27,8 @@ from separatrix.fit.stopping import AtLeast, AtMost, Status
 from separatrix.loops.online import Tie
 from separatrix.losses import Loss
 from separatrix.penalties import L1, L2, NoPenalty, Penalty
+from separatrix.perceptron_rule import UpdateRule
 from separatrix.problem import Problem
-from separatrix.rule import UpdateRule
 from separatrix.solvers import updates as updates_module
 from separatrix.solvers.base import Needs, Step, check_needs
 from separatrix.solvers.batch_perceptron import BatchPerceptron

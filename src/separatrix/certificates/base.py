@@ -18,7 +18,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from separatrix.arrays import Floats
-from separatrix.certificates.fields import Fields
+from separatrix.codec import Fields
 from separatrix.errors import CertificateError, SeparatrixError, did_you_mean
 
 FORMAT = 1

@@ -20,11 +20,11 @@ import scipy.linalg
 
 from separatrix.arrays import Floats
 from separatrix.certificates.base import Certificate, CertifiedCoef, Check, Verification, certified_coef, register
-from separatrix.certificates.fields import Fields
+from separatrix.codec import Fields
 from separatrix.design.base import Block
 from separatrix.design.build import make_design
 from separatrix.errors import DataError
-from separatrix.losses.logistic import Logistic
+from separatrix.losses.margin import Logistic
 from separatrix.numerics import sigmoid
 from separatrix.problem import Problem
 

@@ -24,9 +24,9 @@ import numpy as np
 
 from separatrix.arrays import Indices
 from separatrix.certificates.base import Check
-from separatrix.certificates.fields import Fields
 from separatrix.certificates.overlap import dense_relation, from_number, rank_modulo, to_number
 from separatrix.certificates.rays import Rays, Relation
+from separatrix.codec import Fields
 
 
 @dataclass(frozen=True)

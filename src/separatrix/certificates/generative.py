@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from separatrix.arrays import Bools, Floats, Indices
 from separatrix.certificates.base import Certificate, CertifiedCoef, Check, Verification, register
-from separatrix.certificates.fields import Fields
+from separatrix.codec import Fields
 from separatrix.design.base import Block, Design, add_each
 from separatrix.design.build import make_design, row_radius
 from separatrix.errors import DataError, counted

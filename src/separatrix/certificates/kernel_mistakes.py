@@ -25,7 +25,7 @@ from separatrix.certificates.mistakes import NoMistakeError, ProofStep, update_l
 from separatrix.design.kernel_rows import training_scores
 from separatrix.design.kernels import Kernel, kernel_from_dict
 from separatrix.errors import DataError, counted
-from separatrix.rule import UpdateRule
+from separatrix.perceptron_rule import UpdateRule
 
 SLACK = 1e-9  # relative: what rounding may cost in sums over a run
 MAX_REPLAYED = 4000  # rows updated on, beyond which their kernel matrix is not formed

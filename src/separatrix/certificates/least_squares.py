@@ -23,8 +23,8 @@ import numpy as np
 
 from separatrix.arrays import EPSILON, Floats, Indices
 from separatrix.certificates.base import Certificate, CertifiedCoef, Check, Verification, certified_coef, register
-from separatrix.certificates.fields import Fields
 from separatrix.certificates.overlap import rank_modulo
+from separatrix.codec import Fields
 from separatrix.design.base import Design
 from separatrix.design.build import largest_entry, make_design, row_radius
 from separatrix.design.moments import residual_sums, triangle

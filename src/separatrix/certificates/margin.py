@@ -29,8 +29,8 @@ from separatrix.certificates.dyadic import (
     rounded_up_root,
 )
 from separatrix.certificates.exact import rounding_bound
-from separatrix.certificates.fields import Fields
 from separatrix.certificates.signs import fitted_rows
+from separatrix.codec import Fields
 from separatrix.design.base import Design
 from separatrix.errors import DataError
 

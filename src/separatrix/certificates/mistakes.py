@@ -26,13 +26,13 @@ import numpy as np
 from separatrix.arrays import Floats, Ints
 from separatrix.certificates.base import Certificate, CertifiedCoef, Check, Verification, certified_coef, register
 from separatrix.certificates.exact import least_margin, rounding_bound
-from separatrix.certificates.fields import Fields
 from separatrix.certificates.signs import signs_of
+from separatrix.codec import Fields
 from separatrix.design.base import Design, add_each
 from separatrix.design.build import make_design, row_radius
 from separatrix.errors import DataError, counted
 from separatrix.loops.online import TIE_CODES, Tie
-from separatrix.rule import UpdateRule, mistaken_sum
+from separatrix.perceptron_rule import UpdateRule, mistaken_sum
 
 SLACK = 1e-9  # relative: what rounding may cost in sums over a run
 LARGEST_EXPONENT = 700.0  # exp of more leaves the range of a float

@@ -17,8 +17,8 @@ from typing import Any, ClassVar, Self
 
 from separatrix.arrays import Floats
 from separatrix.certificates.base import Check, register
-from separatrix.certificates.fields import Fields
 from separatrix.certificates.mistakes import MistakesCertificate
+from separatrix.codec import Fields
 from separatrix.design.base import Design
 from separatrix.errors import counted
 

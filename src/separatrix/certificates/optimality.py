@@ -17,7 +17,7 @@ from separatrix import losses
 from separatrix.arrays import Bools, Floats, Ints
 from separatrix.certificates.base import Certificate, CertifiedCoef, Check, Verification, certified_coef, register
 from separatrix.certificates.bounds import DualBound, dual_bound
-from separatrix.certificates.fields import Fields
+from separatrix.codec import Fields
 from separatrix.design.build import largest_entry, make_design, row_radius
 from separatrix.errors import DataError
 from separatrix.penalties import make_penalty

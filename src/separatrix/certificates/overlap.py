@@ -23,8 +23,8 @@ import numpy as np
 
 from separatrix.arrays import EPSILON, Floats, Indices, Ints
 from separatrix.certificates.base import Check
-from separatrix.certificates.fields import Fields
 from separatrix.certificates.rays import Rays, Relation
+from separatrix.codec import Fields
 
 SAFETY = 1.0 + 1e-9  # what the rounding of the bounds' own sums can cost, with much room
 TINY = 1e-280  # stands for all that may have underflowed

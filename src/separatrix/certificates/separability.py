@@ -26,9 +26,9 @@ from separatrix.arrays import Bools, Floats, Indices
 from separatrix.certificates.base import Certificate, Check, Verification, register
 from separatrix.certificates.clashes import Clash
 from separatrix.certificates.divergence import Divergence
-from separatrix.certificates.fields import Fields
 from separatrix.certificates.overlap import OverlapProof, from_number, to_number
 from separatrix.certificates.rays import Rays, make_rays
+from separatrix.codec import Fields
 from separatrix.design.build import largest_entry, make_design
 from separatrix.errors import DataError, counted
 

@@ -22,9 +22,9 @@ from separatrix.certificates.base import Certificate, CertifiedCoef, Check, Veri
 from separatrix.certificates.covers import cover_needs, packing_bound
 from separatrix.certificates.dyadic import exact_combination, exact_margins
 from separatrix.certificates.exact import rounding_bound
-from separatrix.certificates.fields import Fields
 from separatrix.certificates.overlap import from_number
 from separatrix.certificates.signs import fitted_rows
+from separatrix.codec import Fields
 from separatrix.design.base import Design
 from separatrix.errors import DataError, counted
 

@@ -24,7 +24,7 @@ from separatrix.errors import DataError
 from separatrix.estimators.peers import PeerModel, read_peer
 from separatrix.fit.convex import ConvexOptions, fit_convex
 from separatrix.fit.separability import check_separability
-from separatrix.losses.perceptron import Perceptron
+from separatrix.losses.margin import Perceptron
 from separatrix.losses.softmax import Softmax
 from separatrix.penalties import make_penalty
 from separatrix.problem import Problem

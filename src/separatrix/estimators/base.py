@@ -22,7 +22,7 @@ from separatrix.fit.labels import Classes, find_classes
 from separatrix.fit.result import FitResult
 from separatrix.fit.trace import Trace
 from separatrix.loops.online import Tie
-from separatrix.rule import predicted_signs
+from separatrix.perceptron_rule import predicted_signs
 from separatrix.theory.halfspace import Halfspace
 
 

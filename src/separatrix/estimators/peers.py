@@ -20,12 +20,9 @@ from separatrix.arrays import Floats
 from separatrix.errors import DataError, OptionError, did_you_mean
 from separatrix.estimators.weights import apply_class_weight
 from separatrix.losses.base import Loss
-from separatrix.losses.hinge import Hinge
-from separatrix.losses.logistic import Logistic
-from separatrix.losses.perceptron import Perceptron
+from separatrix.losses.margin import Hinge, Logistic, Perceptron, SquaredHinge
 from separatrix.losses.softmax import Softmax
 from separatrix.losses.squared import Squared
-from separatrix.losses.squared_hinge import SquaredHinge
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from separatrix.fit.max_margin import MarginOptions
 from separatrix.fit.one_vs_rest import BinaryTarget, binary_targets, join_results
 from separatrix.fit.result import FitResult
 from separatrix.fit.svm import fit_svm
-from separatrix.losses.squared_hinge import SquaredHinge
+from separatrix.losses.margin import SquaredHinge
 from separatrix.penalties import make_penalty
 from separatrix.problem import Problem
 

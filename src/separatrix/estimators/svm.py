@@ -16,8 +16,7 @@ from separatrix.fit.cross_validation import StrengthChoice
 from separatrix.fit.one_vs_rest import binary_targets, join_results
 from separatrix.fit.result import FitResult
 from separatrix.fit.svm import fit_svm
-from separatrix.losses.hinge import Hinge
-from separatrix.losses.squared_hinge import SquaredHinge
+from separatrix.losses.margin import Hinge, SquaredHinge
 from separatrix.problem import Problem
 
 LOSSES = {"hinge": Hinge(), "squared_hinge": SquaredHinge()}

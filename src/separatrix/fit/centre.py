@@ -20,7 +20,7 @@ from separatrix.errors import DataError, OverlapError
 from separatrix.fit.convex import ConvexOptions, fit_convex
 from separatrix.fit.labels import binary_signs
 from separatrix.fit.max_margin import MarginOptions, fit_max_margin
-from separatrix.losses.logistic import Logistic
+from separatrix.losses.margin import Logistic
 from separatrix.penalties import make_penalty
 from separatrix.problem import Problem
 

@@ -17,7 +17,7 @@ import scipy.special
 from separatrix.arrays import Bools, Floats, Ints
 from separatrix.errors import OptionError, require_count, require_number
 from separatrix.fit.separability import check_separability
-from separatrix.theory.cover import separability_probability
+from separatrix.theory.halfspace import separability_probability
 
 
 @dataclass(frozen=True)

@@ -24,8 +24,8 @@ from separatrix.certificates.separability import SeparabilityCertificate
 from separatrix.errors import counted
 from separatrix.fit.overlap import judge_signs
 from separatrix.fit.stopping import AtLeast, Rule, Status, first_met
+from separatrix.perceptron_rule import UpdateRule
 from separatrix.problem import Problem
-from separatrix.rule import UpdateRule
 from separatrix.solvers.base import Needs, Solver, Step, check_needs
 
 WORDS = {"separable": "separable", "quasi": "separable but for some that may score 0"}

@@ -20,7 +20,7 @@ from separatrix.fit.overlap import float_separator, judge_signs, refuse_overlap
 from separatrix.fit.result import FitResult
 from separatrix.fit.run import Run, Watch, run
 from separatrix.fit.stopping import AtLeast, AtMost, Status
-from separatrix.losses.perceptron import Perceptron as PerceptronLoss
+from separatrix.losses.margin import Perceptron as PerceptronLoss
 from separatrix.problem import Problem
 from separatrix.solvers.halfspace import HalfspaceLP
 

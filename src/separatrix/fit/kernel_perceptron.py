@@ -26,9 +26,9 @@ from separatrix.fit.result import FitResult
 from separatrix.fit.run import Run, run
 from separatrix.fit.stopping import AtLeast, Status
 from separatrix.fit.trace import Trace, Updates
-from separatrix.losses.perceptron import Perceptron as PerceptronLoss
+from separatrix.losses.margin import Perceptron as PerceptronLoss
+from separatrix.perceptron_rule import predicted_signs
 from separatrix.problem import Problem
-from separatrix.rule import predicted_signs
 from separatrix.solvers.kernel_perceptron import Forget, KernelPerceptron, KernelPerceptronState
 
 SMALL_DATA = 500  # rows up to which looking for the widest margin costs next to nothing

@@ -25,7 +25,7 @@ from separatrix.fit.result import FitResult
 from separatrix.fit.run import Run, run
 from separatrix.fit.stopping import AtLeast, AtMost, Rule, Status
 from separatrix.fit.trace import Trace
-from separatrix.losses.hinge import Hinge
+from separatrix.losses.margin import Hinge
 from separatrix.penalties import make_penalty
 from separatrix.problem import Problem
 from separatrix.solvers.kernel_dual import KernelDual, KernelDualState, middle_intercept

@@ -24,7 +24,7 @@ from separatrix.fit.result import FitResult
 from separatrix.fit.run import Watch
 from separatrix.fit.stopping import Status, separation_rule
 from separatrix.losses.base import Loss
-from separatrix.losses.logistic import Logistic
+from separatrix.losses.margin import Logistic
 from separatrix.losses.softmax import Softmax
 from separatrix.problem import Problem
 

@@ -21,7 +21,7 @@ from separatrix.fit.result import FitResult
 from separatrix.fit.run import Run, Watch, run
 from separatrix.fit.stopping import AtLeast, AtMost, Rule, Status
 from separatrix.fit.trace import Trace
-from separatrix.losses.perceptron import Perceptron as PerceptronLoss
+from separatrix.losses.margin import Perceptron as PerceptronLoss
 from separatrix.problem import Problem
 from separatrix.solvers.max_margin import MaxMargin
 

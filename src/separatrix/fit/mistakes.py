@@ -21,7 +21,7 @@ from separatrix.errors import DataError, OptionError
 from separatrix.fit.labels import binary_signs
 from separatrix.fit.run import Watch, run
 from separatrix.fit.stopping import AtLeast, AtMost, Status
-from separatrix.losses.perceptron import Perceptron as PerceptronLoss
+from separatrix.losses.margin import Perceptron as PerceptronLoss
 from separatrix.problem import Problem
 from separatrix.solvers.max_margin import MaxMargin
 

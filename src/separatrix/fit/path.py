@@ -27,8 +27,7 @@ from separatrix.errors import ConvergenceWarning, OptionError, require_number
 from separatrix.fit.convex import ConvexOptions, fit_convex, shift_intercept
 from separatrix.fit.run import run
 from separatrix.fit.stopping import AtLeast, AtMost, Status
-from separatrix.penalties import make_penalty
-from separatrix.penalties.base import Penalty
+from separatrix.penalties import Penalty, make_penalty
 from separatrix.problem import Problem
 from separatrix.solvers.coordinate import Coordinate, Memory
 from separatrix.solvers.standing import row_shares, settle, stand

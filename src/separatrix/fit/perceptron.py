@@ -27,9 +27,9 @@ from separatrix.fit.run import Run, Watch, run
 from separatrix.fit.stopping import AtLeast, Rule, Status
 from separatrix.fit.trace import Trace, Updates
 from separatrix.loops.online import Tie
-from separatrix.losses.perceptron import Perceptron as PerceptronLoss
+from separatrix.losses.margin import Perceptron as PerceptronLoss
+from separatrix.perceptron_rule import UpdateRule, predicted_signs
 from separatrix.problem import Problem
-from separatrix.rule import UpdateRule, predicted_signs
 from separatrix.solvers.base import Solver
 from separatrix.solvers.batch_perceptron import BatchPerceptron
 from separatrix.solvers.perceptron import VOTE_BYTES, Keep, Perceptron, PerceptronState

@@ -27,8 +27,8 @@ from separatrix.fit.result import FitResult
 from separatrix.fit.run import Run, Watch, run
 from separatrix.fit.stopping import AtLeast, AtMost, Status
 from separatrix.fit.trace import Trace
-from separatrix.losses.logistic import Logistic
-from separatrix.losses.zero_one import ZeroOne as ZeroOneLoss
+from separatrix.losses.margin import Logistic
+from separatrix.losses.margin import ZeroOne as ZeroOneLoss
 from separatrix.penalties import make_penalty
 from separatrix.problem import Problem
 from separatrix.solvers.zero_one import ZeroOne, ZeroOneState

@@ -26,7 +26,7 @@ from separatrix.inference.probabilities import chi2_probability, f_probability
 from separatrix.inference.rendering.sheet import number, p_phrase
 from separatrix.inference.table import json_values
 from separatrix.losses.squared import Squared
-from separatrix.penalties.none import NoPenalty
+from separatrix.penalties import NoPenalty
 from separatrix.problem import Problem
 
 NestedKind = Literal["f", "likelihood_ratio", "wald"]

@@ -7,13 +7,9 @@
 from __future__ import annotations
 
 from separatrix.losses.base import Loss, ScalarLoss
-from separatrix.losses.hinge import Hinge
-from separatrix.losses.logistic import Logistic
-from separatrix.losses.perceptron import Perceptron
+from separatrix.losses.margin import Hinge, Logistic, Perceptron, SquaredHinge, ZeroOne
 from separatrix.losses.softmax import Softmax
 from separatrix.losses.squared import Squared
-from separatrix.losses.squared_hinge import SquaredHinge
-from separatrix.losses.zero_one import ZeroOne
 
 __all__ = [
     "ALL",

@@ -29,8 +29,8 @@ from separatrix.fit.run import Watch
 from separatrix.losses.squared import Squared
 from separatrix.model.learn import LEARNERS
 from separatrix.model.learn.base import LearnOptions, TrainingRows, one_row_each
+from separatrix.perceptron_rule import predicted_signs
 from separatrix.problem import Problem
-from separatrix.rule import predicted_signs
 
 MOST_PASSES = 1000  # of the perceptron, which may never end
 MEASURED = ("perceptron", "hinge", "squared", "logistic")

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from separatrix.codec import Record, parse_json
 from separatrix.design.encode.encoding import Encoding
 from separatrix.errors import ModelFileError, OptionError
 from separatrix.files import write_whole
@@ -25,7 +26,6 @@ from separatrix.model.intervals import Covariance
 from separatrix.model.predictions import Label
 from separatrix.model.record import TASKS, Model, Task
 from separatrix.model.rule import LINKS, TIES, Link, Rule, Side
-from separatrix.records import Record, parse_json
 from separatrix.tables.table import KINDS
 
 FORMAT = 1

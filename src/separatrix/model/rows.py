@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.arrays import Floats
+from separatrix.codec import Record
 from separatrix.design.row_source import RowSource
 from separatrix.errors import ModelFileError
 from separatrix.model.goal import find_goal, read_target
@@ -17,7 +18,6 @@ from separatrix.model.provenance import data_digest
 from separatrix.model.record import Model
 from separatrix.model.storage import Storage
 from separatrix.model.training import with_known_target
-from separatrix.records import Record
 from separatrix.tables.source import TableSource, as_source
 from separatrix.tables.table import Table
 

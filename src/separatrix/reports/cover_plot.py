@@ -10,7 +10,7 @@ from separatrix.errors import OptionError
 from separatrix.fit.cover_effect import CoverExperiment
 from separatrix.reports.display import Display, one_panel
 from separatrix.reports.palette import COLOURS
-from separatrix.theory.cover import capacity, separability_probability
+from separatrix.theory.halfspace import capacity, separability_probability
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, get_args, get_type_hints
 
+from separatrix.codec import Record
 from separatrix.inference.table import InferenceTable, Measure, Statistic, Term
-from separatrix.records import Record
 
 NUMBERS = (
     "estimate",

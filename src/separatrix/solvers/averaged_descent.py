@@ -22,7 +22,7 @@ import numpy as np
 from separatrix.arrays import Floats
 from separatrix.design.base import Design
 from separatrix.losses.base import Loss
-from separatrix.penalties.base import Penalty
+from separatrix.penalties import Penalty
 from separatrix.problem import Problem
 from separatrix.solvers.averaging import seeds_of
 from separatrix.solvers.base import Needs, Step

@@ -27,9 +27,9 @@ import numpy as np
 from separatrix.arrays import Floats
 from separatrix.design.base import Design, add_each
 from separatrix.loops import online
-from separatrix.losses.perceptron import Perceptron as PerceptronLoss
+from separatrix.losses.margin import Perceptron as PerceptronLoss
+from separatrix.perceptron_rule import mistaken_sum
 from separatrix.problem import Problem
-from separatrix.rule import mistaken_sum
 from separatrix.solvers.base import Needs, Step
 from separatrix.solvers.perceptron import Keep, Perceptron, PerceptronState
 

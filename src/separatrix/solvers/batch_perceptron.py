@@ -18,8 +18,8 @@ import numpy as np
 from separatrix.arrays import Floats
 from separatrix.design.base import add_each
 from separatrix.loops import online
+from separatrix.perceptron_rule import UpdateRule, mistaken_sum
 from separatrix.problem import Problem
-from separatrix.rule import UpdateRule, mistaken_sum
 from separatrix.solvers.base import Needs, Step
 from separatrix.solvers.perceptron import PerceptronState
 

@@ -35,9 +35,7 @@ import numpy as np
 from separatrix.arrays import Bools, Floats
 from separatrix.loops.dual import Conjugate
 from separatrix.losses.base import Loss
-from separatrix.losses.hinge import Hinge
-from separatrix.losses.logistic import Logistic
-from separatrix.losses.squared_hinge import SquaredHinge
+from separatrix.losses.margin import Hinge, Logistic, SquaredHinge
 from separatrix.problem import Problem
 from separatrix.solvers.base import Needs, Step
 from separatrix.solvers.momentum import Momentum

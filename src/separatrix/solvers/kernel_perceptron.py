@@ -24,8 +24,8 @@ from separatrix.design.kernel_rows import KernelRows
 from separatrix.jit import WorkGate
 from separatrix.loops import online
 from separatrix.loops.kernel import DualLog, DualWeights, count_wrong, keep_best, kernel_visits
+from separatrix.perceptron_rule import UpdateRule
 from separatrix.problem import Problem
-from separatrix.rule import UpdateRule
 from separatrix.solvers.base import Needs, Step
 from separatrix.solvers.perceptron import Keep
 from separatrix.solvers.updates import UpdateRecord

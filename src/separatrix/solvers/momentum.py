@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from separatrix.arrays import EPSILON, Floats, Ints
-from separatrix.loops.momentum import MEMORY, measure_movements, take_step
+from separatrix.loops.dual import MEMORY, measure_movements, take_step
 from separatrix.solvers.multipliers import Multipliers
 
 SINGULAR = 1e-10  # relative: movements as dependent as this count as one

@@ -23,8 +23,8 @@ from separatrix.arrays import Floats, Ints
 from separatrix.jit import WorkGate
 from separatrix.loops import online
 from separatrix.loops.rows import Rows
+from separatrix.perceptron_rule import UpdateRule
 from separatrix.problem import Problem
-from separatrix.rule import UpdateRule
 from separatrix.solvers.base import Needs, Step
 from separatrix.solvers.updates import UpdateRecord
 from separatrix.solvers.visits import Order, VisitPlan

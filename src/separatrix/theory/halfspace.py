@@ -1,19 +1,66 @@
 """Halfspaces: h(x) = sgn(w·x + b), their distances, and the two tricks that make them homogeneous.
 
 distance of x to the hyperplane = |w·x + b| / ‖w‖        augmented [1, x]        reflected y·x
+
+Cover's theorem: how many ways of labelling N points in general position a hyperplane can tell apart.
+
+    C(N, d) = 2 Σ_{k < d} binomial(N − 1, k)        d weights, the bias counted
+
+of all 2^N; so a random labelling is separable with probability C(N, d) / 2^N: 1 up to N = d, exactly ½ at N = 2d, and
+near 0 soon beyond. 2d points are therefore the capacity of d weights, and a map into more dimensions makes separability
+likelier. General position: no d of the points (with a 1 for the bias) are linearly dependent. Exact whole numbers; the
+cost is d additions. Reference: Cover, Geometrical and statistical properties of systems of linear inequalities (1965).
+
+How rich a class of halfspaces is, and how many rows are enough to learn from it.
+
+The VC dimension is the largest number of points that can be labelled in all ways: d for halfspaces through the origin
+of R^d, d + 1 for all halfspaces. With Π(n) = Σ_{i ≤ v} C(n, i) ways at most to label n points (Sauer's lemma), m rows
+are enough for the weights with the fewest mistakes on them to be, with probability 1 − δ,
+
+    any data        within ε of the best:     4 Π(2m) exp(−ε² m / 32) ≤ δ          (Vapnik and Chervonenkis 1971)
+    separable data  wrong on at most ε:       2 Π(2m) 2^(−ε m / 2) ≤ δ             (Blumer et al. 1989)
+
+so of the order of (v + log 1/δ)/ε² and (v log 1/ε + log 1/δ)/ε: enough for every distribution, and so more than most
+need. Cost: a bisection.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from separatrix.arrays import Floats, Ints
-from separatrix.errors import DataError, OptionError, require_choice
+from separatrix.errors import DataError, OptionError, require_choice, require_count, require_number
 from separatrix.loops.online import Tie
-from separatrix.rule import predicted_signs
+from separatrix.perceptron_rule import predicted_signs
+
+
+def separable_dichotomies(N: int, d: int) -> int:
+    """Return how many of the 2^N labellings of N points in general position d weights (bias included) can separate.
+
+    >>> separable_dichotomies(4, 3)
+    14
+    """
+    points, weights = require_count("N", N), require_count("d", d)
+    return 2 * sum(math.comb(points - 1, k) for k in range(min(weights, points)))
+
+
+def separability_probability(N: int, d: int) -> float:
+    """Return the probability that a random labelling of N points in general position is separable by d weights.
+
+    >>> separability_probability(4, 3), separability_probability(2000, 1000)
+    (0.875, 0.5)
+    """
+    return float(Fraction(separable_dichotomies(N, d), 2 ** require_count("N", N)))
+
+
+def capacity(d: int) -> int:
+    """Return 2d, the number of points at which half of all labellings are separable by d weights."""
+    return 2 * require_count("d", d)
 
 
 @dataclass(frozen=True)
@@ -76,3 +123,49 @@ def reflect(X: Any, y: Any) -> Floats:
     if not np.isin(labels, (-1.0, 1.0)).all():
         raise DataError(f"y has labels {np.unique(labels).tolist()}; reflection needs -1 and 1")
     return np.asarray(labels[:, np.newaxis] * np.asarray(X, dtype=np.float64))
+
+
+def vc_dimension(d: int, homogeneous: bool = False) -> int:
+    """Return the VC dimension of halfspaces in R^d, of those through the origin if `homogeneous`.
+
+    >>> vc_dimension(2), vc_dimension(2, homogeneous=True)
+    (3, 2)
+    """
+    columns = require_count("d", d)
+    return columns if homogeneous else columns + 1
+
+
+def sample_size(d: int, epsilon: float, delta: float, *, separable: bool = False) -> int:
+    """Return how many rows are enough for a class of VC dimension d, accuracy epsilon and confidence 1 − delta.
+
+    >>> sample_size(3, 0.1, 0.05), sample_size(3, 0.1, 0.05, separable=True)
+    (127824, 680)
+    """
+    dimension = require_count("d", d)
+    for name, value in (("epsilon", epsilon), ("delta", delta)):
+        if require_number(name, value, above=0.0) >= 1.0:
+            raise OptionError(f"{name}={value!r} is out of range; give a number between 0 and 1")
+    rate, factor = (0.5 * epsilon * math.log(2.0), 2.0) if separable else (epsilon**2 / 32.0, 4.0)
+
+    def enough(m: int) -> bool:
+        return math.log(factor) + _log_growth(2 * m, dimension) - rate * m <= math.log(delta)
+
+    upper = math.ceil(2.0 * dimension / rate) + 1  # from where on the bound falls with every row
+    while not enough(upper):
+        upper *= 2
+    lower = upper // 2
+    while enough(lower) and lower > 1:
+        lower //= 2
+    while upper - lower > 1:
+        middle = (lower + upper) // 2
+        lower, upper = (lower, middle) if enough(middle) else (middle, upper)
+    return upper
+
+
+def _log_growth(n: int, dimension: int) -> float:
+    """Return log Σ_{i ≤ dimension} C(n, i)."""
+    if n <= dimension:
+        return n * math.log(2.0)
+    terms = [math.lgamma(n + 1) - math.lgamma(i + 1) - math.lgamma(n - i + 1) for i in range(dimension + 1)]
+    largest = max(terms)
+    return largest + math.log(sum(math.exp(term - largest) for term in terms))

@@ -21,10 +21,10 @@ import scipy
 from numpy.typing import NDArray
 
 from separatrix.arrays import Indices
+from separatrix.codec import Record, parse_json
 from separatrix.design.array_blocks import sparse_from_parts
 from separatrix.design.disk.row_file import RowFile
 from separatrix.errors import DataError, ModelFileError
-from separatrix.records import Record, parse_json
 
 HEADER = "blocks.json"
 FILES = {False: ("rows.bin",), True: ("values.bin", "columns.bin", "starts.bin")}

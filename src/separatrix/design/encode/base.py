@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.arrays import Bools, Floats, Indices
+from separatrix.codec import Record
 from separatrix.errors import counted
-from separatrix.records import Record
 from separatrix.tables.table import Column
 
 ALL_ROWS = slice(None)

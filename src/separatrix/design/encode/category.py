@@ -16,10 +16,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from separatrix.arrays import Floats
+from separatrix.codec import Record
 from separatrix.design.encode.base import Cells, ColumnEncoding, Entries
 from separatrix.design.encode.cells import read_levels
 from separatrix.errors import ModelFileError
-from separatrix.records import Record
 from separatrix.tables.table import Column
 
 NO_FEATURE = -2  # the place of the reference

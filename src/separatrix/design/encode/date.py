@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
+from separatrix.codec import Record
 from separatrix.design.encode.base import Cells
 from separatrix.design.encode.cells import iso_date, read_dates
 from separatrix.design.encode.filled import FilledEncoding
-from separatrix.records import Record
 from separatrix.tables.table import Column
 
 FARTHEST = 10_000_000  # days from 1970: some 27,000 years

@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.arrays import Bools, Floats
+from separatrix.codec import Record
 from separatrix.design.encode.base import Cells, ColumnEncoding, ColumnReport, Entries
 from separatrix.design.encode.kinds import column_from_record
 from separatrix.design.threads import map_groups
 from separatrix.errors import DataError, counted
-from separatrix.records import Record
 from separatrix.tables.table import Table
 
 POLICIES = ("impute", "drop", "error")

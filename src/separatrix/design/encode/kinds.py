@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from separatrix.codec import Record
 from separatrix.design.encode.base import ColumnEncoding
 from separatrix.design.encode.boolean import BooleanEncoding
 from separatrix.design.encode.category import CategoryEncoding
@@ -10,7 +11,6 @@ from separatrix.design.encode.number import NumberEncoding
 from separatrix.design.encode.presence import PresenceEncoding
 from separatrix.design.encode.text import TextEncoding
 from separatrix.errors import ModelFileError
-from separatrix.records import Record
 
 _KINDS: tuple[type[ColumnEncoding], ...] = (
     NumberEncoding,

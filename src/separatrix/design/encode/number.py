@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
+from separatrix.codec import Record
 from separatrix.design.encode.base import Cells
 from separatrix.design.encode.cells import read_numbers
 from separatrix.design.encode.filled import FilledEncoding
-from separatrix.records import Record
 from separatrix.tables.table import Column
 
 

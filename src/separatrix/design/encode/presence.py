@@ -9,9 +9,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from separatrix.arrays import Floats
+from separatrix.codec import Record
 from separatrix.design.encode.base import Cells, ColumnEncoding, Entries, gap_name
 from separatrix.design.encode.cells import read_gaps
-from separatrix.records import Record
 from separatrix.tables.table import Column
 
 

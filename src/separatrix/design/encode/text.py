@@ -22,10 +22,10 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from separatrix.arrays import Floats, Ints
+from separatrix.codec import Record
 from separatrix.design.encode.base import Cells, ColumnEncoding, Entries, gap_name
 from separatrix.design.encode.cells import read_texts
 from separatrix.errors import ModelFileError
-from separatrix.records import Record
 from separatrix.tables.table import Column
 
 BUCKETS = 2**18

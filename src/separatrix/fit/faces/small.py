@@ -33,7 +33,7 @@ from separatrix.fit.faces.few_multipliers import exact_proof, few_multipliers, i
 from separatrix.fit.faces.rational import rational_face
 from separatrix.fit.faces.relations import Whitened, find_relations, whiten
 from separatrix.fit.faces.straight_columns import original_weights, straightened
-from separatrix.losses.logistic import Logistic
+from separatrix.losses.margin import Logistic
 from separatrix.numerics import sigmoid
 from separatrix.problem import Problem
 from separatrix.solvers.newton import Newton

@@ -26,7 +26,7 @@ from separatrix.fit.faces.equal_rows import EqualRows, equal_rows, levelled
 from separatrix.fit.faces.small import small_face
 from separatrix.fit.run import Watch
 from separatrix.fit.stopping import separation_rule
-from separatrix.losses.logistic import Logistic
+from separatrix.losses.margin import Logistic
 from separatrix.losses.softmax import Softmax
 from separatrix.problem import Problem
 

@@ -8,7 +8,7 @@ from typing import ClassVar
 from separatrix.fit.one_vs_rest import binary_targets, join_results
 from separatrix.fit.run import Watch
 from separatrix.fit.svm import fit_svm
-from separatrix.losses.hinge import Hinge
+from separatrix.losses.margin import Hinge
 from separatrix.model.learn.base import Learned, Learner, LearnOptions, TrainingRows, one_row_each
 from separatrix.model.learn.penalty import choose_strength, divided, penalised
 from separatrix.model.rule import Rule
