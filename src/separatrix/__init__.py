@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from separatrix.model.record import Model
     from separatrix.reports import plot
     from separatrix.tables.demos import load_demo
-    from separatrix.tables.read import read_table
+    from separatrix.tables.open import read_table
     from separatrix.theory.halfspace import Halfspace, augment, reflect
 
 
@@ -163,7 +163,7 @@ _HOMES = {
     "nested_test": "inference.nested",
     "path": "estimators.regularisation",
     "plan_fit": "fit.planning",
-    "read_table": "tables.read",
+    "read_table": "tables.open",
     "reflect": "theory.halfspace",
     "save_model": "model.file",
     "simple_regression": "inference.diagnosis.simple",

@@ -19,10 +19,9 @@ from separatrix.errors import DataError
 from separatrix.model.export.python_source import to_python
 from separatrix.model.export.sql import to_sql
 from separatrix.model.record import Model
-from separatrix.tables.dates import ISO
-from separatrix.tables.missing import MISSING_ANYWHERE
-from separatrix.tables.read import open_table
-from separatrix.tables.sql import identifier
+from separatrix.tables.connection import identifier
+from separatrix.tables.formats import ISO, MISSING_ANYWHERE
+from separatrix.tables.open import open_table
 from separatrix.tables.table import Column, Table, category_column
 
 TYPES = {"number": "DOUBLE", "boolean": "VARCHAR", "category": "VARCHAR", "date": "VARCHAR", "text": "VARCHAR"}

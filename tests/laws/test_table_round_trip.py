@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from separatrix.tables.read import read_table
+from separatrix.tables.open import read_table
 
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False) | st.integers(-(10**15) + 1, 10**15 - 1)
 LETTERS = st.characters(exclude_categories=["Cs", "Cc", "Zs", "Zl", "Zp", "Cf"])

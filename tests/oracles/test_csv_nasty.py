@@ -14,7 +14,7 @@ import pytest
 from data import DATA, needs_data
 
 from separatrix.errors import DataError
-from separatrix.tables.read import read_table
+from separatrix.tables.open import read_table
 
 FOLDER = DATA / "csv_nasty"
 EXPECTED = (

@@ -20,7 +20,7 @@ from separatrix.model.learn.base import LearnOptions
 from separatrix.model.storage import Storage
 from separatrix.model.train_options import TrainOptions
 from separatrix.model.training import train_table
-from separatrix.tables.read import open_table, read_table
+from separatrix.tables.open import open_table, read_table
 
 ROWS = 6000
 SMALL = 2**24  # bytes allowed
@@ -194,7 +194,7 @@ def test_the_one_call_takes_a_size(folder, tmp_path, kept):
 
 def test_no_files_are_left(folder, tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    monkeypatch.setattr("separatrix.tables.read.LARGE", 1000)
+    monkeypatch.setattr("separatrix.tables.open.LARGE", 1000)
     trained(folder / "t.csv", options_of(memory=SMALL))
     with pytest.raises(DataError, match="no column 'solt'"):
         trained(folder / "t.csv", replace(options_of(memory=SMALL), target="solt"))
@@ -203,7 +203,7 @@ def test_no_files_are_left(folder, tmp_path, monkeypatch):
 
 def test_a_table_in_a_file_of_duckdb_is_the_one_in_memory(folder, monkeypatch):
     with open_table(str(folder / "t.csv")) as small:
-        monkeypatch.setattr("separatrix.tables.read.LARGE", 1000)
+        monkeypatch.setattr("separatrix.tables.open.LARGE", 1000)
         with open_table(str(folder / "t.csv"), memory=2**26) as large:
             assert small.schema == large.schema
             one, other = small.read(), large.read()

@@ -16,7 +16,7 @@ from separatrix.cli.main import app
 from separatrix.design.encode import stored
 from separatrix.model import storage
 from separatrix.model.file import load_model
-from separatrix.tables.read import read_table
+from separatrix.tables.open import read_table
 
 ROWS = 4000
 SMALL = "16.8MB"

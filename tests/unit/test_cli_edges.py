@@ -14,8 +14,8 @@ from typer.testing import CliRunner
 
 from separatrix.cli.class_rows import RowsRequest, class_rows, split_rows
 from separatrix.cli.main import app
-from separatrix.tables.read import read_table
-from separatrix.tables.target import target_column
+from separatrix.tables.open import read_table
+from separatrix.tables.table import target_column
 
 COMMAND = [sys.executable, "-m", "separatrix.cli", "demo"]
 

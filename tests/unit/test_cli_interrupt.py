@@ -20,7 +20,7 @@ from separatrix.cli.main import app
 from separatrix.fit.stopping import Status
 from separatrix.model.train_options import TrainOptions
 from separatrix.model.training import train_table
-from separatrix.tables.read import read_table
+from separatrix.tables.open import read_table
 
 CODE = """
 import signal, sys
@@ -130,6 +130,6 @@ def test_before_a_fit_there_is_nothing_to_keep(problem: BaseException, monkeypat
     def interrupted(*_: object, **__: object) -> None:
         raise problem
 
-    monkeypatch.setattr("separatrix.tables.read.open_table", interrupted)
+    monkeypatch.setattr("separatrix.tables.open.open_table", interrupted)
     result = CliRunner().invoke(app, ["fit", "demo:students"])
     assert (result.exit_code, result.stderr) == (130, "interrupted\n")

@@ -11,7 +11,7 @@ from sklearn.datasets import load_breast_cancer, load_iris
 
 from separatrix.errors import DataError
 from separatrix.tables.demos import DEMOS, demo_table, load_demo
-from separatrix.tables.read import read_table
+from separatrix.tables.open import read_table
 
 SIZES = {
     "students": (4, 4),

@@ -14,7 +14,7 @@ import separatrix as sx
 from separatrix.errors import DataError, OptionError
 from separatrix.model.train_options import TrainOptions
 from separatrix.model.training import train_table
-from separatrix.tables.read import read_table
+from separatrix.tables.open import read_table
 
 
 def make_two(n=300, seed=0, ties=True):

@@ -25,7 +25,7 @@ from separatrix.model.export.sql import to_sql
 from separatrix.model.one_call import train
 from separatrix.model.record import Model
 from separatrix.model.rule import Rule
-from separatrix.tables.read import open_table
+from separatrix.tables.open import open_table
 from separatrix.tables.table import Column, Table, category_column
 
 # SQL

@@ -20,7 +20,7 @@ from separatrix.fit.stopping import Status
 from separatrix.model.train_options import TrainOptions
 from separatrix.model.training import train_table
 from separatrix.tables.frames import from_frame
-from separatrix.tables.read import read_table
+from separatrix.tables.open import read_table
 
 CLAIM = "not decided: the search was stopped before it was over"
 

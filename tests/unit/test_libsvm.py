@@ -9,7 +9,7 @@ import pytest
 
 from separatrix.errors import DataError
 from separatrix.tables.libsvm import is_libsvm, read_libsvm
-from separatrix.tables.read import read_table
+from separatrix.tables.open import read_table
 
 
 def write(folder: Path, text: str, name: str = "t.libsvm") -> str:

@@ -24,7 +24,7 @@ from separatrix.model.provenance import data_digest, describe_data
 from separatrix.model.record import Model
 from separatrix.model.rule import Rule
 from separatrix.model.stream import write_predictions
-from separatrix.tables.read import open_table, read_table
+from separatrix.tables.open import open_table, read_table
 from separatrix.tables.source import MemorySource
 from separatrix.tables.table import Column, Table
 from separatrix.tables.write import write_columns

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import separatrix as sx
-from separatrix.tables.read import open_table
+from separatrix.tables.open import open_table
 
 ROWS = 400_000  # several blocks of DuckDB's, so that each thread has some
 WORDS = ("low", "high", "none at all", "NA")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from separatrix.errors import DataError
-from separatrix.tables.read import open_table, read_table
+from separatrix.tables.open import open_table, read_table
 from separatrix.tables.table import Column, Table
 
 

@@ -19,7 +19,7 @@ import pyarrow.parquet
 import pytest
 
 from separatrix.errors import DataError, OptionError
-from separatrix.tables.read import open_table, read_table
+from separatrix.tables.open import open_table, read_table
 
 TEXT = "a,y\n1,p\n2,q\n3,p\n"
 
@@ -248,7 +248,7 @@ def test_types_of_a_file_that_knows_them(tmp_path: Path) -> None:
 
 FLAT = """
 import resource, sys
-from separatrix.tables.read import open_table
+from separatrix.tables.open import open_table
 rows = 0
 with open_table(sys.argv[1], memory=64 << 20) as source:
     for block in source.blocks(20_000):

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from separatrix.errors import DataError, OptionError
-from separatrix.tables.read import read_table
+from separatrix.tables.open import read_table
 
 TEXT = (
     "id;Größe;when;grade;flag;A;a\n"

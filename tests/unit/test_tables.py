@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 
 from separatrix.errors import DataError
-from separatrix.tables.features import feature_columns
-from separatrix.tables.read import read_table
-from separatrix.tables.table import Column, Table, category_column
-from separatrix.tables.target import target_column
+from separatrix.tables.demos import feature_columns
+from separatrix.tables.open import read_table
+from separatrix.tables.table import Column, Table, category_column, target_column
 
 ROWS = "SELECT * FROM (VALUES (1, 0.5, true, 'a'), (2, NULL, false, NULL)) AS t(whole, half, yes, word)"
 WRITERS = {"csv": "HEADER", "tsv": "FORMAT csv, DELIMITER '\t', HEADER", "parquet": "FORMAT parquet"}

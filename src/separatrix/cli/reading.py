@@ -55,7 +55,7 @@ def parse_references(pairs: Sequence[str]) -> dict[str, str]:
 
 def _opened(source: str, *, storage: Storage | None, model: Model | None = None, **asked: Any) -> TableSource:
     from separatrix.tables.libsvm import is_libsvm
-    from separatrix.tables.read import open_table
+    from separatrix.tables.open import open_table
 
     if is_libsvm(source):
         return _sparse(source, asked["where"], asked["sql"])
@@ -66,9 +66,8 @@ def _opened(source: str, *, storage: Storage | None, model: Model | None = None,
 
 
 def _sparse(source: str, where: str | None, sql: str | None) -> TableSource:
-    from separatrix.tables.libsvm import read_libsvm
+    from separatrix.tables.libsvm import read_libsvm, written_out
     from separatrix.tables.source import MemorySource
-    from separatrix.tables.written_out import written_out
 
     if where is not None or sql is not None:
         raise OptionError(f"--where and --sql choose rows of a table of columns, and {source!r} is a sparse file")

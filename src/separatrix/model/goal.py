@@ -17,8 +17,7 @@ from separatrix.model.record import Task
 from separatrix.numerics import distinct
 from separatrix.tables.demos import DEMO_PREFIX
 from separatrix.tables.source import TableSource
-from separatrix.tables.table import Column, Table, require_column
-from separatrix.tables.target import TRUTH_VALUES, target_column
+from separatrix.tables.table import TRUTH_VALUES, Column, Table, require_column, target_column
 
 FEW_NUMBERS = 10  # different whole numbers, up to which they may be names of classes
 ROWS_A_CLASS = 2  # on average, fewer of which are no classes but numbers

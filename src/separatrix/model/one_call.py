@@ -16,7 +16,7 @@ from separatrix.model.storage import Storage
 from separatrix.model.train_options import TrainOptions
 from separatrix.model.training import train_table
 from separatrix.tables.frames import from_frame
-from separatrix.tables.read import open_table
+from separatrix.tables.open import open_table
 from separatrix.tables.source import TableSource, as_source
 from separatrix.tables.table import Table
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.design.encode.stored import row_blocks
-from separatrix.tables.column_type import ColumnType
+from separatrix.tables.infer_types import ColumnType
 from separatrix.tables.source import TableSource, as_source
 from separatrix.tables.table import Table
 

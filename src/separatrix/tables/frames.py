@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.errors import DataError
-from separatrix.tables.column_type import Asked, reading_notes
-from separatrix.tables.duck_source import DuckSource
+from separatrix.tables.connection import connect
+from separatrix.tables.infer_types import Asked, reading_notes
 from separatrix.tables.raw import Raw, unique_names
-from separatrix.tables.sql import connect
+from separatrix.tables.source import DuckSource
 from separatrix.tables.table import ColumnKind, Table
 
 FRAME = "frame"
@@ -34,7 +34,7 @@ def from_frame(
     >>> [(column.name, column.kind) for column in table.columns]
     [('size', 'number'), ('grade', 'category')]
     """
-    from separatrix.tables.kinds import find_kinds  # noqa: PLC0415  # loaded when needed, as all that is on DuckDB
+    from separatrix.tables.infer_types import find_kinds  # noqa: PLC0415  # loaded when needed, as all that is on DuckDB
 
     asked = Asked(kinds or {}, levels or {}, formats or {})
     arrays, notes = _arrays(frame, asked.words)

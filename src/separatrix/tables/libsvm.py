@@ -3,6 +3,8 @@
 Parsed in pieces of whole lines by NumPy: all numbers of a piece at once, the rows by counting colons. What does not
 fit is looked for line by line, to be named. A comment after `#` and a query number (`qid:3`) are left out. Indices
 count from 1, or from 0 if there is one. Cost: a pass over the file; memory: the pieces of 16 MB and the arrays.
+
+A sparse file as a table of columns, zeros written out: 8 bytes a cell, so only up to a limit.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from numpy.typing import NDArray
 from separatrix.arrays import Floats, Ints
 from separatrix.errors import DataError
 from separatrix.tables.files import File, find_files
+from separatrix.tables.table import Column, Table
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -138,3 +141,20 @@ def _fault(text: bytes, first_line: int, name: str) -> DataError:
             shown = line[:SHOWN].decode("utf-8", errors="replace")
             return DataError(f"{name!r}: line {number} is {shown!r}, not of the form: label index:value index:value …")
     return DataError(f"{name!r}: an index from line {first_line} on is not a whole number from 0 to {INDEX_LIMIT:,}")
+
+
+LABEL = "label"
+MOST_CELLS = 100_000_000
+
+
+def written_out(sparse: SparseTable) -> Table:
+    """Return the table with the columns label, x1, x2, …; one of too many cells raises a DataError."""
+    rows, columns = sparse.X.shape
+    if rows * columns > MOST_CELLS:
+        raise DataError(
+            f"{sparse.source} has {rows:,} rows of {columns:,} features, too many to write out as columns; read it with"
+            " separatrix.tables.read_libsvm and give its matrix to an estimator"
+        )
+    cells = np.ascontiguousarray(sparse.X.toarray().T)
+    features = [Column(name, "number", values) for name, values in zip(sparse.names, cells, strict=True)]
+    return Table((Column(LABEL, "number", sparse.labels), *features), sparse.source, LABEL, None, sparse.notes)

@@ -13,9 +13,9 @@ from functools import partial
 from typing import NamedTuple, TypeVar
 
 from separatrix.errors import DataError
+from separatrix.tables.connection import Connection, first_words, path_literal, too_little_memory
 from separatrix.tables.files import File
 from separatrix.tables.raw import RAW, Raw, cast_to_plain, plain_type, unique_names, without_empty_rows
-from separatrix.tables.sql import Connection, first_words, path_literal, too_little_memory
 
 Answer = TypeVar("Answer")
 LARGEST_OBJECT = 67108864  # bytes of a record in a JSON file

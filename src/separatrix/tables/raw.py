@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from separatrix.errors import counted
-from separatrix.tables.sql import Connection
+from separatrix.tables.connection import Connection
 
 RAW = "raw"
 PLACES_SHOWN = 10  # of rows left out; the rest are counted

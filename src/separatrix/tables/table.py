@@ -2,6 +2,8 @@
 
 A number, a boolean and a date are float64 (NaN where missing), so a whole number beyond 2^53 is rounded; a category
 is int32 codes into its levels (−1 where missing): 8 or 4 bytes a cell. Only text and ids are Python objects.
+
+The target of a table: a label or a number a row, none of them missing.
 """
 
 from __future__ import annotations
@@ -163,3 +165,32 @@ def category_column(name: str, words: Iterable[str | None], reason: str = "") ->
     places: dict[str | None, int] = {None: -1, **{level: place for place, level in enumerate(levels)}}
     codes = np.fromiter((places[word] for word in cells), np.int32, len(cells))
     return Column(name, "category", codes, tuple(levels), reason)
+
+
+TRUTH_VALUES = ("false", "true")
+LARGEST_WHOLE = 2.0**53  # beyond it, not every whole number is a float64
+
+
+def target_column(table: Table, name: str) -> NDArray[Any]:
+    """Return a column (n,) as the target; missing values raise a DataError.
+
+    Whole numbers become integers, true and false truth values; categories and other booleans (yes, TRUE) are their
+    words, so that labels come back as they are written.
+    """
+    column = table.column(name)
+    if column.missing:
+        first = int(np.flatnonzero(column.is_missing)[0]) + 1
+        raise DataError(
+            f"the target {name!r} is missing in {column.missing} of {table.n_rows} rows, first in row {first};"
+            " leave those rows out, or fill it in"
+        )
+    if column.levels == TRUTH_VALUES:
+        return column.values.astype(np.bool_)
+    if column.kind in {"number", "date"}:
+        return column.values.astype(np.int64) if _is_whole(column.values) else column.values
+    return column.words()
+
+
+def _is_whole(values: NDArray[Any]) -> bool:
+    """Tell whether all are whole numbers, so that a class is called 1, not 1.0."""
+    return bool(np.all((np.abs(values) < LARGEST_WHOLE) & (values == np.rint(values))))

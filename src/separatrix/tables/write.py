@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from separatrix.errors import OptionError
 from separatrix.files import replacing
-from separatrix.tables.sql import Connection, connect, first_words, identifier
+from separatrix.tables.connection import Connection, connect, first_words, identifier
 
 WRITERS = {
     ".csv": "FORMAT csv, HEADER",

@@ -21,8 +21,8 @@ from separatrix.design.distributed.rows import DaskRows
 from separatrix.design.encode.base import ColumnReport, add_reports
 from separatrix.design.encode.encoding import Encoded, Encoding, refuse_gaps
 from separatrix.errors import DataError
-from separatrix.tables.column_type import ColumnType
 from separatrix.tables.frames import from_frame
+from separatrix.tables.infer_types import ColumnType
 from separatrix.tables.source import BLOCK_ROWS, MemorySource, TableSource
 from separatrix.tables.table import Column, Table, require_column
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from separatrix.arrays import Floats, Indices
 from separatrix.design.encode.base import Cells, ColumnReport
-from separatrix.tables.missing import MISSING_ANYWHERE, clean_word
+from separatrix.tables.formats import MISSING_ANYWHERE, clean_word
 from separatrix.tables.table import MORE_TRUTHS, Column
 
 EPOCH = datetime(1970, 1, 1)

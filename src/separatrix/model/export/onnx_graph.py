@@ -23,7 +23,7 @@ from separatrix.errors import OptionError
 from separatrix.model.export.terms import LevelTerm, NumberTerm, Term, TextTerm, TruthTerm, terms_of
 from separatrix.model.predictions import label_array
 from separatrix.model.record import Model
-from separatrix.tables.missing import MISSING_ANYWHERE
+from separatrix.tables.formats import MISSING_ANYWHERE
 
 OPSETS = {"": 17, "ai.onnx.ml": 3}
 IR_VERSION = 8

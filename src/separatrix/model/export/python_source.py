@@ -15,9 +15,7 @@ from typing import NamedTuple
 from separatrix.design.encode.cells import truth_words
 from separatrix.model.export.terms import DateTerm, LevelTerm, NumberTerm, Term, TextTerm, TruthTerm, terms_of
 from separatrix.model.record import Model
-from separatrix.tables.dates import ISO, TIMES
-from separatrix.tables.missing import BLANKS, MISSING_ANYWHERE
-from separatrix.tables.numbers import FORMATS
+from separatrix.tables.formats import BLANKS, FORMATS, ISO, MISSING_ANYWHERE, TIMES
 
 HEAD = '''
 import math

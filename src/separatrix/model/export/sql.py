@@ -19,8 +19,8 @@ from separatrix.model.export.sql_cells import Cell, date_cell, date_texts, numbe
 from separatrix.model.export.terms import DateTerm, LevelTerm, NumberTerm, Term, TextTerm, TruthTerm, terms_of
 from separatrix.model.predictions import Label
 from separatrix.model.record import Model
-from separatrix.tables.missing import clean_word
-from separatrix.tables.sql import identifier, literal
+from separatrix.tables.connection import identifier, literal
+from separatrix.tables.formats import clean_word
 
 BARRIER = "row_number_"  # with a window function in a SELECT, SQLite works its values out once, not at each mention
 _BARRIER = f"ROW_NUMBER() OVER () AS {BARRIER}"

@@ -16,9 +16,8 @@ from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 from separatrix.design.encode.cells import truth_words
-from separatrix.tables.missing import BLANKS, MISSING_ANYWHERE, clean_word
-from separatrix.tables.numbers import FORMATS
-from separatrix.tables.sql import literal
+from separatrix.tables.connection import literal
+from separatrix.tables.formats import BLANKS, FORMATS, MISSING_ANYWHERE, clean_word
 
 DIGITS = literal("0123456789")
 MONTHS = (
