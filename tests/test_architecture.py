@@ -23,8 +23,8 @@ LINT = "from importlinter.cli import lint_imports_command as lint; lint(['--no-l
 
 # Each library and the only place of the package that may import it.
 DOORS = {
-    "dask": "design/distributed/",
-    "distributed": "design/distributed/",
+    "dask": "design/dask/",
+    "distributed": "design/dask/",
     "duckdb": "tables/",
     "formulaic": "estimators/formula.py",
     "matplotlib": "reports/",

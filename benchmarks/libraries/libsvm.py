@@ -11,7 +11,7 @@ from sklearn.svm import SVC
 
 from measure import Contender
 from separatrix.certificates.kernel_optimality import KernelTask, kernel_bound
-from separatrix.design.kernel_rows import training_scores
+from separatrix.design.kernel_matrix import training_scores
 from separatrix.design.kernels import RBF
 from separatrix.solvers.kernel_dual import middle_intercept
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from separatrix.certificates.base import certificate_from_dict
     from separatrix.design import kernels
-    from separatrix.design.checkpoint.journaled import checkpointed
-    from separatrix.design.disk.chunks import blocked
+    from separatrix.design.build import blocked
+    from separatrix.design.journaled import checkpointed
     from separatrix.estimators import maps
     from separatrix.estimators.auditing import audit
     from separatrix.estimators.formula import from_formula
@@ -142,10 +142,10 @@ _HOMES = {
     "anova": "inference.linear.analysis_of_variance",
     "audit": "estimators.auditing",
     "augment": "theory.halfspace",
-    "blocked": "design.disk.chunks",
+    "blocked": "design.build",
     "certificate_from_dict": "certificates.base",
     "check_separability": "fit.separability",
-    "checkpointed": "design.checkpoint.journaled",
+    "checkpointed": "design.journaled",
     "cover_experiment": "fit.cover_effect",
     "diagnose": "inference.diagnosis.diagnose",
     "evaluate": "inference.evaluation.model",

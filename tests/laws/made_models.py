@@ -73,7 +73,7 @@ def made_model(table: Table, link: str = "sigmoid", *, seed: int = 0, covariance
 
 def rows_of(table: Table) -> list[dict[str, Any]]:
     """Return a table as rows, as a database has them: dates as text, truth values by their words."""
-    from separatrix.design.encode.cells import iso_date
+    from separatrix.design.encode.retype import iso_date
 
     columns = {}
     for column in table.columns:

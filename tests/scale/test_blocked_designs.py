@@ -11,15 +11,13 @@ import pytest
 import scipy.sparse as sp
 
 import separatrix as sx
-from separatrix.design import array
+from separatrix.design import array, on_disk
 from separatrix.design.build import make_design, row_radius
-from separatrix.design.column_stores import column_store
-from separatrix.design.disk import on_disk
-from separatrix.design.disk.blocked import BlockedRows
-from separatrix.design.disk.blocked_dense import BlockedDesign
-from separatrix.design.disk.blocked_sparse import BlockedSparseDesign
+from separatrix.design.columns import column_store
 from separatrix.design.mapped import MappedRows
-from separatrix.design.maps.polynomial import PolynomialMap
+from separatrix.design.maps import PolynomialMap
+from separatrix.design.on_disk import BlockedDesign, BlockedSparseDesign
+from separatrix.design.row_source import BlockedRows
 from separatrix.errors import DataError, OptionError
 from separatrix.loops.rows import row_dot
 from separatrix.solvers.visits import VisitPlan, by_blocks

@@ -17,12 +17,11 @@ import pytest
 import scipy.sparse as sp
 
 import separatrix as sx
+from separatrix.design import storage as row_file
 from separatrix.design.build import make_design
-from separatrix.design.disk import row_file
-from separatrix.design.disk.block_store import BlockStore
-from separatrix.design.disk.block_writer import BlockWriter
-from separatrix.design.disk.blocked import BlockedRows
-from separatrix.design.disk.memory import default_cap, free_memory, parse_memory, plain_size
+from separatrix.design.memory import default_cap, free_memory, parse_memory, plain_size
+from separatrix.design.row_source import BlockedRows
+from separatrix.design.storage import BlockStore, BlockWriter
 from separatrix.errors import DataError
 
 ROWS, COLUMNS = 1000, 6
@@ -297,7 +296,7 @@ def test_free_memory_is_that_of_the_control_group_where_that_is_less(
     assert default_cap() == pytest.approx(0.5 * machine, rel=0.3)
     (tmp_path / "memory.max").write_text("3000000\n")
     (tmp_path / "memory.current").write_text("1000000\n")
-    monkeypatch.setattr("separatrix.design.disk.memory.GROUPS", tmp_path)
+    monkeypatch.setattr("separatrix.design.memory.GROUPS", tmp_path)
     assert (free_memory(), default_cap()) == (2_000_000, 1_000_000)
     (tmp_path / "memory.stat").write_text("anon 400000\ninactive_file 300000\nactive_file 200000\n")
     assert free_memory() == 2_500_000  # pages of files make way

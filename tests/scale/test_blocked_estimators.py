@@ -18,8 +18,7 @@ from sklearn.base import clone, is_regressor
 from test_estimators import ESTIMATORS
 
 import separatrix as sx
-from separatrix.design import array
-from separatrix.design.disk import on_disk
+from separatrix.design import array, on_disk
 from separatrix.errors import SeparatrixWarning
 
 ROWS, COLUMNS = 90, 6

@@ -12,12 +12,12 @@ import pytest
 from typer.testing import CliRunner
 
 from separatrix.cli.main import app
-from separatrix.design.checkpoint.journal import FILE
+from separatrix.design.journal import FILE
 
 # The command, in a process that kills itself once so many results are written down.
 KILLED = """
 import os, signal, sys
-from separatrix.design.checkpoint.journal import Journal
+from separatrix.design.journal import Journal
 from separatrix.cli.main import main
 
 keep, left = Journal.keep, [int(sys.argv.pop(1))]

@@ -13,8 +13,8 @@ from sklearn.base import clone
 
 import separatrix as sx
 from separatrix.design.build import make_design
-from separatrix.design.checkpoint.journal import FILE, open_journal
-from separatrix.design.checkpoint.journaled import SMALL, JournaledDesign, JournaledRows
+from separatrix.design.journal import FILE, open_journal
+from separatrix.design.journaled import SMALL, JournaledDesign, JournaledRows
 from separatrix.errors import OptionError
 
 N, P = 600, 4
@@ -84,7 +84,7 @@ SCRIPT = """
 import sys
 import numpy as np
 from separatrix.design.build import make_design
-from separatrix.design.checkpoint.journaled import checkpointed
+from separatrix.design.journaled import checkpointed
 from separatrix.fit.convex import ConvexOptions, fit_convex
 from separatrix.losses import Logistic
 from separatrix.penalties import L2

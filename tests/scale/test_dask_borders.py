@@ -13,7 +13,7 @@ pytest.importorskip("distributed")
 
 
 def test_an_address_without_a_port_is_refused_at_once() -> None:
-    from separatrix.design.distributed.cluster import open_client
+    from separatrix.design.dask.cluster import open_client
 
     with pytest.raises(OptionError, match="--scheduler nonsense is no address"), open_client("nonsense"):
         pass
@@ -22,8 +22,8 @@ def test_an_address_without_a_port_is_refused_at_once() -> None:
 def test_a_scheduler_without_workers_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     from distributed import LocalCluster
 
-    from separatrix.design.distributed import cluster
-    from separatrix.design.distributed.cluster import open_client
+    from separatrix.design.dask import cluster
+    from separatrix.design.dask.cluster import open_client
 
     monkeypatch.setattr(cluster, "PATIENCE", "1s")
     with (
@@ -50,7 +50,7 @@ def test_a_dask_frame_becomes_blocks_with_its_names() -> None:
 
 
 def test_a_local_cluster_leaves_no_files(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from separatrix.design.distributed.cluster import open_client
+    from separatrix.design.dask.cluster import open_client
 
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     with open_client(None) as client:
@@ -60,7 +60,7 @@ def test_a_local_cluster_leaves_no_files(tmp_path, monkeypatch: pytest.MonkeyPat
 
 
 def test_functions_that_differ_in_a_constant_or_a_name_have_other_digests() -> None:
-    from separatrix.design.checkpoint.digests import digest
+    from separatrix.design.journaled import digest
 
     twice, thrice, root, log = (
         (lambda x: x * 2.0),
@@ -86,8 +86,8 @@ metadata.version = version
 def test_a_worker_without_this_separatrix_is_named(
     tmp_path, monkeypatch: pytest.MonkeyPatch, reply: str, found: str
 ) -> None:
-    from separatrix.design.distributed.cluster import open_client
-    from separatrix.design.distributed.engine import ClusterEngine
+    from separatrix.design.dask.cluster import open_client
+    from separatrix.design.dask.engine import ClusterEngine
 
     (tmp_path / "sitecustomize.py").write_text(FORGETFUL.replace("REPLY", reply), encoding="utf-8")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))  # of the processes that are started

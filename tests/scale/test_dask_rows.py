@@ -13,9 +13,9 @@ import separatrix as sx
 from separatrix.design.array import DenseDesign
 from separatrix.design.base import add_each
 from separatrix.design.build import make_design, row_radius
-from separatrix.design.column_stores import column_store
+from separatrix.design.columns import column_store
 from separatrix.design.mapped import MappedRows
-from separatrix.design.maps.polynomial import PolynomialMap
+from separatrix.design.maps import PolynomialMap
 from separatrix.design.moments import moments, triangle
 from separatrix.errors import DataError, NeedsError, SeparationWarning
 
@@ -24,9 +24,9 @@ dd = pytest.importorskip("dask.dataframe")
 distributed = pytest.importorskip("distributed")
 pd = pytest.importorskip("pandas")
 
-from separatrix.design.distributed import rows as rows_module  # noqa: E402
-from separatrix.design.distributed.dask_design import DaskDesign  # noqa: E402
-from separatrix.design.distributed.rows import dask_rows  # noqa: E402
+from separatrix.design.dask import rows as rows_module  # noqa: E402
+from separatrix.design.dask.design import DaskDesign  # noqa: E402
+from separatrix.design.dask.rows import dask_rows  # noqa: E402
 
 N, P = 600, 4
 
@@ -108,7 +108,7 @@ def test_least_squares_sums_and_a_triangle(rows, X) -> None:
 
 
 def test_a_large_selection_stays_where_it_lies(rows, X, monkeypatch) -> None:
-    monkeypatch.setattr("separatrix.design.distributed.dask_design.FETCHED", 100)
+    monkeypatch.setattr("separatrix.design.dask.design.FETCHED", 100)
     kept = np.arange(N) % 2 == 0
     kept[:70] = False
     there = make_design(rows, intercept=True).select(kept)

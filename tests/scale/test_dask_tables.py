@@ -15,7 +15,7 @@ pd = pytest.importorskip("pandas")
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
 
-from separatrix.design.distributed.tables import DaskTable  # noqa: E402
+from separatrix.design.dask.tables import DaskTable  # noqa: E402
 
 N = 300
 

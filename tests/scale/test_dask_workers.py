@@ -15,7 +15,7 @@ import pytest
 
 import separatrix as sx
 from separatrix.design.build import make_design
-from separatrix.design.disk.block_writer import BlockWriter
+from separatrix.design.storage import BlockWriter
 from separatrix.errors import ClusterError, OptionError
 from separatrix.losses import Logistic
 from separatrix.problem import Problem
@@ -25,9 +25,9 @@ pytest.importorskip("distributed")
 import dask
 from distributed import Client
 
-from separatrix.design.distributed.cluster import open_client, spread
-from separatrix.design.distributed.engine import ClusterEngine
-from separatrix.design.distributed.rows import DaskRows
+from separatrix.design.dask.cluster import open_client, spread
+from separatrix.design.dask.engine import ClusterEngine
+from separatrix.design.dask.rows import DaskRows
 
 N, P = 4000, 4
 
@@ -119,7 +119,7 @@ def test_a_store_that_only_this_process_knows_is_refused(data) -> None:
 
 
 def test_a_scheduler_that_does_not_answer_is_named(monkeypatch) -> None:
-    monkeypatch.setattr("separatrix.design.distributed.cluster.PATIENCE", "0.2s")
+    monkeypatch.setattr("separatrix.design.dask.cluster.PATIENCE", "0.2s")
     with (
         pytest.raises(OptionError, match=r"--scheduler tcp://127.0.0.1:9 does not answer"),
         open_client("tcp://127.0.0.1:9"),

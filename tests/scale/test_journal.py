@@ -13,10 +13,8 @@ import numpy as np
 import pytest
 
 from separatrix.design.base import Expansion
-from separatrix.design.checkpoint.digests import digest
-from separatrix.design.checkpoint.journal import FILE, open_journal
-from separatrix.design.checkpoint.record_file import MAGIC, RecordFile
-from separatrix.design.checkpoint.results import pack, unpack
+from separatrix.design.journal import FILE, MAGIC, RecordFile, open_journal, pack, unpack
+from separatrix.design.journaled import digest
 from separatrix.errors import DataError, OptionError, SeparatrixError
 
 IDENTITY = {"separatrix": "0.1.0", "options": "logistic, strength 0.1"}
@@ -93,7 +91,7 @@ def test_what_is_no_number_has_no_bytes(result):
 
 
 def test_only_records_of_the_package_are_made_again():
-    for record in (["os", "system"], ["separatrix.design.checkpoint.journal", "open_journal"], ["separatrixx", "A"]):
+    for record in (["os", "system"], ["separatrix.design.journal", "open_journal"], ["separatrixx", "A"]):
         with pytest.raises((TypeError, ImportError)):
             unpack({"record": record, "values": [{"plain": 1}]}, b"")
 
@@ -150,7 +148,7 @@ def test_what_tells_nothing_of_itself_has_no_digest():
 def test_digests_are_the_same_in_another_process():
     code = (
         "import numpy as np; from separatrix.losses import Logistic;"
-        "from separatrix.design.checkpoint.digests import digest;"
+        "from separatrix.design.journaled import digest;"
         "print(digest({'b': 1, 'a': {2, 'x'}}, np.arange(300_000.0), Logistic(), np.add))"
     )
     run = partial(subprocess.run, [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
@@ -246,7 +244,7 @@ def test_a_folder_that_cannot_be_one_is_refused(tmp_path):
 def test_a_journal_in_use_by_another_process_is_refused(tmp_path):
     written(tmp_path)
     code = (
-        "import sys; from separatrix.design.checkpoint.journal import open_journal\n"
+        "import sys; from separatrix.design.journal import open_journal\n"
         f"journal = open_journal(sys.argv[1], {IDENTITY!r}); print('open', flush=True); sys.stdin.read()"
     )
     command = [sys.executable, "-c", code, str(tmp_path)]

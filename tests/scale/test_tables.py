@@ -11,9 +11,10 @@ import pytest
 from made_tables import made_columns, write_table
 
 import separatrix as sx
-from separatrix.design.disk.block_store import BlockStore
-from separatrix.design.encode import stored
+from separatrix.design.encode import blocks as stored
+from separatrix.design.storage import BlockStore
 from separatrix.errors import DataError, OptionError
+from separatrix.fit.perceptron import PerceptronOptions
 from separatrix.model import storage
 from separatrix.model.file import load_model, save_model
 from separatrix.model.learn.base import LearnOptions
@@ -117,7 +118,7 @@ def test_disk_gives_the_model_of_memory(folder, kept, name):
 
 
 def test_a_perceptron_visits_rows_on_disk_in_the_same_order(folder, kept):
-    few = LearnOptions(perceptron=sx.fit.PerceptronOptions(keep="best", max_passes=5))
+    few = LearnOptions(perceptron=PerceptronOptions(keep="best", max_passes=5))
     in_memory, on_disk = (
         trained(folder / "t.csv", options_of("perceptron", memory=memory, learn=few)) for memory in (None, SMALL)
     )

@@ -13,7 +13,7 @@ from made_tables import made_columns, write_table
 from typer.testing import CliRunner
 
 from separatrix.cli.main import app
-from separatrix.design.encode import stored
+from separatrix.design.encode import blocks as stored
 from separatrix.model import storage
 from separatrix.model.file import load_model
 from separatrix.tables.open import read_table
@@ -92,7 +92,7 @@ def test_a_fit_killed_midway_goes_on(table, tmp_path, little):
     done("fit", table, *FIT, "--out", plain)
     asked = ("fit", table, *FIT, "--checkpoint", folder, "--memory", SMALL, "--out", resumed)
     script = (
-        "import os, sys; from separatrix.design.checkpoint.journal import Journal; keep = Journal.keep; count = []\n"
+        "import os, sys; from separatrix.design.journal import Journal; keep = Journal.keep; count = []\n"
         "def dying(self, *a, **k):\n"
         "    count.append(1)\n"
         "    return keep(self, *a, **k) if len(count) < 6 else os.kill(os.getpid(), 9)\n"

@@ -14,7 +14,7 @@ from scipy.optimize import minimize
 from separatrix.certificates.bounds import dual_bound
 from separatrix.design.base import Design
 from separatrix.design.build import make_design
-from separatrix.design.column_stores import column_store
+from separatrix.design.columns import column_store
 from separatrix.errors import DataError, NeedsError
 from separatrix.fit.run import Run, run
 from separatrix.fit.stopping import AtLeast, AtMost, Status

@@ -14,8 +14,7 @@ from data import DATA, needs_data
 from made_models import mixed_table
 
 from separatrix.design.encode.base import ColumnEncoding
-from separatrix.design.encode.encoding import Encoding, unique_names
-from separatrix.design.encode.kinds import ALL
+from separatrix.design.encode.encoding import ALL, Encoding, unique_names
 from separatrix.design.encode.plan import plan_encoding
 from separatrix.design.encode.text import bucket_of, words_of
 from separatrix.errors import DataError, ModelFileError, OptionError

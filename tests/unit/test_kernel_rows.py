@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from separatrix.design.kernel_rows import KernelAgainst, KernelRows, kernel_scores, training_scores
+from separatrix.design.kernel_matrix import KernelAgainst, KernelRows, kernel_scores, training_scores
 from separatrix.design.kernels import RBF, Linear, Own, Polynomial, Precomputed, Sigmoid
 from separatrix.errors import DataError, OptionError
 

@@ -11,7 +11,7 @@ from separatrix.arrays import EPSILON, Floats, Ints
 from separatrix.certificates.base import Check
 from separatrix.certificates.signs import signs_of
 from separatrix.design.build import make_design
-from separatrix.design.kernel_rows import KernelAgainst, by_rows, select_rows
+from separatrix.design.kernel_matrix import KernelAgainst, by_rows, select_rows
 from separatrix.design.kernels import Kernel, Precomputed
 from separatrix.design.row_source import array_of
 from separatrix.errors import DataError

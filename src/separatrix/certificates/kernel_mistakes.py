@@ -22,7 +22,7 @@ from separatrix.arrays import EPSILON, Floats, Ints
 from separatrix.certificates.base import Certificate, Check, Verification, register
 from separatrix.certificates.kernel_data import check_inner_product, kernel_among, kernel_data, score_rounding
 from separatrix.certificates.mistakes import NoMistakeError, ProofStep, update_limit
-from separatrix.design.kernel_rows import training_scores
+from separatrix.design.kernel_matrix import training_scores
 from separatrix.design.kernels import Kernel, kernel_from_dict
 from separatrix.errors import DataError, counted
 from separatrix.perceptron_rule import UpdateRule

@@ -24,7 +24,7 @@ from separatrix.arrays import EPSILON, Floats, Ints
 from separatrix.certificates.base import Certificate, Check, Verification, register
 from separatrix.certificates.bounds import DualBound
 from separatrix.certificates.kernel_data import check_inner_product, kernel_data
-from separatrix.design.kernel_rows import by_rows, select_rows, training_scores
+from separatrix.design.kernel_matrix import by_rows, select_rows, training_scores
 from separatrix.design.kernels import Kernel, kernel_from_dict
 from separatrix.errors import DataError
 

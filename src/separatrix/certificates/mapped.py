@@ -20,8 +20,7 @@ from separatrix.certificates.margin import MarginCertificate
 from separatrix.certificates.separability import SeparabilityCertificate
 from separatrix.design.build import map_rows
 from separatrix.design.mapped import MappedRows
-from separatrix.design.maps import map_from_dict
-from separatrix.design.maps.base import FeatureMap
+from separatrix.design.maps import FeatureMap, map_from_dict
 from separatrix.errors import DataError
 
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from separatrix.certificates.base import Certificate, Check, Verification, certificate_from_dict, register
-from separatrix.design.kernel_rows import by_rows
+from separatrix.design.kernel_matrix import by_rows
 
 
 @register

@@ -36,7 +36,7 @@ def storage_of(
     memory: str | None, engine: str = "memory", scheduler: str | None = None, checkpoint: str | None = None
 ) -> Storage:
     """Return what was said about where rows are kept."""
-    from separatrix.design.disk.memory import parse_memory
+    from separatrix.design.memory import parse_memory
     from separatrix.model.storage import Storage
 
     return Storage(None if memory is None else parse_memory(memory), engine, scheduler, checkpoint)

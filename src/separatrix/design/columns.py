@@ -6,15 +6,31 @@ in `column_stores`.
 
 Cost: `times` and `transposed_times` one read of the columns; `gram` k² products a row, for sparse rows the square of
 their entries.
+
+How columns are stored: in an array, or in a sparse matrix, in memory or on disk.
+
+Dense columns are read where they lie, in any order of storage, each call a pass; an eighth of them, or fewer, is
+gathered first, and reading that counts as its share. Sparse columns are cut out of the matrix stored by columns; one
+stored by rows (CSR) is rearranged once for each store, which takes its size again. Reading some sparse columns counts
+as their share of the entries.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from functools import cached_property, partial, reduce, singledispatch
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from separatrix.arrays import Floats, Indices
+from separatrix.design.array import DenseDesign, SparseDesign
+from separatrix.design.base import Design, add_each, map_groups
+from separatrix.design.on_disk import BlockedDesign, BlockedSparseDesign
+from separatrix.errors import NeedsError
+from separatrix.jit import WorkGate
+from separatrix.loops.coordinate import column_dots, column_squares, dense_dots, sparse_gram
 
 
 class Columns(ABC):
@@ -90,3 +106,242 @@ class ColumnStore(ABC):
     @abstractmethod
     def squares(self, weights: Floats) -> Floats:
         """Return the weighted sum of each column's squares, (p,)."""
+
+
+PART_ELEMENTS = 2**21  # of a part of a Gram matrix, at most, since weights or a centre have it copied
+LEAST_ROWS = 256  # in such a part, for its products to run at full speed
+GATHERED = 0.125  # of the columns of an array, that are gathered when they are asked for
+PARTS = 4  # into which an array is cut, at least, for the cores to share
+MANY = 0.5  # of the columns: to read so many by the product of all is no slower
+
+
+@singledispatch
+def column_store(design: Design) -> ColumnStore:
+    """Return the columns of a design; raise a NeedsError if it has none in memory."""
+    raise NeedsError(f"{type(design).__name__} has no columns in memory; hold it as an array or a sparse matrix")
+
+
+class DenseColumns(Columns):
+    """Columns of an array, read where they lie, or all columns of an array that they were gathered into."""
+
+    def __init__(self, design: Design, indices: Indices, gathered: Design | None = None) -> None:
+        super().__init__(indices, design.virtual)
+        self.design, size = design, len(self.stored)
+        self.source: Any = gathered or design
+        self.cut: Any = self.stored if gathered is None else slice(0, size)
+        if gathered is None and size and size == self.stored[-1] - self.stored[0] + 1:
+            self.cut = slice(int(self.stored[0]), int(self.stored[-1]) + 1)  # neighbours need no copy
+
+    def stored_times(self, coef: Floats) -> Floats:
+        """Return the stored columns times coef."""
+        if not len(self.stored):
+            return np.zeros((self.design.shape[0], *coef.shape[1:]))
+        self._count()
+        return np.asarray(self.source.gather(_times, coef, self.cut))
+
+    def stored_transposed_times(self, values: Floats) -> Floats:
+        """Return the transposed stored columns times values."""
+        if not len(self.stored):
+            return np.zeros((0, *values.shape[1:]))
+        self._count()
+        return np.asarray(self.source.fold(_transposed_times, self.cut, rows=(values,)))
+
+    def stored_grams(self, weights: Floats) -> tuple[Floats, Floats]:
+        """Return the Gram matrices of the stored columns and, where ones go with them, their weighted sums."""
+        n, size = self.design.shape[0], len(self.stored)
+        if not size:
+            return np.zeros((weights.shape[1], 0, 0)), np.zeros((weights.shape[1], 0))
+        rows = min(-(-n // PARTS), max(LEAST_ROWS, PART_ELEMENTS // size))
+        parts = [slice(first, min(n, first + rows)) for first in range(0, n, rows)]
+        self.source.count_visits(n)
+        self._count()
+        return reduce(add_each, map_groups(partial(self._part_of_grams, weights), parts))
+
+    def _part_of_grams(self, weights: Floats, rows: slice) -> tuple[Floats, Floats]:
+        values = self.source.part(rows, self.cut).astype(np.float64, copy=False)
+        return weighted_grams(values, weights[rows], self.with_ones)
+
+    def _count(self) -> None:
+        """Count a read of gathered columns as their share of a pass; what is read in place counts itself, as one."""
+        if self.source is not self.design:
+            width = self.design.shape[1] - self.design.virtual
+            self.design.count_visits(round(self.design.shape[0] * len(self.stored) / width))
+
+
+class DenseStore(ColumnStore):
+    """The columns of an array; few of them are gathered, and if stored by columns they are read by columns."""
+
+    def __init__(self, design: DenseDesign | BlockedDesign) -> None:
+        array: Any = design
+        self.design = array
+        self.gate = WorkGate(("dense columns", array.values.dtype.str if array.by_columns else ""))
+
+    def take(self, indices: Indices) -> Columns:
+        """Return some columns."""
+        columns, width = DenseColumns(self.design, indices), self.design.shape[1] - self.design.virtual
+        if isinstance(columns.cut, slice) or len(columns.stored) > GATHERED * width:
+            return columns
+        names = [self.design.names[index] for index in indices[int(columns.with_ones) :]]
+        return DenseColumns(self.design, indices, self.design.gathered(columns.stored, names))
+
+    def correlate(self, values: Floats, among: Indices) -> Floats:
+        """Return all columns times values, right at least for the indices asked for."""
+        n, width = self.design.shape[0], self.design.shape[1] - self.design.virtual
+        multiply = self.gate.choose(dense_dots, n * len(among)) if self.design.by_columns else dense_dots
+        if values.ndim > 1 or multiply is dense_dots:
+            return np.asarray(self.design.rmatvec(values))
+        virtual, flat = int(self.design.virtual), _read_only(self.design.values.ravel(order="F"))
+        which, product = among[among >= virtual] - virtual, np.zeros(width + virtual)
+        parts = np.array_split(which, min(len(which), PARTS)) if len(which) else []
+        dots = map_groups(lambda part: multiply(flat, part, values, np.empty(len(part))), parts)
+        product[which + virtual] = np.concatenate([np.zeros(0), *dots])
+        product[:virtual] = values.sum()
+        if self.design.centre is not None:
+            product[virtual:] -= self.design.centre * values.sum()
+        self.design.count_visits(round(n * len(which) / width))
+        return product
+
+    def squares(self, weights: Floats) -> Floats:
+        """Return the weighted sum of each column's squares."""
+        return np.asarray(self.design.fold(_squares, rows=(weights,)))
+
+
+def weighted_grams(values: Floats, weights: Floats, with_ones: bool) -> tuple[Floats, Floats]:
+    """Return a Gram matrix of some columns for each of several weights and, with ones beside them, their sums."""
+    sums = weights.T @ values if with_ones else np.zeros((weights.shape[1], 0))
+    return np.stack([_weighted_gram(values, column) for column in weights.T]), sums
+
+
+def _weighted_gram(values: Floats, weights: Floats) -> Floats:
+    """Return a weighted Gram matrix: of one array with itself where weights allow, half the products."""
+    least, most = weights.min(), weights.max()
+    if least == most:
+        return np.asarray(least * (values.T @ values))
+    if least < 0.0:
+        return np.asarray((values * weights[:, np.newaxis]).T @ values)
+    scaled = values * np.sqrt(weights)[:, np.newaxis]
+    return np.asarray(scaled.T @ scaled)
+
+
+def _times(block: Any, coef: Floats, cut: Any) -> Floats:
+    return np.asarray(block.values[:, cut] @ coef, dtype=np.float64)
+
+
+def _transposed_times(block: Any, values: Floats, cut: Any) -> Floats:
+    return np.asarray(block.values[:, cut].T @ values, dtype=np.float64)
+
+
+def _squares(block: Any, weights: Floats) -> Floats:
+    return np.asarray(block.column_squares(weights))
+
+
+class SparseColumns(Columns):
+    """Columns of a sparse matrix, cut out."""
+
+    def __init__(self, store: SparseStore, indices: Indices) -> None:
+        super().__init__(indices, store.design.virtual)
+        self.store = store
+        self.matrix = store.matrix[:, self.stored].astype(np.float64, copy=False)
+        store.count(self.matrix.nnz)
+
+    @cached_property
+    def by_rows(self) -> Any:
+        """The columns stored by rows (CSR), columns ascending."""
+        return self.matrix.tocsr()
+
+    def stored_times(self, coef: Floats) -> Floats:
+        """Return the stored columns times coef."""
+        self.store.count(self.matrix.nnz)
+        return np.asarray(self.matrix @ coef)
+
+    def stored_transposed_times(self, values: Floats) -> Floats:
+        """Return the transposed stored columns times values."""
+        self.store.count(self.matrix.nnz)
+        return np.asarray(self.matrix.T @ values)
+
+    def stored_grams(self, weights: Floats) -> tuple[Floats, Floats]:
+        """Return the Gram matrices of the stored columns and, where ones go with them, their weighted sums."""
+        rows, (n, several), size = self.by_rows, weights.shape, len(self.stored)
+        grams = np.zeros((several, size, size))
+        work = self.matrix.nnz * (self.matrix.nnz / n + 2.0) + n
+        for gram, column in zip(grams, np.ascontiguousarray(weights.T), strict=True):
+            self.store.count(self.matrix.nnz)
+            self.store.gate.choose(sparse_gram, int(work))(rows.data, rows.indices, rows.indptr, column, gram)
+            np.add(gram, np.tril(gram, -1).T, out=gram)
+        return grams, (self.matrix.T @ weights).T if self.with_ones else np.zeros((several, 0))
+
+
+class SparseStore(ColumnStore):
+    """The columns of a sparse matrix, stored by columns (CSC)."""
+
+    def __init__(self, design: SparseDesign | BlockedSparseDesign) -> None:
+        self.design = design
+        self.matrix = design.by_columns()
+        if not self.matrix.has_canonical_format:  # entries that are given twice, or in no order
+            self.matrix = self.matrix.copy()
+            self.matrix.sum_duplicates()
+        self.values, self.starts = _read_only(self.matrix.data), _read_only(self.matrix.indptr)
+        self.rows = _read_only(self.matrix.indices)
+        self.gate = WorkGate(("columns", self.matrix.dtype.str, self.matrix.indices.dtype.str))
+        if self.matrix is not getattr(design, "matrix", None):
+            self.count(self.matrix.nnz)
+
+    def take(self, indices: Indices) -> Columns:
+        """Return some columns."""
+        return SparseColumns(self, indices)
+
+    def correlate(self, values: Floats, among: Indices) -> Floats:
+        """Return all columns times values, right at least for the indices asked for."""
+        virtual, p = int(self.design.virtual), self.design.shape[1]
+        if values.ndim > 1 or len(among) > MANY * p:
+            self.count(self.matrix.nnz)
+            stored = np.asarray(self.matrix.T @ values, dtype=np.float64)
+            return np.concatenate([values.sum(axis=0)[np.newaxis], stored]) if virtual else stored
+        which = among[among >= virtual] - virtual
+        entries = int((self.matrix.indptr[which + 1] - self.matrix.indptr[which]).sum())
+        dots, product = np.empty(len(which)), np.zeros(p)
+        multiply = self.gate.choose(column_dots, 2 * entries + len(which))
+        multiply(self.values, self.rows, self.starts, which, values, dots)
+        self.count(entries)
+        product[which + virtual] = dots
+        product[:virtual] = values.sum()
+        return product
+
+    def squares(self, weights: Floats) -> Floats:
+        """Return the weighted sum of each column's squares."""
+        self.count(self.matrix.nnz)
+        stored = np.empty(self.matrix.shape[1])
+        arrays = (self.values, self.rows, self.starts, weights, stored)
+        self.gate.choose(column_squares, 4 * self.matrix.nnz)(*arrays)
+        return np.concatenate([[weights.sum()], stored]) if self.design.virtual else stored
+
+    def count(self, entries: int) -> None:
+        """Count some entries read as their share of a pass."""
+        self.design.count_visits(round(self.design.shape[0] * entries / max(1, self.matrix.nnz)))
+
+
+def _read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """View an array as read-only, as some users' arrays are: loops are then compiled for one kind, not two."""
+    view = array.view()
+    view.setflags(write=False)
+    return view
+
+
+@column_store.register
+def _dense_store(design: DenseDesign) -> ColumnStore:
+    return DenseStore(design)
+
+
+@column_store.register
+def _dense_store_on_disk(design: BlockedDesign) -> ColumnStore:
+    return DenseStore(design)
+
+
+@column_store.register
+def _sparse_store(design: SparseDesign) -> ColumnStore:
+    return SparseStore(design)
+
+
+@column_store.register
+def _sparse_store_on_disk(design: BlockedSparseDesign) -> ColumnStore:
+    return SparseStore(design)

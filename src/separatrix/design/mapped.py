@@ -17,12 +17,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from separatrix.arrays import Bools, Floats, Indices
-from separatrix.design.array import GROUPS, DenseDesign
-from separatrix.design.array_blocks import DenseBlock
+from separatrix.design.array import GROUPS, DenseBlock, DenseDesign
 from separatrix.design.base import Block, Design
-from separatrix.design.disk.blocked_dense import BlockedDesign
-from separatrix.design.disk.on_disk import OnDiskDesign, written
-from separatrix.design.maps.base import FeatureMap
+from separatrix.design.maps import FeatureMap
+from separatrix.design.on_disk import BlockedDesign, OnDiskDesign, written
 from separatrix.loops.rows import Rows
 
 PART_ELEMENTS = 2**18  # of a mapped block: enough rows that the map's own steps cost little, and a cache still holds it

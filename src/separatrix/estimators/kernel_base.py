@@ -12,7 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from separatrix.arrays import Floats, Ints
-from separatrix.design.kernel_rows import by_rows, kernel_scores
+from separatrix.design.kernel_matrix import by_rows, kernel_scores
 from separatrix.design.kernels import Kernel, Precomputed, make_kernel, require_gamma
 from separatrix.design.row_source import array_of
 from separatrix.errors import OptionError, require_number

@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from separatrix.arrays import Floats
 from separatrix.design.build import make_design
-from separatrix.design.kernel_rows import KernelRows
+from separatrix.design.kernel_matrix import KernelRows
 from separatrix.estimators.base import seed_of
 from separatrix.estimators.kernel_base import KernelClassifier
 from separatrix.fit.kernel_perceptron import KernelPerceptronOptions, fit_kernel_perceptron

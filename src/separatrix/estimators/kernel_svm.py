@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from separatrix.arrays import Floats, Ints
 from separatrix.design.build import make_design
-from separatrix.design.kernel_rows import KernelRows, select_rows
+from separatrix.design.kernel_matrix import KernelRows, select_rows
 from separatrix.design.kernels import Precomputed
 from separatrix.errors import DataError, OptionError, require_choice, require_count, require_number
 from separatrix.estimators.kernel_base import KernelClassifier

@@ -17,12 +17,15 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, c
 from separatrix.design.build import map_rows
 from separatrix.design.kernels import make_kernel, require_gamma
 from separatrix.design.mapped import MappedRows
-from separatrix.design.maps.base import FeatureMap
-from separatrix.design.maps.fourier import FourierMap
-from separatrix.design.maps.nystroem import nystroem_map
-from separatrix.design.maps.polynomial import PolynomialMap, count_products
-from separatrix.design.maps.products import ProductsMap
-from separatrix.design.maps.squared_distance import SquaredDistanceMap
+from separatrix.design.maps import (
+    FeatureMap,
+    FourierMap,
+    PolynomialMap,
+    ProductsMap,
+    SquaredDistanceMap,
+    count_products,
+    nystroem_map,
+)
 from separatrix.design.row_source import array_of
 from separatrix.errors import DataError, OptionError, require_choice, require_count
 from separatrix.estimators.border import checked_rows

@@ -15,7 +15,7 @@ from separatrix.arrays import Floats
 from separatrix.design.base import Design
 from separatrix.design.build import make_design
 from separatrix.design.mapped import MappedRows
-from separatrix.design.maps.squared_distance import SquaredDistanceMap
+from separatrix.design.maps import SquaredDistanceMap
 from separatrix.errors import DataError, OverlapError
 from separatrix.fit.convex import ConvexOptions, fit_convex
 from separatrix.fit.labels import binary_signs

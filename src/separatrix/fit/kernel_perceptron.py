@@ -17,7 +17,7 @@ from separatrix.certificates.kernel_data import score_rounding
 from separatrix.certificates.kernel_mistakes import KernelMistakesCertificate
 from separatrix.design.base import Design
 from separatrix.design.build import make_design
-from separatrix.design.kernel_rows import KernelRows
+from separatrix.design.kernel_matrix import KernelRows
 from separatrix.errors import counted, require_choice, require_count
 from separatrix.fit.mistakes import find_separator
 from separatrix.fit.one_vs_rest import BinaryTarget

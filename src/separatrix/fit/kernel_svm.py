@@ -17,7 +17,7 @@ from separatrix.arrays import Floats, Ints
 from separatrix.certificates.kernel import KernelCertificate
 from separatrix.certificates.kernel_optimality import KernelOptimalityCertificate, KernelTask, caps_of, kernel_bound
 from separatrix.design.base import Design
-from separatrix.design.kernel_rows import KernelRows, select_rows
+from separatrix.design.kernel_matrix import KernelRows, select_rows
 from separatrix.errors import OverlapError, counted
 from separatrix.fit.kernel_space import MOST_ROWS, check_kernel
 from separatrix.fit.one_vs_rest import BinaryTarget

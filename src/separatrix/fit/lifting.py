@@ -14,7 +14,7 @@ import numpy as np
 
 from separatrix.certificates.mapped import MappedCertificate
 from separatrix.design.build import largest_entry, make_design
-from separatrix.design.maps.polynomial import PolynomialMap, count_products
+from separatrix.design.maps import PolynomialMap, count_products
 from separatrix.errors import counted, require_count
 from separatrix.fit.mapped import judge_mapped
 

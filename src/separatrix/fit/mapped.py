@@ -18,7 +18,7 @@ from separatrix.certificates.mapped import MappedCertificate, mapped_rows
 from separatrix.certificates.margin import MarginCertificate
 from separatrix.certificates.separability import SeparabilityCertificate, kept_rows, refuse_infinite
 from separatrix.design.build import column_names, make_design
-from separatrix.design.maps.base import FeatureMap
+from separatrix.design.maps import FeatureMap
 from separatrix.errors import OptionError, OverlapError
 from separatrix.fit.kernel_space import check_kernel
 from separatrix.fit.max_margin import MarginOptions, fit_max_margin

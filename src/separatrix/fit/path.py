@@ -22,7 +22,7 @@ import numpy as np
 from separatrix.arrays import Floats, Ints
 from separatrix.design.array import DenseDesign
 from separatrix.design.build import row_radius
-from separatrix.design.column_stores import column_store
+from separatrix.design.columns import column_store
 from separatrix.errors import ConvergenceWarning, OptionError, require_number
 from separatrix.fit.convex import ConvexOptions, fit_convex, shift_intercept
 from separatrix.fit.run import run

@@ -13,12 +13,12 @@ from separatrix.model.storage import HeldRows, Keeper, Storage
 from separatrix.tables.source import TableSource
 
 if TYPE_CHECKING:
-    from separatrix.design.distributed.tables import DaskTable
+    from separatrix.design.dask.tables import DaskTable
 
 
 def as_dask_table(frame: Any) -> DaskTable:
     """Return a Dask dataframe as a table, its partitions held."""
-    from separatrix.design.distributed.tables import DaskTable  # noqa: PLC0415  # Dask: few fits need it
+    from separatrix.design.dask.tables import DaskTable  # noqa: PLC0415  # Dask: few fits need it
 
     return DaskTable(frame)
 

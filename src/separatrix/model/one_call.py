@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from separatrix.design.disk.memory import parse_memory
+from separatrix.design.memory import parse_memory
 from separatrix.design.row_source import is_dask
 from separatrix.model.learn.base import LearnOptions, Strength
 from separatrix.model.on_cluster import ClusterStorage, as_dask_table

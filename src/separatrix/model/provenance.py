@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.design.encode.stored import row_blocks
+from separatrix.design.encode.blocks import row_blocks
 from separatrix.tables.infer_types import ColumnType
 from separatrix.tables.source import TableSource, as_source
 from separatrix.tables.table import Table

@@ -16,16 +16,16 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from separatrix.arrays import Floats
-from separatrix.design.array_blocks import divide
-from separatrix.design.disk.memory import default_cap
+from separatrix.design.array import divide
 from separatrix.design.encode.base import ColumnReport
+from separatrix.design.encode.blocks import encode_source, row_blocks
 from separatrix.design.encode.encoding import Encoding
-from separatrix.design.encode.stored import encode_source, row_blocks
+from separatrix.design.memory import default_cap
 from separatrix.errors import OptionError, require_choice
 from separatrix.tables.source import TableSource
 
 if TYPE_CHECKING:
-    from separatrix.design.checkpoint.journal import Journal
+    from separatrix.design.journal import Journal
 
 
 ENGINES = ("memory", "dask")
@@ -70,12 +70,12 @@ class Storage:
         with ExitStack() as stack:
             journal: Journal | None = None
             if self.checkpoint is not None:
-                from separatrix.design.checkpoint.journal import open_journal  # noqa: PLC0415  # few fits need it
+                from separatrix.design.journal import open_journal  # noqa: PLC0415  # few fits need it
 
                 journal = open_journal(self.checkpoint, identity)
                 stack.callback(journal.close)
             if self.engine == "dask":
-                from separatrix.design.distributed.cluster import open_client  # noqa: PLC0415  # Dask: few fits need it
+                from separatrix.design.dask.cluster import open_client  # noqa: PLC0415  # Dask: few fits need it
 
                 stack.enter_context(open_client(self.scheduler))  # so that all rows share one cluster
             yield Keeper(self, journal)
@@ -83,7 +83,7 @@ class Storage:
     def forget(self) -> None:
         """Delete the checkpoint, where there is one: the fit is done, and what it made is written."""
         if self.checkpoint is not None:
-            from separatrix.design.checkpoint.journal import remove_journal  # noqa: PLC0415  # few fits need it
+            from separatrix.design.journal import remove_journal  # noqa: PLC0415  # few fits need it
 
             remove_journal(self.checkpoint)
 
@@ -137,15 +137,15 @@ class HeldRows:
         if hasattr(stored, "read"):
             self._stack.callback(stored.close)
         if storage.engine == "dask":
-            from separatrix.design.distributed.cluster import spread  # noqa: PLC0415
+            from separatrix.design.dask.cluster import spread  # noqa: PLC0415
 
             X = self._stack.enter_context(spread(stored, scheduler=storage.scheduler, names=self.names))
         elif hasattr(stored, "read"):
-            from separatrix.design.disk.blocked import BlockedRows  # noqa: PLC0415  # loads scipy.sparse
+            from separatrix.design.row_source import BlockedRows  # noqa: PLC0415  # loads scipy.sparse
 
             X = BlockedRows(stored, self.names, storage.cap)
         if self._keeper.journal is not None:
-            from separatrix.design.checkpoint.journaled import JournaledRows  # noqa: PLC0415
+            from separatrix.design.journaled import JournaledRows  # noqa: PLC0415
 
             X = JournaledRows(X, self._keeper.journal)
         return X
@@ -167,7 +167,7 @@ def _divide(stored: Any, scales: Floats, folder: Path | None) -> Any:
     """Return a matrix, or a store, with its columns divided; what is given stays as it is."""
     if not hasattr(stored, "read"):
         return divide(stored, scales)
-    from separatrix.design.disk.block_writer import BlockWriter  # noqa: PLC0415
+    from separatrix.design.storage import BlockWriter  # noqa: PLC0415
 
     with BlockWriter(stored.shape[1], sparse=stored.sparse, folder=folder) as writer:
         for _, block in row_blocks(stored):

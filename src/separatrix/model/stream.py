@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.design.encode.base import ColumnReport, add_reports
-from separatrix.design.encode.cells import iso_date
+from separatrix.design.encode.retype import iso_date
 from separatrix.errors import OptionError
 from separatrix.model.predictions import Label, Predictions
 from separatrix.model.record import Model

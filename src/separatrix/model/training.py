@@ -74,7 +74,7 @@ def _identity(source: TableSource, options: TrainOptions) -> dict[str, str]:
     """Return what must be the same for a fit to go on where an earlier one was."""
     if options.storage.checkpoint is None:
         return {}
-    from separatrix.design.checkpoint.journaled import versions  # noqa: PLC0415  # few fits need it
+    from separatrix.design.journaled import versions  # noqa: PLC0415  # few fits need it
 
     asked = {**vars(options), **vars(options.learn), "engine": options.storage.engine}
     said = {name: repr(value) for name, value in asked.items() if name not in {"storage", "learn"}}

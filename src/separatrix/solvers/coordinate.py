@@ -21,8 +21,7 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 
 from separatrix.arrays import Floats
-from separatrix.design.column_stores import column_store
-from separatrix.design.columns import ColumnStore
+from separatrix.design.columns import ColumnStore, column_store
 from separatrix.problem import Problem
 from separatrix.solvers.base import Needs, Step
 from separatrix.solvers.covariance import Covariances, covariance_walk

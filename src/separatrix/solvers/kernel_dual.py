@@ -22,7 +22,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from separatrix.arrays import Floats, Ints
-from separatrix.design.kernel_rows import KernelRows
+from separatrix.design.kernel_matrix import KernelRows
 from separatrix.errors import DataError
 from separatrix.jit import WorkGate
 from separatrix.loops.kernel import add_kernel_rows, solve_block

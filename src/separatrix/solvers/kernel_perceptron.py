@@ -20,7 +20,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from separatrix.arrays import Floats, Ints
-from separatrix.design.kernel_rows import KernelRows
+from separatrix.design.kernel_matrix import KernelRows
 from separatrix.jit import WorkGate
 from separatrix.loops import online
 from separatrix.loops.kernel import DualLog, DualWeights, count_wrong, keep_best, kernel_visits

@@ -20,7 +20,7 @@ import numpy as np
 import scipy.linalg
 
 from separatrix.arrays import Bools, Floats
-from separatrix.design.column_stores import SparseColumns
+from separatrix.design.columns import SparseColumns
 from separatrix.jit import WorkGate
 from separatrix.loops.coordinate import Kinks, Weighed, descend, descend_columns, weigh
 

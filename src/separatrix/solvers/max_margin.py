@@ -22,7 +22,7 @@ from typing import ClassVar
 import numpy as np
 
 from separatrix.arrays import Floats, Indices
-from separatrix.design.threads import one_blas_thread
+from separatrix.design.base import one_blas_thread
 from separatrix.problem import Problem
 from separatrix.solvers.base import Needs, Step
 from separatrix.solvers.nearest_point import Corral

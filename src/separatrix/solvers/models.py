@@ -13,8 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from separatrix.arrays import Bools, Floats, Indices
-from separatrix.design.column_stores import SparseColumns
-from separatrix.design.columns import Columns, ColumnStore
+from separatrix.design.columns import Columns, ColumnStore, SparseColumns
 from separatrix.loops.coordinate import Kinks
 from separatrix.solvers.kinked import Elimination, GramModel, descend_by_columns, violation
 from separatrix.solvers.standing import Standing

@@ -174,11 +174,7 @@ def _loaded(
     asked: Asked,
     judge: Callable[[tuple[str, ...]], None],
 ) -> Raw:
-    from separatrix.tables.load_text import (  # noqa: PLC0415
-        common_names,
-        load_text,
-        prepare_text,
-    )
+    from separatrix.tables.load_text import common_names, load_text, prepare_text  # noqa: PLC0415
     from separatrix.tables.load_typed import load_typed  # noqa: PLC0415
 
     if files[0].kind == "libsvm":

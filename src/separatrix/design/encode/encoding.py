@@ -2,6 +2,8 @@
 
 The matrix is filled a few thousand rows at a time, so that a row's cache lines are written once: the cost is that of
 writing the matrix. It is sparse where the plan said so, whatever the rows at hand.
+
+The kinds of encoding, by the word that a model file has for them.
 """
 
 from __future__ import annotations
@@ -17,11 +19,37 @@ from numpy.typing import NDArray
 
 from separatrix.arrays import Bools, Floats
 from separatrix.codec import Record
+from separatrix.design.base import map_groups
 from separatrix.design.encode.base import Cells, ColumnEncoding, ColumnReport, Entries
-from separatrix.design.encode.kinds import column_from_record
-from separatrix.design.threads import map_groups
-from separatrix.errors import DataError, counted
+from separatrix.design.encode.columns import (
+    BooleanEncoding,
+    CategoryEncoding,
+    DateEncoding,
+    NumberEncoding,
+    PresenceEncoding,
+)
+from separatrix.design.encode.text import TextEncoding
+from separatrix.errors import DataError, ModelFileError, counted
 from separatrix.tables.table import Table
+
+_KINDS: tuple[type[ColumnEncoding], ...] = (
+    NumberEncoding,
+    BooleanEncoding,
+    CategoryEncoding,
+    DateEncoding,
+    TextEncoding,
+    PresenceEncoding,
+)
+ALL: dict[str, type[ColumnEncoding]] = {kind.kind: kind for kind in _KINDS}
+
+
+def column_from_record(record: Record) -> ColumnEncoding:
+    """Make a column's encoding from what its `to_dict` returned; its features must be those that it says."""
+    encoding = ALL[record.text("kind", ALL)].from_record(record)
+    if record.texts("features") != encoding.names:
+        raise ModelFileError(f"{record.at('features')} are not those of its encoding; the file was altered")
+    return encoding
+
 
 POLICIES = ("impute", "drop", "error")
 BLOCK_ENTRIES = 2**17  # written at a time: a megabyte, which a core's cache holds

@@ -24,7 +24,7 @@ import numpy as np
 from separatrix.arrays import Floats, Ints
 from separatrix.codec import Record
 from separatrix.design.encode.base import Cells, ColumnEncoding, Entries, gap_name
-from separatrix.design.encode.cells import read_texts
+from separatrix.design.encode.retype import read_texts
 from separatrix.errors import ModelFileError
 from separatrix.tables.table import Column
 

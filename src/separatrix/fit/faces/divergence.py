@@ -19,7 +19,7 @@ from separatrix.arrays import Floats, Indices
 from separatrix.certificates.divergence import Divergence, SignProof
 from separatrix.certificates.overlap import dense_relation
 from separatrix.certificates.rays import Rays, Relation
-from separatrix.design.threads import one_blas_thread
+from separatrix.design.base import one_blas_thread
 from separatrix.fit.faces.relations import find_relations, solve_rationals, whiten
 from separatrix.fit.faces.search import Face, strangers
 

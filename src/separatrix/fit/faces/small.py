@@ -27,8 +27,8 @@ from separatrix.arrays import Bools, Floats, Indices
 from separatrix.certificates.error_free import exact_sign_rows
 from separatrix.certificates.overlap import OverlapProof, dense_relation, overlap_holds
 from separatrix.certificates.rays import Relation
+from separatrix.design.base import one_blas_thread
 from separatrix.design.build import make_design
-from separatrix.design.threads import one_blas_thread
 from separatrix.fit.faces.few_multipliers import exact_proof, few_multipliers, in_any_columns
 from separatrix.fit.faces.rational import rational_face
 from separatrix.fit.faces.relations import Whitened, find_relations, whiten

@@ -24,7 +24,7 @@ import scipy.linalg
 import scipy.special
 
 from separatrix.arrays import Floats
-from separatrix.design.threads import one_blas_thread
+from separatrix.design.base import one_blas_thread
 from separatrix.inference.diagnosis.fitted_rows import FittedRows
 
 EXACT_ROWS = 2000  # up to which the distribution is computed

@@ -13,7 +13,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from separatrix.arrays import Floats
-from separatrix.design.threads import one_blas_thread
+from separatrix.design.base import one_blas_thread
 
 DECREMENT_TOLERANCE = 1e-18  # of ½ ∇ᵗI⁻¹∇, in units of the log-likelihood: nine digits of a standard error
 MOST_STEPS = 200

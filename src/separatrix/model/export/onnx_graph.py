@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.arrays import Floats
-from separatrix.design.encode.cells import truth_words
+from separatrix.design.encode.retype import truth_words
 from separatrix.errors import OptionError
 from separatrix.model.export.terms import LevelTerm, NumberTerm, Term, TextTerm, TruthTerm, terms_of
 from separatrix.model.predictions import label_array

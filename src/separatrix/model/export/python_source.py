@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from functools import singledispatch
 from typing import NamedTuple
 
-from separatrix.design.encode.cells import truth_words
+from separatrix.design.encode.retype import truth_words
 from separatrix.model.export.terms import DateTerm, LevelTerm, NumberTerm, Term, TextTerm, TruthTerm, terms_of
 from separatrix.model.record import Model
 from separatrix.tables.formats import BLANKS, FORMATS, ISO, MISSING_ANYWHERE, TIMES

@@ -15,7 +15,7 @@ import re
 from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
-from separatrix.design.encode.cells import truth_words
+from separatrix.design.encode.retype import truth_words
 from separatrix.tables.connection import literal
 from separatrix.tables.formats import BLANKS, FORMATS, MISSING_ANYWHERE, clean_word
 

@@ -17,11 +17,13 @@ import numpy as np
 
 from separatrix.arrays import Floats
 from separatrix.design.encode.base import ColumnEncoding
-from separatrix.design.encode.boolean import BooleanEncoding
-from separatrix.design.encode.category import CategoryEncoding
-from separatrix.design.encode.date import DateEncoding
-from separatrix.design.encode.filled import FilledEncoding
-from separatrix.design.encode.presence import PresenceEncoding
+from separatrix.design.encode.columns import (
+    BooleanEncoding,
+    CategoryEncoding,
+    DateEncoding,
+    FilledEncoding,
+    PresenceEncoding,
+)
 from separatrix.design.encode.text import TextEncoding
 from separatrix.model.record import Model
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.arrays import Bools, Floats
-from separatrix.design.array_blocks import divide
+from separatrix.design.array import divide
 from separatrix.design.base import Design
 from separatrix.design.build import make_design
 from separatrix.errors import require_number

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from separatrix.design.build import make_design
-from separatrix.design.encode.stored import encode_source
+from separatrix.design.encode.blocks import encode_source
 from separatrix.errors import counted
 from separatrix.fit.least_squares import fit_least_squares
 from separatrix.inference.diagnosis.diagnose import diagnose_rows

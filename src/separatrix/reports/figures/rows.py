@@ -13,7 +13,7 @@ import numpy as np
 from separatrix.arrays import Bools, Floats, Indices
 from separatrix.design.base import Design
 from separatrix.design.build import make_design
-from separatrix.design.encode.stored import encode_source
+from separatrix.design.encode.blocks import encode_source
 from separatrix.model.learn.penalty import spreads
 from separatrix.model.one_fit import quantities_of
 from separatrix.model.training import Trained, with_known_target

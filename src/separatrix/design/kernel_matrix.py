@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from separatrix.arrays import Floats, Ints
+from separatrix.design.base import map_groups, one_blas_thread
 from separatrix.design.kernels import RBF, Kernel, Precomputed
-from separatrix.design.threads import map_groups, one_blas_thread
 from separatrix.errors import DataError, OptionError
 
 MEGABYTE = 2**20

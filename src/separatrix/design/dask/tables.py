@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from separatrix.arrays import Bools
-from separatrix.design.distributed.engine import Engine, current_engine
-from separatrix.design.distributed.partitions import Partitions
-from separatrix.design.distributed.rows import DaskRows
+from separatrix.design.dask.design import Partitions
+from separatrix.design.dask.engine import Engine, current_engine
+from separatrix.design.dask.rows import DaskRows
 from separatrix.design.encode.base import ColumnReport, add_reports
 from separatrix.design.encode.encoding import Encoded, Encoding, refuse_gaps
 from separatrix.errors import DataError

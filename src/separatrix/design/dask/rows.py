@@ -17,14 +17,13 @@ import dask
 import numpy as np
 
 from separatrix.arrays import Bools
-from separatrix.design.array_blocks import divide
+from separatrix.design.array import divide
 from separatrix.design.base import Design
-from separatrix.design.disk.memory import default_cap, plain_size
-from separatrix.design.distributed import work
-from separatrix.design.distributed.dask_design import DaskDesign
-from separatrix.design.distributed.engine import ClusterEngine, Engine, current_engine
-from separatrix.design.distributed.partitions import Partitions
-from separatrix.design.maps.base import FeatureMap
+from separatrix.design.dask import design
+from separatrix.design.dask.design import DaskDesign, Partitions
+from separatrix.design.dask.engine import ClusterEngine, Engine, current_engine
+from separatrix.design.maps import FeatureMap
+from separatrix.design.memory import default_cap, plain_size
 from separatrix.design.row_source import RowSource
 from separatrix.errors import DataError, NeedsError
 
@@ -43,7 +42,7 @@ class DaskRows(RowSource):
 
     def design(self, names: Sequence[str], virtual: bool) -> Design:
         """Return the rows as a design."""
-        return DaskDesign(self.partitions, work.View(virtual, self.map), names)
+        return DaskDesign(self.partitions, design.View(virtual, self.map), names)
 
     def mapped(self, through: FeatureMap) -> DaskRows:
         """Return the rows to be read through a map, where they lie."""
@@ -73,7 +72,7 @@ class DaskRows(RowSource):
         """Where each row of sparse ones starts among the entries, (n + 1,); dense rows have none."""
         if not self.sparse:
             raise AttributeError("dense rows have no starts")
-        lengths = self.partitions.engine.run(work.row_lengths, [(part,) for part in self.partitions.held])
+        lengths = self.partitions.engine.run(design.row_lengths, [(part,) for part in self.partitions.held])
         return np.concatenate([[0], np.cumsum(np.concatenate(lengths))])
 
     def read(self, start: int, stop: int) -> Any:
@@ -87,7 +86,7 @@ class DaskRows(RowSource):
     @classmethod
     def of_pieces(cls, pieces: Sequence[Any], engine: Engine, names: Sequence[str] | None = None) -> DaskRows:
         """Return the rows of delayed arrays, matrices or numeric frames, one partition each."""
-        make = dask.delayed(work.stack, pure=True)
+        make = dask.delayed(design.stack, pure=True)
         return cls(Partitions(engine, engine.compute([make([piece], names) for piece in pieces])), names)
 
 
@@ -119,7 +118,7 @@ def _held(X: Any, engine: Engine, names: Sequence[str] | None) -> list[Any]:
         pieces, sizes = X.to_delayed().ravel().tolist(), _bytes_of_chunks(X)
     else:
         pieces, sizes = X.to_delayed(), np.ones(X.npartitions)
-    make = dask.delayed(work.stack, pure=True)
+    make = dask.delayed(design.stack, pure=True)
     return engine.compute([make(pieces[cut], names) for cut in _groups(sizes, engine.workers)])
 
 

@@ -20,10 +20,10 @@ import dask
 import numpy as np
 from distributed import Client, LocalCluster, WorkerPlugin
 
-from separatrix.design.disk.block_store import BlockStore
-from separatrix.design.distributed.engine import ClusterEngine, current_client
-from separatrix.design.distributed.rows import PARTITION_BYTES, DaskRows
-from separatrix.design.threads import cores
+from separatrix.design.base import cores
+from separatrix.design.dask.engine import ClusterEngine, current_client
+from separatrix.design.dask.rows import PARTITION_BYTES, DaskRows
+from separatrix.design.storage import BlockStore
 from separatrix.errors import OptionError
 
 PATIENCE = "10s"  # for the first answer of a scheduler

@@ -18,7 +18,7 @@ from distributed import Client, KilledWorker, get_client
 from distributed.client import futures_of
 from distributed.comm import CommClosedError
 
-from separatrix.design.threads import cores, map_groups, one_blas_thread
+from separatrix.design.base import cores, map_groups, one_blas_thread
 from separatrix.errors import ClusterError, OptionError
 
 Call = tuple[Any, ...]

@@ -22,7 +22,7 @@ from separatrix.tables.source import BLOCK_ROWS, TableSource, as_source
 from separatrix.tables.table import Table
 
 if TYPE_CHECKING:
-    from separatrix.design.disk.block_store import BlockStore
+    from separatrix.design.storage import BlockStore
 
 
 MOST_CELLS = 2**21  # of a table that are read at a time
@@ -117,7 +117,7 @@ class _Disk:
     """A matrix written to disk, block by block."""
 
     def __init__(self, columns: int, *, sparse: bool, folder: Path | None = None) -> None:
-        from separatrix.design.disk.block_writer import BlockWriter  # noqa: PLC0415  # loads scipy.sparse
+        from separatrix.design.storage import BlockWriter  # noqa: PLC0415  # loads scipy.sparse
 
         self.writer = BlockWriter(columns, sparse=sparse, folder=folder)
         self.rows_at_once = BLOCK_ROWS if sparse else max(FEWEST_ROWS, MOST_ENTRIES // max(1, columns))

@@ -1,1 +1,0 @@
-"""Rows on disk: written once as binary blocks, read block by block in every pass, under a cap of memory."""
