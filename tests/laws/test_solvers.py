@@ -29,11 +29,10 @@ from separatrix.losses import Loss
 from separatrix.penalties import L1, L2, NoPenalty, Penalty
 from separatrix.perceptron_rule import UpdateRule
 from separatrix.problem import Problem
-from separatrix.solvers import updates as updates_module
+from separatrix.solvers import visits as updates_module
 from separatrix.solvers.base import Needs, Step, check_needs
-from separatrix.solvers.batch_perceptron import BatchPerceptron
 from separatrix.solvers.max_margin import MaxMargin
-from separatrix.solvers.perceptron import Keep, Perceptron, PerceptronState
+from separatrix.solvers.perceptron import BatchPerceptron, Keep, Perceptron, PerceptronState
 from separatrix.solvers.visits import Order
 
 N, P = 20, 3

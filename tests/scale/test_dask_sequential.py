@@ -13,8 +13,8 @@ from separatrix.design.build import make_design
 from separatrix.errors import ConvergenceWarning, NeedsError, OptionError
 from separatrix.losses import Perceptron as PerceptronLoss
 from separatrix.problem import Problem
-from separatrix.solvers.averaging import PerceptronMixing
 from separatrix.solvers.base import check_needs
+from separatrix.solvers.mixing import PerceptronMixing
 from separatrix.solvers.perceptron import Perceptron, PerceptronState
 
 da = pytest.importorskip("dask.array")

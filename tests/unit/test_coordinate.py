@@ -24,7 +24,8 @@ from separatrix.losses import Hinge, Logistic, Loss, Softmax, Squared, SquaredHi
 from separatrix.penalties import L1, L2, ElasticNet, NoPenalty, Penalty
 from separatrix.problem import Problem
 from separatrix.solvers import coordinate as coordinate_module
-from separatrix.solvers import models, working_set
+from separatrix.solvers import working_set
+from separatrix.solvers import working_set as models
 from separatrix.solvers.base import check_needs
 from separatrix.solvers.coordinate import Coordinate, Memory
 

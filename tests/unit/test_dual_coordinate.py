@@ -21,8 +21,8 @@ from separatrix.losses import Hinge, Logistic, Loss, SquaredHinge
 from separatrix.numerics import sigmoid
 from separatrix.penalties import L1, L2, NoPenalty
 from separatrix.problem import Problem
-from separatrix.solvers import momentum as momentum_module
-from separatrix.solvers import multipliers as multipliers_module
+from separatrix.solvers import dual_coordinate as momentum_module
+from separatrix.solvers import dual_coordinate as multipliers_module
 from separatrix.solvers.base import Step, check_needs
 from separatrix.solvers.dual_coordinate import DualCoordinate
 

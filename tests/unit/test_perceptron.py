@@ -14,7 +14,7 @@ import separatrix as sx
 from separatrix.errors import ConvergenceWarning, OptionError
 from separatrix.fit import perceptron as fit_module
 from separatrix.solvers import perceptron as solver_module
-from separatrix.solvers import updates as updates_module
+from separatrix.solvers import visits as updates_module
 
 X = np.array([[1, 4], [1, -2], [-1, -3], [-1, 2], [-2, 0]], dtype=float)
 Y = np.array([1, 1, -1, -1, -1])

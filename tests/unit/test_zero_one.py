@@ -17,7 +17,7 @@ from separatrix.certificates.base import certificate_from_dict
 from separatrix.certificates.covers import cover_needs, packing_bound
 from separatrix.certificates.zero_one import InfeasibleRows
 from separatrix.errors import ConvergenceWarning, OptionError
-from separatrix.solvers.subsystems import exact_subsystem
+from separatrix.solvers.fewest_mistakes import exact_subsystem
 
 
 def noisy(n=60, p=3, flipped=0.1, seed=1):

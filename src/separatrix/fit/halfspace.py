@@ -22,7 +22,7 @@ from separatrix.fit.run import Run, Watch, run
 from separatrix.fit.stopping import AtLeast, AtMost, Status
 from separatrix.losses.margin import Perceptron as PerceptronLoss
 from separatrix.problem import Problem
-from separatrix.solvers.halfspace import HalfspaceLP
+from separatrix.solvers.halfspace_lp import HalfspaceLP
 
 NO_MARGIN = 1e-9  # in columns of equal size: what HiGHS cannot tell from 0
 

@@ -21,8 +21,7 @@ from separatrix.design.moments import moments, residual_sums, triangle
 from separatrix.errors import NeedsError, counted
 from separatrix.fit.aliases import Aliases, find_aliases, least_norm, pivoted_aliases
 from separatrix.problem import Problem
-from separatrix.solvers.normal_equations import Factor, cholesky, scaled_triangle
-from separatrix.solvers.refined_qr import refined_fit
+from separatrix.solvers.least_squares import Factor, cholesky, refined_fit, scaled_triangle
 
 SMALL = 2**18  # entries of a matrix that is factored in memory, refined to the last digit
 FACTORED = 3000  # columns, up to which a matrix of them is factored

@@ -38,8 +38,7 @@ from separatrix.fit.trace import Trace
 from separatrix.losses.squared import Squared
 from separatrix.problem import Problem
 from separatrix.solvers.base import Solver
-from separatrix.solvers.descent import DIVERGING_RISES
-from separatrix.solvers.gradient import Gradient
+from separatrix.solvers.gradient import DIVERGING_RISES, Gradient
 from separatrix.solvers.stochastic import Stochastic
 from separatrix.solvers.visits import Order
 

@@ -23,8 +23,7 @@ from separatrix.errors import ConvergenceWarning, DataError, counted, require_ch
 from separatrix.fit.stopping import AtLeast, AtMost, Status, first_met
 from separatrix.fit.trace import StepLog
 from separatrix.solvers.base import Step
-from separatrix.solvers.descent import DIVERGING_RISES, Progress
-from separatrix.solvers.gradient import descend
+from separatrix.solvers.gradient import DIVERGING_RISES, Progress, descend
 
 RULES = {"gradient": "step_length", "change": "change"}
 TRACED = ("step_length", "change", "curvature")

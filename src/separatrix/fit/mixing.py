@@ -9,9 +9,8 @@ from separatrix.certificates.mixing import MixingCertificate
 from separatrix.design.base import Design
 from separatrix.errors import OptionError, counted
 from separatrix.fit.run import Run
-from separatrix.solvers.averaged_descent import AveragedDescent
-from separatrix.solvers.averaging import PerceptronMixing
 from separatrix.solvers.base import Solver
+from separatrix.solvers.mixing import AveragedDescent, PerceptronMixing
 from separatrix.solvers.perceptron import Perceptron
 from separatrix.solvers.stochastic import Stochastic
 

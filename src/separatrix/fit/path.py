@@ -30,7 +30,7 @@ from separatrix.fit.stopping import AtLeast, AtMost, Status
 from separatrix.penalties import Penalty, make_penalty
 from separatrix.problem import Problem
 from separatrix.solvers.coordinate import Coordinate, Memory
-from separatrix.solvers.standing import row_shares, settle, stand
+from separatrix.solvers.iterate import row_shares, settle, stand
 
 RATIO, WIDE_RATIO = 1e-4, 1e-2  # smallest to largest strength, and the same with more columns than rows
 LEAST_L1_RATIO = 1e-3  # stands for l1_ratio 0, whose coefficients no strength makes 0, where strengths are not given

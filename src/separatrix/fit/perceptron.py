@@ -31,8 +31,7 @@ from separatrix.losses.margin import Perceptron as PerceptronLoss
 from separatrix.perceptron_rule import UpdateRule, predicted_signs
 from separatrix.problem import Problem
 from separatrix.solvers.base import Solver
-from separatrix.solvers.batch_perceptron import BatchPerceptron
-from separatrix.solvers.perceptron import VOTE_BYTES, Keep, Perceptron, PerceptronState
+from separatrix.solvers.perceptron import VOTE_BYTES, BatchPerceptron, Keep, Perceptron, PerceptronState
 from separatrix.solvers.visits import Order
 
 SMALL_DATA = 50_000  # entries of the design up to which looking for the widest margin costs next to nothing

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from separatrix.arrays import Floats, Ints
-from separatrix.solvers.updates import UpdateRecord
+from separatrix.solvers.visits import UpdateRecord
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ from separatrix.losses.margin import Logistic
 from separatrix.losses.margin import ZeroOne as ZeroOneLoss
 from separatrix.penalties import make_penalty
 from separatrix.problem import Problem
-from separatrix.solvers.zero_one import ZeroOne, ZeroOneState
+from separatrix.solvers.fewest_mistakes import ZeroOne, ZeroOneState
 
 PATIENCE = 10.0  # seconds of one integer program, at most
 START = ConvexOptions(tol=1e-4, max_passes=50)

@@ -28,8 +28,7 @@ from separatrix.perceptron_rule import UpdateRule
 from separatrix.problem import Problem
 from separatrix.solvers.base import Needs, Step
 from separatrix.solvers.perceptron import Keep
-from separatrix.solvers.updates import UpdateRecord
-from separatrix.solvers.visits import Order, VisitPlan
+from separatrix.solvers.visits import Order, UpdateRecord, VisitPlan
 
 Forget = Literal["oldest", "smallest"]
 LOG_ROWS = 2**15  # updates that a call of the loop logs before it is emptied

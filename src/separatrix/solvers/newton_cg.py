@@ -30,16 +30,8 @@ from separatrix.losses.base import Loss
 from separatrix.numerics import softmax
 from separatrix.problem import Problem
 from separatrix.solvers.base import Needs, Step
+from separatrix.solvers.lbfgs import ROWS_PER_COLUMN, Solve, by_columns, by_products, by_rows, invertible, row_products
 from separatrix.solvers.newton import SMOOTH_ADVICE
-from separatrix.solvers.precondition import (
-    ROWS_PER_COLUMN,
-    Solve,
-    by_columns,
-    by_products,
-    by_rows,
-    invertible,
-    row_products,
-)
 
 LOOSEST = 0.3  # residual of the first Newton equation, relative to its right side
 TIGHTEST = 0.1  # of the last: each step then lowers the excess by a hundred, and no pass is spent on more

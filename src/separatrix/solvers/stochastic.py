@@ -27,7 +27,7 @@ from separatrix.loops import stochastic
 from separatrix.losses.base import ScalarLoss
 from separatrix.problem import Problem
 from separatrix.solvers.base import Needs, Step
-from separatrix.solvers.descent import Progress, least_curvature_of
+from separatrix.solvers.gradient import Progress, least_curvature_of
 from separatrix.solvers.visits import Order, by_blocks
 
 ROW_WORK = 40  # interpreted operations of a visit beside those on the row's entries

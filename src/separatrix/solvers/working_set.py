@@ -8,27 +8,236 @@ to every set and are settled by themselves before a dual point is taken, so that
 Cost: one pass for the gradient a step, shares of a pass for the working set (a pass where storage is dense), k²
 products a row for its Gram matrix, seldom. With more than `LARGEST_SET` coefficients not 0, those farthest from optimal
 take turns, and steps are many.
+
+Dual points of the one objective under an L1 part: the slopes of the loss, scaled to where the dual is finite.
+
+    D(tα) = −Σ sᵢ loss*(tαᵢ, yᵢ) / Σ sᵢ − penalty*(t·v),    v = −Σ sᵢ αᵢ xᵢ / Σ sᵢ,    |t·vⱼ| ≤ absolute·weightⱼ
+
+With a quadratic part D is finite everywhere; then t = 1 is tried beside the t that fits v − quadratic·weight·w into the
+box. Coefficients of weight 0 ask that their vⱼ = 0: the caller has moved the slopes so (`balance`). Every D bounds the
+objective from below, so the best one seen may be kept.
+
+Distance: the loss's curvature is at most L, so D is strongly concave and the optimal slopes lie within √(2L·gap) of the
+point: a column with |t·vⱼ| + ‖xⱼ‖·√(2L·gap) below the box's edge has coefficient 0 at the optimum (Ndiaye, Fercoq,
+Gramfort and Salmon, Gap safe screening rules, 2017).
+
+Quadratic models of the loss on some columns, with Gram matrices remembered from model to model.
+
+A Gram matrix costs as much as many descents on it, and the curvature of the loss changes little from step to step: so
+one is kept, with the row weights that it was made with, until it serves badly (`forget`) or too many columns are new.
+Since models only give directions, an old one costs accuracy of the direction and nothing else; a loss of constant
+curvature never outgrows it.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
 
-from separatrix.arrays import Floats, Indices
+from separatrix.arrays import Bools, Floats, Indices
 from separatrix.design.build import row_radius
-from separatrix.design.columns import ColumnStore
+from separatrix.design.columns import Columns, ColumnStore, SparseColumns
 from separatrix.loops.coordinate import Kinks
 from separatrix.losses.base import Loss
 from separatrix.problem import Problem
 from separatrix.solvers.base import Step
-from separatrix.solvers.dual_point import DualPoint, best_dual_point, screened
-from separatrix.solvers.kinked import violation
-from separatrix.solvers.models import Modeller, RememberedGram, Target
-from separatrix.solvers.standing import balance, row_shares, search, settle, stand
+from separatrix.solvers.iterate import Standing, balance, row_shares, search, settle, stand
+from separatrix.solvers.l1_quadratic import Elimination, GramModel, descend_by_columns, violation
+
+BALANCED = 1e-9  # relative to the slopes: how near to 0 a free coefficient's sum must be
+INSIDE = 1.0 - 4.0 * float(np.finfo(np.float64).eps)  # so that rounding leaves a scaled point in its box
+
+
+@dataclass(frozen=True)
+class DualPoint:
+    """Slopes of the loss, one a row, the coefficients that they make, raveled, and the dual; −inf if not feasible."""
+
+    value: float
+    slopes: Floats
+    dual_coef: Floats
+
+
+def best_dual_point(
+    problem: Problem, share: Floats, coef: Floats, slopes: Floats, dual_coef: Floats, kinks: Kinks
+) -> DualPoint:
+    """Return the best of the scaled slopes; `dual_coef` is v at the slopes, 0 for columns left out.
+
+    What is left of the free coefficients' sums counts against it, times the coefficients.
+    """
+    free = problem.penalty_weights == 0.0
+    off = float(np.abs(dual_coef[free]).max(initial=0.0))
+    if off > BALANCED * float(np.sqrt(np.mean(slopes * slopes))):
+        return DualPoint(-math.inf, slopes, dual_coef.reshape(-1))
+    left = float(np.abs(coef[free] * dual_coef[free]).sum())
+    boxed = dual_coef.reshape(-1) * np.repeat(~free, coef.size // len(coef))
+    points = [
+        _point(problem, share, slopes * scale, boxed * scale, left)
+        for scale in _scales(problem, coef.reshape(-1), boxed, kinks)
+    ]
+    return max(points, key=lambda point: point.value)
+
+
+def screened(problem: Problem, point: DualPoint, gap: float, column_norms: Floats) -> Bools:
+    """Return the columns that have coefficients 0 at the optimum, whatever else they are at it, (p,)."""
+    bound = problem.loss.curvature_bound
+    if bound is None or not math.isfinite(gap):
+        return np.zeros(len(column_norms), dtype=bool)
+    largest = np.abs(point.dual_coef).reshape(len(column_norms), -1).max(axis=1)
+    room = problem.penalty.absolute * problem.penalty_weights - math.sqrt(2.0 * bound * max(gap, 0.0)) * column_norms
+    return np.asarray(largest < room)
+
+
+def _scales(problem: Problem, coef: Floats, dual_coef: Floats, kinks: Kinks) -> set[float]:
+    """Return the scales worth trying: into the box and, where there is no box, none."""
+    if problem.penalty.absolute == 0.0:
+        return {1.0}
+    if problem.penalty.quadratic == 0.0:
+        return {INSIDE / max(1.0, float((np.abs(dual_coef) / kinks.scale).max()))}
+    inner = np.abs(dual_coef - kinks.ridge * coef) / kinks.scale
+    return {1.0, INSIDE / max(1.0, float(inner.max()))}
+
+
+def _point(problem: Problem, share: Floats, slopes: Floats, dual_coef: Floats, left: float) -> DualPoint:
+    value = -left - float(np.sum(share * problem.loss.conjugate(slopes, problem.y)))
+    if problem.penalty.absolute == 0.0 or problem.penalty.quadratic > 0.0:  # else the point is in the box
+        weights = problem.penalty_weights
+        value -= problem.penalty.conjugate(dual_coef.reshape(len(weights), -1), weights)
+    return DualPoint(value if math.isfinite(value) else -math.inf, slopes, dual_coef)
+
+
+REMEMBERED = 4000  # coefficients whose products are remembered at most
+FEW_NEW = 0.06  # of the columns: so many new ones are added to a Gram matrix faster than it is made anew
+OUTGROWN = 0.1  # of the violation left by a model: its Hessian is too old
+UNSETTLED = 0.2  # of a working set that is new: sets still change, and a Gram matrix would not be used for long
+LONG_ROWS = 12  # entries of a working set a row, above which its Gram matrix costs more than a descent by columns
+MODELS = 8  # on one working set, at most
+COLUMN_MODELS = 2  # the same, of models by columns
+COLUMN_CYCLES = 3  # of descent in such a model
+TOGETHER = 64  # columns made dense at once
+
+
+class RememberedGram:
+    """The Hessian of the loss in the coefficients of columns met so far, at the row weights it was made with."""
+
+    def __init__(self, store: ColumnStore) -> None:
+        self.store = store
+        self.forget()
+
+    def forget(self) -> None:
+        """Have the next Hessian made anew."""
+        self.known = np.zeros(0, dtype=np.intp)
+        self.weights, self.products = np.zeros(0), np.zeros((0, 0))
+
+    def knows(self, columns: Columns) -> bool:
+        """Tell whether all but few of the columns are known."""
+        return len(np.setdiff1d(columns.indices, self.known)) <= 1 + FEW_NEW * len(columns.indices)
+
+    def of(self, columns: Columns, weights: Floats) -> Floats:
+        """Return the Hessian of some columns, (k, k) or (k·K, k·K): an old one, or one with the weights given."""
+        new, classes = np.setdiff1d(columns.indices, self.known), weights.shape[1] if weights.ndim > 1 else 1
+        few = 0 if classes > 1 else 1 + FEW_NEW * len(columns.indices)
+        if len(new) > few or (len(self.known) + len(new)) * classes > REMEMBERED or not len(self.known):
+            self.known, self.weights, self.products = columns.indices, weights, columns.hessian(weights)
+        elif len(new):
+            self._extend(new)
+        order = np.argsort(self.known)
+        features = order[np.searchsorted(self.known, columns.indices, sorter=order)]
+        places = (classes * features[:, np.newaxis] + np.arange(classes)).reshape(-1)
+        return np.asarray(self.products[np.ix_(places, places)])
+
+    def _extend(self, new: Indices) -> None:
+        """Add the products of new columns with each other and with those known."""
+        size, total = len(self.known), len(self.known) + len(new)
+        known = np.concatenate([self.known, new])
+        order = np.argsort(known)
+        everything = self.store.take(known[order])
+        products = np.empty((total, total))
+        products[:size, :size] = self.products
+        for first in range(0, len(new), TOGETHER):
+            part = new[first : first + TOGETHER]
+            dense = self.store.take(part).times(np.eye(len(part)))
+            columns = np.empty((total, len(part)))
+            columns[order] = everything.transposed_times(self.weights[:, np.newaxis] * dense)
+            products[:, size + first : size + first + len(part)] = columns
+            products[size + first : size + first + len(part)] = columns.T
+        self.known, self.products = known, products
+
+
+@dataclass(frozen=True)
+class Target:
+    """Which coefficients of some columns, raveled, a model may move: chosen ones with their kinks, and free ones."""
+
+    chosen: Bools
+    free: Bools
+    kinks: Kinks
+    easing: float
+
+
+class Modeller:
+    """Makes models for one working set after another, by columns while sets still change and Gram matrices are dear."""
+
+    def __init__(self, remembered: RememberedGram) -> None:
+        self.remembered = remembered
+        self.last = np.zeros(0, dtype=np.intp)
+        self.by_columns = False
+
+    def turn_to(self, columns: Columns, target: Target) -> int:
+        """Take up a working set and decide how to go about it; return how many models it is worth."""
+        new = len(np.setdiff1d(columns.indices, self.last))
+        self.last, self.by_columns = columns.indices, False
+        if not isinstance(columns, SparseColumns):
+            return 1  # their gradient costs as much as that of all columns
+        n, size = columns.matrix.shape
+        only_ones = int(target.free.sum()) == int(columns.with_ones)
+        one_score = len(target.free) == len(columns.indices)
+        if only_ones and one_score and columns.matrix.nnz > LONG_ROWS * n:
+            self.by_columns = new > UNSETTLED * size and not self.remembered.knows(columns)
+        return COLUMN_MODELS if self.by_columns else MODELS
+
+    def change(self, columns: Columns, here: Standing, gradient: Floats, target: Target) -> Floats:
+        """Return the change of the columns' coefficients that all but minimises a model, shaped as the gradient."""
+        coef = here.coef[columns.indices].reshape(-1)
+        if self.by_columns:
+            assert isinstance(columns, SparseColumns)
+            moved = _change_by_columns(columns, here, coef, target)
+        else:
+            hessian = self.remembered.of(columns, here.weighted_curvature)
+            moved = _change_by_gram(hessian, coef, gradient.reshape(-1), target)
+        return moved.reshape(gradient.shape)
+
+    def judge(self, before: float, after: float) -> None:
+        """Learn what the last model made of the violation: an old Hessian that leaves much of it is forgotten."""
+        if after > OUTGROWN * before and not self.by_columns:
+            self.remembered.forget()
+
+
+def _change_by_columns(columns: SparseColumns, here: Standing, coef: Floats, target: Target) -> Floats:
+    kinks = Kinks(*(part[target.chosen] for part in target.kinks))
+    before, weights, residual = coef[target.chosen], here.weighted_curvature, here.weighted_slope
+    moved, shift = descend_by_columns(columns, weights, residual, before, kinks, cycles=COLUMN_CYCLES)
+    change = np.full(len(coef), shift)
+    change[target.chosen] = moved - before
+    return change
+
+
+def _change_by_gram(hessian: Floats, coef: Floats, gradient: Floats, target: Target) -> Floats:
+    """Return the change of raveled coefficients that minimises a model but for `easing` of the violation."""
+    kept, coef = target.chosen | target.free, coef[target.chosen]
+    kinks = Kinks(*(part[target.chosen] for part in target.kinks))
+    if not kept.all():
+        hessian = hessian[np.ix_(kept, kept)]
+    eliminated = Elimination.of(hessian, gradient[kept], target.free[kept])
+    model = GramModel(eliminated.gram, eliminated.gradient.copy(), coef.copy(), kinks)
+    model.minimise(target.easing * float(violation(coef, eliminated.gradient, kinks).max(initial=0.0)))
+    change = np.zeros(len(gradient))
+    change[target.chosen] = model.coef - coef
+    change[target.free] = eliminated.follow_up(model.coef - coef)
+    return change
+
 
 LARGEST_SET = 3000  # coefficients, whose Gram matrix takes 72 MB
 FEWEST_NEW = 100  # coefficients that may join a set at once, or as many as it has

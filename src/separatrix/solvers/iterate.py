@@ -12,7 +12,7 @@ import numpy as np
 from separatrix.arrays import Floats
 from separatrix.design.columns import Columns
 from separatrix.problem import Problem
-from separatrix.solvers.kinked import pseudo_inverse
+from separatrix.solvers.l1_quadratic import pseudo_inverse
 
 SETTLING_STEPS = 30
 SETTLED = 1e-13  # relative to the slopes: sums over free columns that count as 0

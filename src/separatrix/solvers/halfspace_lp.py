@@ -1,4 +1,6 @@
-"""A separating halfspace by linear programming (HiGHS): the widest margin in the L1 norm.
+"""Working sets of rows: which to start with, which to add, so that few passes settle what only few rows decide.
+
+A separating halfspace by linear programming (HiGHS): the widest margin in the L1 norm.
 
     maximise t    subject to    yᵢ w·xᵢ ≥ t for all rows,    |wⱼ| ≤ 1/sⱼ for all columns but the virtual one
 
@@ -22,11 +24,32 @@ import numpy as np
 import scipy
 import scipy.sparse as sp
 
-from separatrix.arrays import Floats, Indices
+from separatrix.arrays import Bools, Floats, Indices
 from separatrix.design.base import Design
 from separatrix.problem import Problem
 from separatrix.solvers.base import Needs, Step
-from separatrix.solvers.row_sets import lowest_rows, rows_within, spread_rows
+
+
+def rows_within(p: int, entries: int, least: int) -> int:
+    """Return how many rows of p columns have so many entries, but at least so many rows."""
+    return max(least, entries // p)
+
+
+def spread_rows(y: Floats, wanted: int) -> Indices:
+    """Return rows of either sign, evenly spread, about so many; all of them if there are no more."""
+    if len(y) <= wanted:
+        return np.arange(len(y))
+    groups = [np.flatnonzero(y > 0.0), np.flatnonzero(y < 0.0)]
+    return np.sort(np.concatenate([group[:: max(1, -(-2 * len(group) // wanted))] for group in groups]))
+
+
+def lowest_rows(margins: Floats, group: Bools, inside: Indices, most: int) -> Indices:
+    """Return the lowest rows of a group, at most so many, that lie below all of those that are in the set."""
+    own = inside[group[inside]]
+    ceiling = float(margins[own].min()) if len(own) else np.inf
+    below = np.flatnonzero(group & (margins < ceiling))
+    return below if len(below) <= most else below[np.argpartition(margins[below], most)[:most]]
+
 
 FIRST_ENTRIES = 2**16  # of the first working set, at most, but for FIRST_ROWS
 FIRST_ROWS = 256
