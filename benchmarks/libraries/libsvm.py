@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.svm import SVC
 
 from measure import Contender
-from separatrix.certificates.kernel_optimality import KernelTask, kernel_bound
+from separatrix.certificates.optimality import KernelTask, kernel_bound
 from separatrix.design.kernel_matrix import training_scores
 from separatrix.design.kernels import RBF
 from separatrix.solvers.kernel_dual import middle_intercept

@@ -7,7 +7,7 @@ import pytest
 
 import separatrix as sx
 from separatrix.certificates.base import certificate_from_dict
-from separatrix.certificates.mixing import MixingCertificate
+from separatrix.certificates.mistakes import MixingCertificate
 from separatrix.design.array import DenseDesign
 from separatrix.design.build import make_design
 from separatrix.errors import ConvergenceWarning, NeedsError, OptionError

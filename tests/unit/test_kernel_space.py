@@ -8,7 +8,7 @@ from sklearn.datasets import make_circles, make_moons
 from sklearn.svm import SVC
 
 import separatrix as sx
-from separatrix.certificates.kernel import KernelCertificate
+from separatrix.certificates.margin import KernelCertificate
 from separatrix.errors import DataError, OptionError
 
 SQUARE = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])

@@ -14,8 +14,7 @@ from scipy.optimize import linprog
 
 import separatrix as sx
 from separatrix.certificates.base import certificate_from_dict
-from separatrix.certificates.covers import cover_needs, packing_bound
-from separatrix.certificates.zero_one import InfeasibleRows
+from separatrix.certificates.fewest_mistakes import InfeasibleRows, cover_needs, packing_bound
 from separatrix.errors import ConvergenceWarning, OptionError
 from separatrix.solvers.fewest_mistakes import exact_subsystem
 

@@ -3,18 +3,191 @@
 A float dot product of p terms is off by at most (p + 2)·ε·‖x‖·‖w‖; a margin farther from 0 than that has its true
 sign. The few that are nearer are computed as the rational numbers that they are. Cost: two passes and the near rows
 in rationals.
+
+Floats as what they are, integers times a power of two, so that sums of products of them are exact and fast.
+
+Cost: one product of Python integers an entry; they stay short unless the entries' sizes differ by hundreds of orders.
+
+Signs of sums of products without error: whole numbers and error-free sums where they do, rationals where not.
+
+Products of whole numbers that add up to less than 2^53 are exact in floats, in any order. Other terms are split into
+floats that are exact (`numerics.two_product`) and summed with their errors kept (`numerics.two_sum`), many rows at a
+time; what even that leaves open is summed as rationals. Cost: some ten operations a term.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.arrays import EPSILON, Floats
+from separatrix.arrays import EPSILON, Bools, Floats, Signs
 from separatrix.design.base import Design
-from separatrix.numerics import exact_dot
+from separatrix.numerics import exact_dot, two_product, two_sum
+
+MANTISSA_BITS = 53
+ROWS_AT_ONCE = 256
+
+
+def as_integers(values: Any) -> tuple[NDArray[Any], int]:
+    """Return integers (an array of Python's) and the exponent e with values = integers · 2^e, exactly."""
+    mantissas, exponents = np.frexp(np.asarray(values, dtype=np.float64))
+    shifts = np.where(mantissas == 0.0, 0, exponents.astype(np.int64) - MANTISSA_BITS)
+    least = int(shifts[mantissas != 0.0].min(initial=0)) if np.any(mantissas) else 0
+    whole = np.ldexp(mantissas, MANTISSA_BITS).astype(np.int64).astype(object)
+    return whole << np.where(mantissas == 0.0, 0, shifts - least).astype(object), least
+
+
+def exact_margins(design: Design, signs: Floats, coef: Floats, rows: Sequence[int] | NDArray[Any]) -> list[Fraction]:
+    """Return yᵢ w·xᵢ of some rows as the rational numbers that they are."""
+    weights, scale = as_integers(coef)
+    margins = []
+    for first in range(0, len(rows), ROWS_AT_ONCE):
+        some = np.asarray(rows[first : first + ROWS_AT_ONCE], dtype=np.intp)
+        entries, unit = as_integers(design.take(some))
+        for sign, total in zip(signs[some].tolist(), (entries @ weights).tolist(), strict=True):
+            margins.append(int(sign) * total * Fraction(2) ** (unit + scale))
+    return margins
+
+
+def exact_combination(points: Floats, multipliers: Sequence[Fraction]) -> list[Fraction]:
+    """Return Σ λᵢ pᵢ of some points (k, p), exactly."""
+    entries, unit = as_integers(points)
+    common = math.lcm(*(number.denominator for number in multipliers))
+    whole = np.array([int(number * common) for number in multipliers], dtype=object)
+    return [total * Fraction(2) ** unit / common for total in (whole @ entries).tolist()]
+
+
+def rounded_down_root(square: Fraction) -> float:
+    """Return the root of a rational number as a float that is not above it."""
+    root = _near_root(square)
+    while Fraction(root) ** 2 > square:
+        root = math.nextafter(root, 0.0)
+    return root
+
+
+def rounded_up_root(square: Fraction) -> float:
+    """Return the root of a rational number as a float that is not below it."""
+    root = _near_root(square)
+    while Fraction(root) ** 2 < square:
+        root = math.nextafter(root, math.inf)
+    return root
+
+
+def _near_root(square: Fraction) -> float:
+    """Return a float within a few units of the root, also where the square leaves the range of a float."""
+    shift = (square.numerator.bit_length() - square.denominator.bit_length()) // 2
+    return math.ldexp(math.sqrt(float(square / Fraction(4) ** shift)), shift)
+
+
+SAFE_EXPONENT = 300  # entries within 2^±300 have products and errors that are exact floats
+DISTILLATIONS = 6  # sweeps of error-free sums before rationals are asked
+WHOLE = 2.0**52  # sums of whole numbers of less are exact
+
+
+def exact_sign_rows(rows: Floats, weights: Sequence[Fraction]) -> Signs:
+    """Return the sign of each row's exact product with the weights."""
+    support = [j for j in np.flatnonzero(rows.any(axis=0)).tolist() if weights[j]]
+    kept, used = rows[:, support], [weights[j] for j in support]
+    signs = np.zeros(len(rows), dtype=np.int8)
+    if not support:
+        return signs
+    if (whole := _whole_signs(kept, used)) is not None:
+        return whole
+    open_rows = np.ones(len(rows), dtype=np.bool_)
+    terms = _exact_terms(kept, used)
+    if terms is not None:
+        signs, open_rows = _distil(*terms)
+    for row in np.flatnonzero(open_rows).tolist():
+        total = sum((Fraction(x) * w for x, w in zip(kept[row].tolist(), used, strict=True) if x), Fraction(0))
+        signs[row] = (total > 0) - (total < 0)
+    return signs
+
+
+def _whole_signs(rows: Floats, weights: Sequence[Fraction]) -> Signs | None:
+    """Return the signs where all products are whole numbers of small sums; None where they are not."""
+    scaled, exact = scaled_floats(weights)
+    if scaled is None or not exact or not (scaled == np.rint(scaled)).all():
+        return None
+    largest = np.abs(rows).max(axis=0, initial=0.0)
+    if largest.max() >= WHOLE or largest @ np.abs(scaled) >= WHOLE or not (rows == np.rint(rows)).all():
+        return None
+    return np.sign(rows @ scaled).astype(np.int8)
+
+
+def scaled_floats(weights: Sequence[Fraction]) -> tuple[Floats | None, bool]:
+    """Return weights as floats, none below about 1, whole numbers if they can be, and whether they are exact.
+
+    None where they range too widely.
+    """
+    if all(weight.denominator == 1 for weight in weights):
+        whole = [weight.numerator for weight in weights]
+        if 0 < max(map(abs, whole), default=0) < WHOLE // 2:
+            return np.array(whole, dtype=np.float64), True
+    exponents = [binary_exponent(weight) for weight in weights if weight]
+    if not exponents or max(exponents) - min(exponents) > 2 * SAFE_EXPONENT:
+        return None, False
+    shared = math.lcm(*(weight.denominator for weight in weights))
+    factor = Fraction(shared)
+    if max(exponents) + shared.bit_length() > 52:
+        factor = Fraction(2) ** -min(exponents)
+    scaled = [weight * factor for weight in weights]
+    floats = [float(weight) for weight in scaled]
+    return np.array(floats), all(Fraction(x) == weight for x, weight in zip(floats, scaled, strict=True))
+
+
+def binary_exponent(number: Fraction) -> int:
+    """Return e with 2^(e−1) ≤ |number| < 2^(e+1), about the binary logarithm."""
+    return number.numerator.bit_length() - number.denominator.bit_length()
+
+
+def _exact_terms(rows: Floats, weights: Sequence[Fraction]) -> tuple[Floats, Bools] | None:
+    """Return terms (k, t) whose sums have the products' signs exactly, and which rows they hold for."""
+    shared = math.lcm(*(_odd_part(weight.denominator) for weight in weights))
+    exponents = np.array([binary_exponent(weight) for weight in weights])
+    used = [weight * shared / Fraction(2) ** int(e) for weight, e in zip(weights, exponents, strict=True)]
+    with np.errstate(over="ignore", under="ignore"):
+        sizes = np.frexp(np.abs(rows).max(axis=0, initial=0.0))[1] + exponents
+        scaled = np.ldexp(rows, exponents - int(sizes.max()))
+    small, large = 2.0**-SAFE_EXPONENT, 2.0**SAFE_EXPONENT
+    safe = ((rows == 0.0) | ((np.abs(scaled) >= small) & (np.abs(scaled) <= large))).all(axis=1)
+    terms: list[Any] = []
+    for column, weight in zip(scaled.T, used, strict=True):
+        rest = weight
+        while rest:
+            if not -SAFE_EXPONENT < binary_exponent(rest) < SAFE_EXPONENT:
+                return None
+            piece = float(rest)
+            terms += two_product(column, piece)
+            rest -= Fraction(piece)
+    return np.array(terms), safe
+
+
+def _distil(terms: Floats, safe: Bools) -> tuple[Signs, Bools]:
+    """Return the signs of the sums of terms, one a column of them, and which are still open."""
+    signs = np.zeros(terms.shape[1], dtype=np.int8)
+    still = np.flatnonzero(safe)
+    terms = terms[:, still]
+    for _ in range(DISTILLATIONS):
+        for k in range(1, len(terms)):
+            terms[k], terms[k - 1] = two_sum(terms[k], terms[k - 1])
+        rest = np.abs(terms[:-1]).sum(axis=0) * (1.0 + len(terms) * EPSILON)
+        done = (np.abs(terms[-1]) > rest) | ((rest == 0.0) & (terms[-1] == 0.0))
+        signs[still[done]] = np.sign(terms[-1, done])
+        still, terms = still[~done], terms[:, ~done]
+        if not len(still):
+            break
+    open_rows = ~safe
+    open_rows[still] = True
+    return signs, open_rows
+
+
+def _odd_part(number: int) -> int:
+    return number // (number & -number)
 
 
 def rounding_bound(norms: Any, weights: Floats) -> Any:

@@ -7,32 +7,233 @@ for if a unit w has all yᵢ(w·xᵢ + b) ≥ γ, then γ Σ λᵢ ≤ w·Σ λ�
 scaled to equal ones, class by class. Both sides are compared as rational numbers. The intercept is no part of ‖w‖.
 
 Cost of verifying: two passes, and rationals for the rows nearest to the hyperplane and those with a multiplier.
+
+Two classes in the space of a kernel: a function that separates them, and bounds on the widest margin there.
+
+With f = Σ aⱼ k(xⱼ, ·) + b, of norm ‖f‖² = aᵗKa (the intercept not counted), and multipliers λ ≥ 0, of equal sums over
+the classes where there is an intercept:
+
+    lower:  γ ≥ minᵢ yᵢ f(xᵢ) / ‖f‖          upper:  γ ≤ ‖Σ λᵢ yᵢ Φ(xᵢ)‖ / Σ λᵢ = (Σ λᵢ yᵢ Kᵢⱼ yⱼ λⱼ)^½ / Σ λᵢ
+
+Exponentials and powers are not exact in floats, so nothing here rests on the last digits: every entry of K may be off
+by 1e-12 (kᵢᵢ kⱼⱼ)^½, and the bounds hold for all such matrices. So "separable" is true of the kernel itself; the
+converse, that no function separates, is only ever shown down to a margin: "no margin above …".
+
+Cost of verifying: the rows of K of the support, and two products.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from separatrix.arrays import Floats, Ints
+from separatrix.arrays import EPSILON, Floats, Ints
 from separatrix.certificates.base import Certificate, CertifiedCoef, Check, Verification, certified_coef, register
-from separatrix.certificates.dyadic import (
+from separatrix.certificates.data import fitted_rows, signs_of
+from separatrix.certificates.exact import (
     as_integers,
     exact_combination,
     exact_margins,
     rounded_down_root,
     rounded_up_root,
+    rounding_bound,
 )
-from separatrix.certificates.exact import rounding_bound
-from separatrix.certificates.signs import fitted_rows
 from separatrix.codec import Fields
 from separatrix.design.base import Design
+from separatrix.design.kernels import Kernel, Precomputed, kernel_from_dict
+from separatrix.design.row_source import array_of
 from separatrix.errors import DataError
+
+ENTRY = 1e-12  # of (kᵢᵢ kⱼⱼ)^½: what an entry of the kernel matrix may be off by
+NO_MARGIN = 1e-5  # of the longest row: a widest margin below is none to speak of
+ROUNDING_SLACK = 1e-9  # relative: by what the bounds claimed may be missed by another machine's rounding
+
+
+class _Margins(NamedTuple):
+    """What a function shows of the widest margin from below, what multipliers show from above, and the radius."""
+
+    lower: float
+    upper: float
+    radius: float
+
+
+def _margins(matrix: Floats, diagonal: Floats, signs: Floats, support: _Support) -> _Margins:
+    """Return both bounds, rounding accounted for; `matrix` has the kernel of every row with each of the support."""
+    lengths, rows = np.sqrt(np.maximum(diagonal, 0.0)), support.rows
+    inner, loss = matrix[rows], ENTRY + 2 * EPSILON * (len(rows) + 8)
+    margins = signs * (matrix @ support.coef + support.intercept)
+    margins -= loss * (lengths * (np.abs(support.coef) @ lengths[rows]) + abs(support.intercept))
+    square = _square(inner, support.coef, lengths[rows], loss)
+    lower = float(margins.min()) / math.sqrt(square) if square > 0.0 else -math.inf
+    upper = math.sqrt(_square(inner, support.shares(signs), lengths[rows], loss))
+    return _Margins(lower, upper, float(lengths.max()))
+
+
+def _square(inner: Floats, coef: Floats, lengths: Floats, loss: float) -> float:
+    """Return an upper bound of cᵗKc."""
+    return max(float(coef @ inner @ coef), 0.0) + 2.0 * loss * float(np.abs(coef) @ lengths) ** 2
+
+
+class _Support(NamedTuple):
+    """The rows that the bounds are made of: the function's coefficients there, its intercept, and the multipliers."""
+
+    rows: Ints
+    coef: Floats
+    intercept: float
+    multipliers: Floats
+    fit_intercept: bool
+
+    def shares(self, signs: Floats) -> Floats:
+        """Return λᵢ yᵢ scaled to Σλ = 1 or, with an intercept, to ½ over each class."""
+        own = signs[self.rows]
+        groups = [own > 0.0, own < 0.0] if self.fit_intercept else [np.ones(len(own), dtype=bool)]
+        shares = self.multipliers * own
+        for group in groups:
+            total = float(self.multipliers[group].sum())
+            if not total > 0.0:
+                raise DataError("the multipliers are all 0, of a class at least")
+            shares[group] /= total * len(groups)
+        return shares
+
+
+@register
+@dataclass(frozen=True)
+class KernelCertificate(Certificate):
+    """`rows` carry the coefficients of f and the multipliers; `lower` and `upper` bound the widest margin.
+
+    `lower` is 0 where nothing was found that separates the rows by more than rounding.
+    """
+
+    kind: ClassVar[str] = "kernel"
+    kernel: Kernel
+    labels: tuple[Any, Any]
+    n_rows: int
+    fit_intercept: bool
+    rows: Ints
+    coef: Floats
+    intercept: float
+    multipliers: Floats
+    lower: float
+    upper: float
+    radius: float
+
+    @property
+    def verdict(self) -> str:
+        """'separable', 'no margin' (down to rounding), or 'undecided'."""
+        if self.lower > 0.0:
+            return "separable"
+        return "no margin" if self.upper <= NO_MARGIN * self.radius else "undecided"
+
+    @property
+    def margin(self) -> float | None:
+        """The margin in the kernel's space that is certified; None where there is none."""
+        return self.lower if self.lower > 0.0 else None
+
+    @property
+    def claim(self) -> str:
+        """What is claimed, in words."""
+        space = f"in the space of the {self.kernel.name} kernel, whose values may be off by {ENTRY:g}"
+        most = f"none has more than {self.upper:.6g}"
+        if self.lower > 0.0:
+            return f"{space}: {len(self.rows)} rows make a function that separates by {self.lower:.6g}; {most}"
+        return f"{space}: no function was found that separates the classes; {most}"
+
+    def verify(self, X: Any, y: Any) -> Verification:
+        """Re-check both bounds from the rows (of a precomputed kernel: from the matrix)."""
+        try:
+            found = self._measured(X, y)
+        except DataError as trouble:
+            return Verification((Check("data", False, str(trouble)),))
+        shown = max(found.lower, 0.0)
+        lower = Check(
+            "lower", self.lower <= shown * (1.0 + ROUNDING_SLACK), f"found {shown:.10g}, claimed {self.lower:.10g}"
+        )
+        held = found.upper <= self.upper * (1.0 + ROUNDING_SLACK)
+        upper = Check("upper", held, f"found {found.upper:.10g}, claimed {self.upper:.10g}")
+        held = abs(found.radius - self.radius) <= ROUNDING_SLACK * self.radius
+        return Verification((lower, upper, Check("radius", held, f"found {found.radius:.10g}")))
+
+    def _measured(self, X: Any, y: Any) -> _Margins:
+        X, size = array_of(X), len(self.rows)
+        rows = X if hasattr(X, "tocsr") else np.asarray(X, dtype=np.float64)
+        proper = self.coef.shape == self.multipliers.shape == (size,) and (self.multipliers >= 0.0).all()
+        if not proper or len(np.unique(self.rows)) < size or not ((self.rows >= 0) & (self.rows < self.n_rows)).all():
+            raise DataError("coefficients and multipliers of at least 0 are not given once for each of some rows")
+        if rows.ndim != 2 or rows.shape[0] != self.n_rows:
+            raise DataError(f"X has shape {rows.shape}; the certificate is of {self.n_rows} rows")
+        signs = signs_of(y, self.labels, self.n_rows, whose="certificate")
+        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite shows in the matrix
+            matrix = self._columns(rows)
+        if not np.isfinite(matrix).all():
+            raise DataError("the kernel of some rows is not finite; drop such rows, or fill in a number")
+        support = _Support(self.rows, self.coef, self.intercept, self.multipliers, self.fit_intercept)
+        return _margins(matrix, self.kernel.diagonal(rows), signs, support)
+
+    def _columns(self, rows: Any) -> Floats:
+        """Return the kernel of every row with each of the support."""
+        if isinstance(self.kernel, Precomputed):
+            return self.kernel(rows, rows)[:, self.rows]
+        return self.kernel(rows, rows[self.rows])
+
+    @classmethod
+    def of(  # noqa: PLR0913  # all that the claim is about
+        cls,
+        kernel: Kernel,
+        X: Any,
+        y: Any,
+        labels: tuple[Any, Any],
+        *,
+        coef: Floats,
+        intercept: float,
+        multipliers: Floats,
+        fit_intercept: bool,
+    ) -> Self:
+        """Return the certificate of coefficients and multipliers, one a row, with the bounds that they show."""
+        rows = np.flatnonzero((coef != 0.0) | (multipliers != 0.0))
+        parts = (rows, coef[rows], intercept, multipliers[rows])
+        made = cls(kernel, labels, len(coef), fit_intercept, *parts, lower=0.0, upper=0.0, radius=0.0)
+        found = made._measured(X, y)
+        return replace(made, lower=max(found.lower, 0.0), upper=found.upper, radius=found.radius)
+
+    def content(self) -> dict[str, Any]:
+        """Return all that the claim rests on, as JSON values."""
+        return {
+            "kernel": self.kernel.to_dict(),
+            "labels": list(self.labels),
+            "n_rows": self.n_rows,
+            "fit_intercept": self.fit_intercept,
+            "rows": self.rows.tolist(),
+            "coef": self.coef.tolist(),
+            "intercept": self.intercept,
+            "multipliers": self.multipliers.tolist(),
+            "lower": self.lower,
+            "upper": self.upper,
+            "radius": self.radius,
+        }
+
+    @classmethod
+    def from_content(cls, content: Mapping[str, Any]) -> Self:
+        """Make a certificate from its content."""
+        negative, positive = content["labels"]
+        return cls(
+            kernel=kernel_from_dict(content["kernel"]),
+            labels=(negative, positive),
+            n_rows=int(content["n_rows"]),
+            fit_intercept=bool(content["fit_intercept"]),
+            rows=np.asarray(content["rows"], dtype=np.int64),
+            coef=np.asarray(content["coef"], dtype=np.float64),
+            intercept=float(content["intercept"]),
+            multipliers=np.asarray(content["multipliers"], dtype=np.float64),
+            lower=float(content["lower"]),
+            upper=float(content["upper"]),
+            radius=float(content["radius"]),
+        )
+
 
 NEAR = 1.0 + 8 * float(np.finfo(np.float64).eps)  # what comparing two floats may be off by
 MAX_EXACT = 2000  # rows that tie for the least margin, up to which it is known exactly

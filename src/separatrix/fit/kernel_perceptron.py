@@ -13,8 +13,8 @@ from typing import NamedTuple, get_args
 import numpy as np
 
 from separatrix.arrays import Floats
-from separatrix.certificates.kernel_data import score_rounding
-from separatrix.certificates.kernel_mistakes import KernelMistakesCertificate
+from separatrix.certificates.data import score_rounding
+from separatrix.certificates.mistakes import KernelMistakesCertificate
 from separatrix.design.base import Design
 from separatrix.design.build import make_design
 from separatrix.design.kernel_matrix import KernelRows

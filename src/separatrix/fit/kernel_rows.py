@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from separatrix.certificates.kernel_data import NEGATIVE, most_negative
+from separatrix.certificates.data import NEGATIVE, most_negative
 from separatrix.design.build import make_design, row_radius
 from separatrix.design.kernel_matrix import by_rows
 from separatrix.design.kernels import Kernel, Own, Precomputed

@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 
 from separatrix.arrays import Floats
-from separatrix.certificates.kernel import KernelCertificate
-from separatrix.certificates.margin import MarginCertificate
+from separatrix.certificates.margin import KernelCertificate, MarginCertificate
 from separatrix.certificates.separability import SeparabilityCertificate
 from separatrix.design.build import make_design
 from separatrix.design.kernels import make_kernel

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from separatrix.arrays import Floats, Ints
-from separatrix.certificates.kernel import KernelCertificate
-from separatrix.certificates.kernel_optimality import KernelOptimalityCertificate, KernelTask, caps_of, kernel_bound
+from separatrix.certificates.margin import KernelCertificate
+from separatrix.certificates.optimality import KernelOptimalityCertificate, KernelTask, caps_of, kernel_bound
 from separatrix.design.base import Design
 from separatrix.design.kernel_matrix import KernelRows, select_rows
 from separatrix.errors import OverlapError, counted

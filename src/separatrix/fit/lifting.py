@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from separatrix.certificates.mapped import MappedCertificate
+from separatrix.certificates.separability import MappedCertificate
 from separatrix.design.build import largest_entry, make_design
 from separatrix.design.maps import PolynomialMap, count_products
 from separatrix.errors import counted, require_count

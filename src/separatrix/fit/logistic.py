@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 from numpy.typing import NDArray
 
 from separatrix.arrays import Floats
-from separatrix.certificates.likelihood import LikelihoodCertificate
-from separatrix.certificates.optimality import OptimalityCertificate
+from separatrix.certificates.optimality import LikelihoodCertificate, OptimalityCertificate
 from separatrix.certificates.separability import SeparabilityCertificate
 from separatrix.design.base import Design
 from separatrix.errors import counted

@@ -13,10 +13,14 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from separatrix.certificates.base import Certificate
-from separatrix.certificates.kernel import KernelCertificate
-from separatrix.certificates.mapped import MappedCertificate, mapped_rows
-from separatrix.certificates.margin import MarginCertificate
-from separatrix.certificates.separability import SeparabilityCertificate, kept_rows, refuse_infinite
+from separatrix.certificates.margin import KernelCertificate, MarginCertificate
+from separatrix.certificates.separability import (
+    MappedCertificate,
+    SeparabilityCertificate,
+    kept_rows,
+    mapped_rows,
+    refuse_infinite,
+)
 from separatrix.design.build import column_names, make_design
 from separatrix.design.maps import FeatureMap
 from separatrix.errors import OptionError, OverlapError

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import fields, replace
 
-from separatrix.certificates.mistakes import MistakesCertificate
-from separatrix.certificates.mixing import MixingCertificate
+from separatrix.certificates.mistakes import MistakesCertificate, MixingCertificate
 from separatrix.design.base import Design
 from separatrix.errors import OptionError, counted
 from separatrix.fit.run import Run

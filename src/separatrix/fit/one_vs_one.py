@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from separatrix.arrays import Floats, Ints
-from separatrix.certificates.one_vs_one import OneVsOneCertificate
+from separatrix.certificates.parts import OneVsOneCertificate
 from separatrix.fit.labels import Classes
 from separatrix.fit.one_vs_rest import BinaryTarget, join_results
 from separatrix.fit.result import FitResult

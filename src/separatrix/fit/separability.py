@@ -14,11 +14,10 @@ import numpy as np
 
 from separatrix.arrays import Bools, Floats, Indices
 from separatrix.certificates.base import Certificate, OneVsRestCertificate
-from separatrix.certificates.kernel import KernelCertificate
-from separatrix.certificates.mapped import MappedCertificate
-from separatrix.certificates.pairs import PairsCertificate
+from separatrix.certificates.margin import KernelCertificate
+from separatrix.certificates.parts import PairsCertificate
 from separatrix.certificates.rays import Rays, make_rays
-from separatrix.certificates.separability import SeparabilityCertificate, kept_rows, refuse_infinite
+from separatrix.certificates.separability import MappedCertificate, SeparabilityCertificate, kept_rows, refuse_infinite
 from separatrix.design.base import Design
 from separatrix.design.build import make_design
 from separatrix.errors import DataError, require_choice

@@ -16,8 +16,13 @@ import scipy
 import scipy.sparse as sp
 
 from separatrix.arrays import Floats, Ints
-from separatrix.certificates.covers import cover_needs, packing_bound
-from separatrix.certificates.zero_one import InfeasibleRows, ZeroOneCertificate, exactly_wrong
+from separatrix.certificates.fewest_mistakes import (
+    InfeasibleRows,
+    ZeroOneCertificate,
+    cover_needs,
+    exactly_wrong,
+    packing_bound,
+)
 from separatrix.design.base import Design
 from separatrix.design.build import make_design, row_radius
 from separatrix.errors import DataError, counted, require_count, require_number

@@ -20,9 +20,8 @@ from separatrix import losses
 from separatrix.certificates.base import Certificate, OneVsRestCertificate
 from separatrix.certificates.generative import GenerativeCertificate
 from separatrix.certificates.least_squares import LeastSquaresCertificate
-from separatrix.certificates.likelihood import LikelihoodCertificate
 from separatrix.certificates.mistakes import MistakesCertificate
-from separatrix.certificates.optimality import OptimalityCertificate
+from separatrix.certificates.optimality import LikelihoodCertificate, OptimalityCertificate
 from separatrix.certificates.separability import SeparabilityCertificate
 from separatrix.errors import counted
 from separatrix.inference.diagnosis.record import Diagnosis

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from separatrix.arrays import Floats
 from separatrix.certificates.base import Certificate, OneVsRestCertificate, Verification
-from separatrix.certificates.pairs import PairsCertificate
+from separatrix.certificates.parts import PairsCertificate
 from separatrix.certificates.separability import SeparabilityCertificate
 
 Separability = SeparabilityCertificate | OneVsRestCertificate | PairsCertificate

@@ -19,8 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.arrays import Indices
-from separatrix.certificates.clashes import Clash
-from separatrix.certificates.overlap import OverlapProof
+from separatrix.certificates.overlap import Clash, OverlapProof
 from separatrix.certificates.rays import Rays
 
 

@@ -16,7 +16,7 @@ import numpy as np
 import scipy.linalg
 
 from separatrix.arrays import Floats, Indices
-from separatrix.certificates.error_free import exact_sign_rows
+from separatrix.certificates.exact import exact_sign_rows
 from separatrix.certificates.rays import Relation
 
 RANK_TOLERANCE = 1e-11  # of the largest, in columns of equal scale: below, a pivot counts as 0

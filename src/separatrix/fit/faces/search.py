@@ -20,8 +20,7 @@ from functools import partial
 import numpy as np
 
 from separatrix.arrays import Floats, Indices
-from separatrix.certificates.clashes import Clash
-from separatrix.certificates.overlap import OverlapProof
+from separatrix.certificates.overlap import Clash, OverlapProof
 from separatrix.certificates.rays import Rays, Relation
 from separatrix.fit.faces.absent_columns import absent_columns_direction
 from separatrix.fit.faces.small import small_face

@@ -24,7 +24,7 @@ import scipy.linalg
 import scipy.sparse
 
 from separatrix.arrays import Bools, Floats, Indices
-from separatrix.certificates.error_free import exact_sign_rows
+from separatrix.certificates.exact import exact_sign_rows
 from separatrix.certificates.overlap import OverlapProof, dense_relation, overlap_holds
 from separatrix.certificates.rays import Relation
 from separatrix.design.base import one_blas_thread

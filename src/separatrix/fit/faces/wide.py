@@ -16,9 +16,8 @@ from typing import NamedTuple
 import numpy as np
 
 from separatrix.arrays import Floats, Indices
-from separatrix.certificates.clashes import Clash
-from separatrix.certificates.error_free import exact_sign_rows
-from separatrix.certificates.overlap import OverlapProof
+from separatrix.certificates.exact import exact_sign_rows
+from separatrix.certificates.overlap import Clash, OverlapProof
 from separatrix.certificates.rays import Rays, make_rays
 from separatrix.fit.convex import ConvexOptions, fit_convex
 from separatrix.fit.faces.ahead import Ahead, counted_classes, leads, put_ahead

@@ -1,4 +1,7 @@
-"""The data of a kernel's certificate: rows as they are, finite and in the fit's shape; whether the kernel is one."""
+"""The labels of a certificate's data as signs ±1, with what does not fit refused by its row.
+
+The data of a kernel's certificate: rows as they are, finite and in the fit's shape; whether the kernel is one.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +12,40 @@ import scipy.linalg
 
 from separatrix.arrays import EPSILON, Floats, Ints
 from separatrix.certificates.base import Check
-from separatrix.certificates.signs import signs_of
-from separatrix.design.build import make_design
+from separatrix.design.base import Design
+from separatrix.design.build import make_design, row_radius
 from separatrix.design.kernel_matrix import KernelAgainst, by_rows, select_rows
 from separatrix.design.kernels import Kernel, Precomputed
 from separatrix.design.row_source import array_of
 from separatrix.errors import DataError
+
+
+def signs_of(y: Any, labels: tuple[Any, Any], rows: int, *, whose: str = "fit") -> Floats:
+    """Return +1 for the second label and −1 for the first (None: any other); strangers raise a DataError."""
+    values, (negative, positive) = np.asarray(y), labels
+    if values.shape != (rows,):
+        raise DataError(f"y has shape {values.shape} where {rows} labels are needed")
+    is_positive = np.asarray(values == positive)
+    known = np.ones(rows, dtype=bool) if negative is None else is_positive | np.asarray(values == negative)
+    if not known.all():
+        row = int(np.flatnonzero(~known)[0])
+        raise DataError(
+            f"row {row} has label {values[row : row + 1].tolist()[0]!r}; the {whose} knew {negative!r} and {positive!r}"
+        )
+    return np.where(is_positive, 1.0, -1.0)
+
+
+def fitted_rows(
+    X: Any, y: Any, labels: tuple[Any, Any], shape: tuple[int, int], fit_intercept: bool
+) -> tuple[Design, Floats]:
+    """Return data as a design and signs ±1; data of another shape than the fit's, or not finite, raise a DataError."""
+    design = make_design(X, intercept=fit_intercept)
+    if design.shape != shape:
+        raise DataError(f"X has shape {design.shape}, intercept included; the fit had {shape}")
+    signs = signs_of(y, labels, shape[0])
+    row_radius(design)
+    return design, signs
+
 
 SAMPLED = 1000  # rows on which a kernel is shown to be an inner product
 # Relative to the largest: an eigenvalue this far below 0 is below 0, of a matrix of so many bytes a number.
