@@ -39,14 +39,12 @@ if TYPE_CHECKING:
     from separatrix.fit.separability import check_separability
     from separatrix.fit.strengths import strength_from, strength_to
     from separatrix.fit.zero_one import Removals, fewest_removals
-    from separatrix.inference.diagnosis.diagnose import diagnose
-    from separatrix.inference.diagnosis.influence import influence
-    from separatrix.inference.diagnosis.simple import simple_regression, simple_regression_from_moments
-    from separatrix.inference.evaluation.classifier import evaluate_classifier
-    from separatrix.inference.evaluation.model import evaluate
-    from separatrix.inference.evaluation.regressor import evaluate_regressor
-    from separatrix.inference.linear.analysis_of_variance import anova
-    from separatrix.inference.nested import nested_test
+    from separatrix.inference.anova import anova
+    from separatrix.inference.diagnosis import diagnose
+    from separatrix.inference.evaluation import evaluate, evaluate_classifier, evaluate_regressor
+    from separatrix.inference.hypotheses import nested_test
+    from separatrix.inference.influence import influence
+    from separatrix.inference.simple import simple_regression, simple_regression_from_moments
     from separatrix.model.file import load_model, save_model
     from separatrix.model.one_call import train
     from separatrix.model.record import Model
@@ -139,7 +137,7 @@ _HOMES = {
     "Perceptron": "estimators.perceptron",
     "Removals": "fit.zero_one",
     "ZeroOneClassifier": "estimators.zero_one",
-    "anova": "inference.linear.analysis_of_variance",
+    "anova": "inference.anova",
     "audit": "estimators.auditing",
     "augment": "theory.halfspace",
     "blocked": "design.build",
@@ -147,27 +145,27 @@ _HOMES = {
     "check_separability": "fit.separability",
     "checkpointed": "design.journaled",
     "cover_experiment": "fit.cover_effect",
-    "diagnose": "inference.diagnosis.diagnose",
-    "evaluate": "inference.evaluation.model",
-    "evaluate_classifier": "inference.evaluation.classifier",
-    "evaluate_regressor": "inference.evaluation.regressor",
+    "diagnose": "inference.diagnosis",
+    "evaluate": "inference.evaluation",
+    "evaluate_classifier": "inference.evaluation",
+    "evaluate_regressor": "inference.evaluation",
     "fewest_removals": "fit.zero_one",
     "from_formula": "estimators.formula",
-    "influence": "inference.diagnosis.influence",
+    "influence": "inference.influence",
     "lift": "fit.lifting",
     "load_demo": "tables.demos",
     "load_model": "model.file",
     "margin_experiment": "fit.margin_effect",
     "minimise": "fit.minimise",
     "mistake_bound": "fit.mistakes",
-    "nested_test": "inference.nested",
+    "nested_test": "inference.hypotheses",
     "path": "estimators.regularisation",
     "plan_fit": "fit.planning",
     "read_table": "tables.open",
     "reflect": "theory.halfspace",
     "save_model": "model.file",
-    "simple_regression": "inference.diagnosis.simple",
-    "simple_regression_from_moments": "inference.diagnosis.simple",
+    "simple_regression": "inference.simple",
+    "simple_regression_from_moments": "inference.simple",
     "strength_from": "fit.strengths",
     "strength_to": "fit.strengths",
     "train": "model.one_call",

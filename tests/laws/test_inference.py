@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 import separatrix as sx
 from separatrix.errors import DataError
-from separatrix.inference.linear.covariance import leverage
+from separatrix.inference.covariance import leverage
 
 KINDS = ("classical", "HC0", "HC1", "HC2", "HC3", "HC4", "clustered", "clustered_HC0", "newey_west")
 FIELDS = ("estimate", "standard_error", "statistic", "p_value", "lower", "upper")
@@ -137,8 +137,8 @@ def test_blocks_do_not_show(kind, monkeypatch):
     expected = numbers(whole.summary(**options_of(kind)))
     monkeypatch.setattr("separatrix.design.array.BLOCK_ELEMENTS", 8)  # blocks of two rows
     np.testing.assert_allclose(numbers(whole.summary(**options_of(kind))), expected, rtol=1e-9)
-    monkeypatch.setattr("separatrix.inference.linear.projection.ENTRIES_HELD", 4)  # two coordinates at a time
-    monkeypatch.setattr("separatrix.inference.linear.correlated.SUMS_HELD", 100)  # few groups a pass
+    monkeypatch.setattr("separatrix.inference.basis.ENTRIES_HELD", 4)  # two coordinates at a time
+    monkeypatch.setattr("separatrix.inference.covariance.SUMS_HELD", 100)  # few groups a pass
     np.testing.assert_allclose(numbers(whole.summary(**options_of(kind))), expected, rtol=1e-9)
     monkeypatch.setattr("separatrix.design.array.BLOCK_ELEMENTS", 2**17)
     np.testing.assert_allclose(numbers(whole.summary(**options_of(kind))), expected, rtol=1e-9)

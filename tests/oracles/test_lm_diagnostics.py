@@ -10,9 +10,9 @@ from data import needs_data, references
 from linear_sets import FOLDER, linear_set
 
 import separatrix as sx
-from separatrix.inference.diagnosis.assumptions import breusch_pagan, reset
-from separatrix.inference.diagnosis.durbin_watson import durbin_watson
-from separatrix.inference.diagnosis.fitted_rows import rows_of
+from separatrix.inference.diagnosis import breusch_pagan, reset
+from separatrix.inference.durbin_watson import durbin_watson
+from separatrix.inference.influence import rows_of
 
 NAMES = references(FOLDER)
 DIGITS = 1e-12  # relative to the largest of a vector; R's double precision agrees with itself to some 1e-13
@@ -100,8 +100,8 @@ def test_durbin_watson(name):
 
 @needs_data
 def test_durbin_watson_by_the_normal_approximation(monkeypatch):
-    monkeypatch.setattr("separatrix.inference.diagnosis.durbin_watson.EXACT_ROWS", 100)
-    monkeypatch.setattr("separatrix.inference.diagnosis.durbin_watson.CHUNK", 37)
+    monkeypatch.setattr("separatrix.inference.durbin_watson.EXACT_ROWS", 100)
+    monkeypatch.setattr("separatrix.inference.durbin_watson.CHUNK", 37)
     model, data = fitted("faithful")
     found = durbin_watson(rows_of(model))
     assert not found.exact

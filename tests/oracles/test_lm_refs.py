@@ -8,7 +8,7 @@ from data import DATA, needs_data, references
 from linear_sets import linear_set
 
 import separatrix as sx
-from separatrix.inference.linear.covariance import choose_covariance, leverage, robust_covariance
+from separatrix.inference.covariance import choose_covariance, leverage, robust_covariance
 
 EXACT = 1e-13  # relative, against 50 digits
 ROBUST = 1e-12  # relative, of robust standard errors against 50 digits; 1.5e-13 is the worst seen, of longley

@@ -12,7 +12,7 @@ import separatrix as sx
 from separatrix.design.build import make_design
 from separatrix.errors import SeparationWarning
 from separatrix.fit.logistic import logistic_problem
-from separatrix.inference.likelihood.firth import fit_firth
+from separatrix.inference.profile import fit_firth
 
 R_DIGITS = 1e-6  # glm's standard errors carry 8
 WITH_GLM = [name for name in references("separation") if "glm" in reference("separation", name).get("r", {})]

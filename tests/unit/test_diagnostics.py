@@ -13,9 +13,9 @@ from statsmodels.stats.stattools import jarque_bera as stats_jarque_bera
 
 import separatrix as sx
 from separatrix.errors import DataError, OptionError
-from separatrix.inference.diagnosis.assumptions import breusch_pagan, jarque_bera, outlier, reset
-from separatrix.inference.diagnosis.durbin_watson import durbin_watson
-from separatrix.inference.diagnosis.fitted_rows import rows_of
+from separatrix.inference.diagnosis import breusch_pagan, jarque_bera, outlier, reset
+from separatrix.inference.durbin_watson import durbin_watson
+from separatrix.inference.influence import rows_of
 
 
 def make_data(n=60, p=3, seed=0):
@@ -253,7 +253,7 @@ def test_independence_of_two_degrees_of_freedom_has_a_closed_form(seed):
 def test_many_columns_go_by_the_eigenvalues_to_the_same_number(monkeypatch):
     rows = rows_of(sx.LinearRegression().fit(*make_data(90, 12)))
     by_determinants = durbin_watson(rows)
-    monkeypatch.setattr("separatrix.inference.diagnosis.durbin_watson.FEW_COLUMNS", 5)
+    monkeypatch.setattr("separatrix.inference.durbin_watson.FEW_COLUMNS", 5)
     assert durbin_watson(rows).p_positive == pytest.approx(by_determinants.p_positive, abs=1e-12)
 
 
@@ -288,7 +288,7 @@ def test_many_rows_take_few_passes_and_say_that_they_approximate():
 
 def _approximated(model):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("separatrix.inference.diagnosis.durbin_watson.EXACT_ROWS", 10)
+        patch.setattr("separatrix.inference.durbin_watson.EXACT_ROWS", 10)
         return durbin_watson(rows_of(model)).p_value
 
 

@@ -14,7 +14,7 @@ from separatrix.certificates.bias_reduction import jeffreys_point
 from separatrix.design.build import make_design
 from separatrix.errors import DataError, OptionError
 from separatrix.fit.logistic import logistic_problem
-from separatrix.inference.likelihood.firth import fit_firth
+from separatrix.inference.profile import fit_firth
 from separatrix.problem import Problem
 
 X = np.array([[1.0], [2.0], [3.0], [4.0], [5.0], [6.0]])

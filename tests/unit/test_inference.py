@@ -10,8 +10,8 @@ import separatrix as sx
 from separatrix.design.build import make_design
 from separatrix.errors import DataError, OptionError
 from separatrix.fit.least_squares import fit_least_squares
-from separatrix.inference.linear.table import linear_table
-from separatrix.inference.probabilities import f_probability, t_probability
+from separatrix.inference.linear import linear_table
+from separatrix.inference.table import f_probability, t_probability
 from separatrix.losses import Squared
 from separatrix.problem import Problem
 

@@ -16,8 +16,8 @@ import statsmodels.api as sm
 
 import separatrix as sx
 from separatrix.errors import DataError, OptionError, SeparationError, SeparationWarning
-from separatrix.inference.likelihood.table import likelihood_table
-from separatrix.inference.linear.covariance import CovarianceChoice
+from separatrix.inference.covariance import CovarianceChoice
+from separatrix.inference.likelihood import likelihood_table
 
 # 300 people, 18 of them exposed, every one of these a case; of the others every third.
 EXPOSED = np.repeat([1.0, 0.0], [18, 282])[:, np.newaxis]

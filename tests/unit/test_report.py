@@ -9,10 +9,10 @@ import pytest
 
 from separatrix.errors import OptionError
 from separatrix.fit.perceptron import PerceptronOptions
-from separatrix.inference.rendering.sheet import number
 from separatrix.model.learn.base import LearnOptions
 from separatrix.model.train_options import TrainOptions
 from separatrix.model.training import train_table
+from separatrix.rendering.sheet import number
 from separatrix.reports.answers import answers_of
 from separatrix.reports.html import render_report
 from separatrix.reports.html.style import STYLE

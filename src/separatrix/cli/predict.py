@@ -98,8 +98,8 @@ def _plain(values: Any) -> list[Any]:
 
 
 def _table(columns: dict[str, Any], predictions: Predictions, rows: int, notes: list[str]) -> str:
-    from separatrix.inference.rendering.sheet import Grid, Sheet
-    from separatrix.inference.rendering.text import render_text
+    from separatrix.rendering.sheet import Grid, Sheet
+    from separatrix.rendering.text import render_text
 
     names, shown = list(columns)[:COLUMNS_SHOWN], min(ROWS_SHOWN, len(predictions.labels))
     grid = Grid(

@@ -19,16 +19,19 @@ from separatrix.estimators.strength import WeightKind
 from separatrix.fit.cross_validation import CrossValidation
 from separatrix.fit.least_squares import LeastSquaresFit
 from separatrix.inference import eligibility
-from separatrix.inference.level import require_level
-from separatrix.inference.linear.covariance import Covariance, choose_covariance
-from separatrix.inference.linear.facts import LinearFacts, linear_facts
-from separatrix.inference.linear.frame import Frame, make_frame
-from separatrix.inference.linear.intervals import IntervalKind, LinearPredictor, PredictionInterval, prediction_interval
-from separatrix.inference.linear.table import CoefficientCovariance, classical_covariance, find_covariance, table_of
-from separatrix.inference.outline import ModelOutline
-from separatrix.inference.refused_table import refused_table
-from separatrix.inference.table import InferenceTable
-from separatrix.inference.wald import WaldTest, linear_wald_test
+from separatrix.inference.basis import Frame, make_frame
+from separatrix.inference.covariance import Covariance, choose_covariance
+from separatrix.inference.hypotheses import ModelOutline, WaldTest, linear_wald_test
+from separatrix.inference.linear import (
+    CoefficientCovariance,
+    LinearFacts,
+    classical_covariance,
+    find_covariance,
+    linear_facts,
+    table_of,
+)
+from separatrix.inference.prediction import IntervalKind, LinearPredictor, PredictionInterval, prediction_interval
+from separatrix.inference.table import InferenceTable, refused_table, require_level
 from separatrix.problem import Problem
 
 

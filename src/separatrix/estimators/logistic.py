@@ -24,8 +24,8 @@ from separatrix.fit.existence import runaways
 from separatrix.fit.logistic import fit_logistic, logistic_problem
 from separatrix.fit.one_vs_rest import binary_targets, join_results
 from separatrix.fit.result import FitResult
-from separatrix.inference.likelihood.firth import FirthFit, fit_firth
-from separatrix.inference.likelihood.model import ProbabilityInterval, RowsGiven
+from separatrix.inference.logistic import ProbabilityInterval, RowsGiven
+from separatrix.inference.profile import FirthFit, fit_firth
 from separatrix.model.probability import log_probabilities, probabilities
 from separatrix.numerics import softplus
 from separatrix.problem import Problem

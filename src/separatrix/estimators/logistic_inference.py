@@ -19,16 +19,12 @@ from separatrix.estimators.strength import ClassTask
 from separatrix.fit.cross_validation import CrossValidation
 from separatrix.fit.result import FitResult
 from separatrix.inference import eligibility
-from separatrix.inference.level import require_level
-from separatrix.inference.likelihood.firth import FirthFit
-from separatrix.inference.likelihood.fit import LikelihoodFit
-from separatrix.inference.likelihood.model import LogisticModel, RowsGiven
-from separatrix.inference.likelihood.profile import Interval
-from separatrix.inference.linear.covariance import Covariance
-from separatrix.inference.outline import ModelOutline
-from separatrix.inference.refused_table import refused_table
-from separatrix.inference.table import InferenceTable
-from separatrix.inference.wald import WaldTest
+from separatrix.inference.covariance import Covariance
+from separatrix.inference.hypotheses import ModelOutline, WaldTest
+from separatrix.inference.likelihood import LikelihoodFit
+from separatrix.inference.logistic import LogisticModel, RowsGiven
+from separatrix.inference.profile import FirthFit, Interval
+from separatrix.inference.table import InferenceTable, refused_table, require_level
 
 
 class LogisticInference:

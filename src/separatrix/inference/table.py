@@ -1,19 +1,128 @@
 """A fit's table of inference as a neutral record: every cell a number, or absent with the reason.
 
 Text, HTML and JSON are made of this record alone (`inference.rendering`).
+
+The level of an interval.
+
+Tails of the t, F and χ² distributions, to full relative accuracy also where tiny or of many degrees of freedom.
+
+The tail of F(a, b) beyond f is the incomplete beta function of (b/2, a/2) at b/(b + a f), or its complement of
+(a/2, b/2) at a f/(b + a f): the smaller of the two arguments has its digits. T² is F(1, b).
+
+The sheet of a table of coefficients.
+
+The table of a fit that nothing may be inferred from: its coefficients, and the reason.
 """
 
 from __future__ import annotations
 
 import json
 import math
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
+from itertools import groupby
 from typing import Any, Literal
 
-from separatrix.errors import OptionError, did_you_mean
-from separatrix.inference.rendering.coefficients import coefficient_sheet
-from separatrix.inference.rendering.html import render_html
-from separatrix.inference.rendering.text import render_text
+import scipy.special
+
+from separatrix.arrays import Floats
+from separatrix.errors import OptionError, counted, did_you_mean, require_number
+from separatrix.rendering.html import render_html
+from separatrix.rendering.sheet import Grid, Reasons, Sheet, number, p_phrase, p_text
+from separatrix.rendering.text import render_text
+
+
+def require_level(level: object) -> float:
+    """Return the level of an interval, between 0 and 1."""
+    number = require_number("level", level, above=0.0, most=1.0)
+    return require_number("level", level, above=0.0, most=math.nextafter(1.0, 0.0)) if number == 1.0 else number
+
+
+def t_probability(statistic: float, df: float) -> float:
+    """Return P(|T| > |statistic|)."""
+    return f_probability(statistic * statistic, 1.0, df)
+
+
+def f_probability(statistic: float, df: float, residual_df: float) -> float:
+    """Return P(F > statistic), for a statistic of at least 0."""
+    explained = df * statistic
+    whole = residual_df + explained
+    if explained < residual_df:
+        return float(scipy.special.betaincc(df / 2.0, residual_df / 2.0, explained / whole))
+    return float(scipy.special.betainc(residual_df / 2.0, df / 2.0, residual_df / whole))
+
+
+def chi2_probability(statistic: float, df: float) -> float:
+    """Return P(χ² > statistic), 1 for what rounding made negative."""
+    return float(scipy.special.chdtrc(df, max(statistic, 0.0)))
+
+
+STATISTIC_DIGITS = 4
+MODELS = {
+    "linear": "Linear regression",
+    "logistic": "Logistic regression",
+    "softmax": "Softmax regression",
+    "firth": "Bias-reduced logistic regression (Firth)",
+}
+
+
+def coefficient_sheet(table: InferenceTable) -> Sheet:
+    """Return a table of inference as cells and sentences."""
+    reasons = Reasons()
+    return Sheet(
+        title=_title(table),
+        grids=tuple(_grids(table, reasons)),
+        entries=tuple((measure.name, _said(measure, reasons)) for measure in table.measures),
+        lines=(*table.conventions, *table.notes),
+        reasons=tuple(reasons.given),
+    )
+
+
+def _title(table: InferenceTable) -> str:
+    df = table.degrees_of_freedom
+    freedom = "" if df is None else f", {counted(round(df), 'degree')} of freedom"
+    covariance = f", {table.covariance} covariance" if table.covariance else ""
+    return f"{MODELS[table.model]} of {table.target}: {counted(round(table.rows), 'row')}{freedom}{covariance}"
+
+
+def _grids(table: InferenceTable, reasons: Reasons) -> Iterator[Grid]:
+    statistic = table.statistic if any(term.statistic is not None for term in table.terms) else ""
+    heads = ("", "estimate", "std. error", *([statistic] if statistic else []), "p", *_ends(table.level))
+    for output, group in groupby(table.terms, key=lambda term: term.output):
+        terms = list(group)
+        rows = tuple(_row(term, bool(statistic), reasons) for term in terms)
+        yield Grid(heads, rows, "" if output is None else f"{table.target} = {output}")
+        if any(term.ratio is not None for term in terms):
+            yield _ratios(terms, table.level)
+
+
+def _row(term: Term, with_statistic: bool, reasons: Reasons) -> tuple[str, ...]:
+    return (
+        term.name + reasons.mark(term.absent),
+        number(term.estimate),
+        number(term.standard_error),
+        *([number(term.statistic, STATISTIC_DIGITS)] if with_statistic else []),
+        p_text(term.p_value),
+        number(term.lower),
+        number(term.upper),
+    )
+
+
+def _ratios(terms: Sequence[Term], level: float) -> Grid:
+    told = [term for term in terms if term.ratio is not None]
+    rows = [(term.name, number(term.ratio), number(term.ratio_lower), number(term.ratio_upper)) for term in told]
+    return Grid(("", "odds ratio", *_ends(level)), tuple(rows))
+
+
+def _ends(level: float) -> tuple[str, str]:
+    return f"{100.0 * level:g} % from", "to"
+
+
+def _said(measure: Measure, reasons: Reasons) -> str:
+    tail = "" if measure.p_value is None else f", {p_phrase(measure.p_value)}"
+    detail = f" ({measure.detail})" if measure.detail else ""
+    return f"{number(measure.value)}{reasons.mark(measure.absent)}{detail}{tail}"
+
 
 Statistic = Literal["t", "z", "profile likelihood"]
 
@@ -112,3 +221,30 @@ def json_values(value: Any) -> Any:
         return [json_values(entry) for entry in value]
     plain = value.item() if hasattr(value, "item") else value
     return None if isinstance(plain, float) and not math.isfinite(plain) else plain
+
+
+def refused_table(
+    model: Literal["linear", "logistic", "softmax"],
+    names: Sequence[str],
+    coefs: Sequence[tuple[Any, Floats]],
+    rows: float,
+    reason: str,
+    level: float = 0.95,
+) -> InferenceTable:
+    """Return a table of estimates alone; `coefs` are those of each output, (p,), None where there is only one."""
+    terms = tuple(
+        Term(name, float(value), absent=reason, output=output)
+        for output, coef in coefs
+        for name, value in zip(names, coef, strict=True)
+    )
+    return InferenceTable(
+        model=model,
+        target="y",
+        rows=rows,
+        degrees_of_freedom=None,
+        level=level,
+        covariance="",
+        statistic="t" if model == "linear" else "z",
+        terms=terms,
+        measures=(),
+    )

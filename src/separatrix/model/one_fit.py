@@ -14,8 +14,12 @@ from separatrix.design.encode.plan import plan_encoding
 from separatrix.fit.labels import Classes
 from separatrix.fit.run import Watch
 from separatrix.fit.stopping import Status
-from separatrix.inference.evaluation.classifier import ClassifierEvaluation, evaluate_classifier
-from separatrix.inference.evaluation.regressor import RegressorEvaluation, evaluate_regressor
+from separatrix.inference.evaluation import (
+    ClassifierEvaluation,
+    RegressorEvaluation,
+    evaluate_classifier,
+    evaluate_regressor,
+)
 from separatrix.model.goal import Goal
 from separatrix.model.learn.base import Learned, Learner, TrainingRows
 from separatrix.model.predictions import Predictions, join_predictions

@@ -24,7 +24,7 @@ from separatrix.certificates.mistakes import MistakesCertificate
 from separatrix.certificates.optimality import LikelihoodCertificate, OptimalityCertificate
 from separatrix.certificates.separability import SeparabilityCertificate
 from separatrix.errors import counted
-from separatrix.inference.diagnosis.record import Diagnosis
+from separatrix.inference.diagnosis import Diagnosis
 from separatrix.model.training import Trained
 
 Word = Literal["yes", "no", "partly", "doubtful", "not known"]

@@ -15,11 +15,10 @@ import numpy as np
 from separatrix.arrays import Indices
 from separatrix.design.build import INTERCEPT
 from separatrix.errors import counted
-from separatrix.inference.rendering.coefficients import coefficient_sheet
-from separatrix.inference.rendering.sheet import Grid, Sheet, number
-from separatrix.inference.rendering.text import render_text
-from separatrix.inference.table import InferenceTable, Term
+from separatrix.inference.table import InferenceTable, Term, coefficient_sheet
 from separatrix.model.record import Model
+from separatrix.rendering.sheet import Grid, Sheet, number
+from separatrix.rendering.text import render_text
 
 MOST_SHOWN = 20
 CLASSES_BESIDE = 5

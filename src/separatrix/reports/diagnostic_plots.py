@@ -23,8 +23,8 @@ from separatrix.reports.smooth import smooth
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from separatrix.inference.diagnosis.influence import Influence
-    from separatrix.inference.diagnosis.record import Diagnosis
+    from separatrix.inference.diagnosis import Diagnosis
+    from separatrix.inference.influence import Influence
 
 
 DRAWN = 5000  # points of a panel, at most
@@ -51,8 +51,8 @@ def diagnostics(model: Any, axes: Sequence[Axes] | None = None) -> Display:
     >>> [panel.get_xlabel() for panel in sx.plot.diagnostics(sx.LinearRegression().fit(X[:, :3], X[:, 3]))]
     ['fitted value', 'normal quantile', 'fitted value', 'leverage']
     """
-    from separatrix.inference.diagnosis.diagnose import diagnose_rows  # noqa: PLC0415  # as dear as the rest of the reports
-    from separatrix.inference.diagnosis.influence import influence  # noqa: PLC0415
+    from separatrix.inference.diagnosis import diagnose_rows  # noqa: PLC0415  # as dear as the rest of the reports
+    from separatrix.inference.influence import influence  # noqa: PLC0415
 
     found = influence(model)
     return draw_diagnostics(found, diagnose_rows(found, getattr(model, "terms_", None)), axes)

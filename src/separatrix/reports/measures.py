@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from separatrix.inference.evaluation.classifier import ClassifierEvaluation
-from separatrix.inference.evaluation.estimate import Estimate
+from separatrix.inference.evaluation import ClassifierEvaluation
+from separatrix.inference.evaluation_curves import Estimate
 from separatrix.model.one_fit import Evaluation
 
 LARGE, LARGEST = 1e4, 1e15  # between which a number is told in full

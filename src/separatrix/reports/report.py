@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from separatrix.inference.diagnosis.record import Diagnosis
-from separatrix.inference.evaluation.classifier import ClassifierEvaluation
+from separatrix.inference.diagnosis import Diagnosis
+from separatrix.inference.evaluation import ClassifierEvaluation
 from separatrix.inference.table import InferenceTable
 from separatrix.model.learn import LEARNERS
 from separatrix.model.one_fit import Evaluation

@@ -12,9 +12,8 @@ from separatrix.fit.convex import fit_convex
 from separatrix.fit.least_squares import can_solve_directly, fit_least_squares
 from separatrix.fit.linear import least_squares_result, linear_result
 from separatrix.fit.run import Watch
-from separatrix.inference.linear.facts import linear_facts
-from separatrix.inference.linear.table import classical_covariance, linear_table
-from separatrix.inference.refused_table import refused_table
+from separatrix.inference.linear import classical_covariance, linear_facts, linear_table
+from separatrix.inference.table import refused_table
 from separatrix.losses.squared import Squared
 from separatrix.model.intervals import Covariance
 from separatrix.model.learn.base import Learned, Learner, LearnOptions, TrainingRows, one_row_each, with_intercept

@@ -12,7 +12,7 @@ from separatrix.errors import counted
 from separatrix.fit.existence import judge_existence, runaways
 from separatrix.fit.logistic import LogisticFit, fit_logistic, logistic_problem
 from separatrix.fit.run import Watch
-from separatrix.inference.refused_table import refused_table
+from separatrix.inference.table import refused_table
 from separatrix.model.intervals import Covariance
 from separatrix.model.learn.base import Learned, Learner, LearnOptions, TrainingRows, one_row_each, with_intercept
 from separatrix.model.learn.penalty import choose_strength, divided, is_plain, penalised, refusal
@@ -96,9 +96,9 @@ def _inference(
     rows: TrainingRows, problem: Problem, fit: LogisticFit, coef: Floats, intercept: Floats
 ) -> tuple[Any, Covariance | None, str]:
     """Return the table, the covariance of two classes' coefficients, or why there is none."""
-    from separatrix.inference.likelihood.fit import LikelihoodFit  # noqa: PLC0415  # a penalised fit goes without
-    from separatrix.inference.likelihood.model import LogisticModel, RowsGiven  # noqa: PLC0415
-    from separatrix.inference.linear.covariance import CovarianceChoice  # noqa: PLC0415
+    from separatrix.inference.covariance import CovarianceChoice  # noqa: PLC0415
+    from separatrix.inference.likelihood import LikelihoodFit  # noqa: PLC0415  # a penalised fit goes without
+    from separatrix.inference.logistic import LogisticModel, RowsGiven  # noqa: PLC0415
 
     if fit.existence is None:
         return None, None, "the fit was stopped before it was known whether a maximum exists"

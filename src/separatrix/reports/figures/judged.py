@@ -11,11 +11,9 @@ from separatrix.design.build import make_design
 from separatrix.design.encode.blocks import encode_source
 from separatrix.errors import counted
 from separatrix.fit.least_squares import fit_least_squares
-from separatrix.inference.diagnosis.diagnose import diagnose_rows
-from separatrix.inference.diagnosis.fitted_rows import FittedRows
-from separatrix.inference.diagnosis.influence import Influence
-from separatrix.inference.diagnosis.record import Diagnosis
-from separatrix.inference.evaluation.classifier import ClassifierEvaluation
+from separatrix.inference.diagnosis import Diagnosis, diagnose_rows
+from separatrix.inference.evaluation import ClassifierEvaluation
+from separatrix.inference.influence import FittedRows, Influence
 from separatrix.losses.squared import Squared
 from separatrix.model.training import Trained, with_known_target
 from separatrix.problem import Problem

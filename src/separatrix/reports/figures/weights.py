@@ -12,8 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from separatrix.design.build import INTERCEPT
-from separatrix.inference.refused_table import refused_table
-from separatrix.inference.table import InferenceTable, Term
+from separatrix.inference.table import InferenceTable, Term, refused_table
 from separatrix.model.record import Model
 from separatrix.model.training import Trained
 from separatrix.reports.figures.picture import Picture, finished, new_panels

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 
-from separatrix.inference.rendering.sheet import Grid
+from separatrix.rendering.sheet import Grid
 from separatrix.reports.html.pieces import code, figure, figures, folded_if_long, grid, paragraph
 from separatrix.reports.report import Report
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from separatrix.errors import counted
-from separatrix.inference.rendering.coefficients import coefficient_sheet
-from separatrix.inference.rendering.sheet import Sheet
+from separatrix.inference.table import coefficient_sheet
+from separatrix.rendering.sheet import Sheet
 from separatrix.reports.answers import no_intervals
 from separatrix.reports.coefficient_text import largest_terms, weight_sheet
 from separatrix.reports.html.pieces import details, figure, paragraph, sheet_parts

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from separatrix.errors import counted
-from separatrix.inference.evaluation.classifier import ClassifierEvaluation
-from separatrix.inference.evaluation.estimate import Estimate
-from separatrix.inference.rendering.sheet import Grid
+from separatrix.inference.evaluation import ClassifierEvaluation
+from separatrix.inference.evaluation_curves import Estimate
 from separatrix.model.learn import LEARNERS
 from separatrix.model.one_fit import Evaluation
+from separatrix.rendering.sheet import Grid
 from separatrix.reports.answers import Answer
 from separatrix.reports.html.pieces import (
     details,

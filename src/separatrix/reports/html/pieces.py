@@ -7,7 +7,7 @@ from base64 import b64encode
 from collections.abc import Iterable, Sequence
 from html import escape
 
-from separatrix.inference.rendering.sheet import Grid, Sheet
+from separatrix.rendering.sheet import Grid, Sheet
 from separatrix.reports.figures.picture import UNFIT, Picture
 
 LONG_TEXT = 500  # letters

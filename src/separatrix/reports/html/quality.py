@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 
 from separatrix.arrays import Floats
-from separatrix.inference.evaluation.classifier import ClassifierEvaluation
-from separatrix.inference.rendering.diagnosis import diagnosis_sheet
-from separatrix.inference.rendering.sheet import Grid
+from separatrix.inference.diagnosis import diagnosis_sheet
+from separatrix.inference.evaluation import ClassifierEvaluation
+from separatrix.rendering.sheet import Grid
 from separatrix.reports.diagnostic_plots import DIAGNOSTIC_PANELS
 from separatrix.reports.html.pieces import details, figures, grid, name, paragraph, sheet_parts, words
 from separatrix.reports.measures import measures_of, with_interval

@@ -17,8 +17,8 @@ from separatrix.reports.plot.evaluated import evaluation_of
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from separatrix.inference.evaluation.classifier import ClassifierEvaluation
-    from separatrix.inference.evaluation.reliability import Reliability
+    from separatrix.inference.evaluation import ClassifierEvaluation
+    from separatrix.inference.evaluation_curves import Reliability
 
 
 CALIBRATION_TITLE_WIDTH = 70  # letters of a line of the title

@@ -52,7 +52,7 @@ def boundary(
     >>> display.ax.get_title(), display.data["support_vectors"].shape
     ('0 of 5 rows predicted wrong', (4, 2))
     """
-    from separatrix.inference.evaluation.rows import codes_of  # noqa: PLC0415  # as dear as the reports together
+    from separatrix.inference.evaluation import codes_of  # noqa: PLC0415  # as dear as the reports together
 
     if not hasattr(model, "classes_"):
         raise OptionError(f"{model!r} has no classes to draw a boundary of; give a fitted classifier")

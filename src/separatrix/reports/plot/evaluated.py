@@ -10,7 +10,7 @@ from separatrix.arrays import Floats
 from separatrix.errors import OptionError
 
 if TYPE_CHECKING:
-    from separatrix.inference.evaluation.classifier import ClassifierEvaluation
+    from separatrix.inference.evaluation import ClassifierEvaluation
 
 
 DRAWN = 4000  # points of a curve, above which those that would fall on one another are left out
@@ -19,8 +19,7 @@ FINENESS = 1000  # places along each axis
 
 def evaluation_of(model: Any, X: Any, y: Any, weights: Any, level: float) -> ClassifierEvaluation:
     """Return the evaluation given, or that of a fitted classifier on rows."""
-    from separatrix.inference.evaluation.classifier import ClassifierEvaluation  # noqa: PLC0415  # as dear as the reports together
-    from separatrix.inference.evaluation.model import evaluate  # noqa: PLC0415  # as dear as the reports together
+    from separatrix.inference.evaluation import ClassifierEvaluation, evaluate  # noqa: PLC0415
 
     if isinstance(model, ClassifierEvaluation):
         return model

@@ -91,8 +91,7 @@ def coefficients(
 
 def _table_of(model: Any, level: float) -> InferenceTable:
     """Return a model's table; of one that has none, its coefficients with the reason."""
-    from separatrix.inference.refused_table import refused_table  # noqa: PLC0415  # as dear as the reports together
-    from separatrix.inference.table import InferenceTable  # noqa: PLC0415
+    from separatrix.inference.table import InferenceTable, refused_table  # noqa: PLC0415
 
     if isinstance(model, InferenceTable):
         return model

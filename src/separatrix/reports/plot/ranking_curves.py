@@ -14,7 +14,7 @@ from separatrix.reports.plot.evaluated import evaluation_of, thinned
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from separatrix.inference.evaluation.classifier import ClassifierEvaluation
+    from separatrix.inference.evaluation import ClassifierEvaluation
 
 
 SIZE = (6.0, 5.6)  # inches

@@ -1,0 +1,182 @@
+"""The analysis of variance of a least squares fit, by terms in their order (type I).
+
+A term's sum of squares is what it takes off the RSS beyond the terms before it: the squared length of the target along
+the part of its columns that is orthogonal to theirs. From the coordinates of `frame`, made orthonormal once more over
+the rows, so that nearly dependent columns keep their digits. Cost: two passes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+
+from separatrix.arrays import Floats, Indices
+from separatrix.design.base import Block, add_each
+from separatrix.errors import OptionError, did_you_mean
+from separatrix.fit.least_squares import LeastSquaresFit
+from separatrix.inference.basis import Frame, coordinates, count_passes, inverse_triangle, make_frame, pair_products
+from separatrix.inference.hypotheses import outline_of
+from separatrix.inference.table import f_probability, json_values
+from separatrix.problem import Problem
+from separatrix.rendering.html import render_html
+from separatrix.rendering.sheet import Grid, Sheet, number, p_text
+from separatrix.rendering.text import render_text
+
+RESIDUALS = "residuals"
+
+
+@dataclass(frozen=True)
+class AnovaRow:
+    """A term: its degrees of freedom, what it takes off the RSS, and the test of its being nothing."""
+
+    name: str
+    degrees_of_freedom: float
+    sum_of_squares: float
+    f: float | None = None
+    p_value: float | None = None
+
+    @property
+    def mean_square(self) -> float:
+        """The sum of squares by degree of freedom."""
+        return self.sum_of_squares / self.degrees_of_freedom
+
+
+@dataclass(frozen=True)
+class AnovaTable:
+    """The terms in their order, and the residuals last."""
+
+    rows: tuple[AnovaRow, ...]
+    conventions: tuple[str, ...] = (
+        "sums of squares are sequential (type I): each term after those above it",
+        "F is against the mean square of the residuals",
+    )
+
+    def row(self, name: str) -> AnovaRow:
+        """Return a row by name."""
+        found = {row.name: row for row in self.rows}
+        if name not in found:
+            raise OptionError(f"there is no row {name!r}{did_you_mean(name, found)}")
+        return found[name]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the table as JSON values."""
+        values: dict[str, Any] = json_values(asdict(self))
+        return values
+
+    def __str__(self) -> str:
+        return render_text(self._sheet())
+
+    def _repr_html_(self) -> str:
+        return render_html(self._sheet())
+
+    def _sheet(self) -> Sheet:
+        heads = ("", "df", "sum of squares", "mean square", "F", "p")
+        return Sheet("Analysis of variance", (Grid(heads, tuple(map(_cells, self.rows))),), lines=self.conventions)
+
+
+def anova(model: Any, terms: Mapping[str, Sequence[str]] | None = None) -> AnovaTable:
+    """Return the analysis of variance of a fitted LinearRegression without a penalty.
+
+    Parameters
+    ----------
+    model : a fitted LinearRegression, or a formula's model that has one
+    terms : the columns of each term, in order, for a term of several columns; None for a formula's own, else for one
+        term a column
+
+    Examples
+    --------
+    >>> import separatrix as sx
+    >>> model = sx.LinearRegression().fit([[1], [2], [-1], [3], [4]], [2, 4, 0, 4, 6])
+    >>> row = sx.anova(model).row("x1")
+    >>> round(row.sum_of_squares, 4), round(row.p_value, 4)
+    (19.9892, 0.0033)
+    """
+    outline = outline_of(model)
+    if outline.least_squares is None and not outline.objection:
+        raise OptionError(f"an analysis of variance is of least squares, not of a {outline.family} model")
+    outline.require_eligible()
+    problem, fit = outline.rows_for("an analysis of variance"), outline.least_squares
+    assert fit is not None and outline.facts is not None  # noqa: PT018  # an eligible linear model has both
+    terms = getattr(model, "terms_", None) if terms is None else terms
+    groups = _groups(outline.names, int(problem.design.virtual), terms)
+    effects = _effects(problem, fit, [column for columns in groups.values() for column in columns])
+    df = outline.facts.degrees_of_freedom(fit)
+    return AnovaTable((*_rows(groups, effects, fit.rss / df, df), AnovaRow(RESIDUALS, df, fit.rss)))
+
+
+def _rows(
+    groups: Mapping[str, list[int]], effects: Mapping[int, float], variance: float, df: float
+) -> Iterator[AnovaRow]:
+    for name, columns in groups.items():
+        kept = [effects[column] for column in columns if column in effects]
+        if kept:
+            squares = float(np.square(kept).sum())
+            f = squares / len(kept) / variance
+            yield AnovaRow(name, len(kept), squares, f, f_probability(f, len(kept), df))
+
+
+def _groups(names: tuple[str, ...], virtual: int, terms: Mapping[str, Sequence[str]] | None) -> dict[str, list[int]]:
+    """Return the places of each term's columns; every column but the intercept must be in just one."""
+    columns = names[virtual:]
+    if terms is None:
+        return {name: [place + virtual] for place, name in enumerate(columns)}
+    listed = [name for group in terms.values() for name in group]
+    for name in listed:
+        if name not in columns:
+            raise OptionError(f"terms have a column {name!r} that the model has not{did_you_mean(name, columns)}")
+    missing = [name for name in columns if listed.count(name) != 1]
+    if missing:
+        raise OptionError(
+            f"the column {missing[0]!r} is in {listed.count(missing[0])} terms; name every column of the model once"
+        )
+    return {term: [names.index(name, virtual) for name in group] for term, group in terms.items()}
+
+
+def _effects(problem: Problem, fit: LeastSquaresFit, order: Sequence[int]) -> dict[int, float]:
+    """Return the target's length along each column cleared of those before it, by place; none of aliased columns."""
+    kept = [place for place in order if place not in fit.aliased]
+    if fit.aliased and kept != sorted(kept):
+        raise OptionError(
+            "terms out of the columns' order need columns that do not depend on others; drop the aliased ones"
+        )
+    if not kept:
+        return {}
+    virtual = int(problem.design.virtual)
+    frame = _reordered(make_frame(problem, fit), np.asarray(kept, dtype=np.intp) - virtual)
+    near, basis = frame.basis(problem.design)
+    shift = float(problem.mean(problem.y)) if virtual else 0.0
+    weights = np.ones(len(problem.y)) if problem.weights is None else problem.weights
+    rows = (np.asarray(problem.y, dtype=np.float64) - shift, weights)
+    gram, products = near.fold(_sums, basis, rows=rows, combine=add_each)
+    count_passes(problem, near)
+    factor = scipy.linalg.cholesky(gram, lower=True)
+    effects = scipy.linalg.solve_triangular(factor, products, lower=True)
+    return dict(zip(kept, effects[virtual:].tolist(), strict=True))
+
+
+def _reordered(frame: Frame, places: Indices) -> Frame:
+    """Return the coordinates with the columns at some places taken in the order given."""
+    triangle = np.asarray(np.linalg.inv(frame.factor[np.sort(places)]), dtype=np.float64)
+    factor = np.zeros_like(frame.factor)
+    factor[places] = inverse_triangle(triangle[:, np.argsort(np.argsort(places))])
+    return Frame(frame.means, factor, frame.total_weight)
+
+
+def _sums(block: Block, y: Floats, weights: Floats, basis: Floats) -> tuple[Floats, Floats]:
+    products = [part.T @ (weights * y) for _, part in coordinates(block, basis)]
+    return pair_products(block, basis, lambda _: weights), np.concatenate(products)
+
+
+def _cells(row: AnovaRow) -> tuple[str, ...]:
+    return (
+        row.name,
+        f"{row.degrees_of_freedom:g}",
+        number(row.sum_of_squares),
+        number(row.mean_square),
+        number(row.f, 4) if row.f is not None else "",
+        p_text(row.p_value) if row.p_value is not None else "",
+    )

@@ -1,1 +1,0 @@
-"""Inference from least squares: covariances of the coefficients, the table, intervals, analysis of variance."""

@@ -1,0 +1,143 @@
+"""A fitted logistic model as inference sees it: one likelihood, or one a class against the rest, and what it may say.
+
+It keeps the rows of the fit by reference, not copied.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from separatrix.arrays import Floats, Indices
+from separatrix.design.base import Design
+from separatrix.errors import DataError, OptionError, SeparationError
+from separatrix.inference import eligibility
+from separatrix.inference.covariance import CovarianceChoice, choose_covariance
+from separatrix.inference.hypotheses import ModelOutline, WaldTest
+from separatrix.inference.likelihood import LikelihoodFit, each_class_table, likelihood_table, likelihood_wald_test
+from separatrix.inference.prediction import likelihood_intervals, score_intervals
+from separatrix.inference.profile import FirthFit, Interval, firth_table, fit_firth
+from separatrix.inference.table import InferenceTable, require_level
+from separatrix.numerics import sigmoid
+
+
+class ProbabilityInterval(NamedTuple):
+    """The second class's probability in each row, (n,), and the ends of its confidence interval."""
+
+    probability: Floats
+    lower: Floats
+    upper: Floats
+
+
+@dataclass(frozen=True)
+class RowsGiven:
+    """How many rows a fit was given, and which of them count, those of a weight above 0 (None: all)."""
+
+    count: int
+    places: Indices | None
+
+    def of_those_that_count(self, labels: Any) -> NDArray[Any]:
+        """Return labels, one for each row given, of the rows that count."""
+        found = np.asarray(labels)
+        if found.shape != (self.count,):
+            raise DataError(
+                f"groups have shape {found.shape}, but one label for each of the {self.count} rows is needed"
+            )
+        return found if self.places is None else found[self.places]
+
+
+@dataclass(frozen=True)
+class LogisticModel:
+    """Fits without a penalty: one, or one a class against the rest; and the bias-reduced one where there was need."""
+
+    fits: tuple[LikelihoodFit, ...]
+    classes: tuple[Any, ...]
+    rows: RowsGiven
+    firth: FirthFit | None = None
+
+    def table(self, covariance: object, groups: Any, level: float) -> InferenceTable:
+        """Return the table of inference."""
+        choice, level = self._choice(covariance, groups), require_level(level)
+        if self.firth is not None:
+            if choice.kind != "classical":
+                raise OptionError(
+                    f"covariance={choice.kind!r} is not for bias-reduced fits, whose tests are by the profile of their"
+                    ' likelihood; use covariance="classical"'
+                )
+            return firth_table(self._firth_at(level), self.fits[0].problem, self._labels, self.fits[0].weighting)
+        tables = [likelihood_table(fit, choice, level) for fit in self.fits]
+        return tables[0] if len(tables) == 1 else each_class_table(tables, self.classes)
+
+    def intervals(self, level: float) -> tuple[Interval, ...]:
+        """Return the profile-likelihood intervals of two classes."""
+        self._refuse_more_classes("profile-likelihood intervals are")
+        level = require_level(level)
+        return likelihood_intervals(self.fits[0], level) if self.firth is None else self._firth_at(level).intervals
+
+    def probabilities(self, design: Design, covariance: object, level: float) -> ProbabilityInterval:
+        """Return the second class's probability in each row of a design with an interval, made on the scores' scale."""
+        self._refuse_more_classes("intervals of a probability are")
+        fit, level = self.fits[0], require_level(level)
+        if fit.existence.verdict != "overlap":
+            raise SeparationError(
+                f"a probability has no interval here, as {fit.existence.claim.split(';')[0]}; leave interval out, and"
+                " see profile_intervals() for the coefficients"
+            )
+        errors = fit.errors(self._choice(covariance, None))
+        if errors.covariance is None:
+            raise OptionError(f"a probability has no interval here: {errors.absent}")
+        found = score_intervals(fit, errors.covariance, design, level)
+        return ProbabilityInterval(*(np.asarray(sigmoid(part)) for part in found))
+
+    @cached_property
+    def _labels(self) -> tuple[Any, Any]:
+        return self.classes[0], self.classes[1]
+
+    def wald_test(self, names: Sequence[str], covariance: object, groups: Any) -> WaldTest:
+        """Return the test that the coefficients named, of all classes, are 0."""
+        if self.objection:
+            raise DataError(self.objection)
+        choice = self._choice(covariance, groups)
+        return likelihood_wald_test(self.fits[0], choice, names)
+
+    def outline(self) -> ModelOutline:
+        """Return what tests of nested models need."""
+        fit, objection = self.fits[0], self.objection
+        if not objection and fit.weighting:
+            objection = eligibility.weights_not_counts(fit.weighting)
+        height = math.nan if objection or fit.loglik is None else fit.loglik
+        several = len(fit.classes) > 2
+        return ModelOutline(
+            "softmax" if several else "logistic", fit.problem.design.names, fit.free, height, fit.problem, objection
+        )
+
+    @property
+    def objection(self) -> str:
+        """Why coefficients may not be tested together, if so."""
+        if len(self.fits) > 1:
+            return eligibility.no_joint_likelihood(len(self.fits))
+        if self.firth is not None:
+            return eligibility.bias_reduced()
+        verdict = self.fits[0].existence.verdict
+        if verdict == "overlap":
+            return ""
+        return eligibility.maximum_not_shown() if verdict == "undecided" else eligibility.no_maximum(len(self.classes))
+
+    def _choice(self, covariance: object, groups: Any) -> CovarianceChoice:
+        groups = None if groups is None else self.rows.of_those_that_count(groups)
+        return choose_covariance(covariance, self.fits[0].problem, groups)
+
+    def _firth_at(self, level: float) -> FirthFit:
+        """Return the bias-reduced fit with intervals at a level; profiled anew where that is another than before."""
+        assert self.firth is not None  # whoever asks has seen it
+        return self.firth if level == self.firth.level else fit_firth(self.fits[0].problem, self._labels, level=level)
+
+    def _refuse_more_classes(self, what: str) -> None:
+        if len(self.classes) > 2:
+            raise OptionError(f"{what} of two classes, and here are {len(self.classes)}; see summary(), or fit two")

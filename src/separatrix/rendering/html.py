@@ -1,0 +1,44 @@
+"""A sheet as a piece of HTML, for a notebook: everything escaped, nothing fetched from elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from html import escape
+
+from separatrix.rendering.sheet import Grid, Sheet
+
+NAME = ' style="text-align:left"'
+CELL = ' style="text-align:right;font-variant-numeric:tabular-nums"'
+
+
+def render_html(sheet: Sheet) -> str:
+    """Return the sheet as one `div`."""
+    return "\n".join(['<div class="separatrix-table">', *_parts(sheet), "</div>"])
+
+
+def _parts(sheet: Sheet) -> Iterator[str]:
+    yield f"<p><strong>{escape(sheet.title)}</strong></p>"
+    for grid in sheet.grids:
+        yield from _grid(grid)
+    if sheet.entries:
+        yield "<table>"
+        for word, said in sheet.entries:
+            yield f"<tr><th{NAME}>{escape(word)}</th><td{NAME}>{escape(said)}</td></tr>"
+        yield "</table>"
+    if sheet.lines:
+        yield f"<ul>{''.join(f'<li>{escape(line)}</li>' for line in sheet.lines)}</ul>"
+    if sheet.reasons:
+        yield f"<ol>{''.join(f'<li>{escape(reason)}</li>' for reason in sheet.reasons)}</ol>"
+
+
+def _grid(grid: Grid) -> Iterator[str]:
+    yield "<table>"
+    if grid.label:
+        yield f"<caption>{escape(grid.label)}</caption>"
+    heads = "".join(f"<th{CELL if place else NAME}>{escape(head)}</th>" for place, head in enumerate(grid.heads))
+    yield f"<thead><tr>{heads}</tr></thead>"
+    yield "<tbody>"
+    for name, *cells in grid.rows:
+        yield f"<tr><th{NAME}>{escape(name)}</th>{''.join(f'<td{CELL}>{escape(cell)}</td>' for cell in cells)}</tr>"
+    yield "</tbody>"
+    yield "</table>"
