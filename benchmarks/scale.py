@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import report
-from separatrix.fit.cost_model import RUNS, CostModel, MeasuredRun, measured_runs
+from separatrix.fit.plan import RUNS, CostModel, MeasuredRun, measured_runs
 
 RESULTS = Path(__file__).with_name("results")
 PEAKS = RESULTS / "scale.json"

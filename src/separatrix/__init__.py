@@ -29,16 +29,10 @@ if TYPE_CHECKING:
     from separatrix.estimators.regularisation import path
     from separatrix.estimators.svm import LinearSVM
     from separatrix.estimators.zero_one import ZeroOneClassifier
-    from separatrix.fit.cover_effect import cover_experiment
-    from separatrix.fit.lifting import lift
-    from separatrix.fit.margin_effect import margin_experiment
+    from separatrix.families.margin import Removals, fewest_removals
     from separatrix.fit.minimise import minimise
-    from separatrix.fit.mistakes import MistakeBound, mistake_bound
-    from separatrix.fit.planning import plan_fit
+    from separatrix.fit.plan import plan_fit
     from separatrix.fit.result import FitResult
-    from separatrix.fit.separability import check_separability
-    from separatrix.fit.strengths import strength_from, strength_to
-    from separatrix.fit.zero_one import Removals, fewest_removals
     from separatrix.inference.anova import anova
     from separatrix.inference.diagnosis import diagnose
     from separatrix.inference.evaluation import evaluate, evaluate_classifier, evaluate_regressor
@@ -49,8 +43,13 @@ if TYPE_CHECKING:
     from separatrix.model.one_call import train
     from separatrix.model.record import Model
     from separatrix.reports import plot
+    from separatrix.selection.strengths import strength_from, strength_to
+    from separatrix.separability.check import check_separability
+    from separatrix.separability.lift import lift
+    from separatrix.separability.margin import MistakeBound, mistake_bound
     from separatrix.tables.demos import load_demo
     from separatrix.tables.open import read_table
+    from separatrix.theory.experiments import cover_experiment, margin_experiment
     from separatrix.theory.halfspace import Halfspace, augment, reflect
 
 
@@ -131,43 +130,43 @@ _HOMES = {
     "LinearSVM": "estimators.svm",
     "LogisticRegression": "estimators.logistic",
     "MaxMarginClassifier": "estimators.max_margin",
-    "MistakeBound": "fit.mistakes",
+    "MistakeBound": "separability.margin",
     "Model": "model.record",
     "OneVsRest": "estimators.one_vs_rest",
     "Perceptron": "estimators.perceptron",
-    "Removals": "fit.zero_one",
+    "Removals": "families.margin",
     "ZeroOneClassifier": "estimators.zero_one",
     "anova": "inference.anova",
     "audit": "estimators.auditing",
     "augment": "theory.halfspace",
     "blocked": "design.build",
     "certificate_from_dict": "certificates.base",
-    "check_separability": "fit.separability",
+    "check_separability": "separability.check",
     "checkpointed": "design.journaled",
-    "cover_experiment": "fit.cover_effect",
+    "cover_experiment": "theory.experiments",
     "diagnose": "inference.diagnosis",
     "evaluate": "inference.evaluation",
     "evaluate_classifier": "inference.evaluation",
     "evaluate_regressor": "inference.evaluation",
-    "fewest_removals": "fit.zero_one",
+    "fewest_removals": "families.margin",
     "from_formula": "estimators.formula",
     "influence": "inference.influence",
-    "lift": "fit.lifting",
+    "lift": "separability.lift",
     "load_demo": "tables.demos",
     "load_model": "model.file",
-    "margin_experiment": "fit.margin_effect",
+    "margin_experiment": "theory.experiments",
     "minimise": "fit.minimise",
-    "mistake_bound": "fit.mistakes",
+    "mistake_bound": "separability.margin",
     "nested_test": "inference.hypotheses",
     "path": "estimators.regularisation",
-    "plan_fit": "fit.planning",
+    "plan_fit": "fit.plan",
     "read_table": "tables.open",
     "reflect": "theory.halfspace",
     "save_model": "model.file",
     "simple_regression": "inference.simple",
     "simple_regression_from_moments": "inference.simple",
-    "strength_from": "fit.strengths",
-    "strength_to": "fit.strengths",
+    "strength_from": "selection.strengths",
+    "strength_to": "selection.strengths",
     "train": "model.one_call",
 }
 _MODULES = {

@@ -320,7 +320,7 @@ FRESH = """
 import sys
 import numpy as np
 from separatrix.design.build import make_design
-from separatrix.fit.perceptron import PerceptronOptions, fit_perceptron
+from separatrix.families.perceptron import PerceptronOptions, fit_perceptron
 
 def loaded_after(n):
     X = np.random.default_rng(0).integers(-3, 4, size=(n, 4)).astype(float)

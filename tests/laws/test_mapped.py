@@ -17,15 +17,15 @@ from separatrix.design.array import DenseDesign
 from separatrix.design.build import make_design, map_rows
 from separatrix.design.mapped import MappedDesign, MappedRows
 from separatrix.errors import NeedsError
+from separatrix.families.lms import LMSOptions, fit_lms
+from separatrix.families.margin import fit_halfspace
+from separatrix.families.perceptron import PerceptronOptions, fit_perceptron
+from separatrix.families.svm import fit_svm
 from separatrix.fit.convex import ConvexOptions, fit_convex
-from separatrix.fit.halfspace import fit_halfspace
 from separatrix.fit.least_squares import fit_least_squares
-from separatrix.fit.lms import LMSOptions, fit_lms
-from separatrix.fit.max_margin import MarginOptions, fit_max_margin
-from separatrix.fit.perceptron import PerceptronOptions, fit_perceptron
-from separatrix.fit.svm import fit_svm
 from separatrix.penalties import make_penalty
 from separatrix.problem import Problem
+from separatrix.separability.margin import MarginOptions, fit_max_margin
 from separatrix.solvers.interior_point import InteriorPoint
 from separatrix.solvers.lbfgs import LBFGS
 from separatrix.solvers.newton import Newton

@@ -20,15 +20,15 @@ from separatrix import losses, penalties
 from separatrix.design.base import Design
 from separatrix.design.build import make_design, row_radius
 from separatrix.errors import NeedsError
-from separatrix.fit.choose import choose
-from separatrix.fit.mistakes import mistake_bound
+from separatrix.fit.convex import choose
+from separatrix.fit.result import AtLeast, AtMost, Status
 from separatrix.fit.run import run
-from separatrix.fit.stopping import AtLeast, AtMost, Status
 from separatrix.loops.online import Tie
 from separatrix.losses import Loss
 from separatrix.penalties import L1, L2, NoPenalty, Penalty
 from separatrix.perceptron_rule import UpdateRule
 from separatrix.problem import Problem
+from separatrix.separability.margin import mistake_bound
 from separatrix.solvers import visits as updates_module
 from separatrix.solvers.base import Needs, Step, check_needs
 from separatrix.solvers.max_margin import MaxMargin

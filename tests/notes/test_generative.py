@@ -9,7 +9,7 @@ from sklearn.naive_bayes import GaussianNB
 import separatrix as sx
 from separatrix.design.build import make_design
 from separatrix.errors import DataError, OptionError
-from separatrix.fit.generative import fit_generative
+from separatrix.families.generative import fit_generative
 from separatrix.fit.labels import find_classes
 
 IRIS, SPECIES = load_iris(return_X_y=True)

@@ -6,8 +6,8 @@ import pytest
 import separatrix as sx
 from separatrix.design.build import make_design
 from separatrix.errors import ConvergenceWarning, DataError, OptionError
+from separatrix.fit.result import AtMost, Status
 from separatrix.fit.run import run
-from separatrix.fit.stopping import AtMost, Status
 from separatrix.numerics import sigmoid
 from separatrix.problem import Problem
 from separatrix.solvers.gradient import Gradient

@@ -8,8 +8,8 @@ from scipy.optimize import minimize
 
 import separatrix as sx
 from separatrix.design.build import make_design
+from separatrix.fit.result import AtMost, Status
 from separatrix.fit.run import run
-from separatrix.fit.stopping import AtMost, Status
 from separatrix.numerics import sigmoid
 from separatrix.problem import Problem
 from separatrix.solvers.newton import Newton

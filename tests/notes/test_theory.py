@@ -6,7 +6,7 @@ import pytest
 
 import separatrix as sx
 from separatrix.errors import OptionError
-from separatrix.fit.margin_effect import sample_with_margin
+from separatrix.theory.experiments import sample_with_margin
 
 matplotlib.use("agg")
 

@@ -16,7 +16,7 @@ from sklearn.svm import LinearSVC
 import separatrix as sx
 from separatrix.certificates.base import OneVsRestCertificate
 from separatrix.errors import DataError
-from separatrix.fit.stopping import Status
+from separatrix.fit.result import Status
 
 pytestmark = [needs_data, pytest.mark.filterwarnings("ignore::separatrix.errors.SeparatrixWarning")]
 ROWS = 120

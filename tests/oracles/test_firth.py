@@ -4,7 +4,7 @@ import pytest
 from data import needs_data, reference, references, table
 
 from separatrix.design.build import make_design
-from separatrix.fit.logistic import logistic_problem
+from separatrix.families.logistic import logistic_problem
 from separatrix.inference.profile import fit_firth
 
 WITH_FIRTH = [name for name in references("separation") if "firth" in reference("separation", name)]

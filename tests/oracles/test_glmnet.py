@@ -13,12 +13,12 @@ from data import DATA, needs_data, reference, references
 
 from separatrix.design.build import make_design
 from separatrix.fit.convex import ConvexOptions
-from separatrix.fit.path import trace_path
+from separatrix.fit.result import AtMost, Status
 from separatrix.fit.run import run
-from separatrix.fit.stopping import AtMost, Status
 from separatrix.losses import Logistic, Loss, Softmax, Squared
 from separatrix.penalties import L1, make_penalty
 from separatrix.problem import Problem
+from separatrix.selection.path import trace_path
 from separatrix.solvers.coordinate import Coordinate
 
 OBJECTIVE = 1e-6  # relative; some 1e-11 is reached

@@ -11,7 +11,7 @@ from data import DATA, needs_data, reference, references, table
 import separatrix as sx
 from separatrix.design.build import make_design
 from separatrix.errors import SeparationWarning
-from separatrix.fit.logistic import logistic_problem
+from separatrix.families.logistic import logistic_problem
 from separatrix.inference.profile import fit_firth
 
 R_DIGITS = 1e-6  # glm's standard errors carry 8

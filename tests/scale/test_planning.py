@@ -10,7 +10,7 @@ import pytest
 import separatrix as sx
 from separatrix.errors import DataError, OptionError
 from separatrix.fit.convex import NEWTON_WORK
-from separatrix.fit.cost_model import CostModel, MeasuredRun, measured_runs
+from separatrix.fit.plan import CostModel, MeasuredRun, measured_runs
 
 SIZES = [(n, p) for n in (100_000, 1_000_000, 10_000_000) for p in (10, 20, 50)]
 

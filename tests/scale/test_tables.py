@@ -14,7 +14,7 @@ import separatrix as sx
 from separatrix.design.encode import blocks as stored
 from separatrix.design.storage import BlockStore
 from separatrix.errors import DataError, OptionError
-from separatrix.fit.perceptron import PerceptronOptions
+from separatrix.families.perceptron import PerceptronOptions
 from separatrix.model import storage
 from separatrix.model.file import load_model, save_model
 from separatrix.model.learn.base import LearnOptions

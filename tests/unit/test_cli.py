@@ -20,7 +20,7 @@ from separatrix.certificates.base import certificate_from_dict
 from separatrix.cli import fit as verb
 from separatrix.cli.main import app
 from separatrix.cli.progress import Progress
-from separatrix.fit.perceptron import PerceptronOptions
+from separatrix.families.perceptron import PerceptronOptions
 from separatrix.tables.demos import DEMOS, load_demo
 
 PERCEPTRON = ("--model", "perceptron")

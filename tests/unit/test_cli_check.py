@@ -138,7 +138,7 @@ def test_an_undecided_verdict_says_why_and_exits_with_1(monkeypatch: pytest.Monk
         names = tuple(f"x{j}" for j in range(X.shape[1] + 1))
         return SeparabilityCertificate((-1, 1), names, True, len(y), 0, reason="floats could not tell")
 
-    monkeypatch.setattr("separatrix.fit.separability.check_separability", undecided)
+    monkeypatch.setattr("separatrix.separability.check.check_separability", undecided)
     result = run("check", "demo:five-points")
     assert result.exit_code == 1
     assert "Undecided: floats could not tell." in result.stdout

@@ -16,8 +16,8 @@ from separatrix.design.base import Design
 from separatrix.design.build import make_design
 from separatrix.design.columns import column_store
 from separatrix.errors import DataError, NeedsError
+from separatrix.fit.result import AtLeast, AtMost, Status
 from separatrix.fit.run import Run, run
-from separatrix.fit.stopping import AtLeast, AtMost, Status
 from separatrix.jit import WorkGate
 from separatrix.loops import coordinate as loops
 from separatrix.losses import Hinge, Logistic, Loss, Softmax, Squared, SquaredHinge

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 import separatrix as sx
 from separatrix.cli.main import app
 from separatrix.cli.progress import Progress
-from separatrix.fit.stopping import Status
+from separatrix.fit.result import Status
 from separatrix.model.train_options import TrainOptions
 from separatrix.model.training import train_table
 from separatrix.tables.frames import from_frame

@@ -13,7 +13,7 @@ import separatrix as sx
 from separatrix.certificates.bias_reduction import jeffreys_point
 from separatrix.design.build import make_design
 from separatrix.errors import DataError, OptionError
-from separatrix.fit.logistic import logistic_problem
+from separatrix.families.logistic import logistic_problem
 from separatrix.inference.profile import fit_firth
 from separatrix.problem import Problem
 

@@ -9,7 +9,7 @@ import separatrix as sx
 from separatrix.design.build import make_design
 from separatrix.fit import convex
 from separatrix.fit.convex import ConvexOptions, fit_convex
-from separatrix.fit.stopping import Status
+from separatrix.fit.result import Status
 from separatrix.losses import Logistic
 from separatrix.penalties import L2
 from separatrix.problem import Problem

@@ -186,7 +186,7 @@ def test_a_run_that_ends_at_a_score_of_0_is_no_separator_of_its_own(monkeypatch)
     rows, labels = np.eye(2), [-1, 1]
     looked_for = sx.KernelPerceptron(kernel="linear", fit_intercept=False).fit(rows, labels).certificate_
     assert looked_for.margin == pytest.approx(np.sqrt(0.5))
-    monkeypatch.setattr("separatrix.fit.kernel_perceptron.SMALL_DATA", 0)
+    monkeypatch.setattr("separatrix.families.kernel.SMALL_DATA", 0)
     model = sx.KernelPerceptron(kernel="linear", fit_intercept=False).fit(rows, labels)
     assert model.result_.status.value == "converged"
     assert model.decision_function(rows).tolist() == [-1.0, 0.0]

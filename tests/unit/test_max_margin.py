@@ -15,7 +15,7 @@ from separatrix.certificates.base import certificate_from_dict
 from separatrix.certificates.margin import MarginCertificate
 from separatrix.design.build import make_design
 from separatrix.errors import OptionError, OverlapError, SeparationWarning
-from separatrix.fit.max_margin import MarginOptions, fit_max_margin
+from separatrix.separability.margin import MarginOptions, fit_max_margin
 
 
 def separable(n=200, p=5, seed=0, gap=0.1, offset=0.3):

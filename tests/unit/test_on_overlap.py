@@ -13,7 +13,7 @@ import separatrix as sx
 from separatrix.certificates.base import OneVsRestCertificate, certificate_from_dict
 from separatrix.certificates.separability import SeparabilityCertificate
 from separatrix.errors import ConvergenceWarning, OptionError
-from separatrix.fit.stopping import Status
+from separatrix.fit.result import Status
 
 RULES: list[dict[str, Any]] = [
     {},

@@ -11,11 +11,11 @@ import scipy.sparse as sp
 from separatrix.design.build import make_design
 from separatrix.errors import ConvergenceWarning, OptionError
 from separatrix.fit.convex import ConvexOptions, fit_convex
-from separatrix.fit.path import largest_strength, trace_path
-from separatrix.fit.stopping import Status
+from separatrix.fit.result import Status
 from separatrix.losses import Logistic, Loss, Softmax, Squared, SquaredHinge
 from separatrix.penalties import make_penalty
 from separatrix.problem import Problem
+from separatrix.selection.path import largest_strength, trace_path
 from separatrix.solvers.coordinate import Coordinate
 from separatrix.solvers.lbfgs import LBFGS
 from separatrix.solvers.newton import Newton

@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 
 import separatrix as sx
 from separatrix.errors import ConvergenceWarning, OptionError
-from separatrix.fit import perceptron as fit_module
+from separatrix.families import perceptron as fit_module
 from separatrix.solvers import perceptron as solver_module
 from separatrix.solvers import visits as updates_module
 

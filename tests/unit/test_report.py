@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from separatrix.errors import OptionError
-from separatrix.fit.perceptron import PerceptronOptions
+from separatrix.families.perceptron import PerceptronOptions
 from separatrix.model.learn.base import LearnOptions
 from separatrix.model.train_options import TrainOptions
 from separatrix.model.training import train_table

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from separatrix.design.build import make_design
+from separatrix.families.base import join_results
+from separatrix.families.perceptron import PerceptronOptions, fit_perceptron
 from separatrix.fit.labels import find_classes
-from separatrix.fit.one_vs_rest import join_results
-from separatrix.fit.perceptron import PerceptronOptions, fit_perceptron
 from separatrix.reports.summary import Outcome, Summary, TrainingData, summarise
 from separatrix.reports.text import render_text
 from separatrix.tables.demos import DEMOS, load_demo

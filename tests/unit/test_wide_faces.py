@@ -18,11 +18,10 @@ from separatrix.certificates.base import certificate_from_dict
 from separatrix.certificates.overlap import OverlapProof, exact_residual
 from separatrix.certificates.rays import make_rays
 from separatrix.design.build import make_design
-from separatrix.fit.faces import search
-from separatrix.fit.faces.ahead import put_ahead
-from separatrix.fit.faces.equal_rows import equal_rows, levelled
-from separatrix.fit.faces.few_multipliers import few_multipliers
-from separatrix.fit.faces.relations import find_relations, whiten
+from separatrix.separability.search import search
+from separatrix.separability.search.multipliers import few_multipliers
+from separatrix.separability.search.relations import find_relations, whiten
+from separatrix.separability.search.wide import equal_rows, levelled, put_ahead
 
 
 @pytest.fixture

@@ -143,7 +143,7 @@ def fit(  # noqa: PLR0913, PLR0917  # every parameter is an option
 
     perceptron = None
     if name == "perceptron":
-        from separatrix.fit.perceptron import PerceptronOptions
+        from separatrix.families.perceptron import PerceptronOptions
 
         perceptron = PerceptronOptions(
             update=update,  # type: ignore[arg-type]  # whatever was typed, the options judge it

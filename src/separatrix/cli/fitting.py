@@ -10,7 +10,7 @@ from separatrix.cli.outputs import require_outputs
 from separatrix.cli.progress import Progress
 from separatrix.cli.reading import opened
 from separatrix.errors import OptionError
-from separatrix.fit.stopping import Status
+from separatrix.fit.result import Status
 from separatrix.model.file import save_model
 from separatrix.model.train_options import TrainOptions
 from separatrix.model.training import Trained, train_table

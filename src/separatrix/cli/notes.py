@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from separatrix.families.perceptron import PerceptronOptions
 from separatrix.fit.labels import Classes
-from separatrix.fit.perceptron import PerceptronOptions
 from separatrix.fit.result import FitResult
 
 SORTED_RUN = 10  # rows of one class in a row, on average, from which on a table counts as sorted by class

@@ -10,7 +10,7 @@ from separatrix.cli.notes import training_notes
 from separatrix.reports.summary import Outcome, Summary, TrainingData, summarise
 
 if TYPE_CHECKING:
-    from separatrix.fit.perceptron import PerceptronOptions
+    from separatrix.families.perceptron import PerceptronOptions
     from separatrix.model.training import Trained
     from separatrix.tables.source import TableSource
 

@@ -23,11 +23,11 @@ from separatrix.design.build import make_design
 from separatrix.errors import DataError
 from separatrix.estimators.peers import PeerModel, read_peer
 from separatrix.fit.convex import ConvexOptions, fit_convex
-from separatrix.fit.separability import check_separability
 from separatrix.losses.margin import Perceptron
 from separatrix.losses.softmax import Softmax
 from separatrix.penalties import make_penalty
 from separatrix.problem import Problem
+from separatrix.separability.check import check_separability
 
 CERTIFIED = 1e-9  # relative gap of our own fit
 NEAR = 1e-6  # relative: an objective this close to the least is called optimal

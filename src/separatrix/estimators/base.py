@@ -19,8 +19,7 @@ from separatrix.design.row_source import rows_of
 from separatrix.errors import ConvergenceWarning, DataError
 from separatrix.estimators.border import checked_rows, checked_rows_and_targets, vector_of
 from separatrix.fit.labels import Classes, find_classes
-from separatrix.fit.result import FitResult
-from separatrix.fit.trace import Trace
+from separatrix.fit.result import FitResult, Trace
 from separatrix.loops.online import Tie
 from separatrix.perceptron_rule import predicted_signs
 from separatrix.theory.halfspace import Halfspace

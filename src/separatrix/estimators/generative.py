@@ -9,7 +9,7 @@ import numpy as np
 from separatrix.arrays import Floats
 from separatrix.estimators.base import LinearClassifier
 from separatrix.estimators.weights import drop_weightless
-from separatrix.fit.generative import fit_generative
+from separatrix.families.generative import fit_generative
 from separatrix.model.probability import log_probabilities, probabilities
 
 

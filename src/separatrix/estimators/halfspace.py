@@ -6,10 +6,10 @@ from typing import Any, Self
 
 from separatrix.design.base import Design
 from separatrix.estimators.separating import OnOverlap, SeparatingClassifier
-from separatrix.fit.halfspace import fit_halfspace
-from separatrix.fit.max_margin import MarginOptions
-from separatrix.fit.one_vs_rest import BinaryTarget
+from separatrix.families.base import BinaryTarget
+from separatrix.families.margin import fit_halfspace
 from separatrix.fit.result import FitResult
+from separatrix.separability.margin import MarginOptions
 
 
 class HalfspaceLP(SeparatingClassifier):

@@ -16,7 +16,6 @@ from separatrix.arrays import Floats
 from separatrix.errors import DataError, OptionError, require_choice
 from separatrix.estimators.regressor import LinearRegressor
 from separatrix.estimators.strength import WeightKind
-from separatrix.fit.cross_validation import CrossValidation
 from separatrix.fit.least_squares import LeastSquaresFit
 from separatrix.inference import eligibility
 from separatrix.inference.basis import Frame, make_frame
@@ -33,6 +32,7 @@ from separatrix.inference.linear import (
 from separatrix.inference.prediction import IntervalKind, LinearPredictor, PredictionInterval, prediction_interval
 from separatrix.inference.table import InferenceTable, refused_table, require_level
 from separatrix.problem import Problem
+from separatrix.selection.cross_validation import CrossValidation
 
 
 class _Carried(NamedTuple):

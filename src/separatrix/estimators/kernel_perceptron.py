@@ -12,12 +12,12 @@ from separatrix.design.build import make_design
 from separatrix.design.kernel_matrix import KernelRows
 from separatrix.estimators.base import seed_of
 from separatrix.estimators.kernel_base import KernelClassifier
-from separatrix.fit.kernel_perceptron import KernelPerceptronOptions, fit_kernel_perceptron
-from separatrix.fit.kernel_rows import settle_kernel
+from separatrix.families.base import binary_targets, join_results
+from separatrix.families.kernel import KernelPerceptronOptions, fit_kernel_perceptron
+from separatrix.families.perceptron import PerceptronOptions
 from separatrix.fit.labels import find_classes
-from separatrix.fit.one_vs_rest import binary_targets, join_results
-from separatrix.fit.perceptron import PerceptronOptions
 from separatrix.loops.online import Tie
+from separatrix.separability.kernel import settle_kernel
 
 
 class KernelPerceptron(KernelClassifier):

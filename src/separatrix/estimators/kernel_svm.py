@@ -18,12 +18,11 @@ from separatrix.design.kernels import Precomputed
 from separatrix.errors import DataError, OptionError, require_choice, require_count, require_number
 from separatrix.estimators.kernel_base import KernelClassifier
 from separatrix.estimators.weights import apply_class_weight
-from separatrix.fit.kernel_rows import settle_kernel
-from separatrix.fit.kernel_svm import KernelSVMOptions, RowWeights, fit_kernel_svm
+from separatrix.families.base import BinaryTarget, binary_targets, join_pairs, join_results, pair_votes, pairs_of
+from separatrix.families.kernel import KernelSVMOptions, RowWeights, fit_kernel_svm
 from separatrix.fit.labels import Classes, find_classes
-from separatrix.fit.one_vs_one import join_pairs, pair_votes, pairs_of
-from separatrix.fit.one_vs_rest import BinaryTarget, binary_targets, join_results
 from separatrix.fit.result import FitResult
+from separatrix.separability.kernel import settle_kernel
 
 FOLDS = 5  # of the calibration
 CALIBRATIONS = {"True": "sigmoid", "sigmoid": "sigmoid", "isotonic": "isotonic"}

@@ -7,8 +7,8 @@ from typing import Any, Literal, Self
 from separatrix.estimators.base import LinearClassifier, seed_of
 from separatrix.estimators.regressor import LinearRegressor
 from separatrix.estimators.weights import drop_weightless
-from separatrix.fit.lms import LMSOptions, fit_lms, rate_limits
-from separatrix.fit.one_vs_rest import binary_targets, join_results
+from separatrix.families.base import binary_targets, join_results
+from separatrix.families.lms import LMSOptions, fit_lms, rate_limits
 from separatrix.fit.result import FitResult
 
 

@@ -18,17 +18,17 @@ from separatrix.estimators.base import LinearClassifier
 from separatrix.estimators.logistic_inference import LogisticInference
 from separatrix.estimators.strength import ClassTask, Penalised, WeightKind
 from separatrix.estimators.weights import apply_class_weight, drop_weightless
+from separatrix.families.base import binary_targets, join_results
+from separatrix.families.logistic import fit_logistic, logistic_problem
 from separatrix.fit.convex import ConvexOptions
-from separatrix.fit.cross_validation import StrengthChoice
-from separatrix.fit.existence import runaways
-from separatrix.fit.logistic import fit_logistic, logistic_problem
-from separatrix.fit.one_vs_rest import binary_targets, join_results
 from separatrix.fit.result import FitResult
 from separatrix.inference.logistic import ProbabilityInterval, RowsGiven
 from separatrix.inference.profile import FirthFit, fit_firth
 from separatrix.model.probability import log_probabilities, probabilities
 from separatrix.numerics import softplus
 from separatrix.problem import Problem
+from separatrix.selection.cross_validation import StrengthChoice
+from separatrix.separability.existence import runaways
 
 
 class LogisticRegression(LogisticInference, Penalised, LinearClassifier):

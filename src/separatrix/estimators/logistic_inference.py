@@ -16,7 +16,6 @@ from separatrix.arrays import Floats
 from separatrix.certificates.separability import SeparabilityCertificate
 from separatrix.errors import DataError, OptionError, require_choice
 from separatrix.estimators.strength import ClassTask
-from separatrix.fit.cross_validation import CrossValidation
 from separatrix.fit.result import FitResult
 from separatrix.inference import eligibility
 from separatrix.inference.covariance import Covariance
@@ -25,6 +24,7 @@ from separatrix.inference.likelihood import LikelihoodFit
 from separatrix.inference.logistic import LogisticModel, RowsGiven
 from separatrix.inference.profile import FirthFit, Interval
 from separatrix.inference.table import InferenceTable, refused_table, require_level
+from separatrix.selection.cross_validation import CrossValidation
 
 
 class LogisticInference:

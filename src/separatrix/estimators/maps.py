@@ -29,8 +29,8 @@ from separatrix.design.maps import (
 from separatrix.design.row_source import array_of
 from separatrix.errors import DataError, OptionError, require_choice, require_count
 from separatrix.estimators.border import checked_rows
-from separatrix.fit.centre import find_centre
-from separatrix.fit.mapped import settle_map
+from separatrix.separability.kernel import settle_map
+from separatrix.separability.lift import find_centre
 
 __all__ = ["Nystroem", "Polynomial", "Products", "RandomFourier", "SquaredDistance", "mapped"]
 

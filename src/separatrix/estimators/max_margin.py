@@ -11,9 +11,9 @@ from separatrix.arrays import Ints
 from separatrix.certificates.margin import MarginCertificate
 from separatrix.design.base import Design
 from separatrix.estimators.separating import OnOverlap, SeparatingClassifier
-from separatrix.fit.max_margin import MarginOptions, fit_max_margin
-from separatrix.fit.one_vs_rest import BinaryTarget
+from separatrix.families.base import BinaryTarget
 from separatrix.fit.result import FitResult
+from separatrix.separability.margin import MarginOptions, fit_max_margin
 
 ON_THE_MARGIN = 1e-6  # relative: of a soft margin, rows this little beyond it still support it
 

@@ -15,8 +15,8 @@ from separatrix.arrays import Floats
 from separatrix.certificates.base import OneVsRestCertificate
 from separatrix.estimators.base import LinearModel
 from separatrix.estimators.border import checked_rows, checked_rows_and_targets
+from separatrix.families.base import binary_targets
 from separatrix.fit.labels import find_classes
-from separatrix.fit.one_vs_rest import binary_targets
 
 
 class OneVsRest(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped

@@ -15,9 +15,9 @@ from separatrix.certificates.base import Certificate
 from separatrix.design.base import Design
 from separatrix.errors import DataError
 from separatrix.estimators.base import LinearClassifier, seed_of
+from separatrix.families.base import binary_targets, join_results
+from separatrix.families.perceptron import Ballot, PerceptronFit, PerceptronOptions, fit_perceptron
 from separatrix.fit.labels import Classes
-from separatrix.fit.one_vs_rest import binary_targets, join_results
-from separatrix.fit.perceptron import Ballot, PerceptronFit, PerceptronOptions, fit_perceptron
 from separatrix.loops.online import Tie
 from separatrix.solvers.perceptron import PerceptronState
 

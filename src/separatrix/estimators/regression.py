@@ -9,12 +9,12 @@ import numpy as np
 
 from separatrix.estimators.inference import LinearInference
 from separatrix.estimators.strength import Penalised, WeightKind
+from separatrix.fit.build_result import least_squares_result, linear_result
 from separatrix.fit.convex import ConvexOptions, fit_convex
-from separatrix.fit.cross_validation import StrengthChoice
 from separatrix.fit.least_squares import can_solve_directly, fit_least_squares
-from separatrix.fit.linear import least_squares_result, linear_result
 from separatrix.losses.squared import Squared
 from separatrix.problem import Problem
+from separatrix.selection.cross_validation import StrengthChoice
 
 
 class LinearRegression(Penalised, LinearInference):

@@ -12,8 +12,8 @@ from separatrix.arrays import Floats
 from separatrix.design.base import Design
 from separatrix.estimators.base import LinearModel
 from separatrix.estimators.border import checked_rows, checked_rows_and_targets
+from separatrix.fit.labels import real_targets
 from separatrix.fit.result import FitResult
-from separatrix.fit.targets import real_targets
 
 
 class LinearRegressor(RegressorMixin, LinearModel):  # type: ignore[misc]  # scikit-learn is untyped

@@ -10,7 +10,7 @@ from sklearn.base import clone
 from separatrix.errors import OptionError
 from separatrix.estimators.strength import Penalised
 from separatrix.fit.convex import ConvexOptions
-from separatrix.fit.path import Path, join_paths, strength_grid, trace_path
+from separatrix.selection.path import Path, join_paths, strength_grid, trace_path
 
 
 def path(

@@ -9,14 +9,14 @@ from typing import Any, Literal, Self
 from separatrix.design.base import Design
 from separatrix.errors import OverlapError, SeparationWarning, require_choice, require_count, require_number
 from separatrix.estimators.base import LinearClassifier
+from separatrix.families.base import BinaryTarget, binary_targets, join_results
+from separatrix.families.svm import fit_svm
 from separatrix.fit.convex import ConvexOptions
-from separatrix.fit.max_margin import MarginOptions
-from separatrix.fit.one_vs_rest import BinaryTarget, binary_targets, join_results
 from separatrix.fit.result import FitResult
-from separatrix.fit.svm import fit_svm
 from separatrix.losses.margin import SquaredHinge
 from separatrix.penalties import make_penalty
 from separatrix.problem import Problem
+from separatrix.separability.margin import MarginOptions
 
 OnOverlap = Literal["raise", "soft"]
 SOFT = ConvexOptions(tol=1e-6, max_passes=10_000)

@@ -12,9 +12,9 @@ from separatrix.arrays import Floats, Indices
 from separatrix.errors import OptionError, require_choice, require_count
 from separatrix.estimators.base import seed_of
 from separatrix.fit.convex import ConvexOptions
-from separatrix.fit.cross_validation import CrossValidation, StrengthChoice, assign_folds, cross_validate
 from separatrix.penalties import make_penalty
 from separatrix.problem import Problem
+from separatrix.selection.cross_validation import CrossValidation, StrengthChoice, assign_folds, cross_validate
 
 WeightKind = Literal["precision", "frequency"]
 

@@ -11,13 +11,13 @@ from separatrix.errors import require_choice, require_number
 from separatrix.estimators.base import LinearClassifier
 from separatrix.estimators.strength import ClassTask, Penalised
 from separatrix.estimators.weights import apply_class_weight, drop_weightless
+from separatrix.families.base import binary_targets, join_results
+from separatrix.families.svm import fit_svm
 from separatrix.fit.convex import ConvexOptions
-from separatrix.fit.cross_validation import StrengthChoice
-from separatrix.fit.one_vs_rest import binary_targets, join_results
 from separatrix.fit.result import FitResult
-from separatrix.fit.svm import fit_svm
 from separatrix.losses.margin import Hinge, SquaredHinge
 from separatrix.problem import Problem
+from separatrix.selection.cross_validation import StrengthChoice
 
 LOSSES = {"hinge": Hinge(), "squared_hinge": SquaredHinge()}
 

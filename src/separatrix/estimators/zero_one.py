@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, Self
 
 from separatrix.estimators.base import LinearClassifier
-from separatrix.fit.one_vs_rest import binary_targets, join_results
+from separatrix.families.base import binary_targets, join_results
+from separatrix.families.margin import ZeroOneOptions, fit_zero_one
 from separatrix.fit.run import Watch
-from separatrix.fit.zero_one import ZeroOneOptions, fit_zero_one
 
 
 class ZeroOneClassifier(LinearClassifier):

@@ -4,6 +4,8 @@ The solver's own estimate of the excess says when it is worth looking; then the 
 only if that is within the tolerance does the fit end as optimal. A chosen solver that stalls above the tolerance, or
 creeps, hands over to the next that fits, which starts where it stopped. Dense columns far from 0 are centred virtually
 (coefficients come back in the user's units), so that an offset costs no digits.
+
+Which registered solvers can work on a problem, in order of preference, and why the others cannot.
 """
 
 from __future__ import annotations
@@ -18,18 +20,47 @@ import numpy as np
 from separatrix.arrays import Floats
 from separatrix.certificates.bounds import DualBound, dual_bound
 from separatrix.design.build import row_radius
-from separatrix.errors import require_choice, require_count, require_number
-from separatrix.fit.choose import Choice, suitable
+from separatrix.errors import NeedsError, require_choice, require_count, require_number
+from separatrix.fit.result import AtLeast, AtMost, Rule, Status
 from separatrix.fit.run import Run, Watch, run
-from separatrix.fit.stopping import AtLeast, AtMost, Rule, Status
 from separatrix.problem import Problem
-from separatrix.solvers.base import Solver, Step
+from separatrix.solvers.base import Solver, Step, check_needs
 from separatrix.solvers.coordinate import Coordinate
 from separatrix.solvers.dual_coordinate import DualCoordinate
 from separatrix.solvers.interior_point import InteriorPoint
 from separatrix.solvers.lbfgs import LBFGS, has_subsample
 from separatrix.solvers.newton import Newton
 from separatrix.solvers.newton_cg import NewtonCG
+
+
+class Choice(NamedTuple):
+    """The solver chosen, and the reason in a sentence."""
+
+    solver: Solver
+    reason: str
+
+
+def choose(problem: Problem, candidates: Sequence[Solver]) -> Choice:
+    """Return the first candidate whose needs the problem meets; raise a NeedsError with every reason if none does."""
+    return suitable(problem, candidates)[0]
+
+
+def suitable(problem: Problem, candidates: Sequence[Solver]) -> list[Choice]:
+    """Return the candidates whose needs the problem meets, in order; raise a NeedsError if none does."""
+    refusals: list[str] = []
+    found: list[Choice] = []
+    for solver in candidates:
+        try:
+            check_needs(solver, problem)
+        except NeedsError as refusal:
+            refusals.append(str(refusal))
+        else:
+            passed = f"; {' '.join(refusals)}" if refusals else ""
+            found.append(Choice(solver, f"{type(solver).__name__} fits the {problem.loss.name} loss{passed}"))
+    if not found:
+        raise NeedsError(f"no solver fits: {' '.join(refusals)}")
+    return found
+
 
 NEWTON_COEFFICIENTS = 1500  # up to which a Hessian can be factored a step
 FACTORED = 3000  # coefficients up to which a matrix of them is factored where nothing cheaper gets on

@@ -20,8 +20,7 @@ import numpy as np
 
 from separatrix.arrays import Floats
 from separatrix.errors import ConvergenceWarning, DataError, counted, require_choice, require_number
-from separatrix.fit.stopping import AtLeast, AtMost, Status, first_met
-from separatrix.fit.trace import StepLog
+from separatrix.fit.result import AtLeast, AtMost, Status, StepLog, first_met
 from separatrix.solvers.base import Step
 from separatrix.solvers.gradient import DIVERGING_RISES, Progress, descend
 

@@ -1,15 +1,155 @@
-"""What a fit returns: the answer in the user's units, how it ended, what it cost, and the evidence."""
+"""What a fit returns: the answer in the user's units, how it ended, what it cost, and the evidence.
+
+When a fit ends: rules over the named numbers of a step, and the closed list of statuses they end in.
+
+What a fit leaves behind of its way: columns of numbers, a row a step, and for mistake-driven fits a row an update.
+
+`steps` has the solver's own facts beside passes and seconds. `updates` has one row per update kept: its number,
+visit, row and score, and `weights` the weights after the updates `weight_updates`. A long run is thinned evenly under
+a stated memory cap; `complete` and `stride` say whether and how much.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Any
 
-from separatrix.arrays import Floats
+import numpy as np
+
+from separatrix.arrays import Floats, Ints
 from separatrix.certificates.base import Certificate
-from separatrix.fit.stopping import Status
-from separatrix.fit.trace import Trace
+from separatrix.problem import Problem
+from separatrix.solvers.visits import UpdateRecord
+
+
+class Status(StrEnum):
+    """How a fit ended."""
+
+    CONVERGED = "converged"
+    OPTIMAL = "optimal"
+    INFEASIBLE = "infeasible"
+    PARTIAL = "partial"
+    MAX_UPDATES = "max_updates"
+    MAX_PASSES = "max_passes"
+    MEMORY_CAP = "memory_cap"
+    MAX_STEPS = "max_steps"
+    TIME_LIMIT = "time_limit"
+    STALLED = "stalled"
+    SEPARATED = "separated"
+    DIVERGED = "diverged"
+    INTERRUPTED = "interrupted"
+
+    @property
+    def reached_goal(self) -> bool:
+        """Whether the fit ended because it was done, not because it was stopped."""
+        return self in {Status.CONVERGED, Status.OPTIMAL, Status.INFEASIBLE, Status.PARTIAL, Status.SEPARATED}
+
+
+@dataclass(frozen=True)
+class AtLeast:
+    """Ends a fit with `status` once a fact has reached a bound."""
+
+    fact: str
+    bound: float
+    status: Status
+
+    def met(self, facts: Mapping[str, float]) -> bool:
+        """Tell whether the rule is met by a step's facts."""
+        return facts[self.fact] >= self.bound
+
+
+@dataclass(frozen=True)
+class AtMost:
+    """Ends a fit with `status` once a fact has fallen to a bound."""
+
+    fact: str
+    bound: float
+    status: Status
+
+    def met(self, facts: Mapping[str, float]) -> bool:
+        """Tell whether the rule is met by a step's facts."""
+        return facts[self.fact] <= self.bound
+
+
+Rule = AtLeast | AtMost
+
+
+def separation_rule(problem: Problem) -> Rule:
+    """Return the rule that ends a logistic or softmax fit once its total loss is below log 2: every row is right."""
+    least = 1.0 if problem.weights is None else float(problem.weights[problem.weights > 0.0].min())
+    return AtMost("objective", math.log(2.0) * least / problem.total_weight, Status.SEPARATED)
+
+
+def first_met(rules: Sequence[Rule], facts: Mapping[str, float]) -> Status | None:
+    """Return the status of the first rule that a step meets, or None to go on."""
+    return next((rule.status for rule in rules if rule.met(facts)), None)
+
+
+@dataclass(frozen=True)
+class Updates:
+    """The updates of a mistake-driven fit, in columns."""
+
+    number: Ints
+    visit: Ints
+    row: Ints
+    score: Floats
+    weights: Floats
+    weight_updates: Ints
+    start: Floats
+    stride: int
+    weight_stride: int
+
+    @property
+    def complete(self) -> bool:
+        """Whether every update is here, with its weights."""
+        return self.stride == 1 and self.weight_stride == 1
+
+    @classmethod
+    def from_record(cls, record: UpdateRecord) -> Updates:
+        """Read the columns off a solver's record."""
+        table, weights = record.updates.rows(), record.snapshots.rows()
+        stride, weight_stride = record.updates.stride, record.snapshots.stride
+        return cls(
+            number=stride * np.arange(1, len(table) + 1),
+            visit=table[:, 0].astype(np.int64),
+            row=table[:, 1].astype(np.int64),
+            score=table[:, 2],
+            weights=weights,
+            weight_updates=weight_stride * np.arange(1, len(weights) + 1),
+            start=record.start,
+            stride=stride,
+            weight_stride=weight_stride,
+        )
+
+
+@dataclass(frozen=True)
+class Trace:
+    """The way of a fit."""
+
+    steps: Mapping[str, Floats]
+    updates: Updates | None = None
+
+    def __len__(self) -> int:
+        return len(self.steps["passes"])
+
+
+@dataclass
+class StepLog:
+    """Collects the facts of steps into columns."""
+
+    columns: dict[str, list[float]] = field(default_factory=dict)
+
+    def add(self, facts: Mapping[str, float]) -> None:
+        """Append a step."""
+        for name, value in facts.items():
+            self.columns.setdefault(name, []).append(float(value))
+
+    def arrays(self) -> dict[str, Floats]:
+        """Return the columns as arrays."""
+        return {name: np.asarray(values) for name, values in self.columns.items()}
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from separatrix.arrays import Floats
-from separatrix.fit.stopping import Rule, Status, first_met
-from separatrix.fit.trace import StepLog
+from separatrix.fit.result import Rule, Status, StepLog, first_met
 from separatrix.problem import Problem
 from separatrix.solvers.base import Solver, Step, check_needs
 

@@ -38,9 +38,7 @@ from separatrix.arrays import Floats
 from separatrix.certificates.bias_reduction import BiasReductionCertificate, JeffreysPoint, jeffreys_point
 from separatrix.errors import DataError, counted
 from separatrix.fit.convex import shift_intercept
-from separatrix.fit.result import FitResult
-from separatrix.fit.stopping import Status
-from separatrix.fit.trace import Trace
+from separatrix.fit.result import FitResult, Status, Trace
 from separatrix.inference import eligibility
 from separatrix.inference.covariance import rows_counted
 from separatrix.inference.likelihood import with_ratios

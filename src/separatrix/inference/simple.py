@@ -26,7 +26,7 @@ import scipy.special
 
 from separatrix.arrays import Floats
 from separatrix.errors import DataError, OptionError, counted, require_count, require_number
-from separatrix.fit.targets import real_targets
+from separatrix.fit.labels import real_targets
 from separatrix.inference import eligibility
 from separatrix.inference.table import Term, json_values
 from separatrix.numerics import two_product, two_sum

@@ -19,11 +19,10 @@ import numpy as np
 from separatrix import losses
 from separatrix.arrays import Floats
 from separatrix.errors import DataError, OverlapError, SeparatrixError
+from separatrix.families.logistic import fit_logistic, logistic_problem
+from separatrix.families.perceptron import PerceptronOptions, fit_perceptron
+from separatrix.fit.build_result import linear_result
 from separatrix.fit.convex import ConvexOptions, fit_convex
-from separatrix.fit.linear import linear_result
-from separatrix.fit.logistic import fit_logistic, logistic_problem
-from separatrix.fit.max_margin import MarginOptions, fit_max_margin
-from separatrix.fit.perceptron import PerceptronOptions, fit_perceptron
 from separatrix.fit.result import FitResult
 from separatrix.fit.run import Watch
 from separatrix.losses.squared import Squared
@@ -31,6 +30,7 @@ from separatrix.model.learn import LEARNERS
 from separatrix.model.learn.base import LearnOptions, TrainingRows, one_row_each
 from separatrix.perceptron_rule import predicted_signs
 from separatrix.problem import Problem
+from separatrix.separability.margin import MarginOptions, fit_max_margin
 
 MOST_PASSES = 1000  # of the perceptron, which may never end
 MEASURED = ("perceptron", "hinge", "squared", "logistic")

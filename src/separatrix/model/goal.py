@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from separatrix.arrays import Floats, Indices
 from separatrix.errors import DataError, OptionError, counted, did_you_mean
-from separatrix.fit.labels import Classes
-from separatrix.fit.targets import real_targets
+from separatrix.fit.labels import Classes, real_targets
 from separatrix.model.record import Task
 from separatrix.numerics import distinct
 from separatrix.tables.demos import DEMO_PREFIX

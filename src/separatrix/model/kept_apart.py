@@ -18,7 +18,7 @@ def judge_apart(whole: OneFit, watch: Watch | None) -> tuple[Evaluation | None, 
     options, n = whole.options, whole.source.n_rows
     if options.holdout is None and options.folds is None:
         return None, ""
-    from separatrix.fit.cross_validation import assign_folds  # noqa: PLC0415  # with all of cross-validation, which few fits need
+    from separatrix.selection.cross_validation import assign_folds  # noqa: PLC0415  # with all of cross-validation, which few fits need
 
     codes = None if whole.goal.classes is None else whole.goal.classes.codes
     if options.holdout is not None:

@@ -12,8 +12,8 @@ from separatrix.arrays import Bools, Indices
 from separatrix.design.encode.encoding import Encoded, Encoding
 from separatrix.design.encode.plan import plan_encoding
 from separatrix.fit.labels import Classes
+from separatrix.fit.result import Status
 from separatrix.fit.run import Watch
-from separatrix.fit.stopping import Status
 from separatrix.inference.evaluation import (
     ClassifierEvaluation,
     RegressorEvaluation,

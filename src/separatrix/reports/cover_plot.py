@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from separatrix.errors import OptionError
-from separatrix.fit.cover_effect import CoverExperiment
 from separatrix.reports.display import Display, one_panel
 from separatrix.reports.palette import COLOURS
+from separatrix.theory.experiments import CoverExperiment
 from separatrix.theory.halfspace import capacity, separability_probability
 
 if TYPE_CHECKING:

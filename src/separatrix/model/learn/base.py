@@ -26,7 +26,7 @@ from separatrix.model.record import Task
 from separatrix.model.rule import Rule
 
 if TYPE_CHECKING:
-    from separatrix.fit.perceptron import PerceptronOptions
+    from separatrix.families.perceptron import PerceptronOptions
 
 
 Strength = float | Literal["auto", "cv"]

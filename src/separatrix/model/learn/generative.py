@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from separatrix.errors import OptionError
-from separatrix.fit.generative import fit_generative
+from separatrix.families.generative import fit_generative
 from separatrix.fit.run import Watch
 from separatrix.model.learn.base import Learned, Learner, LearnOptions, TrainingRows, one_row_each
 from separatrix.model.rule import Rule

@@ -8,9 +8,9 @@ from typing import ClassVar
 import numpy as np
 
 from separatrix.errors import counted
+from separatrix.fit.build_result import least_squares_result, linear_result
 from separatrix.fit.convex import fit_convex
 from separatrix.fit.least_squares import can_solve_directly, fit_least_squares
-from separatrix.fit.linear import least_squares_result, linear_result
 from separatrix.fit.run import Watch
 from separatrix.inference.linear import classical_covariance, linear_facts, linear_table
 from separatrix.inference.table import refused_table

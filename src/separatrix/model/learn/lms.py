@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from separatrix.fit.lms import LMSOptions, fit_lms
-from separatrix.fit.one_vs_rest import binary_targets, join_results
+from separatrix.families.base import binary_targets, join_results
+from separatrix.families.lms import LMSOptions, fit_lms
 from separatrix.fit.run import Watch
 from separatrix.model.learn.base import Learned, Learner, LearnOptions, TrainingRows, one_row_each
 from separatrix.model.learn.penalty import divided, penalised

@@ -9,8 +9,7 @@ import numpy as np
 from separatrix.arrays import Floats
 from separatrix.certificates.separability import SeparabilityCertificate
 from separatrix.errors import counted
-from separatrix.fit.existence import judge_existence, runaways
-from separatrix.fit.logistic import LogisticFit, fit_logistic, logistic_problem
+from separatrix.families.logistic import LogisticFit, fit_logistic, logistic_problem
 from separatrix.fit.run import Watch
 from separatrix.inference.table import refused_table
 from separatrix.model.intervals import Covariance
@@ -18,6 +17,7 @@ from separatrix.model.learn.base import Learned, Learner, LearnOptions, Training
 from separatrix.model.learn.penalty import choose_strength, divided, is_plain, penalised, refusal
 from separatrix.model.rule import Rule
 from separatrix.problem import Problem
+from separatrix.separability.existence import judge_existence, runaways
 
 ROWS_A_COEFFICIENT = 10  # fewer, and maximum likelihood is known to be unreliable
 MOST_COEFFICIENTS = 1500  # beyond which no covariance is made unless asked for by strength 0

@@ -51,7 +51,7 @@ def choose_strength(problems: Sequence[Problem], options: LearnOptions, codes: A
     """Return the problems with their penalty, its strength, and a sentence about where that came from."""
     n = problems[0].design.shape[0]
     if options.strength == "cv":
-        from separatrix.fit.cross_validation import assign_folds, cross_validate  # noqa: PLC0415  # few fits need it
+        from separatrix.selection.cross_validation import assign_folds, cross_validate  # noqa: PLC0415  # few fits need it
 
         if n < options.folds:
             told = f"strength='cv' takes {options.folds} folds, and there are {counted(n, 'row')}"

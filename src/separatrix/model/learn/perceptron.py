@@ -6,8 +6,8 @@ from dataclasses import asdict
 from typing import ClassVar
 
 from separatrix.errors import OptionError
-from separatrix.fit.one_vs_rest import binary_targets, join_results
-from separatrix.fit.perceptron import PerceptronOptions, fit_perceptron
+from separatrix.families.base import binary_targets, join_results
+from separatrix.families.perceptron import PerceptronOptions, fit_perceptron
 from separatrix.fit.run import Watch
 from separatrix.model.learn.base import Learned, Learner, LearnOptions, TrainingRows, one_row_each
 from separatrix.model.rule import Rule, Side

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import ClassVar
 
-from separatrix.fit.one_vs_rest import binary_targets, join_results
+from separatrix.families.base import binary_targets, join_results
+from separatrix.families.svm import fit_svm
 from separatrix.fit.run import Watch
-from separatrix.fit.svm import fit_svm
 from separatrix.losses.margin import Hinge
 from separatrix.model.learn.base import Learned, Learner, LearnOptions, TrainingRows, one_row_each
 from separatrix.model.learn.penalty import choose_strength, divided, penalised

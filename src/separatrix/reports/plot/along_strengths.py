@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from separatrix.errors import OptionError
-from separatrix.fit.cross_validation import CrossValidation
-from separatrix.fit.path import Path
 from separatrix.reports.display import Display, one_panel
 from separatrix.reports.labels import short
 from separatrix.reports.palette import COLOURS
+from separatrix.selection.cross_validation import CrossValidation
+from separatrix.selection.path import Path
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

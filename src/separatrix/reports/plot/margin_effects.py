@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from separatrix.fit.margin_effect import MarginExperiment
 from separatrix.reports.display import Display, one_panel
 from separatrix.reports.palette import COLOURS
+from separatrix.theory.experiments import MarginExperiment
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -1,0 +1,239 @@
+"""Least mean squares (Widrow and Hoff 1960) as a fit: gradient descent on ½ mean (w·x − t)², by batch or row by row.
+
+    batch        w ← w − η mean (w·xᵢ − tᵢ) xᵢ          converges for every η < 2/λmax, λ the eigenvalues of XᵗX/n
+    stochastic   w ← w − η_k (w·xᵢ − tᵢ) xᵢ             stays bounded for every η < 2/R², R the largest ‖xᵢ‖
+
+The limit is least squares, of the batch rule exactly, of the stochastic one at the inverse rate; at a constant rate
+that one circles it at a distance. Weights of rows make every mean a weighted one, and a visit's step so much longer or
+shorter. A rate that diverges is named beside the largest that does not. Without a rate, half
+the largest is taken. The excess over least squares is bounded at every step by ‖∇‖²/(2λmin), λmin the least eigenvalue
+that is not 0; with many columns it is estimated.
+
+Cost: a pass a step, two for the stochastic rule; one Gram matrix, or some thirty passes where columns are many. Slow
+on columns of different scales: the batch rule needs about ln(1/tol)·λmax/λmin passes; standardised columns keep that
+small.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal, NamedTuple, get_args
+
+import numpy as np
+
+from separatrix.arrays import Floats
+from separatrix.certificates.bounds import dual_bound
+from separatrix.certificates.optimality import OptimalityCertificate
+from separatrix.design.base import Block, Design
+from separatrix.design.build import row_radius
+from separatrix.errors import OptionError, counted, require_choice, require_number
+from separatrix.families.perceptron import PerceptronOptions, averaged
+from separatrix.fit.convex import shift_intercept
+from separatrix.fit.result import AtLeast, AtMost, FitResult, Rule, Status, Trace
+from separatrix.fit.run import Run, Watch, run
+from separatrix.losses.squared import Squared
+from separatrix.problem import Problem
+from separatrix.solvers.base import Solver
+from separatrix.solvers.gradient import DIVERGING_RISES, Gradient
+from separatrix.solvers.stochastic import Stochastic
+from separatrix.solvers.visits import Order
+
+GRAM_COLUMNS = 1000  # up to which the eigenvalues of the Gram matrix are had in one pass
+FALSE_END = 1e-2  # relative: a gap that no walk that has converged leaves
+NO_EIGENVALUE = 1e-12  # relative to the largest: an eigenvalue that is 0 but for rounding
+
+
+@dataclass(frozen=True)
+class LMSOptions:
+    """Every option of LMS, each checked when the options are made; `rate` None is half the largest that converges."""
+
+    update: Literal["batch", "stochastic"] = "batch"
+    rate: float | None = None
+    schedule: Literal["constant", "inverse"] = "constant"
+    order: Order = "cyclic"
+    start: Any = None
+    keep: Literal["last", "average"] = "last"
+    tol: float = 1e-8
+    max_passes: int = 10_000
+    seed: int | None = None
+
+    def __post_init__(self) -> None:
+        require_choice("update", self.update, ("batch", "stochastic"))
+        require_choice("schedule", self.schedule, ("constant", "inverse"))
+        require_choice("order", self.order, get_args(Order))
+        require_choice("keep", self.keep, ("last", "average"))
+        if self.rate is not None:
+            require_number("rate", self.rate, above=0.0)
+        require_number("tol", self.tol, least=0.0)
+        require_number("max_passes", self.max_passes, least=1)
+        if self.update == "batch" and (self.schedule, self.order, self.keep) != ("constant", "cyclic", "last"):
+            raise OptionError(
+                "schedule, order and keep are for update='stochastic': a batch step sees all rows at once,"
+                " and converges at a constant rate"
+            )
+
+    def plain(self) -> dict[str, Any]:
+        """Return the options as JSON values."""
+        start = self.start if self.start is None or isinstance(self.start, str) else np.asarray(self.start).tolist()
+        seed = None if self.seed is None else int(self.seed)
+        return {**asdict(replace(self, start=None, seed=None)), "start": start, "seed": seed}
+
+
+class RateLimits(NamedTuple):
+    """What bounds the rates of LMS: R, and of the eigenvalues of XᵗX/n the largest and the least (0: not known)."""
+
+    radius: float
+    largest: float
+    least: float
+
+    def below(self, update: str) -> float:
+        """Return the rate below which LMS does not diverge."""
+        steepest = self.largest if update == "batch" else self.radius**2
+        return 2.0 / steepest if steepest > 0.0 else math.inf
+
+    def automatic(self, update: str) -> float:
+        """Return the rate taken where none is given: half the largest, or 1 if all rows are 0."""
+        limit = self.below(update)
+        return limit / 2.0 if limit < math.inf else 1.0
+
+
+def rate_limits(design: Design, weights: Floats | None = None) -> RateLimits:
+    """Return what bounds the rates, in two passes or, with more than a thousand columns, some thirty."""
+    n, p = design.shape
+    shares = np.full(n, 1.0 / n) if weights is None else weights / weights.sum()
+    radius = row_radius(design) * math.sqrt(n * float(shares.max()))
+    if p > GRAM_COLUMNS:
+        return RateLimits(radius, _largest_eigenvalue(design, shares), 0.0)
+    eigenvalues = np.linalg.eigvalsh(design.gram(shares))
+    largest = max(float(eigenvalues[-1]), 0.0)
+    kept = eigenvalues[eigenvalues > NO_EIGENVALUE * largest]
+    return RateLimits(radius, largest, float(kept[0]) if len(kept) else 0.0)
+
+
+def fit_lms(
+    design: Design,
+    targets: Floats,
+    options: LMSOptions,
+    *,
+    labels: tuple[Any, Any] | None = None,
+    limits: RateLimits | None = None,
+    weights: Floats | None = None,
+    watch: Watch | None = None,
+) -> FitResult:
+    """Fit numbers (or signs ±1, with the labels that they stand for) by LMS; `limits` may be known from another fit."""
+    passes_before = design.passes
+    limits = rate_limits(design, weights) if limits is None else limits
+    problem = Problem(design, targets, Squared(), weights=weights)
+    rng = np.random.default_rng(options.seed)
+    start = PerceptronOptions(start=options.start).start_weights(design.shape[1], rng)
+    rate = limits.automatic(options.update) if options.rate is None else float(options.rate)
+    walk = run(problem, _solver(options, rate, limits, rng, design), _rules(problem, options), start=start, watch=watch)
+    coef = start if walk.status is Status.DIVERGED else walk.coef
+    certificate = certify_least_squares(problem, coef, labels, options.tol)
+    if walk.status is Status.CONVERGED and certificate.relative_gap > max(FALSE_END, options.tol):
+        walk = replace(walk, status=Status.STALLED)  # rounding hid the slope: the columns are far from 0
+    virtual = int(design.virtual)
+    return FitResult(
+        coef=coef[virtual:],
+        intercept=np.asarray(coef[0] if virtual else 0.0),
+        status=walk.status,
+        message=_message(walk, options, rate, limits, certificate.gap),
+        objective=certificate.primal,
+        passes=design.passes - passes_before,
+        seconds=walk.seconds,
+        certificate=certificate,
+        trace=Trace(walk.steps),
+        facts={**_facts(walk, rate, limits, design.shape[0]), "gap": certificate.gap},
+        provenance={**options.plain(), "names": list(design.names), "storage": type(design).__name__},
+    )
+
+
+def certify_least_squares(
+    problem: Problem, coef: Floats, labels: tuple[Any, ...] | None, tol: float
+) -> OptimalityCertificate:
+    """Return the certificate of a plain least-squares fit: its objective, and how far above the least it can be."""
+    near, centre = problem.centred()
+    bound = dual_bound(near, shift_intercept(coef, centre, 1.0))
+    return OptimalityCertificate.of(problem, coef, bound, labels=labels, tolerance=tol)
+
+
+def _solver(options: LMSOptions, rate: float, limits: RateLimits, rng: np.random.Generator, design: Design) -> Solver:
+    if options.update == "batch":
+        return Gradient(rate, limits.least)
+    descent = Stochastic(
+        rate,
+        schedule=options.schedule,
+        order=options.order,
+        keep=options.keep,
+        seed=rng,
+        least_curvature=limits.least,
+    )
+    return averaged(descent, design)
+
+
+def _rules(problem: Problem, options: LMSOptions) -> tuple[Rule, ...]:
+    """Return when a walk ends; near least squares is relative to the objective of the best constant, or of 0.
+
+    A stochastic walk may rise from pass to pass to where it will circle; it diverges when its values run away.
+    """
+    y, rises = problem.y, DIVERGING_RISES if options.update == "batch" else math.inf
+    about = problem.mean(y) if problem.design.virtual else 0.0
+    rounding = float(np.finfo(np.float64).eps)
+    constant = max(problem.mean((y - about) ** 2), rounding * problem.mean(y * y)) / 2.0
+    return (
+        AtMost("excess", options.tol * constant, Status.CONVERGED),
+        AtLeast("rises", rises, Status.DIVERGED),
+        AtLeast("stalled", 2, Status.STALLED),
+        AtLeast("steps", options.max_passes, Status.MAX_PASSES),
+    )
+
+
+def _facts(walk: Run, rate: float, limits: RateLimits, rows: int) -> dict[str, float]:
+    visits = walk.facts.get("visits", rows * walk.facts["steps"])
+    updates = walk.facts.get("visits", walk.facts["steps"])
+    facts = {name: walk.facts[name] for name in ("excess", "change", "step_length")}
+    return {**facts, "rate": rate, "updates": updates, "visits": visits, "rows": rows, **limits._asdict()}
+
+
+def _message(walk: Run, options: LMSOptions, rate: float, limits: RateLimits, gap: float) -> str:
+    after = f"after {counted(int(walk.facts['steps']), 'step')} at rate {rate:.3g}"
+    if walk.status is Status.DIVERGED:
+        rule, bound = ("batch", "2/λmax") if options.update == "batch" else ("stochastic", "2/R²")
+        below = limits.below(options.update)
+        cause = f"rate {rate:g} is too large: {rule} LMS {'converges' if rule == 'batch' else 'stays bounded'}"
+        return f"diverged {after}: {cause} below {below:.4g} ({bound}); the start is kept"
+    objective = walk.facts["objective"]  # itself an excess at most, since no objective is below 0
+    excess = f"{gap:.3g}" if gap < math.inf else f"by estimate {min(walk.facts['excess'], objective):.3g}"
+    above = f"objective {objective:.6g}, {excess} above least squares"
+    if walk.status is Status.CONVERGED:
+        return f"converged {after}: {above}"
+    return f"stopped {after}: {above}; {_advice(walk, options, limits)}"
+
+
+def _advice(walk: Run, options: LMSOptions, limits: RateLimits) -> str:
+    if options.update == "stochastic" and options.schedule == "constant":
+        better = "" if options.keep == "average" else ", keep='average' ends nearer"
+        return f"at a constant rate it may circle the minimum; schedule='inverse' converges{better}"
+    if walk.status is Status.STALLED:
+        return "floats can go no further"
+    if options.update == "batch" and limits.least > 0.0:
+        ratio = f"the eigenvalues of XᵗX/n differ by a factor of {limits.largest / limits.least:.2g}"
+        return f"{ratio}, and it takes about as many passes; standardise the columns, or raise max_passes"
+    return "raise max_passes, or standardise the columns"
+
+
+def _largest_eigenvalue(design: Design, shares: Floats) -> float:
+    """Return λmax of XᵗX/n by Lanczos iterations, a pass each."""
+    from scipy.sparse.linalg import LinearOperator, eigsh  # noqa: PLC0415  # for many columns only
+
+    p = design.shape[1]
+    operator = LinearOperator(
+        (p, p), matvec=lambda v: design.fold(_gram_product, v.ravel(), rows=(shares,)), dtype=np.float64
+    )
+    start = np.random.default_rng(0).normal(size=p)
+    return float(eigsh(operator, k=1, tol=1e-3, v0=start, return_eigenvectors=False)[0])
+
+
+def _gram_product(block: Block, shares: Floats, vector: Floats) -> Floats:
+    return block.rmatvec(shares * block.matvec(vector))

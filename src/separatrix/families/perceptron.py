@@ -1,0 +1,432 @@
+"""A perceptron that doubts: if it does not converge, ask once whether any halfspace could be right, with proof.
+
+The walk is another solver's, step for step. After `DOUBT_PASSES` passes (and `DOUBT_VISITS` visits) without
+convergence, or at a limit reached before, the separability of the rows is judged (`fit.separability`). Every step has
+two more facts: `judged`, and `infeasible`, 1 once it is known that no weights can be right on all rows. That is known
+
+    by overlap  always: whatever is right on all rows scores every one of them 0
+    by quasi    if a row that every candidate scores 0 is a mistake at 0, as tie and margin say
+    otherwise   never
+
+Cost: a pass a round of the search, some ten rounds; they count among the passes of the fit.
+
+Sequential learners on rows that cannot be visited one after the other, but in partitions: epochs of each, mixed.
+
+The perceptron family as fits: options settled, the walk run, its weights kept, its mistakes certified.
+
+The certificate of each run has R, T and, once a separator is known, (R/γ)². A run that converged is its own
+separator; on small data the widest margin is looked for as well, which tightens the bound and, of a run that did not
+converge, says whether more updates would have helped.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any, ClassVar, Literal, NamedTuple, get_args
+
+import numpy as np
+
+from separatrix.arrays import Floats
+from separatrix.certificates.exact import least_margin
+from separatrix.certificates.mistakes import MistakesCertificate, MixingCertificate
+from separatrix.certificates.rays import make_rays
+from separatrix.certificates.separability import SeparabilityCertificate
+from separatrix.design.base import Block, Design
+from separatrix.design.build import row_radius
+from separatrix.errors import OptionError, counted, require_choice, require_count, require_number
+from separatrix.fit.result import AtLeast, FitResult, Rule, Status, Trace, Updates, first_met
+from separatrix.fit.run import Run, Watch, run
+from separatrix.loops.online import Tie
+from separatrix.losses.margin import Perceptron as PerceptronLoss
+from separatrix.perceptron_rule import UpdateRule, predicted_signs
+from separatrix.problem import Problem
+from separatrix.separability.existence import judge_signs
+from separatrix.separability.margin import Separator, find_separator
+from separatrix.solvers.base import Needs, Solver, Step, check_needs
+from separatrix.solvers.mixing import AveragedDescent, PerceptronMixing
+from separatrix.solvers.perceptron import VOTE_BYTES, BatchPerceptron, Keep, Perceptron, PerceptronState
+from separatrix.solvers.stochastic import Stochastic
+from separatrix.solvers.visits import Order
+
+WORDS = {"separable": "separable", "quasi": "separable but for some that may score 0"}
+DOUBT_PASSES = 10  # by then a walk has cost about what a judgement does,
+DOUBT_VISITS = 2_000  # of few rows after so many visits, by which a pocket has seen good weights too
+
+
+class Doubting:
+    """Walks as `solver` does; `found` is the judgement, None before; `infeasible` what follows from it.
+
+    `updates` counts those that had been made when it was found.
+    """
+
+    needs: ClassVar[Needs] = Needs()  # its solver's are checked as the walk begins
+
+    def __init__(
+        self, solver: Solver, update_rule: UpdateRule, limits: Sequence[Rule], labels: tuple[Any, Any]
+    ) -> None:
+        self.solver, self.update_rule, self.limits, self.labels = solver, update_rule, limits, labels
+        self.found: SeparabilityCertificate | None = None
+        self.infeasible = False
+        self.updates = 0
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """When the walk ends: the limits, or as soon as no weights can be right."""
+        return (self.limits[0], AtLeast("infeasible", 1, Status.INFEASIBLE), *self.limits[1:])
+
+    @property
+    def proof(self) -> SeparabilityCertificate | None:
+        """What proves that no weights can be right, None where some may be."""
+        return self.found if self.infeasible else None
+
+    @property
+    def words(self) -> str:
+        """What was found, and when, in words; empty before."""
+        if self.found is None:
+            return ""
+        when = f"known after {counted(self.updates, 'update')}"
+        if self.infeasible and self.found.proof is not None:
+            support = counted(len(self.found.proof.places), "row")
+            return f"proved by {support} that cancel (verdict {self.found.verdict}), {when}"
+        if self.found.verdict == "undecided":
+            return f"whether a halfspace separates the rows could not be decided: {self.found.reason}"
+        return f"the rows are {WORDS[self.found.verdict]}, {when}, so it may yet converge"
+
+    def steps(self, problem: Problem, start: Any) -> Iterator[Step]:
+        """Walk from a start; each step tells whether separability was judged by then."""
+        check_needs(self.solver, problem)
+        doubt = AtLeast("walked", self._patience(problem.design.shape[0]), Status.MAX_PASSES)
+        for step in self.solver.steps(problem, start):
+            if self.found is None and first_met((*self.limits, doubt), step.facts) not in {None, Status.CONVERGED}:
+                self.updates = int(step.facts["updates"])
+                self.found = judge_signs(problem.design, problem.y, self.labels)
+                self.infeasible = self._rules_out(self.found, problem)
+            judged = {"judged": self.found is not None, "infeasible": self.infeasible}
+            yield replace(step, facts={**step.facts, **judged})
+
+    def _patience(self, n: int) -> int:
+        """Return how far to walk before asking: visits, or passes of the batch rule."""
+        visits = max(DOUBT_PASSES * n, DOUBT_VISITS)
+        return -(-visits // n) if self.update_rule.update == "batch" else visits
+
+    def _rules_out(self, found: SeparabilityCertificate, problem: Problem) -> bool:
+        """Tell whether a verdict leaves no weights that the rule would call right on every row."""
+        if found.verdict != "quasi" or found.weights is None:
+            return found.verdict == "overlap"
+        codes = (problem.y > 0.0).astype(np.intp)
+        rays = make_rays(problem.design, codes, 2)
+        left = rays.signs(found.weights, np.arange(len(codes))) == 0
+        return bool(self.update_rule.mistaken(np.zeros(int(left.sum())), problem.y[left]).any())
+
+
+def mixed(learner: Perceptron, keep: str, design: Design) -> Solver:
+    """Return a perceptron for a design: itself, or mixed over its partitions if rows are not visited one by one."""
+    if design.row_visits or not design.partitioned:
+        return learner
+    if keep == "vote":
+        raise OptionError(
+            "keep='vote' needs the weights after every visit, and rows in partitions are visited at the same time;"
+            " use keep='average'"
+        )
+    if learner.rule.inverse:
+        raise OptionError(
+            "schedule='inverse' counts updates one after the other, and rows in partitions are visited at the same"
+            " time; use schedule='constant'"
+        )
+    return PerceptronMixing(learner)
+
+
+def averaged(descent: Stochastic, design: Design) -> Solver:
+    """Return a stochastic descent for a design: itself, or averaged over its partitions."""
+    return descent if design.row_visits or not design.partitioned else AveragedDescent(descent)
+
+
+def certify_mixture(certificate: MistakesCertificate, walk: Run, design: Design) -> MistakesCertificate:
+    """Return the certificate of a run: as it is, or of rounds that were mixed."""
+    if "mixed" not in walk.facts:
+        return certificate
+    known = {field.name: getattr(certificate, field.name) for field in fields(certificate)}
+    found = MixingCertificate(
+        **known, mixed=walk.facts["mixed"], rounds=int(walk.facts["rounds"]), parts=len(design.parts)
+    )
+    return replace(found, history=None)
+
+
+def mixture_words(certificate: MistakesCertificate) -> str:
+    """Return how the run went over partitions, and what the mistake bound is of, in words; empty of one run."""
+    if not isinstance(certificate, MixingCertificate):
+        return ""
+    rounds = f"{counted(certificate.rounds, 'round')} on {counted(certificate.parts, 'partition')}"
+    return (
+        f"; {rounds}, mixed by mistakes: (R/γ)² bounds the mistakes weighted by their share of each mixture,"
+        f" {certificate.mixed:.4g}, and the rounds, not the {certificate.updates:,} mistakes of all partitions"
+    )
+
+
+SMALL_DATA = 50_000  # entries of the design up to which looking for the widest margin costs next to nothing
+NARROW_DATA = 2_000_000  # the same of designs with no more than so many columns:
+NARROW = 100
+SEPARATOR_STEPS = 300
+VOTES_AT_ONCE = 2**20  # signs held at a time while votes are counted
+VOTES_COUNTED = 10**9  # of rows by voters; of more rows, an even sample is judged
+LARGEST_RATE = 1e100  # and smallest, its inverse: beyond them squares of updates leave the range of a float
+RANDOM_START_SCALE = 0.01  # "some small random number", of the notes
+
+
+@dataclass(frozen=True)
+class PerceptronOptions:
+    """Every option of the family; each is checked when the options are made."""
+
+    update: Literal["single", "batch"] = "single"
+    order: Order = "cyclic"
+    rate: float = 1.0
+    schedule: Literal["constant", "inverse"] = "constant"
+    start: Any = None
+    tie: Tie = "positive"
+    keep: Keep = "last"
+    margin: float = 0.0
+    max_updates: int = 1_000_000
+    max_passes: int = 10_000
+    seed: int | None = None
+    on_overlap: Literal["run", "stop"] = "run"
+
+    def __post_init__(self) -> None:
+        require_choice("update", self.update, ("single", "batch"))
+        require_choice("order", self.order, get_args(Order))
+        require_choice("schedule", self.schedule, ("constant", "inverse"))
+        require_choice("tie", self.tie, get_args(Tie))
+        require_choice("keep", self.keep, get_args(Keep))
+        require_choice("on_overlap", self.on_overlap, ("run", "stop"))
+        require_number("rate", self.rate, least=1.0 / LARGEST_RATE, most=LARGEST_RATE)
+        require_number("margin", self.margin, least=0.0, most=LARGEST_RATE)
+        require_count("max_updates", self.max_updates)
+        require_count("max_passes", self.max_passes)
+        if self.seed is not None:
+            require_number("seed", self.seed, least=0)
+
+    @property
+    def rule(self) -> UpdateRule:
+        """The update rule that the options make."""
+        return UpdateRule(self.update, self.tie, float(self.margin), float(self.rate), self.schedule == "inverse")
+
+    def plain(self) -> dict[str, Any]:
+        """Return the options as JSON values."""
+        start = self.start if self.start is None or isinstance(self.start, str) else np.asarray(self.start).tolist()
+        seed = None if self.seed is None else int(self.seed)
+        return {**asdict(replace(self, start=None, seed=None)), "start": start, "seed": seed}
+
+    def start_weights(self, p: int, rng: np.random.Generator) -> Floats:
+        """Return the start vector, intercept first: zeros, small random numbers, or as given."""
+        if self.start is None:
+            return np.zeros(p)
+        if isinstance(self.start, str):
+            require_choice("start", self.start, ("random",))
+            return rng.normal(scale=RANDOM_START_SCALE, size=p)
+        try:
+            start = np.asarray(self.start, dtype=np.float64).ravel()
+        except (TypeError, ValueError):
+            raise OptionError(f"start={self.start!r} is not numbers; give {p} of them") from None
+        if start.shape != (p,) or not (np.abs(start) <= LARGEST_RATE).all():
+            raise OptionError(
+                f"start has {start.size} numbers, but {p} finite ones are needed: the intercept's first (if fitted),"
+                " then one a column"
+            )
+        return start
+
+    def solver(self, seed: np.random.Generator, design: Design) -> Solver:
+        """Return the solver that the options ask for, of a design."""
+        if self.update == "batch":
+            return BatchPerceptron(self.rule)
+        learner = Perceptron(self.rule, self.order, int(self.max_updates), int(self.max_passes), seed)
+        return mixed(learner, self.keep, design)
+
+
+class Ballot(NamedTuple):
+    """The voters of a voted perceptron: weights (T + 1, p), and the visits that each outlived, (T + 1,)."""
+
+    weights: Floats
+    counts: Floats
+
+
+class PerceptronFit(NamedTuple):
+    """A fit, the state that a later fit may go on from, and the voters if a vote is kept."""
+
+    result: FitResult
+    state: PerceptronState
+    ballot: Ballot | None
+    tie: Tie
+
+    def scores(self, design: Design) -> Floats:
+        """Return the score of each row or, of a vote, its mean, each voter weighing the visits it outlived."""
+        return _scores(design, self.state, self.ballot, self.tie)
+
+
+def fit_perceptron(
+    design: Design,
+    signs: Floats,
+    options: PerceptronOptions,
+    *,
+    labels: tuple[Any, Any] = (-1, 1),
+    state: PerceptronState | None = None,
+    watch: Watch | None = None,
+) -> PerceptronFit:
+    """Fit the rows to their signs ±1; from an earlier state, make one pass and no more."""
+    partial = state is not None
+    rng = np.random.default_rng(options.seed)
+    if state is None:
+        state = PerceptronState(options.start_weights(design.shape[1], rng), options.keep)
+    else:
+        state.begin_record()
+        options = replace(options, max_passes=1)
+    radius = row_radius(design)
+    problem = Problem(design, signs, PerceptronLoss())
+    solver, rules = options.solver(rng, design), _rules(options, design.shape[0], partial)
+    doubt = Doubting(solver, options.rule, rules, labels)
+    if options.on_overlap == "stop" and not partial:
+        solver, rules = doubt, doubt.rules
+    walk = run(problem, solver, rules, start=state, watch=watch)
+    certificate = certify_mixture(_certify(problem, options.rule, state, walk, radius, labels), walk, design)
+    ballot = Ballot(*state.ballot()) if options.keep == "vote" else None
+    stride = 1 if ballot is None else -(-design.shape[0] * len(ballot.counts) // VOTES_COUNTED)
+    judged = problem if stride == 1 else problem.subsample(stride)
+    scores = _scores(judged.design, state, ballot, options.tie)
+    result = _result(judged, options, state, walk, certificate, scores)
+    if doubt.found is not None and walk.status is not Status.CONVERGED:
+        result = replace(result, overlap=doubt.proof, message=f"{result.message}; {doubt.words}")
+    return PerceptronFit(result, state, ballot, options.tie)
+
+
+def _scores(design: Design, state: PerceptronState, ballot: Ballot | None, tie: Tie) -> Floats:
+    return design.matvec(state.kept()) if ballot is None else design.gather(_vote, ballot, tie)
+
+
+def _vote(block: Block, ballot: Ballot, tie: Tie) -> Floats:
+    """Return the mean vote of a block's rows, by some voters at a time."""
+    votes, voters = np.zeros(block.stop - block.start), max(1, VOTES_AT_ONCE // (block.stop - block.start))
+    for first in range(0, len(ballot.counts), voters):
+        some = slice(first, first + voters)
+        votes += predicted_signs(block.matvec(ballot.weights[some].T), tie) @ ballot.counts[some]
+    return np.asarray(votes / ballot.counts.sum())
+
+
+def _rules(options: PerceptronOptions, n: int, partial: bool) -> tuple[Rule, ...]:
+    """Return when the walk ends: a clean run of n visits, or one of the limits."""
+    visits = 1 if options.update == "batch" else n
+    return (
+        AtLeast("streak", n, Status.CONVERGED),
+        AtLeast("vote_bytes", VOTE_BYTES, Status.MEMORY_CAP),
+        AtLeast("updates", options.max_updates, Status.MAX_UPDATES),
+        AtLeast("walked", options.max_passes * visits, Status.PARTIAL if partial else Status.MAX_PASSES),
+    )
+
+
+def _certify(
+    problem: Problem, rule: UpdateRule, state: PerceptronState, walk: Run, radius: float, labels: tuple[Any, Any]
+) -> MistakesCertificate:
+    converged = walk.status is Status.CONVERGED
+    separator = _best_separator(problem, state, radius, walk.status)
+    record = state.record
+    single = rule.update == "single"
+    return MistakesCertificate(
+        updates=state.updates - state.earlier,
+        earlier=state.earlier,
+        radius=radius,
+        rule=rule,
+        start=record.start,
+        coef=state.coef.copy(),
+        converged=converged,
+        fit_intercept=problem.design.virtual,
+        labels=labels,
+        n_rows=problem.design.shape[0],
+        margin=separator.margin if separator.weights is not None else None,
+        separator=separator.weights,
+        history=record.updates.rows()[:, 1].astype(np.int64) if single and record.complete else None,
+    )
+
+
+def _best_separator(problem: Problem, state: PerceptronState, radius: float, status: Status) -> Separator:
+    """Return the separator of widest margin known: the run's own or, on small data, one looked for."""
+    design, y = problem.design, problem.y
+    own = Separator(None, 0.0, radius, Status.MAX_PASSES)
+    if status is Status.CONVERGED and state.coef.any():
+        least, _ = least_margin(design, y, state.coef)
+        norm = float(np.linalg.norm(state.coef))
+        if least > 0.0:
+            own = Separator(state.coef / norm, least / norm, radius, Status.CONVERGED)
+    large = design.shape[0] * design.shape[1] > (NARROW_DATA if design.shape[1] <= NARROW else SMALL_DATA)
+    if large or status is Status.INFEASIBLE:
+        return own
+    found = find_separator(design, y, radius, max_steps=SEPARATOR_STEPS)
+    return found if found.weights is not None and found.margin > own.margin else own
+
+
+def _result(
+    problem: Problem,
+    options: PerceptronOptions,
+    state: PerceptronState,
+    walk: Run,
+    certificate: MistakesCertificate,
+    scores: Floats,
+) -> FitResult:
+    kept, design, y = state.kept(), problem.design, problem.y
+    wrong = int((predicted_signs(scores, options.tie) != y).sum())
+    virtual = int(design.virtual)
+    return FitResult(
+        coef=kept[virtual:],
+        intercept=np.asarray(kept[0] if virtual else 0.0),
+        status=walk.status,
+        message=_message(walk.status, options, state, certificate, wrong, len(y)) + mixture_words(certificate),
+        objective=float(problem.loss.value(scores, y).mean()),
+        passes=walk.passes,
+        seconds=walk.seconds,
+        certificate=certificate,
+        trace=Trace(walk.steps, Updates.from_record(state.record)),
+        facts={"updates": state.updates, "visits": state.visits, "wrong": wrong, "rows": design.shape[0]},
+        provenance={**options.plain(), "names": list(design.names), "storage": type(design).__name__},
+    )
+
+
+def _message(
+    status: Status,
+    options: PerceptronOptions,
+    state: PerceptronState,
+    certificate: MistakesCertificate,
+    wrong: int,
+    judged: int,
+) -> str:
+    rows = certificate.n_rows
+    sampled = "" if judged == rows else " sampled"
+    errors = (
+        f"{wrong:,} of {counted(judged, 'row')}{sampled} wrong ({100.0 * wrong / judged:.3g} %) at the weights kept"
+    )
+    updates = counted(state.updates, "update")
+    if status is Status.CONVERGED:
+        empty = (
+            "" if state.coef.any() else "; the weights are all 0, which is no halfspace: start elsewhere, or change tie"
+        )
+        return f"converged: {counted(rows, 'visit')} in a row without a mistake after {updates}{empty}"
+    if status is Status.PARTIAL:
+        return f"one pass made; {updates} so far, {errors}"
+    if status is Status.INFEASIBLE:
+        return f"stopped, as no weights are right on every row: {errors}"
+    limits = {
+        Status.MAX_UPDATES: f"max_updates={int(options.max_updates):,}",
+        Status.MAX_PASSES: f"max_passes={int(options.max_passes):,}",
+        Status.INTERRUPTED: "your request",
+        Status.MEMORY_CAP: f"the {VOTE_BYTES // 2**20} MiB that a vote may store",
+    }
+    advice = "use keep='average', which stores none" if status is Status.MEMORY_CAP else _advice(certificate, options)
+    goal = "reached the margin" if options.margin > 0.0 else "was right"
+    return f"stopped at {limits[status]} before every row {goal}: {errors}; {advice}"
+
+
+def _advice(certificate: MistakesCertificate, options: PerceptronOptions) -> str:
+    if certificate.bound is None or math.isinf(certificate.bound):
+        better = "; keep='best' or 'average' stops at a good one" if options.keep == "last" else ""
+        return f"if no halfspace separates the rows, more updates cannot help{better}"
+    return (
+        f"a separator of margin {certificate.margin:.3g} exists, so it would converge"
+        f" within {certificate.bound:.3g} updates: raise the limit, or rescale the columns to widen the margin"
+    )

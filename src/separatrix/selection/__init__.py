@@ -1,0 +1,1 @@
+"""Choosing the strength of a penalty: paths, cross-validation."""

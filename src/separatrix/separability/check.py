@@ -1,0 +1,199 @@
+"""Can the classes be separated? A verdict with its proof, from the data.
+
+`check_separability` finds the face (`fit.faces`) and returns what proves it. Two classes are taken as they are;
+of more, `multiclass` says whether the scores are those of a softmax, of each class against the rest, or of each pair.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import combinations
+from typing import Any, Literal, overload
+
+import numpy as np
+
+from separatrix.arrays import Bools, Floats, Indices
+from separatrix.certificates.base import Certificate, OneVsRestCertificate
+from separatrix.certificates.margin import KernelCertificate
+from separatrix.certificates.parts import PairsCertificate
+from separatrix.certificates.rays import Rays, make_rays
+from separatrix.certificates.separability import MappedCertificate, SeparabilityCertificate, kept_rows, refuse_infinite
+from separatrix.design.base import Design
+from separatrix.design.build import make_design
+from separatrix.errors import DataError, require_choice
+from separatrix.fit.run import Watch
+from separatrix.separability.search.divergence import find_divergence
+from separatrix.separability.search.search import Face, find_face
+
+Multiclass = Literal["softmax", "one_vs_rest", "pairs"]
+
+
+@overload
+def check_separability(
+    X: Any,
+    y: Any,
+    *,
+    fit_intercept: bool = True,
+    sample_weight: Any = None,
+    multiclass: Literal["softmax"] = "softmax",
+    watch: Watch | None = None,
+) -> SeparabilityCertificate: ...
+
+
+@overload
+def check_separability(
+    X: Any,
+    y: Any,
+    *,
+    fit_intercept: bool = True,
+    sample_weight: Any = None,
+    multiclass: Multiclass,
+    watch: Watch | None = None,
+) -> SeparabilityCertificate | OneVsRestCertificate | PairsCertificate: ...
+
+
+@overload
+def check_separability(
+    X: Any,
+    y: Any,
+    *,
+    fit_intercept: bool = True,
+    sample_weight: Any = None,
+    multiclass: Multiclass = "softmax",
+    map: Any,
+) -> MappedCertificate: ...
+
+
+@overload
+def check_separability(X: Any, y: Any, *, fit_intercept: bool = True, kernel: Any) -> KernelCertificate: ...
+
+
+def check_separability(  # noqa: PLR0913  # every parameter is a keyword that users give
+    X: Any,
+    y: Any,
+    *,
+    fit_intercept: bool = True,
+    sample_weight: Any = None,
+    multiclass: Multiclass = "softmax",
+    map: Any = None,
+    kernel: Any = None,
+    watch: Watch | None = None,
+) -> Certificate:
+    """Return whether labelled rows can be separated by a hyperplane, with a proof that `verify` re-checks.
+
+    Parameters
+    ----------
+    X : array or sparse matrix (n, p)
+    y : labels (n,) of two or more classes
+    fit_intercept : whether the hyperplane may miss the origin
+    sample_weight : rows of weight 0 do not count; otherwise weights change nothing
+    multiclass : with more than two classes, whether the scores of a softmax can have every row's class ahead
+        ("softmax"), each class can be separated from the rest ("one_vs_rest"), each from each other ("pairs")
+    map : a feature map of `sx.maps`: the verdict, and of two classes the margin, is that of the mapped rows; the
+        certificate has the map, and verifies from the rows before it
+    kernel : a kernel of `sx.kernels`, its name, or a function: bounds on the widest margin of two classes in its space,
+        from rows up to some thousands; the verdict is "separable", "no margin" (above rounding) or "undecided"
+
+    watch : told of each round of the search as `{"passes": …}`; once it returns True the search ends there, and the
+        verdict is "undecided"; of a map or a kernel it is not asked
+
+    Returns a certificate: `verdict` is "separable" (completely), "quasi", "overlap" or "undecided"; `direction`,
+    `coefficient_status` and `divergence_dim` say what runs off where. Of one class only, the verdict is "separable".
+    Of very many columns a "quasi" may rest on some of the rows left: `n_overlap` of the `n_left` are shown to overlap.
+
+    Examples
+    --------
+    >>> import separatrix as sx
+    >>> sx.check_separability([[0], [1], [2], [3]], [0, 0, 1, 1]).verdict
+    'separable'
+    >>> sx.check_separability([[0], [1], [1], [3]], [0, 0, 1, 1]).verdict
+    'quasi'
+    >>> sx.check_separability([[0], [1], [2], [3]], [0, 1, 0, 1]).verdict
+    'overlap'
+
+    Reference: Albert and Anderson, On the existence of maximum likelihood estimates in logistic regression (1984).
+    """
+    if map is not None or kernel is not None:
+        from separatrix.separability.kernel import check_elsewhere  # noqa: PLC0415  # it builds on this file
+
+        return check_elsewhere(X, y, map, kernel, fit_intercept, sample_weight, multiclass)
+    multiclass = require_choice("multiclass", multiclass, ("softmax", "one_vs_rest", "pairs"))
+    names = [str(name) for name in X.columns] if hasattr(X, "columns") else None
+    design = make_design(X, intercept=fit_intercept, names=names)
+    labels = np.asarray(y)
+    if labels.shape != (design.shape[0],):
+        raise DataError(f"X has {design.shape[0]} rows and y has shape {labels.shape}; give one label a row")
+    refuse_infinite(design)
+    kept = kept_rows(sample_weight, len(labels))
+    if not kept.any():
+        raise DataError("every row has weight 0; at least one must count")
+    if labels.dtype.kind == "f" and not np.isfinite(labels[kept]).all():
+        row = int(np.flatnonzero(kept & ~np.isfinite(labels))[0])
+        raise DataError(f"y has {labels[row]} in row {row}; drop the rows whose label is not known")
+    classes = np.unique(labels[kept])
+    codes = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
+    plain = tuple(classes.tolist())
+    if len(plain) <= 2 or multiclass == "softmax":
+        return judge_rows(design, codes, plain, kept, watch=watch)
+    if multiclass == "one_vs_rest":
+        each = ((codes == code).astype(np.intp) for code in range(len(plain)))
+        judged = (judge_rows(design, own, (False, True), kept, watch=watch) for own in each)
+        return OneVsRestCertificate(plain, tuple(judged), True)
+    pairs = tuple(combinations(range(len(plain)), 2))
+    parts = (
+        judge_rows(design, (codes == b) * 1, (plain[a], plain[b]), kept & _in(codes, a, b), watch=watch)
+        for a, b in pairs
+    )
+    return PairsCertificate(tuple(parts))
+
+
+def _in(codes: Indices, a: int, b: int) -> Bools:
+    return np.asarray((codes == a) | (codes == b))
+
+
+def judge_rows(
+    design: Design,
+    codes: Indices,
+    classes: tuple[Any, ...],
+    kept: Bools,
+    hint: Floats | None = None,
+    watch: Watch | None = None,
+) -> SeparabilityCertificate:
+    """Return the certificate of rows whose classes have these codes; `hint` is a vector of weights to look near."""
+    rays = make_rays(design, codes, len(classes))
+    places = rays.places_of(kept)
+    return _certificate(rays, places, find_face(rays, places, hint, watch), classes, kept)
+
+
+def certify_face(
+    design: Design,
+    codes: Indices,
+    classes: tuple[Any, ...],
+    kept: Bools,
+    weights: tuple[Fraction, ...],
+) -> SeparabilityCertificate | None:
+    """Return the certificate of rows that weights separate completely, None where they do not, exactly."""
+    rays = make_rays(design, codes, len(classes))
+    places = rays.places_of(kept)
+    if not (rays.signs(weights, places) > 0).all():
+        return None
+    return _certificate(rays, places, Face(weights, places[:0]), classes, kept)
+
+
+def _certificate(
+    rays: Rays, places: Indices, face: Face, classes: tuple[Any, ...], kept: Bools
+) -> SeparabilityCertificate:
+    design = rays.design
+    return SeparabilityCertificate(
+        classes=classes,
+        names=design.names,
+        fit_intercept=design.virtual,
+        n_rows=design.shape[0],
+        n_left=len(face.left),
+        weights=face.direction,
+        proof=face.proof,
+        divergence=find_divergence(rays, places, face),
+        weighted=not bool(kept.all()),
+        reason=face.reason,
+        clashes=face.clashes,
+    )

@@ -1,0 +1,166 @@
+"""A centre whose squared distance tells two classes apart, if any does.
+
+A sphere b + c ‖x − μ‖² = 0 is a hyperplane in the columns (x, ‖x − m‖²) for any m: with weights w and c there,
+μ = m − w / 2c. So the widest margin in those columns gives a sphere that separates the rows, if one exists; where they
+overlap, a logistic fit gives a likely one. Cost: a fit of p + 1 columns.
+
+The smallest polynomial degree at which labelled rows become separable, with the proof at each degree before it.
+
+Degree k has all products of at most k columns, C(p + k, k) − 1 of them. Rows that differ can always be separated at
+some degree (n − 1 at the latest); equal rows of different classes at none. What is proved is proved of the products as
+floats. Cost: a separability verdict a degree.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from separatrix.arrays import Floats
+from separatrix.certificates.separability import MappedCertificate
+from separatrix.design.base import Design
+from separatrix.design.build import largest_entry, make_design
+from separatrix.design.mapped import MappedRows
+from separatrix.design.maps import PolynomialMap, SquaredDistanceMap, count_products
+from separatrix.errors import DataError, OverlapError, counted, require_count
+from separatrix.fit.convex import ConvexOptions, fit_convex
+from separatrix.fit.labels import binary_signs
+from separatrix.losses.margin import Logistic
+from separatrix.penalties import make_penalty
+from separatrix.problem import Problem
+from separatrix.separability.kernel import judge_mapped
+from separatrix.separability.margin import MarginOptions, fit_max_margin
+
+MARGIN = MarginOptions(tol=1e-6, max_passes=200)
+LIKELY = ConvexOptions(tol=1e-8)
+STRENGTH = 1e-9  # of the ridge that keeps the logistic weights finite where rows overlap in part
+FLAT = 1e-9  # of the weights, by what the columns spread: a sphere flatter than that is a plane
+
+
+def find_centre(X: Any, y: Any) -> Floats:
+    """Return the centre (p,) of a sphere that separates two classes or, where none does, of a likely one.
+
+    >>> find_centre([[0.0], [1.0], [2.0], [3.0], [4.0]], [0, 1, 1, 1, 0]).tolist()
+    [2.0]
+    """
+    signs, labels = binary_signs(y)
+    plain = make_design(X, intercept=False)
+    middle = plain.rmatvec(np.ones(plain.shape[0])) / plain.shape[0]
+    design = make_design(MappedRows(X, SquaredDistanceMap(middle, keep=True)), intercept=True)
+    if len(signs) != design.shape[0]:
+        raise DataError(f"X has {design.shape[0]} rows and y {len(signs)} labels; give one label a row")
+    weights = _weights(design, signs, labels)
+    spread = np.sqrt(plain.squared_norms().mean() - middle @ middle)
+    slope, bend = weights[:-1], float(weights[-1])
+    if abs(bend) * spread <= FLAT * float(np.linalg.norm(slope)):
+        raise DataError(
+            "no sphere tells the classes apart better than a hyperplane, so there is no centre to find;"
+            ' use the columns as they are, or centre="mean"'
+        )
+    return np.asarray(middle - slope / (2.0 * bend))
+
+
+def _weights(design: Design, signs: Floats, labels: tuple[Any, Any]) -> Floats:
+    """Return the weights of a hyperplane in the lifted columns, without intercept."""
+    try:
+        return fit_max_margin(design, signs, MARGIN, labels=labels).coef
+    except OverlapError:
+        return fit_convex(Problem(design, signs, Logistic(), make_penalty(STRENGTH, 0.0)), LIKELY).coef[1:]
+
+
+MAX_FEATURES = 2000
+SMALLEST, LARGEST = 1e-150, 1e150  # of products, whose own products must still be floats
+COMPARED = 2**24  # entries up to which equal rows of different classes are looked for
+
+
+@dataclass(frozen=True)
+class LiftStep:
+    """A degree, how many products it has, and the verdict with its proof."""
+
+    degree: int
+    features: int
+    certificate: MappedCertificate
+
+    @property
+    def verdict(self) -> str:
+        """'separable', 'quasi', 'overlap' or 'undecided'."""
+        return self.certificate.verdict
+
+
+@dataclass(frozen=True)
+class Lift:
+    """The smallest degree that separates the rows (None: none tried does), the steps to it, and why it ended there."""
+
+    degree: int | None
+    steps: tuple[LiftStep, ...]
+    message: str
+
+    @property
+    def certificate(self) -> MappedCertificate:
+        """The proof at the last degree tried."""
+        return self.steps[-1].certificate
+
+    def __str__(self) -> str:
+        lines = [f"degree {s.degree}: {counted(s.features, 'feature')}, {s.verdict}" for s in self.steps]
+        return "\n".join([*lines, self.message])
+
+
+def lift(X: Any, y: Any, *, max_degree: int = 6, max_features: int = MAX_FEATURES, fit_intercept: bool = True) -> Lift:
+    """Return the smallest polynomial degree at which the classes can be separated, with a certificate a degree.
+
+    >>> import separatrix as sx
+    >>> found = sx.lift([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0])
+    >>> print(found)
+    degree 1: 2 features, overlap
+    degree 2: 5 features, separable
+    the classes are separable at degree 2, and at no smaller one
+    >>> bool(found.certificate.verify([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0]))
+    True
+    """
+    last, most = require_count("max_degree", max_degree), require_count("max_features", max_features)
+    design = make_design(X, intercept=False)
+    columns, size = design.shape[1], largest_entry(design)
+    steps: list[LiftStep] = []
+    for degree in range(1, last + 1):
+        features = count_products(columns, degree)
+        if steps and features > most:
+            reason = f"degree {degree} would have {features:,} features and max_features={most:,}; raise it to go on"
+            return _unlifted(steps, reason)
+        if steps and not SMALLEST <= size**degree <= LARGEST:
+            reason = f"of entries up to {size:.3g} the products of degree {degree} leave the range of floats"
+            return _unlifted(steps, f"{reason}; rescale the columns so that their values are nearer 1")
+        found = judge_mapped(X, y, PolynomialMap(columns, degree), fit_intercept)
+        steps.append(LiftStep(degree, features, found))
+        if found.verdict == "separable":
+            return Lift(degree, tuple(steps), _success(steps))
+        clash = _clash(X, y) if degree == 1 else None
+        if clash is not None:
+            return _unlifted(steps, f"rows {clash[0]} and {clash[1]} are equal, their classes not: no degree will do")
+    return _unlifted(steps, f"max_degree={last} was reached; raise it to go on")
+
+
+def _success(steps: list[LiftStep]) -> str:
+    degree = steps[-1].degree
+    unsure = [step.degree for step in steps if step.verdict == "undecided"]
+    rest = f"; of degree {unsure} it is not known" if unsure else ", and at no smaller one" if degree > 1 else ""
+    return f"the classes are separable at degree {degree}{rest}"
+
+
+def _unlifted(steps: list[LiftStep], reason: str) -> Lift:
+    return Lift(None, tuple(steps), f"not separable up to degree {steps[-1].degree}: {reason}")
+
+
+def _clash(X: Any, y: Any) -> tuple[int, int] | None:
+    """Return two equal rows of different labels, None if there are none or the rows are too many to look."""
+    design = make_design(X, intercept=False)
+    if design.shape[0] * design.shape[1] > COMPARED:
+        return None
+    seen: dict[bytes, int] = {}
+    labels = np.asarray(y)
+    for row, values in enumerate(design.take(np.arange(design.shape[0])) + 0.0):  # −0 is 0
+        first = seen.setdefault(values.tobytes(), row)
+        if labels[first] != labels[row]:
+            return first, row
+    return None

@@ -1,0 +1,266 @@
+"""The hard margin as a fit: the widest margin found, certified from both sides; rows that overlap refused with proof.
+
+The weights are those of least norm with all yᵢ(w·xᵢ + b) ≥ 1, so that ‖w‖ = B = 1/γ. Cost: a few passes; where the
+hull comes so near to 0 that no margin shows, the separability of the rows is settled first.
+
+The mistake bound of data: radius, widest margin known, and (R/γ)².
+
+The margin comes from Wolfe's nearest-point walk, which closes in on the widest margin from below (a separator) and
+above (a point of the hull): a few passes more than there are rows that pin the separator. `exact` says whether the
+two have met.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from separatrix.arrays import Floats
+from separatrix.certificates.exact import least_margin
+from separatrix.certificates.margin import MarginCertificate, margin_bounds
+from separatrix.design.base import Design
+from separatrix.design.build import make_design, row_radius
+from separatrix.errors import DataError, OptionError, counted
+from separatrix.fit.labels import binary_signs
+from separatrix.fit.result import AtLeast, AtMost, FitResult, Rule, Status, Trace
+from separatrix.fit.run import Run, Watch, run
+from separatrix.losses.margin import Perceptron as PerceptronLoss
+from separatrix.problem import Problem
+from separatrix.separability.existence import float_separator, judge_signs, refuse_overlap
+from separatrix.solvers.max_margin import MaxMargin
+
+NO_MARGIN = 1e-9  # of the radius: a hull this near to 0 has no margin that floats can be trusted to show
+
+
+@dataclass(frozen=True)
+class MarginOptions:
+    """The relative gap between the two bounds on the margin to reach, and the passes over the rows to make at most."""
+
+    tol: float = 1e-10
+    max_passes: int = 1000
+
+
+def fit_max_margin(
+    design: Design,
+    signs: Floats,
+    options: MarginOptions,
+    *,
+    labels: tuple[Any, Any] = (-1, 1),
+    watch: Watch | None = None,
+) -> FitResult:
+    """Fit the halfspace of widest margin; rows that none separates raise an OverlapError with the proof."""
+    row_radius(design)
+    problem, centre = Problem(design, signs, PerceptronLoss()).centred()
+    solver = MaxMargin(paired=design.virtual)
+    radius = row_radius(problem.design)
+    vanishing = AtMost("upper", NO_MARGIN * radius, Status.INFEASIBLE)
+    walk = run(problem, solver, (vanishing, *_rules(options)), watch=watch)
+    if walk.status is not Status.INFEASIBLE:
+        result = _certified(design, signs, walk, centre, labels, options)
+        if result is not None:
+            return result
+    found = judge_signs(design, signs, labels)
+    separator = float_separator(design, signs, found)
+    if separator is None:
+        raise refuse_overlap(labels, found)
+    walk = run(problem, solver, _rules(options), watch=watch)
+    result = _certified(design, signs, walk, centre, labels, options)
+    if result is None:
+        walk = replace(walk, status=Status.STALLED)
+        result = margin_result(design, signs, separator, walk, labels, options)
+    if result is None:
+        raise refuse_overlap(labels, found)
+    return result
+
+
+def _rules(options: MarginOptions) -> tuple[Rule, ...]:
+    return (
+        AtMost("gap", options.tol, Status.OPTIMAL),
+        AtLeast("stalled", 1, Status.STALLED),
+        AtLeast("steps", options.max_passes, Status.MAX_PASSES),
+    )
+
+
+def _certified(
+    design: Design, signs: Floats, walk: Run, centre: Floats, labels: tuple[Any, Any], options: MarginOptions
+) -> FitResult | None:
+    """Return the result of a walk in the user's units, or None if its weights do not separate the rows exactly."""
+    coef = walk.coef.copy()
+    if len(centre):
+        coef[0] -= centre @ coef[1:]
+    least = float((signs * design.matvec(coef)).min())
+    return margin_result(design, signs, coef / least, walk, labels, options) if least > 0.0 else None
+
+
+def margin_result(
+    design: Design, signs: Floats, coef: Floats, walk: Run, labels: tuple[Any, Any], options: MarginOptions
+) -> FitResult | None:
+    """Return weights and multipliers as a certified result; None if the weights do not separate the rows exactly."""
+    assert walk.dual is not None
+    rows = np.flatnonzero(walk.dual)
+    lower, upper = margin_bounds(design, signs, coef, rows, walk.dual[rows])
+    if not (lower > 0.0 and np.isfinite(coef).all()):
+        return None
+    certificate = MarginCertificate(
+        coef=coef,
+        lower=lower,
+        upper=upper,
+        rows=rows,
+        multipliers=walk.dual[rows],
+        fit_intercept=design.virtual,
+        labels=labels,
+        n_rows=design.shape[0],
+        tolerance=options.tol,
+    )
+    status = _status(walk.status, certificate)
+    virtual = int(design.virtual)
+    return FitResult(
+        coef=coef[virtual:],
+        intercept=np.asarray(coef[0] if virtual else 0.0),
+        status=status,
+        message=_message(status, certificate, walk, options),
+        objective=float(np.linalg.norm(coef[virtual:])),
+        passes=walk.passes,
+        seconds=walk.seconds,
+        certificate=certificate,
+        trace=Trace(walk.steps),
+        facts={"gap": certificate.gap, "relative_gap": certificate.relative_gap, "margin": lower, "wrong": 0}
+        | {"support": len(rows), "rows": design.shape[0]},
+        provenance={"names": list(design.names), "tol": options.tol, "max_passes": options.max_passes},
+    )
+
+
+def _status(reached: Status, certificate: MarginCertificate) -> Status:
+    """Return how a fit ended: optimal only if what is certified is."""
+    if certificate.verdict == "widest margin":
+        return Status.OPTIMAL
+    return Status.STALLED if reached is Status.OPTIMAL else reached
+
+
+def _message(status: Status, certificate: MarginCertificate, walk: Run, options: MarginOptions) -> str:
+    passes = counted(round(walk.passes), "pass")
+    margin = f"margin {certificate.lower:.6g}"
+    if status is Status.OPTIMAL:
+        return f"optimal: {margin}, the widest there is (relative gap {certificate.relative_gap:.2g}), after {passes}"
+    if status is Status.CONVERGED:
+        return f"every row is right after {passes}: {margin}; the widest is at most {certificate.upper:.6g}"
+    limit = "floats can go no further" if status is Status.STALLED else f"max_passes={options.max_passes:,} was reached"
+    return (
+        f"stopped after {passes}, as {limit}: {margin}, and the widest is at most {certificate.upper:.6g}"
+        f" (relative gap {certificate.relative_gap:.2g}, where tol={options.tol:g} was asked for)"
+    )
+
+
+RELATIVE_GAP = 1e-10  # of the two sides of the margin, to call it exact
+ROUNDING = 64 * float(np.finfo(np.float64).eps)  # of the radius: a hull this near to 0 cannot be told from one with 0
+MAX_STEPS = 10_000
+
+
+@dataclass(frozen=True)
+class MistakeBound:
+    """How many mistakes a perceptron can make on some data: `bound` = (radius / margin)².
+
+    `margin` is that of `separator`, and no separator has more than `margin_ceiling`; `exact` if the two agree. Without
+    a separator, margin and bound are None, and `exact` if the ceiling is 0 but for rounding.
+    """
+
+    radius: float
+    margin: float | None
+    bound: float | None
+    separator: Floats | None
+    margin_ceiling: float
+    exact: bool
+
+    def __str__(self) -> str:
+        if self.margin is None:
+            found = "with a margin" if self.exact else f"found (none has a margin above {self.margin_ceiling:.3g})"
+            return f"radius {self.radius:.6g}, no separator {found}: no bound"
+        kind = "the widest margin" if self.exact else "a lower bound on the widest margin"
+        return f"radius {self.radius:.6g}, margin {self.margin:.6g} ({kind}), at most {self.bound:.6g} mistakes"
+
+
+@dataclass(frozen=True)
+class Separator:
+    """The best separator found: its weights, its margin, and the ceiling on every margin."""
+
+    weights: Floats | None
+    margin: float
+    ceiling: float
+    status: Status
+
+    @property
+    def exact(self) -> bool:
+        """Whether the margin is the widest there is, to the stated relative gap."""
+        return self.status is Status.OPTIMAL
+
+
+def find_separator(
+    design: Design, y: NDArray[Any], radius: float, *, max_steps: int = MAX_STEPS, watch: Watch | None = None
+) -> Separator:
+    """Walk towards the widest margin through the origin; the separator returned is checked with exact signs."""
+    problem = Problem(design, y, PerceptronLoss())
+    rules = (
+        AtMost("upper", NO_MARGIN * radius, Status.INFEASIBLE),
+        AtMost("gap", RELATIVE_GAP, Status.OPTIMAL),
+        AtLeast("stalled", 1, Status.STALLED),
+        AtLeast("steps", max_steps, Status.MAX_PASSES),
+    )
+    walk = run(problem, MaxMargin(), rules, watch=watch)
+    least, _ = least_margin(design, y, walk.coef)
+    if least <= 0.0:
+        return Separator(None, 0.0, walk.facts["upper"], walk.status)
+    weights = walk.coef / np.linalg.norm(walk.coef)
+    return Separator(weights, least / float(np.linalg.norm(walk.coef)), walk.facts["upper"], walk.status)
+
+
+def mistake_bound(
+    X: Any, y: Any, fit_intercept: bool = False, *, separator: Any = None, watch: Watch | None = None
+) -> MistakeBound:
+    """Return R, γ and (R/γ)² of labelled rows: the most mistakes that a perceptron started at 0 can make on them.
+
+    Parameters
+    ----------
+    X : array or sparse matrix (n, p)
+    y : labels of two classes (n,)
+    fit_intercept : with a column of ones before the others, which counts in R and γ as any column does
+    separator : weights (p,) or, with the intercept first, (p + 1,), to be measured instead of the widest margin
+    watch : called with the facts of each step of the search for the widest margin
+
+    Examples
+    --------
+    >>> import separatrix as sx
+    >>> X = [[1, 4], [1, -2], [-1, -3], [-1, 2], [-2, 0]]
+    >>> print(sx.mistake_bound(X, [1, 1, -1, -1, -1]))
+    radius 4.12311, margin 1 (the widest margin), at most 17 mistakes
+
+    Reference: Novikoff, On convergence proofs for perceptrons (1962).
+    """
+    design = make_design(X, intercept=fit_intercept)
+    signs, _ = binary_signs(y)
+    if len(signs) != design.shape[0]:
+        raise DataError(f"X has {design.shape[0]} rows and y has {len(signs)} labels; give one label a row")
+    radius = row_radius(design)
+    if separator is None:
+        return _bound(radius, find_separator(design, signs, radius, watch=watch))
+    return _bound(radius, _measured(design, signs, radius, np.asarray(separator, dtype=np.float64)))
+
+
+def _measured(design: Design, signs: Floats, radius: float, weights: Floats) -> Separator:
+    if weights.shape != (design.shape[1],) or not np.any(weights) or not np.isfinite(weights).all():
+        raise OptionError(
+            f"separator={weights.tolist()} cannot be one; give {design.shape[1]} finite weights, not all 0"
+        )
+    weights = weights / np.abs(weights).max()
+    norm = float(np.linalg.norm(weights))
+    least, _ = least_margin(design, signs, weights)
+    return Separator(weights / norm if least > 0.0 else None, least / norm, radius, Status.STALLED)
+
+
+def _bound(radius: float, found: Separator) -> MistakeBound:
+    if found.weights is None:
+        return MistakeBound(radius, None, None, None, found.ceiling, exact=found.ceiling <= ROUNDING * radius)
+    bound = (radius / found.margin) ** 2
+    return MistakeBound(radius, found.margin, bound, found.weights, found.ceiling, found.exact)

@@ -1,0 +1,1 @@
+"""The search for separating vectors and for proofs that there are none."""

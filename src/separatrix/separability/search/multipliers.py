@@ -1,0 +1,227 @@
+"""From multipliers of many rays to multipliers of few: at most twice as many rays as independent columns.
+
+With λ > 0 on all rays and Σ λ z = 0: a basis B of the rays is chosen (pivoting on λ z, so that no multiplier of it is
+small), and what it leaves, −Σ_B λ z, lies in the cone of the rays and so is a nonnegative combination of at most ρ of
+them (Carathéodory; a nonnegative least-squares fit finds it). The multipliers of B are then solved for again, so that
+the sum is as near to 0 as floats come. Where that is not near enough, they are solved for in rationals.
+
+Where no combination reaches it, the rays do not overlap: d, what is missing to the nearest one, has z·d ≥ 0 on all
+rays, 0 on those of the combination, and above 0 on some of B (Farkas).
+
+The face of few rays in rational arithmetic: what is decided here is decided, whatever the rounding.
+
+    maximise Σ tᵢ   subject to   zᵢ·w ≥ tᵢ,  0 ≤ tᵢ ≤ 1
+
+has t = 1 on the rays that some w separates and 0 on the rest, whose multipliers (the duals) are then 1 or more. A
+simplex method with Bland's rule, which cannot cycle, on integers: each pivot divides exactly by the last one.
+
+Cost: (2m)·(2p + 3m) integer operations a pivot, of growing integers; for tens of rays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.linalg
+from numpy.typing import NDArray
+
+from separatrix.arrays import Bools, Floats, Indices
+from separatrix.certificates.overlap import OverlapProof, overlap_holds
+from separatrix.certificates.rays import Relation
+from separatrix.separability.search.relations import Whitened, find_relations, solve_rationals, whiten
+
+CANDIDATES = 6  # rays for each column among which the combination is looked for first
+LEAST = 1e-4  # of the largest: a smaller multiplier is raised to it, for those of a basis are free but for rounding
+RATIONAL_RANK = 40  # up to which multipliers are solved for in rationals
+REFINEMENTS = 2
+MISSED = 1e-7  # of the largest entry of what is to be reached: farther from it, rays cannot reach it
+
+
+class Cancelling(NamedTuple):
+    """A proof that rays cancel, or a direction, in whitened columns, that floats take for ≥ 0 on all of them.
+
+    `held` tells which rays hold the direction back: it is 0 on them.
+    """
+
+    proof: OverlapProof | None = None
+    direction: Floats | None = None
+    held: Bools | None = None
+
+
+class _Combination(NamedTuple):
+    """Rays outside the basis and their amounts; what they miss, if they do; and the rays, of all, that have amounts."""
+
+    others: Indices
+    amounts: Floats
+    missing: Floats | None
+    held: Bools
+
+
+def few_multipliers(rays: Floats, white: Whitened, multipliers: Floats, relations: tuple[Relation, ...]) -> Cancelling:
+    """Return a proof of overlap on few of some rays, or the direction that forbids it; neither where floats fail."""
+    columns = tuple(white.columns.tolist())
+    if not columns:
+        return Cancelling(OverlapProof((), (), (), relations))
+    multipliers = np.maximum(multipliers, LEAST * multipliers.max())
+    basis = _basis(white, multipliers)
+    inner = rays[:, white.columns] * white.scale[white.columns]
+    last = Cancelling()
+    for others, amounts, missing, held in _combinations(white, multipliers, basis):
+        if missing is not None:
+            last = Cancelling(direction=missing, held=held)
+            continue
+        solved = _basis_multipliers(inner[basis], inner[others], amounts)
+        places = tuple(np.concatenate([basis, others]).tolist())
+        if (solved > 0.0).all():
+            exact = tuple(Fraction(x) for x in [*solved.tolist(), *amounts.tolist()])
+            proof = OverlapProof(places, exact, columns, relations)
+            if overlap_holds(proof, rays):
+                return Cancelling(proof)
+        if len(columns) <= RATIONAL_RANK:
+            rational = _rational_multipliers(rays, proof_places=places, columns=columns, amounts=amounts)
+            if rational is not None:
+                return Cancelling(OverlapProof(places, rational, columns, relations))
+    return last
+
+
+def exact_proof(rays: Floats, multipliers: list[Fraction]) -> OverlapProof | None:
+    """Return a proof that keeps exact multipliers of all rays, with a basis in front."""
+    white = whiten(rays)
+    relations = find_relations(rays, white)
+    if relations is None:
+        return None
+    front = scipy.linalg.qr(white.basis.T, mode="r", pivoting=True)[1][: len(white.columns)].tolist()
+    order = [*front, *(i for i in range(len(rays)) if i not in set(front) and multipliers[i])]
+    columns = tuple(white.columns.tolist())
+    proof = OverlapProof(tuple(order), tuple(multipliers[i] for i in order), columns, relations)
+    return proof if overlap_holds(proof, rays) else None
+
+
+def in_any_columns(rays: Floats, proof: OverlapProof) -> OverlapProof | None:
+    """Return a proof without relations whose multipliers cancel exactly, so that it holds in other columns as well."""
+    if proof.relations or len(proof.columns) > RATIONAL_RANK:
+        return None
+    amounts = np.array([float(value) for value in proof.multipliers[len(proof.columns) :]])
+    exact = _rational_multipliers(rays, proof_places=proof.places, columns=proof.columns, amounts=amounts)
+    return None if exact is None else OverlapProof(proof.places, exact, proof.columns)
+
+
+def _basis(white: Whitened, multipliers: Floats) -> Indices:
+    weighted = white.basis * multipliers[:, np.newaxis]
+    return np.asarray(scipy.linalg.qr(weighted.T, mode="r", pivoting=True)[1][: white.basis.shape[1]])
+
+
+def _combinations(white: Whitened, multipliers: Floats, basis: Indices) -> Iterator[_Combination]:
+    """Yield combinations of rays that balance the basis: of few candidates outside it, then of all rays.
+
+    An amount of a ray of the basis only raises its multiplier, so it is not among the others.
+    """
+    from scipy.optimize import nnls  # noqa: PLC0415  # loading takes 0.3 s
+
+    target = -multipliers[basis] @ white.basis[basis]
+    by_size = np.argsort(-multipliers, kind="stable")
+    outside = by_size[~np.isin(by_size, basis)]
+    for candidates in (outside[: CANDIDATES * len(basis)], by_size):
+        if not len(candidates):
+            continue
+        scale = multipliers[candidates]
+        try:
+            amounts, _ = nnls((white.basis[candidates] * scale[:, np.newaxis]).T, target)
+        except RuntimeError:
+            continue
+        amounts *= scale
+        missing = amounts @ white.basis[candidates] - target
+        used = (amounts > 1e-9 * amounts.max(initial=0.0)) & ~np.isin(candidates, basis)
+        reached = np.abs(missing).max() <= MISSED * np.abs(target).max()
+        held = np.zeros(len(multipliers), dtype=np.bool_)
+        held[candidates[amounts > 0.0]] = True
+        yield _Combination(candidates[used], amounts[used], None if reached else missing, held)
+
+
+def _basis_multipliers(basis: Floats, others: Floats, amounts: Floats) -> Floats:
+    """Solve Z_Bᵗ λ_B = −Z_Nᵗ λ_N, refined."""
+    factor = scipy.linalg.lu_factor(basis.T)
+    solved = scipy.linalg.lu_solve(factor, -(others.T @ amounts))
+    for _ in range(REFINEMENTS):
+        residual = basis.T @ solved + others.T @ amounts
+        solved = solved - scipy.linalg.lu_solve(factor, residual)
+    return np.asarray(solved)
+
+
+def _rational_multipliers(
+    rays: Floats, *, proof_places: tuple[int, ...], columns: tuple[int, ...], amounts: Floats
+) -> tuple[Fraction, ...] | None:
+    rho = len(columns)
+    exact = [[Fraction(x) for x in row] for row in rays[list(proof_places)][:, list(columns)].tolist()]
+    fixed = [Fraction(x) for x in amounts.tolist()]
+    right = [-sum((c * row[j] for c, row in zip(fixed, exact[rho:], strict=True)), Fraction(0)) for j in range(rho)]
+    system = [[exact[b][j] for b in range(rho)] + [right[j]] for j in range(rho)]
+    solved = solve_rationals(system)
+    if solved is None or not all(x > 0 for x in solved):
+        return None
+    return tuple(solved + fixed)
+
+
+MAX_PIVOTS = 2000
+
+
+class RationalFace(NamedTuple):
+    """A vector with z·w > 0 on the separated rays and 0 on the rest, and multipliers of the rest (0 elsewhere)."""
+
+    weights: list[Fraction]
+    separated: Bools
+    multipliers: list[Fraction]
+
+
+def rational_face(rays: Floats) -> RationalFace | None:
+    """Return the face of some rays exactly; None if the limit on pivots is met."""
+    m, p = rays.shape
+    whole, scales = _integers(rays)
+    tableau = np.zeros((2 * m + 1, 2 * p + 3 * m + 1), dtype=object)
+    eye = np.array([[int(i == j) for j in range(m)] for i in range(m)], dtype=object).reshape(m, m)
+    tableau[:m, :p], tableau[:m, p : 2 * p] = -whole, whole
+    tableau[:m, 2 * p : 2 * p + m] = tableau[m : 2 * m, 2 * p : 2 * p + m] = eye
+    tableau[:m, 2 * p + m : 2 * p + 2 * m] = tableau[m : 2 * m, 2 * p + 2 * m : 2 * p + 3 * m] = eye
+    tableau[m : 2 * m, -1] = 1
+    tableau[-1, 2 * p : 2 * p + m] = -1
+    solved = _maximise(tableau, list(range(2 * p + m, 2 * p + 3 * m)))
+    if solved is None:
+        return None
+    tableau, basis, last = solved
+    values = [Fraction(0)] * (2 * p + 3 * m)
+    for row, column in enumerate(basis):
+        values[column] = Fraction(tableau[row, -1], last)
+    weights = [(values[j] - values[p + j]) * scales[j] for j in range(p)]
+    separated = np.array([values[2 * p + i] > 0 for i in range(m)], dtype=np.bool_)
+    return RationalFace(weights, separated, [Fraction(x, last) for x in tableau[-1, 2 * p + m : 2 * p + 2 * m]])
+
+
+def _maximise(tableau: NDArray[Any], basis: list[int]) -> tuple[NDArray[Any], list[int], int] | None:
+    """Pivot until no reduced cost is below 0; the tableau is the true one times its last pivot."""
+    last = 1
+    for _ in range(MAX_PIVOTS):
+        entering = next((j for j in range(tableau.shape[1] - 1) if tableau[-1, j] < 0), None)
+        if entering is None:
+            return tableau, basis, last
+        rows = [i for i in range(len(basis)) if tableau[i, entering] > 0]
+        leaving = min(rows, key=lambda i: (Fraction(tableau[i, -1], tableau[i, entering]), basis[i]))
+        pivot = tableau[leaving, entering]
+        kept = tableau[leaving].copy()
+        tableau = (tableau * pivot - np.outer(tableau[:, entering], kept)) // last
+        tableau[leaving] = kept
+        basis[leaving], last = entering, pivot
+    return None
+
+
+def _integers(rays: Floats) -> tuple[NDArray[Any], list[Fraction]]:
+    """Return rays as integers in scaled columns, and each column's scale, by which weights are multiplied."""
+    scales, columns = [], []
+    for column in rays.T.tolist():
+        ratios = [x.as_integer_ratio() for x in column]
+        shared = max((bottom for _, bottom in ratios), default=1)
+        columns.append([top * (shared // bottom) for top, bottom in ratios])
+        scales.append(Fraction(shared))
+    return np.array(columns, dtype=object).reshape(rays.shape[1], rays.shape[0]).T, scales
