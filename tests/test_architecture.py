@@ -30,7 +30,7 @@ DOORS = {
     "matplotlib": "reports/",
     "narwhals": "tables/",
     "numba": "jit.py",
-    "onnx": "model/export/onnx_graph.py",
+    "onnx": "model/export/onnx.py",
     "rich": "cli/",
     "sklearn": "estimators/",
     "typer": "cli/",

@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from separatrix.inference.influence import influence
     from separatrix.inference.simple import simple_regression, simple_regression_from_moments
     from separatrix.model.file import load_model, save_model
-    from separatrix.model.one_call import train
     from separatrix.model.record import Model
+    from separatrix.model.train import train
     from separatrix.reports import plot
     from separatrix.selection.strengths import strength_from, strength_to
     from separatrix.separability.check import check_separability
@@ -167,7 +167,7 @@ _HOMES = {
     "simple_regression_from_moments": "inference.simple",
     "strength_from": "selection.strengths",
     "strength_to": "selection.strengths",
-    "train": "model.one_call",
+    "train": "model.train",
 }
 _MODULES = {
     "errors": "errors",

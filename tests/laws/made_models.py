@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from separatrix.design.encode.plan import plan_encoding
-from separatrix.model.intervals import Covariance
+from separatrix.inference.prediction import Covariance
+from separatrix.model.decision_rule import Rule
 from separatrix.model.record import Model
-from separatrix.model.rule import Rule
 from separatrix.tables.table import Column, Table, category_column
 
 LABELS: dict[str, tuple[Any, ...] | None] = {

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from made_models import LABELS, made_model, mixed_table, rows_of
 
 from separatrix.errors import DataError
-from separatrix.model.export.python_source import to_python
+from separatrix.model.export.python import to_python
 from separatrix.model.export.sql import to_sql
 from separatrix.model.record import Model
 from separatrix.tables.connection import identifier

@@ -19,8 +19,7 @@ from separatrix.model import storage
 from separatrix.model.file import load_model, save_model
 from separatrix.model.learn.base import LearnOptions
 from separatrix.model.storage import Storage
-from separatrix.model.train_options import TrainOptions
-from separatrix.model.training import train_table
+from separatrix.model.train import TrainOptions, train_table
 from separatrix.tables.open import open_table, read_table
 
 ROWS = 6000

@@ -18,8 +18,7 @@ from typer.testing import CliRunner
 from separatrix.cli.interrupt import Interrupt
 from separatrix.cli.main import app
 from separatrix.fit.result import Status
-from separatrix.model.train_options import TrainOptions
-from separatrix.model.training import train_table
+from separatrix.model.train import TrainOptions, train_table
 from separatrix.tables.open import read_table
 
 CODE = """

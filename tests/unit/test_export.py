@@ -19,12 +19,12 @@ from made_models import LABELS, made_model, mixed_table, rows_of
 
 from separatrix.design.encode.plan import plan_encoding
 from separatrix.errors import DataError, OptionError
-from separatrix.model.export.onnx_graph import to_onnx
-from separatrix.model.export.python_source import to_python
+from separatrix.model.decision_rule import Rule
+from separatrix.model.export.onnx import to_onnx
+from separatrix.model.export.python import to_python
 from separatrix.model.export.sql import to_sql
-from separatrix.model.one_call import train
 from separatrix.model.record import Model
-from separatrix.model.rule import Rule
+from separatrix.model.train import train
 from separatrix.tables.open import open_table
 from separatrix.tables.table import Column, Table, category_column
 

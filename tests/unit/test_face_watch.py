@@ -17,8 +17,7 @@ import separatrix as sx
 from separatrix.cli.main import app
 from separatrix.cli.progress import Progress
 from separatrix.fit.result import Status
-from separatrix.model.train_options import TrainOptions
-from separatrix.model.training import train_table
+from separatrix.model.train import TrainOptions, train_table
 from separatrix.tables.frames import from_frame
 from separatrix.tables.open import read_table
 

@@ -18,11 +18,11 @@ from made_models import LABELS, made_model, mixed_table, rows_of
 import separatrix as sx
 from separatrix.design.encode.plan import plan_encoding
 from separatrix.errors import DataError, OptionError
+from separatrix.inference.prediction import Covariance
+from separatrix.model.decision_rule import Rule
 from separatrix.model.file import load_model, save_model
-from separatrix.model.intervals import Covariance
 from separatrix.model.provenance import data_digest, describe_data
 from separatrix.model.record import Model
-from separatrix.model.rule import Rule
 from separatrix.model.stream import write_predictions
 from separatrix.tables.open import open_table, read_table
 from separatrix.tables.source import MemorySource

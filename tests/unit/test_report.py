@@ -10,8 +10,7 @@ import pytest
 from separatrix.errors import OptionError
 from separatrix.families.perceptron import PerceptronOptions
 from separatrix.model.learn.base import LearnOptions
-from separatrix.model.train_options import TrainOptions
-from separatrix.model.training import train_table
+from separatrix.model.train import TrainOptions, train_table
 from separatrix.rendering.sheet import number
 from separatrix.reports.answers import answers_of
 from separatrix.reports.html import render_report

@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse
 from scipy.stats import norm
 
-from separatrix.model.intervals import Covariance, covariance_intervals
+from separatrix.inference.prediction import Covariance, covariance_intervals
 
 
 @pytest.mark.parametrize("density", [0.0, 0.02, 0.5])

@@ -15,11 +15,10 @@ from separatrix.design.encode.encoding import Encoding
 from separatrix.design.encode.plan import plan_encoding
 from separatrix.errors import DataError, OptionError
 from separatrix.fit.labels import Classes
-from separatrix.model.goal import Goal, find_goal, known_target, read_target, refuse_unknown
 from separatrix.model.learn.base import TrainingRows
-from separatrix.model.one_fit import quantities_of
 from separatrix.model.storage import HeldRows, Storage
-from separatrix.model.training import with_known_target
+from separatrix.model.target import Goal, find_goal, known_target, read_target, refuse_unknown
+from separatrix.model.train import quantities_of, with_known_target
 from separatrix.selection.cross_validation import assign_folds
 from separatrix.tables.source import TableSource
 

@@ -71,8 +71,8 @@ def _compared(
     """Read the table, fit every learner, and return the page."""
     from separatrix.cli.class_rows import class_rows, split_rows
     from separatrix.cli.interrupt import Interrupt
-    from separatrix.model.comparison import compare_learners
-    from separatrix.model.kept_apart import parts_of
+    from separatrix.model.compare import compare_learners
+    from separatrix.model.train import parts_of
     from separatrix.reports.comparison import Comparison
 
     with class_rows(request) as found:
@@ -97,7 +97,7 @@ def _compared(
 
 def _place(rows: TrainingRows, positive: str | None) -> int:
     """Return the place of the class that is +1."""
-    from separatrix.model.goal import place_of_label
+    from separatrix.model.target import place_of_label
 
     assert rows.classes is not None  # they were read as classes
     if positive is not None:

@@ -35,8 +35,8 @@ def export(
         raise OptionError("an ONNX graph is no text; say with --out FILE where to write it")
     from separatrix.cli.outputs import require_outputs
     from separatrix.files import write_whole
-    from separatrix.model.export.onnx_graph import to_onnx
-    from separatrix.model.export.python_source import to_python
+    from separatrix.model.export.onnx import to_onnx
+    from separatrix.model.export.python import to_python
     from separatrix.model.export.sql import to_sql
     from separatrix.model.file import load_model
 

@@ -139,7 +139,7 @@ def fit(  # noqa: PLR0913, PLR0917  # every parameter is an option
     from separatrix.cli.fitting import FitRequest, answer
     from separatrix.cli.reading import parse_references, storage_of
     from separatrix.model.learn.base import LearnOptions
-    from separatrix.model.train_options import TrainOptions
+    from separatrix.model.train import TrainOptions
 
     perceptron = None
     if name == "perceptron":

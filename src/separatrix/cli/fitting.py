@@ -12,8 +12,7 @@ from separatrix.cli.reading import opened
 from separatrix.errors import OptionError
 from separatrix.fit.result import Status
 from separatrix.model.file import save_model
-from separatrix.model.train_options import TrainOptions
-from separatrix.model.training import Trained, train_table
+from separatrix.model.train import Trained, TrainOptions, train_table
 from separatrix.tables.source import TableSource
 
 

@@ -11,7 +11,7 @@ from separatrix.reports.summary import Outcome, Summary, TrainingData, summarise
 
 if TYPE_CHECKING:
     from separatrix.families.perceptron import PerceptronOptions
-    from separatrix.model.training import Trained
+    from separatrix.model.train import Trained
     from separatrix.tables.source import TableSource
 
 

@@ -10,8 +10,7 @@ import typer
 from separatrix.cli.parameters import Json, ModelFile, Sql, TableName, Where
 
 if TYPE_CHECKING:
-    from separatrix.model.predictions import Predictions
-    from separatrix.model.record import Model
+    from separatrix.model.record import Model, Predictions
 
 
 ROWS_SHOWN = 10

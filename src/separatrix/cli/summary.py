@@ -26,9 +26,8 @@ def summary(
 
     Example: separatrix summary model.json --all
     """
-    from separatrix.model.file import load_model, model_to_dict
+    from separatrix.model.file import kept_table, load_model, model_to_dict
     from separatrix.reports.coefficient_text import MOST_SHOWN, render_coefficients
-    from separatrix.reports.kept_table import kept_table
 
     loaded = load_model(model)
     if as_json:

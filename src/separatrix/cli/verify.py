@@ -81,7 +81,7 @@ def _of_certificates(file: str, content: Any, request: RowsRequest) -> _Checked:
 
     from separatrix.cli.certificate_file import read_certificates
     from separatrix.cli.class_rows import class_rows
-    from separatrix.model.rows import named_columns
+    from separatrix.model.certified import named_columns
     from separatrix.reports.verification import recheck
 
     held = read_certificates(file, content)
@@ -95,9 +95,8 @@ def _of_model(file: str, content: Any, request: RowsRequest) -> _Checked:
     """Check the certificates of a model on a table encoded as the model says."""
     from separatrix.cli.certificate_file import read_certificates
     from separatrix.cli.reading import open_for
-    from separatrix.model.covered import check_coefficients
+    from separatrix.model.certified import certified_rows, check_coefficients
     from separatrix.model.file import load_model
-    from separatrix.model.rows import certified_rows
     from separatrix.reports.verification import recheck
 
     if request.target or request.drop or request.text or request.reference or request.missing != "impute":

@@ -10,7 +10,7 @@ from separatrix.arrays import Floats
 from separatrix.estimators.base import LinearClassifier
 from separatrix.estimators.weights import drop_weightless
 from separatrix.families.generative import fit_generative
-from separatrix.model.probability import log_probabilities, probabilities
+from separatrix.model.decision_rule import log_probabilities, probabilities
 
 
 class GaussianGenerativeClassifier(LinearClassifier):

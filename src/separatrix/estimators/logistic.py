@@ -24,7 +24,7 @@ from separatrix.fit.convex import ConvexOptions
 from separatrix.fit.result import FitResult
 from separatrix.inference.logistic import ProbabilityInterval, RowsGiven
 from separatrix.inference.profile import FirthFit, fit_firth
-from separatrix.model.probability import log_probabilities, probabilities
+from separatrix.model.decision_rule import log_probabilities, probabilities
 from separatrix.numerics import softplus
 from separatrix.problem import Problem
 from separatrix.selection.cross_validation import StrengthChoice

@@ -4,6 +4,8 @@ Floats are written with as many digits as tell them apart, so they come back bit
 file's: it is parsed within limits of size, depth and number, every value is checked against what the format says, and
 what does not fit raises a ModelFileError that names the place. `docs/model-format.md` describes the format, and
 `schema.json` beside this file is its JSON Schema.
+
+The table of inference that a model file keeps, read back: every value checked, as nobody vouches for a file.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ import re
 from collections.abc import Callable, Mapping
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 import numpy as np
 
@@ -22,10 +24,10 @@ from separatrix.codec import Record, parse_json
 from separatrix.design.encode.encoding import Encoding
 from separatrix.errors import ModelFileError, OptionError
 from separatrix.files import write_whole
-from separatrix.model.intervals import Covariance
-from separatrix.model.predictions import Label
-from separatrix.model.record import TASKS, Model, Task
-from separatrix.model.rule import LINKS, TIES, Link, Rule, Side
+from separatrix.inference.prediction import Covariance
+from separatrix.inference.table import InferenceTable, Measure, Statistic, Term
+from separatrix.model.decision_rule import LINKS, TIES, Link, Rule, Side
+from separatrix.model.record import TASKS, Label, Model, Task
 from separatrix.tables.table import KINDS
 
 FORMAT = 1
@@ -233,3 +235,53 @@ def _plain(value: Any) -> Any:
     if isinstance(value, float):
         return value if math.isfinite(value) else repr(value)
     return str(value)
+
+
+NUMBERS = (
+    "estimate",
+    "standard_error",
+    "statistic",
+    "p_value",
+    "lower",
+    "upper",
+    "ratio",
+    "ratio_lower",
+    "ratio_upper",
+)
+MODELS: tuple[str, ...] = get_args(get_type_hints(InferenceTable)["model"])
+
+
+def kept_table(summary: Mapping[str, Any]) -> InferenceTable | None:
+    """Return the table in a model's summary, None where it has none; a ModelFileError says what is wrong with it."""
+    if "terms" not in summary:
+        return None
+    record = Record(summary, "summary")
+    model: Any = record.text("model", MODELS)
+    statistic: Any = record.text("statistic", get_args(Statistic))
+    return InferenceTable(
+        model=model,
+        target=record.text("target"),
+        rows=record.number("rows"),
+        degrees_of_freedom=_number(record, "degrees_of_freedom"),
+        level=record.number("level"),
+        covariance=record.text("covariance"),
+        statistic=statistic,
+        terms=tuple(_term(each) for each in record.records("terms")),
+        measures=tuple(_measure(each) for each in record.records("measures")),
+        conventions=record.texts("conventions"),
+        notes=record.texts("notes"),
+    )
+
+
+def _term(record: Record) -> Term:
+    numbers = {name: _number(record, name) for name in NUMBERS}
+    return Term(record.text("name"), absent=record.text("absent"), output=record.value("output"), **numbers)
+
+
+def _measure(record: Record) -> Measure:
+    value, p_value = _number(record, "value"), _number(record, "p_value")
+    return Measure(record.text("name"), value, p_value, record.text("detail"), record.text("absent"))
+
+
+def _number(record: Record, key: str) -> float | None:
+    return record.number(key) if record.has(key) else None

@@ -25,7 +25,7 @@ from separatrix.certificates.optimality import LikelihoodCertificate, Optimality
 from separatrix.certificates.separability import SeparabilityCertificate
 from separatrix.errors import counted
 from separatrix.inference.diagnosis import Diagnosis
-from separatrix.model.training import Trained
+from separatrix.model.train import Trained
 
 Word = Literal["yes", "no", "partly", "doubtful", "not known"]
 TOLD = 12  # classes

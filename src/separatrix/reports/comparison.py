@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from separatrix.model.comparison import Compared, Refused
+from separatrix.model.compare import Compared, Refused
 from separatrix.reports.lines import wrapped
 from separatrix.reports.plain_table import table_lines
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from separatrix.inference.evaluation import ClassifierEvaluation
 from separatrix.inference.evaluation_curves import Estimate
-from separatrix.model.one_fit import Evaluation
+from separatrix.model.train import Evaluation
 
 LARGE, LARGEST = 1e4, 1e15  # between which a number is told in full
 

@@ -8,8 +8,7 @@ from separatrix.inference.diagnosis import Diagnosis
 from separatrix.inference.evaluation import ClassifierEvaluation
 from separatrix.inference.table import InferenceTable
 from separatrix.model.learn import LEARNERS
-from separatrix.model.one_fit import Evaluation
-from separatrix.model.training import Trained
+from separatrix.model.train import Evaluation, Trained
 from separatrix.reports.answers import Answer, answers_of
 from separatrix.reports.figures.judged import classifier_pictures, diagnostic_pictures, influence_of, prediction_picture
 from separatrix.reports.figures.picture import Picture, drawing

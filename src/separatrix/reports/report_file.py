@@ -8,7 +8,7 @@ drawn, of many coefficients the largest, and the page says so; it stays below 3 
 from __future__ import annotations
 
 from separatrix.files import write_whole
-from separatrix.model.training import Trained
+from separatrix.model.train import Trained
 from separatrix.tables.source import TableSource
 from separatrix.tables.table import Table
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from separatrix.model.file import model_to_dict
-from separatrix.model.training import Trained
+from separatrix.model.train import Trained
 
 
 def trained_dict(trained: Trained) -> dict[str, Any]:

@@ -6,8 +6,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 
 from separatrix.model.learn import LEARNERS
-from separatrix.model.one_fit import Evaluation
-from separatrix.model.training import Trained
+from separatrix.model.train import Evaluation, Trained
 from separatrix.reports.coefficient_text import render_coefficients
 from separatrix.reports.lines import WIDTH, entry, wrapped
 from separatrix.reports.measures import measures_of, with_interval

@@ -9,7 +9,7 @@ import numpy as np
 
 from separatrix.arrays import Bools
 from separatrix.errors import counted
-from separatrix.model.training import Trained
+from separatrix.model.train import Trained
 
 CLASSES_SHOWN = 10
 KINDS = {

@@ -20,10 +20,10 @@ from separatrix.fit.convex import ConvexOptions
 from separatrix.fit.labels import Classes
 from separatrix.fit.result import FitResult
 from separatrix.fit.run import Watch
+from separatrix.inference.prediction import Covariance
 from separatrix.inference.table import InferenceTable
-from separatrix.model.intervals import Covariance
+from separatrix.model.decision_rule import Rule
 from separatrix.model.record import Task
-from separatrix.model.rule import Rule
 
 if TYPE_CHECKING:
     from separatrix.families.perceptron import PerceptronOptions

@@ -7,8 +7,8 @@ from typing import ClassVar
 from separatrix.errors import OptionError
 from separatrix.families.generative import fit_generative
 from separatrix.fit.run import Watch
+from separatrix.model.decision_rule import Rule
 from separatrix.model.learn.base import Learned, Learner, LearnOptions, TrainingRows, one_row_each
-from separatrix.model.rule import Rule
 
 
 class Generative(Learner):

@@ -13,13 +13,13 @@ from separatrix.fit.convex import fit_convex
 from separatrix.fit.least_squares import can_solve_directly, fit_least_squares
 from separatrix.fit.run import Watch
 from separatrix.inference.linear import classical_covariance, linear_facts, linear_table
+from separatrix.inference.prediction import Covariance
 from separatrix.inference.table import refused_table
 from separatrix.losses.squared import Squared
-from separatrix.model.intervals import Covariance
+from separatrix.model.decision_rule import Rule
 from separatrix.model.learn.base import Learned, Learner, LearnOptions, TrainingRows, one_row_each, with_intercept
 from separatrix.model.learn.penalty import choose_strength, divided, is_plain, penalised, refusal
 from separatrix.model.record import Task
-from separatrix.model.rule import Rule
 from separatrix.problem import Problem
 
 

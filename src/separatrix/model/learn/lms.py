@@ -7,10 +7,10 @@ from typing import ClassVar
 from separatrix.families.base import binary_targets, join_results
 from separatrix.families.lms import LMSOptions, fit_lms
 from separatrix.fit.run import Watch
+from separatrix.model.decision_rule import Rule
 from separatrix.model.learn.base import Learned, Learner, LearnOptions, TrainingRows, one_row_each
 from separatrix.model.learn.penalty import divided, penalised
 from separatrix.model.record import Task
-from separatrix.model.rule import Rule
 
 OPTIONS = LMSOptions(max_passes=1000)  # its steps tend to least squares, which `linear` finds at once
 

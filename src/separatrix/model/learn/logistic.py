@@ -11,11 +11,11 @@ from separatrix.certificates.separability import SeparabilityCertificate
 from separatrix.errors import counted
 from separatrix.families.logistic import LogisticFit, fit_logistic, logistic_problem
 from separatrix.fit.run import Watch
+from separatrix.inference.prediction import Covariance
 from separatrix.inference.table import refused_table
-from separatrix.model.intervals import Covariance
+from separatrix.model.decision_rule import Rule
 from separatrix.model.learn.base import Learned, Learner, LearnOptions, TrainingRows, one_row_each, with_intercept
 from separatrix.model.learn.penalty import choose_strength, divided, is_plain, penalised, refusal
-from separatrix.model.rule import Rule
 from separatrix.problem import Problem
 from separatrix.separability.existence import judge_existence, runaways
 

@@ -9,8 +9,8 @@ from separatrix.errors import OptionError
 from separatrix.families.base import binary_targets, join_results
 from separatrix.families.perceptron import PerceptronOptions, fit_perceptron
 from separatrix.fit.run import Watch
+from separatrix.model.decision_rule import Rule, Side
 from separatrix.model.learn.base import Learned, Learner, LearnOptions, TrainingRows, one_row_each
-from separatrix.model.rule import Rule, Side
 
 
 class Perceptron(Learner):

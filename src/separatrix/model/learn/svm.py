@@ -9,9 +9,9 @@ from separatrix.families.base import binary_targets, join_results
 from separatrix.families.svm import fit_svm
 from separatrix.fit.run import Watch
 from separatrix.losses.margin import Hinge
+from separatrix.model.decision_rule import Rule
 from separatrix.model.learn.base import Learned, Learner, LearnOptions, TrainingRows, one_row_each
 from separatrix.model.learn.penalty import choose_strength, divided, penalised
-from separatrix.model.rule import Rule
 from separatrix.problem import Problem
 
 

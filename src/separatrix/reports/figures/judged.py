@@ -15,7 +15,7 @@ from separatrix.inference.diagnosis import Diagnosis, diagnose_rows
 from separatrix.inference.evaluation import ClassifierEvaluation
 from separatrix.inference.influence import FittedRows, Influence
 from separatrix.losses.squared import Squared
-from separatrix.model.training import Trained, with_known_target
+from separatrix.model.train import Trained, with_known_target
 from separatrix.problem import Problem
 from separatrix.reports.diagnostic_plots import DIAGNOSTIC_PANELS, draw_diagnostics
 from separatrix.reports.figures.picture import Picture, finished, new_panels

@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 
 from separatrix.arrays import Floats
 from separatrix.errors import counted
-from separatrix.model.predictions import label_array
-from separatrix.model.record import Model
-from separatrix.model.training import Trained
+from separatrix.model.record import Model, label_array
+from separatrix.model.train import Trained
 from separatrix.reports.figures.picture import Picture, finished, new_panels
 from separatrix.reports.figures.rows import SampledRows, evenly
 from separatrix.reports.palette import COLOURS

@@ -15,8 +15,7 @@ from separatrix.design.base import Design
 from separatrix.design.build import make_design
 from separatrix.design.encode.blocks import encode_source
 from separatrix.model.learn.penalty import spreads
-from separatrix.model.one_fit import quantities_of
-from separatrix.model.training import Trained, with_known_target
+from separatrix.model.train import Trained, quantities_of, with_known_target
 from separatrix.tables.source import TableSource, as_source
 from separatrix.tables.table import Table
 

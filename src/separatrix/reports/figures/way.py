@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from separatrix.certificates.base import OneVsRestCertificate
 from separatrix.fit.result import FitResult
-from separatrix.model.training import Trained
+from separatrix.model.train import Trained
 from separatrix.reports.figures.picture import Picture, finished, new_panels
 from separatrix.reports.palette import COLOURS
 from separatrix.reports.plot.fit_trace import TRACE_PANELS, trace

@@ -14,7 +14,7 @@ import numpy as np
 from separatrix.design.build import INTERCEPT
 from separatrix.inference.table import InferenceTable, Term, refused_table
 from separatrix.model.record import Model
-from separatrix.model.training import Trained
+from separatrix.model.train import Trained
 from separatrix.reports.figures.picture import Picture, finished, new_panels
 from separatrix.reports.figures.rows import SampledRows
 from separatrix.reports.palette import COLOURS

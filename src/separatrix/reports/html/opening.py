@@ -8,7 +8,7 @@ from separatrix.errors import counted
 from separatrix.inference.evaluation import ClassifierEvaluation
 from separatrix.inference.evaluation_curves import Estimate
 from separatrix.model.learn import LEARNERS
-from separatrix.model.one_fit import Evaluation
+from separatrix.model.train import Evaluation
 from separatrix.rendering.sheet import Grid
 from separatrix.reports.answers import Answer
 from separatrix.reports.html.pieces import (

@@ -1,4 +1,6 @@
-"""How scores become labels, probabilities and distances.
+"""From scores to probabilities: the sigmoid of one score, the softmax of several, finite at every score.
+
+How scores become labels, probabilities and distances.
 
 Of two classes there is one score, and the second class is predicted where it reaches the boundary: 0, or the log-odds
 of a threshold. Of more there is one score a class, and the highest wins, the first of equals. A number is predicted by
@@ -24,8 +26,22 @@ import numpy as np
 
 from separatrix.arrays import Floats, Indices
 from separatrix.errors import OptionError, require_choice
-from separatrix.model.probability import probabilities
-from separatrix.numerics import logit, softplus
+from separatrix.numerics import log_sum_exp, logit, sigmoid, softmax, softplus
+
+
+def probabilities(scores: Floats) -> Floats:
+    """Return each class's probability, (n, K): of scores (n,) that are the second class's log-odds, or (n, K)."""
+    if scores.ndim == 1:
+        return np.column_stack([sigmoid(-scores), sigmoid(scores)])
+    return softmax(scores)
+
+
+def log_probabilities(scores: Floats) -> Floats:
+    """Return their logarithms, finite wherever the scores are."""
+    if scores.ndim == 1:
+        return -np.column_stack([softplus(scores), softplus(-scores)])
+    return np.asarray(scores - log_sum_exp(scores)[:, np.newaxis])
+
 
 Link = Literal["sigmoid", "softmax", "one_vs_rest", "none"]
 Side = Literal["positive", "negative"]

@@ -21,8 +21,7 @@ from separatrix.arrays import Floats
 from separatrix.design.encode.retype import truth_words
 from separatrix.errors import OptionError
 from separatrix.model.export.terms import LevelTerm, NumberTerm, Term, TextTerm, TruthTerm, terms_of
-from separatrix.model.predictions import label_array
-from separatrix.model.record import Model
+from separatrix.model.record import Model, label_array
 from separatrix.tables.formats import MISSING_ANYWHERE
 
 OPSETS = {"": 17, "ai.onnx.ml": 3}
