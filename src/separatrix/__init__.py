@@ -14,21 +14,18 @@ if TYPE_CHECKING:
     from separatrix.design.build import blocked
     from separatrix.design.journaled import checkpointed
     from separatrix.estimators import maps
-    from separatrix.estimators.auditing import audit
+    from separatrix.estimators.audit import audit
     from separatrix.estimators.formula import from_formula
     from separatrix.estimators.generative import GaussianGenerativeClassifier
-    from separatrix.estimators.halfspace import HalfspaceLP
-    from separatrix.estimators.kernel_perceptron import KernelPerceptron
-    from separatrix.estimators.kernel_svm import KernelSVM
+    from separatrix.estimators.kernel import KernelPerceptron, KernelSVM
+    from separatrix.estimators.linear import LinearRegression
     from separatrix.estimators.lms import LMSClassifier, LMSRegressor
     from separatrix.estimators.logistic import LogisticRegression
-    from separatrix.estimators.max_margin import MaxMarginClassifier
+    from separatrix.estimators.margin import HalfspaceLP, MaxMarginClassifier, ZeroOneClassifier
     from separatrix.estimators.one_vs_rest import OneVsRest
+    from separatrix.estimators.path import path
     from separatrix.estimators.perceptron import Perceptron
-    from separatrix.estimators.regression import LinearRegression
-    from separatrix.estimators.regularisation import path
     from separatrix.estimators.svm import LinearSVM
-    from separatrix.estimators.zero_one import ZeroOneClassifier
     from separatrix.families.margin import Removals, fewest_removals
     from separatrix.fit.minimise import minimise
     from separatrix.fit.plan import plan_fit
@@ -121,23 +118,23 @@ _HOMES = {
     "FitResult": "fit.result",
     "GaussianGenerativeClassifier": "estimators.generative",
     "Halfspace": "theory.halfspace",
-    "HalfspaceLP": "estimators.halfspace",
-    "KernelPerceptron": "estimators.kernel_perceptron",
-    "KernelSVM": "estimators.kernel_svm",
+    "HalfspaceLP": "estimators.margin",
+    "KernelPerceptron": "estimators.kernel",
+    "KernelSVM": "estimators.kernel",
     "LMSClassifier": "estimators.lms",
     "LMSRegressor": "estimators.lms",
-    "LinearRegression": "estimators.regression",
+    "LinearRegression": "estimators.linear",
     "LinearSVM": "estimators.svm",
     "LogisticRegression": "estimators.logistic",
-    "MaxMarginClassifier": "estimators.max_margin",
+    "MaxMarginClassifier": "estimators.margin",
     "MistakeBound": "separability.margin",
     "Model": "model.record",
     "OneVsRest": "estimators.one_vs_rest",
     "Perceptron": "estimators.perceptron",
     "Removals": "families.margin",
-    "ZeroOneClassifier": "estimators.zero_one",
+    "ZeroOneClassifier": "estimators.margin",
     "anova": "inference.anova",
-    "audit": "estimators.auditing",
+    "audit": "estimators.audit",
     "augment": "theory.halfspace",
     "blocked": "design.build",
     "certificate_from_dict": "certificates.base",
@@ -158,7 +155,7 @@ _HOMES = {
     "minimise": "fit.minimise",
     "mistake_bound": "separability.margin",
     "nested_test": "inference.hypotheses",
-    "path": "estimators.regularisation",
+    "path": "estimators.path",
     "plan_fit": "fit.plan",
     "read_table": "tables.open",
     "reflect": "theory.halfspace",

@@ -22,7 +22,7 @@ from sklearn.base import clone, is_regressor
 
 from separatrix.certificates.base import Certificate
 from separatrix.errors import DataError, NeedsError, OptionError, counted, did_you_mean
-from separatrix.estimators.regression import LinearRegression
+from separatrix.estimators.linear import LinearRegression
 from separatrix.inference.hypotheses import WaldTest
 from separatrix.inference.table import InferenceTable
 

@@ -7,8 +7,7 @@ from typing import Any, Self
 import numpy as np
 
 from separatrix.arrays import Floats
-from separatrix.estimators.base import LinearClassifier
-from separatrix.estimators.weights import drop_weightless
+from separatrix.estimators.base import LinearClassifier, drop_weightless
 from separatrix.families.generative import fit_generative
 from separatrix.model.decision_rule import log_probabilities, probabilities
 

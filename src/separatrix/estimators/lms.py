@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, Self
 
-from separatrix.estimators.base import LinearClassifier, seed_of
-from separatrix.estimators.regressor import LinearRegressor
-from separatrix.estimators.weights import drop_weightless
+from separatrix.estimators.base import LinearClassifier, LinearRegressor, drop_weightless, seed_of
 from separatrix.families.base import binary_targets, join_results
 from separatrix.families.lms import LMSOptions, fit_lms, rate_limits
 from separatrix.fit.result import FitResult

@@ -28,7 +28,7 @@ from separatrix.design.maps import (
 )
 from separatrix.design.row_source import array_of
 from separatrix.errors import DataError, OptionError, require_choice, require_count
-from separatrix.estimators.border import checked_rows
+from separatrix.estimators.base import checked_rows
 from separatrix.separability.kernel import settle_map
 from separatrix.separability.lift import find_centre
 

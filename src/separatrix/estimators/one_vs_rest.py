@@ -13,8 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from separatrix.arrays import Floats
 from separatrix.certificates.base import OneVsRestCertificate
-from separatrix.estimators.base import LinearModel
-from separatrix.estimators.border import checked_rows, checked_rows_and_targets
+from separatrix.estimators.base import LinearModel, checked_rows, checked_rows_and_targets
 from separatrix.families.base import binary_targets
 from separatrix.fit.labels import find_classes
 

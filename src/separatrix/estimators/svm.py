@@ -8,9 +8,7 @@ from typing import Any, Literal, Self
 from separatrix.arrays import Ints
 from separatrix.certificates.optimality import OptimalityCertificate
 from separatrix.errors import require_choice, require_number
-from separatrix.estimators.base import LinearClassifier
-from separatrix.estimators.strength import ClassTask, Penalised
-from separatrix.estimators.weights import apply_class_weight, drop_weightless
+from separatrix.estimators.base import ClassTask, LinearClassifier, Penalised, apply_class_weight, drop_weightless
 from separatrix.families.base import binary_targets, join_results
 from separatrix.families.svm import fit_svm
 from separatrix.fit.convex import ConvexOptions

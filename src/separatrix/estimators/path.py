@@ -8,7 +8,7 @@ from typing import Any
 from sklearn.base import clone
 
 from separatrix.errors import OptionError
-from separatrix.estimators.strength import Penalised
+from separatrix.estimators.base import Penalised
 from separatrix.fit.convex import ConvexOptions
 from separatrix.selection.path import Path, join_paths, strength_grid, trace_path
 
