@@ -15,8 +15,7 @@ from separatrix.certificates.base import certificate_from_dict
 from separatrix.certificates.separability import SeparabilityCertificate
 from separatrix.cli import certificate_file
 from separatrix.cli.main import app
-from separatrix.reports.verdict import make_verdict
-from separatrix.reports.verdict_text import render_verdict
+from separatrix.reports.verdict import make_verdict, render_verdict
 from separatrix.tables.demos import load_demo
 
 QUASI = "y,x,z\n0,0,1\n0,0,2\n1,0,1.5\n1,0,3\n1,1,2\n1,2,1\n"

@@ -10,7 +10,7 @@ from statsmodels.nonparametric.smoothers_lowess import lowess
 
 import separatrix as sx
 from separatrix.errors import OptionError
-from separatrix.reports.smooth import smooth
+from separatrix.reports.plot.diagnostics import smooth
 
 matplotlib.use("agg")
 from matplotlib import pyplot  # after the backend is chosen

@@ -12,12 +12,9 @@ from separatrix.families.perceptron import PerceptronOptions
 from separatrix.model.learn.base import LearnOptions
 from separatrix.model.train import TrainOptions, train_table
 from separatrix.rendering.sheet import number
-from separatrix.reports.answers import answers_of
-from separatrix.reports.html import render_report
-from separatrix.reports.html.style import STYLE
-from separatrix.reports.measures import measures_of, with_interval
-from separatrix.reports.report import make_report
-from separatrix.reports.report_file import write_report
+from separatrix.reports.coefficients import measures_of, with_interval
+from separatrix.reports.html import STYLE, render_report
+from separatrix.reports.report import answers_of, make_report, write_report
 from separatrix.tables.demos import demo_table
 from separatrix.tables.table import Column, Table, category_column
 

@@ -12,8 +12,7 @@ from separatrix.design.build import make_design
 from separatrix.families.base import join_results
 from separatrix.families.perceptron import PerceptronOptions, fit_perceptron
 from separatrix.fit.labels import find_classes
-from separatrix.reports.summary import Outcome, Summary, TrainingData, summarise
-from separatrix.reports.text import render_text
+from separatrix.reports.perceptron import Outcome, Summary, TrainingData, render_text, summarise
 from separatrix.tables.demos import DEMOS, load_demo
 
 

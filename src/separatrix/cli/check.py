@@ -53,8 +53,7 @@ def check(  # noqa: PLR0913, PLR0917  # every parameter is an option
     from separatrix.cli.outputs import require_outputs
     from separatrix.cli.progress import Progress
     from separatrix.cli.reading import parse_references, storage_of
-    from separatrix.reports.verdict import make_verdict, verdict_dict, with_names
-    from separatrix.reports.verdict_text import render_verdict
+    from separatrix.reports.verdict import make_verdict, render_verdict, verdict_dict, with_names
     from separatrix.separability.check import check_separability
 
     require_outputs({"--out": out}, table)

@@ -14,7 +14,7 @@ from separatrix.errors import OptionError, counted, require_number
 if TYPE_CHECKING:
     from separatrix.cli.class_rows import RowsRequest
     from separatrix.model.learn.base import TrainingRows
-    from separatrix.reports.comparison import Comparison
+    from separatrix.reports.verification import Comparison
 
 
 FEWEST_ROWS = 20  # below, a share kept apart tells nothing
@@ -51,7 +51,7 @@ def compare(  # noqa: PLR0913, PLR0917  # every parameter is an option
     from separatrix.cli.progress import Progress
     from separatrix.cli.reading import parse_references
     from separatrix.model.storage import Storage
-    from separatrix.reports.comparison import comparison_dict, render_comparison
+    from separatrix.reports.verification import comparison_dict, render_comparison
 
     require_number("holdout", holdout, least=0.0, most=0.9)
     references = parse_references(reference or ())
@@ -73,7 +73,7 @@ def _compared(
     from separatrix.cli.interrupt import Interrupt
     from separatrix.model.compare import compare_learners
     from separatrix.model.train import parts_of
-    from separatrix.reports.comparison import Comparison
+    from separatrix.reports.verification import Comparison
 
     with class_rows(request) as found:
         rows = found.rows

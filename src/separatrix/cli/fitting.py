@@ -47,8 +47,8 @@ def answer(request: FitRequest, *, as_json: bool) -> Any:
 
 def _page(trained: Trained, table: TableSource, request: FitRequest, as_json: bool) -> Any:
     """Write the files asked for, and return the page."""
-    from separatrix.reports.trained_record import trained_dict
-    from separatrix.reports.trained_text import render_trained
+    from separatrix.reports.report import trained_dict
+    from separatrix.reports.text import render_trained
 
     if trained.model.estimator == "perceptron":
         return _perceptron_page(trained, table, request, as_json)
@@ -60,10 +60,9 @@ def _page(trained: Trained, table: TableSource, request: FitRequest, as_json: bo
 
 def _perceptron_page(trained: Trained, table: TableSource, request: FitRequest, as_json: bool) -> Any:
     """Do the same for a perceptron, which has a page of its own, and in its file a summary of it."""
-    from separatrix.cli.perceptron import perceptron_summary
-    from separatrix.reports.text import render_text
-    from separatrix.reports.trained_record import trained_dict
-    from separatrix.reports.trained_text import evaluation_lines, next_lines
+    from separatrix.reports.perceptron import perceptron_summary, render_text
+    from separatrix.reports.report import trained_dict
+    from separatrix.reports.text import evaluation_lines, next_lines
 
     asked = request.options.learn.perceptron
     assert asked is not None  # the verb has an option for each
@@ -85,7 +84,7 @@ def _write(trained: Trained, table: TableSource, request: FitRequest) -> None:
         except OptionError as problem:
             raise OptionError(f"--out {problem}") from None
     if request.report is not None:
-        from separatrix.reports.report_file import write_report
+        from separatrix.reports.report import write_report
 
         try:
             write_report(trained, table, request.report, request.command)

@@ -27,7 +27,7 @@ def summary(
     Example: separatrix summary model.json --all
     """
     from separatrix.model.file import kept_table, load_model, model_to_dict
-    from separatrix.reports.coefficient_text import MOST_SHOWN, render_coefficients
+    from separatrix.reports.coefficients import MOST_SHOWN, render_coefficients
 
     loaded = load_model(model)
     if as_json:
@@ -39,7 +39,7 @@ def summary(
 
 
 def _head(model: Model, every: bool) -> Iterator[str]:
-    from separatrix.reports.lines import entry
+    from separatrix.rendering.text import entry
 
     data = model.data
     yield f"{model.estimator} of {model.target}, {data.get('source', 'an unknown table')}"

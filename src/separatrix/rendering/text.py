@@ -1,9 +1,14 @@
-"""A sheet as plain text of at most 100 columns, numbers aligned at the point."""
+"""A sheet as plain text of at most 100 columns, numbers aligned at the point.
+
+Sentences as lines of text, at most 100 columns wide.
+
+Cells in columns, each as wide as its widest cell.
+"""
 
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from separatrix.rendering.sheet import Grid, Sheet
 
@@ -71,3 +76,27 @@ def _at_point(cells: Sequence[str]) -> list[str]:
     after = [len(cell) - cell.index(".") if "." in cell else 0 for cell in cells]
     longest = max(after, default=0)
     return [cell + " " * (longest - places) for cell, places in zip(cells, after, strict=True)]
+
+
+LABEL = 12  # columns taken by the word at the left
+
+
+def entry(word: str, text: str) -> list[str]:
+    """Return a word at the left and a text beside it."""
+    return wrapped(text, f"  {word:<{LABEL}}", " " * (LABEL + 2))
+
+
+def wrapped(text: str, first: str = "", rest: str | None = None) -> list[str]:
+    """Return lines that begin with `first` and go on with `rest`; a percent sign stays with its number."""
+    rest = first if rest is None else rest
+    joined = text.replace(" %", "\N{NO-BREAK SPACE}%")
+    lines = textwrap.wrap(joined, WIDTH, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False)
+    return [line.replace("\N{NO-BREAK SPACE}", " ") for line in lines]
+
+
+def table_lines(rows: Iterable[Sequence[str]]) -> list[str]:
+    """Return rows of equally many cells as lines, cells flush left."""
+    cells = list(rows)
+    widths = [max(len(row[column]) for row in cells) for column in range(len(cells[0]))]
+    lines = ["  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in cells]
+    return [line.rstrip() for line in lines]

@@ -1,6 +1,10 @@
 """What every picture returns: its panels, and the numbers drawn in them.
 
 Pictures are made by pyplot, as those of other libraries are: a notebook shows them by itself, a script by `show`.
+
+Names from the data as words in a picture: no dollar begins a formula, no name is hidden or fills the page.
+
+Colours that people who do not tell red from green tell apart, and markers and lines that tell as much in print.
 """
 
 from __future__ import annotations
@@ -104,3 +108,27 @@ def several_panels(axes: Sequence[Axes] | None, count: int, **options: Any) -> t
     if len(axes) != count:
         raise OptionError(f"axes has {len(axes)} axes to draw on; give {count}, or None for new ones")
     return tuple(axes)
+
+
+LONGEST = 40  # letters of a name
+
+
+def plain(text: object) -> str:
+    """Return a text that matplotlib draws as it is, dollars and all."""
+    return str(text).replace("$", r"\$")
+
+
+def short(name: object) -> str:
+    """Return a name on one line, cut if it is long; one that begins with _ would be left out of a legend.
+
+    >>> short("cost in $"), short("_id"), len(short("x" * 99))
+    ('cost in \\\\$', ' _id', 40)
+    """
+    words = " ".join(str(name).split())
+    words = words if len(words) <= LONGEST else words[: LONGEST - 1] + "…"
+    return plain(f" {words}" if words.startswith("_") else words)
+
+
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#999933")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+STYLES = ("-", "--", "-.", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)), (0, (7, 3)), (0, (5, 2, 1, 2)))

@@ -1,23 +1,222 @@
-"""A report as a neutral record: what was trained, on which table, by which command, with its answers and pictures."""
+"""A report as a neutral record: what was trained, on which table, by which command, with its answers and pictures.
+
+What may be believed of a fit, as four questions with an answer in a word and the evidence for it.
+
+    exists    is there a best predictor at all (of a perceptron: a halfspace that separates the rows)?
+    unique    is it the only one?
+    optimal   is the predictor found the best one, to the tolerance asked for?
+    tested    may its coefficients be tested, and have intervals?
+
+The first three are read off the certificate, of several classes off every part of it; the last off the table of
+inference. Where a penalty makes the answer, it is its strength that says so.
+
+A trained model told to people: one HTML file with everything in it, written whole or not at all.
+
+Nothing is fetched when it is read: pictures are inside, there is no script. Cost: some seconds of drawing, the
+encoding of a sample of the rows and, of a least squares fit, that of all and some ten passes. Of many rows some are
+drawn, of many coefficients the largest, and the page says so; it stays below 3 MB.
+
+A trained model as JSON values: all that its file has, the decisions, how well it does, and what it cost.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import singledispatch
+from typing import Any, Literal
 
+from separatrix import losses
+from separatrix.certificates.base import Certificate, OneVsRestCertificate
+from separatrix.certificates.generative import GenerativeCertificate
+from separatrix.certificates.least_squares import LeastSquaresCertificate
+from separatrix.certificates.mistakes import MistakesCertificate
+from separatrix.certificates.optimality import LikelihoodCertificate, OptimalityCertificate
+from separatrix.certificates.separability import SeparabilityCertificate
+from separatrix.errors import counted
+from separatrix.files import write_whole
 from separatrix.inference.diagnosis import Diagnosis
 from separatrix.inference.evaluation import ClassifierEvaluation
 from separatrix.inference.table import InferenceTable
+from separatrix.model.file import model_to_dict
 from separatrix.model.learn import LEARNERS
 from separatrix.model.train import Evaluation, Trained
-from separatrix.reports.answers import Answer, answers_of
-from separatrix.reports.figures.judged import classifier_pictures, diagnostic_pictures, influence_of, prediction_picture
-from separatrix.reports.figures.picture import Picture, drawing
-from separatrix.reports.figures.plane import boundary_picture, no_boundary
-from separatrix.reports.figures.rows import sample_rows
-from separatrix.reports.figures.way import trace_pictures
-from separatrix.reports.figures.weights import coefficient_table, forest_picture
+from separatrix.reports.pictures import (
+    Picture,
+    boundary_picture,
+    classifier_pictures,
+    coefficient_table,
+    diagnostic_pictures,
+    drawing,
+    forest_picture,
+    influence_of,
+    no_boundary,
+    prediction_picture,
+    sample_rows,
+    trace_pictures,
+)
 from separatrix.tables.source import TableSource
 from separatrix.tables.table import Table
+
+Word = Literal["yes", "no", "partly", "doubtful", "not known"]
+TOLD = 12  # classes
+NEEDED = {"linearity", "independence", "equal variance"}  # by tests, however many rows there are
+CURVED = {loss.name for loss in losses.ALL if loss.has_curvature}  # these leave one intercept only
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A question, the answer in a word, and what it rests on: a sentence, of several classes one each."""
+
+    question: str
+    word: Word
+    evidence: tuple[str, ...]
+
+
+def answers_of(trained: Trained, diagnosis: Diagnosis | None = None) -> tuple[Answer, ...]:
+    """Return the four answers; where a diagnosis contradicts what tests assume, they are doubtful."""
+    result = trained.learned.result
+    found = list(_answers(result.certificate))
+    if result.overlap is not None:
+        found[0] = Answer("exists", "no", (result.overlap.claim,))
+    return (*found, _in_doubt(_tested(trained), diagnosis))
+
+
+@singledispatch
+def _answers(certificate: Certificate) -> Iterator[Answer]:
+    """Return existence, uniqueness and optimality, as a certificate knows them."""
+    for question in ("exists", "unique", "optimal"):
+        yield Answer(question, "not known", (certificate.claim,))
+
+
+@_answers.register
+def _(certificate: OneVsRestCertificate) -> Iterator[Answer]:
+    parts = [tuple(_answers(part)) for part in certificate.parts]
+    for same in zip(*parts, strict=True):
+        word: Word = same[0].word if len({answer.word for answer in same}) == 1 else "partly"
+        yield Answer(same[0].question, word, _each(certificate.classes, same, mixed=word == "partly"))
+
+
+def _each(classes: tuple[Any, ...], same: Sequence[Answer], *, mixed: bool) -> tuple[str, ...]:
+    """Return the evidence of each class, told once where it is the same."""
+    told = [f"{answer.word}: {answer.evidence[0]}" if mixed else answer.evidence[0] for answer in same]
+    if len(set(told)) == 1:
+        return (f"each class against the rest: {told[0]}",)
+    lines = [f"{label!r} against the rest: {line}" for label, line in zip(classes[:TOLD], told, strict=False)]
+    return (*lines, f"… and {len(told) - TOLD:,} more classes") if len(told) > TOLD else tuple(lines)
+
+
+@_answers.register
+def _(certificate: LikelihoodCertificate) -> Iterator[Answer]:
+    existence = certificate.existence
+    yield _maximum(existence)
+    statuses = existence.coefficient_status.values()
+    if existence.verdict != "overlap":
+        yield Answer("unique", _unless("no", existence), ("there is no maximum known that could be the only one",))
+    elif "aliased" in statuses:
+        yield Answer("unique", "no", ("other coefficients do as well, as some columns are made of others",))
+    else:
+        yield Answer("unique", "yes", ("the classes overlap along every direction, so that no other point is as high",))
+    yield _least(certificate.optimality)
+
+
+def _maximum(existence: SeparabilityCertificate) -> Answer:
+    return Answer("exists", "yes" if existence.verdict == "overlap" else _unless("no", existence), (existence.claim,))
+
+
+def _unless(word: Word, existence: SeparabilityCertificate) -> Word:
+    return "not known" if existence.verdict == "undecided" else word
+
+
+@_answers.register
+def _(certificate: OptimalityCertificate) -> Iterator[Answer]:
+    penalty = f"the penalty of strength {certificate.strength:.6g} "
+    if certificate.strength == 0.0:
+        yield _unpenalised(certificate)
+        yield Answer("unique", "not known", ("it was not looked for others that do as well",))
+    else:
+        yield Answer("exists", "yes", (f"{penalty}grows without bound, so that the objective has a least value",))
+        yield _only(certificate, penalty)
+    yield _least(certificate)
+
+
+def _unpenalised(certificate: OptimalityCertificate) -> Answer:
+    if certificate.loss == "squared":
+        return Answer("exists", "yes", ("a mean of squares always has a least value",))
+    return Answer("exists", "not known", ("it was not found out whether the objective has a least value",))
+
+
+def _only(certificate: OptimalityCertificate, penalty: str) -> Answer:
+    if certificate.l1_ratio == 1.0:
+        return Answer("unique", "not known", (f"{penalty}has edges and no curvature; not looked for",))
+    whole = certificate.loss in CURVED
+    rest = "" if whole or not certificate.fit_intercept else "; of the intercept it is not known"
+    return Answer("unique", "yes", (f"{penalty}is curved, so that no other weights do as well{rest}",))
+
+
+def _least(certificate: OptimalityCertificate) -> Answer:
+    return Answer("optimal", "yes" if certificate.verdict == "optimal" else "no", (certificate.claim,))
+
+
+@_answers.register
+def _(certificate: LeastSquaresCertificate) -> Iterator[Answer]:
+    yield Answer("exists", "yes", ("a sum of squares always has a least value",))
+    words: dict[bool | None, Word] = {True: "yes", False: "no", None: "not known"}
+    columns = f"{counted(len(certificate.aliased), 'column')} made of others: other coefficients do as well"
+    proof = "as many rows as coefficients prove that no column is made of others"
+    told = {True: proof, False: columns, None: "no column was seen to be made of others, which is no proof"}
+    yield Answer("unique", words[certificate.unique], (told[certificate.unique],))
+    yield Answer("optimal", "yes" if certificate.verdict == "optimal" else "no", (certificate.claim,))
+
+
+@_answers.register
+def _(certificate: MistakesCertificate) -> Iterator[Answer]:
+    known = certificate.margin is not None
+    if known:
+        yield Answer("exists", "yes", (f"a separating halfspace: {certificate.claim}",))
+        yield Answer("unique", "no", ("a halfspace that separates with a margin may be turned a little",))
+    else:
+        yield Answer("exists", "not known", (f"a separating halfspace: {certificate.claim}",))
+        yield Answer("unique", "not known", ("no separating halfspace is known",))
+    goal = "every row is right" if certificate.converged else "it was stopped before every row was right"
+    yield Answer("optimal", "no", (f"a perceptron looks for any separating halfspace, not for the best: {goal}",))
+
+
+@_answers.register
+def _(certificate: GenerativeCertificate) -> Iterator[Answer]:
+    yield Answer("exists", "yes", ("every column varies inside the classes, so that each has its Gaussian",))
+    yield Answer("unique", "yes", ("means, variances and shares are given by formulas",))
+    yield Answer("optimal", "yes", (certificate.claim,))
+
+
+def _tested(trained: Trained) -> Answer:
+    """Return whether there are p-values, by the table."""
+    table = trained.learned.table
+    terms = () if table is None else table.terms
+    tested = sum(term.p_value is not None for term in terms)
+    if not tested:
+        return Answer("tested", "no", (no_intervals(trained),))
+    conventions = table.conventions[:1] if table is not None else ()
+    if tested == len(terms):
+        return Answer("tested", "yes", conventions)
+    left = f"{tested:,} of {counted(len(terms), 'coefficient')} may"
+    return Answer("tested", "partly", (left, *conventions, no_intervals(trained)))
+
+
+def no_intervals(trained: Trained) -> str:
+    """Return why coefficients have no intervals: the reason that all share, or else that of the whole fit."""
+    table = trained.learned.table
+    reasons = tuple(dict.fromkeys(term.absent for term in (() if table is None else table.terms) if term.absent))
+    return reasons[0] if len(reasons) == 1 else trained.model.no_covariance or "".join(reasons[:1])
+
+
+def _in_doubt(tested: Answer, diagnosis: Diagnosis | None) -> Answer:
+    checks = () if diagnosis is None else diagnosis.checks
+    broken = [check.name for check in checks if check.verdict == "contradicted" and check.name in NEEDED]
+    if tested.word == "no" or not broken:
+        return tested
+    listed = " and ".join([", ".join(broken[:-1]), broken[-1]] if broken[1:] else broken)
+    return Answer("tested", "doubtful", (*tested.evidence, f"the rows contradict {listed}"))
 
 
 @dataclass(frozen=True)
@@ -79,3 +278,27 @@ def make_report(trained: Trained, table: Table | TableSource, command: str) -> R
     diagnosis = None if found is None else found[1]
     answers = answers_of(trained, diagnosis)
     return Report(trained, table, command, answers, coefficient_table(trained), diagnosis, pictures)
+
+
+def write_report(trained: Trained, table: Table | TableSource, path: str, command: str) -> None:
+    """Write the page of a model that was trained on a table; `command` is what makes it again."""
+    from separatrix.reports.html import render_report  # noqa: PLC0415  # matplotlib: half a second
+
+    write_whole(path, render_report(make_report(trained, table, command)))
+
+
+def trained_dict(trained: Trained) -> dict[str, Any]:
+    """Return the record; it is a model file with more in it, so that it may be kept as one."""
+    result = trained.learned.result
+    overlap = {} if result.overlap is None else {"overlap": result.overlap.to_dict()}
+    return {
+        **model_to_dict(trained.model),
+        "decisions": list(trained.decisions),
+        "evaluation": {
+            "own": trained.own.to_dict(),
+            "apart": None if trained.apart is None else trained.apart.to_dict(),
+            "apart_words": trained.apart_words,
+        },
+        "work": {"passes": float(result.passes), "seconds": float(result.seconds), "objective": result.objective},
+        **overlap,
+    }

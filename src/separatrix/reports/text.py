@@ -1,140 +1,160 @@
-"""A summary as plain text, at most 100 columns wide: the first thing that a new user sees."""
+"""What was asked and of what data, in words that text and pages share.
+
+A trained model as one page of text: the question, the data, the verdicts, the coefficients, how well it does.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import shlex
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 
-from separatrix.reports.lines import WIDTH, entry, wrapped
-from separatrix.reports.summary import Evidence, Predictor, Summary
-from separatrix.reports.weights import shortened, weight_lines
+import numpy as np
 
-NAMES_SHOWN = 8  # of columns; the weights below name them all
+from separatrix.arrays import Bools
+from separatrix.errors import counted
+from separatrix.model.learn import LEARNERS
+from separatrix.model.train import Evaluation, Trained
+from separatrix.rendering.text import WIDTH, entry, table_lines, wrapped
+from separatrix.reports.coefficients import measures_of, render_coefficients, with_interval
+from separatrix.reports.perceptron import shortened
+from separatrix.tables.source import TableSource
+from separatrix.tables.table import Table
+
 CLASSES_SHOWN = 10
+KINDS = {
+    "number": "number",
+    "boolean": "truth value",
+    "category": "category",
+    "date": "date",
+    "text": "text",
+    "presence": "mark of what is missing",
+}
 
 
-def render_text(summary: Summary) -> str:
-    """Return the summary as a report in words, ending with a newline."""
-    several = len(summary.predictors) > 1
-    evidence = _each_class(summary) if several else _mistakes(summary)
-    sections = [
-        shortened(f"{summary.title} on {summary.source}", WIDTH),
-        *_overview(summary),
-        *evidence,
-        *_weights(summary),
-    ]
-    return "\n".join(sections) + "\n"
+def question(trained: Trained, name: Callable[[object], str] = str) -> str:
+    """Return the question that the model answers; `name` makes words of names from the data."""
+    model = trained.model
+    target = name(model.target)
+    if model.classes is None:
+        return f"what number is {target}?"
+    if len(model.classes) == 2:
+        negative, positive = map(name, model.classes)
+        return f"is {target} {positive} (+1) or {negative} (−1)?"
+    return f"which of {len(model.classes)} classes is {target}?"
 
 
-def _overview(summary: Summary) -> Iterator[str]:
-    yield ""
-    yield from entry("rows", f"{summary.rows:,}; {summary.target} = {_classes(summary)}")
-    names = ", ".join(summary.columns[:NAMES_SHOWN])
-    more = len(summary.columns) - NAMES_SHOWN
-    yield from entry("columns", f"{len(summary.columns):,}: {names}{f', … and {more:,} more' if more > 0 else ''}")
-    if len(summary.predictors) == 1:
-        yield from entry("result", summary.message)
-    right = summary.rows - summary.wrong
-    yield from entry("training", f"{right:,} of {summary.rows:,} rows right ({_percent(right, summary.rows)})")
-    yield from entry(
-        "work", f"{_counted(summary.updates, 'update')}, {_passes(summary.passes)}, {_time(summary.seconds)}"
-    )
-    for note in [*_boundary(summary), *summary.notes]:
-        yield from entry("note", note)
-
-
-def _classes(summary: Summary) -> str:
-    signs = {1: " (+1)", -1: " (−1)", None: ""}
-    positive_first = sorted(summary.classes, key=lambda count: -(count.sign or 0))
-    shown = [f"{count.label} in {count.rows:,}{signs[count.sign]}" for count in positive_first]
+def classes(trained: Trained, name: Callable[[object], str] = str) -> str:
+    """Return the classes with their rows, or the range of the numbers; `name` makes words of names from the data."""
+    target, used = name(trained.model.target), _used(trained)
+    if trained.goal.classes is None:
+        y = np.asarray(trained.goal.y, dtype=np.float64)[used]
+        return f"; {target} from {y.min():.6g} to {y.max():.6g}, mean {y.mean():.6g}"
+    counts = np.bincount(trained.goal.classes.codes[used], minlength=len(trained.goal.classes.values)).tolist()
+    shown = [f"{name(label)} in {count:,}" for label, count in zip(trained.goal.classes.plain, counts, strict=True)]
     more = len(shown) - CLASSES_SHOWN
-    return ", ".join(shown[:CLASSES_SHOWN]) + (f", … and {more:,} more" if more > 0 else "")
+    listed = ", ".join(shown[:CLASSES_SHOWN]) + (f", … and {more:,} more" if more > 0 else "")
+    return f"; {target} = {listed}"
 
 
-def _boundary(summary: Summary) -> Iterator[str]:
-    if summary.on_boundary:
-        rows = _counted(summary.on_boundary, "row") + (" lies" if summary.on_boundary == 1 else " lie")
-        decides = "the first class wins" if len(summary.classes) > 2 else "the tie rule decides"
-        yield f"{rows} exactly on a boundary, where {decides}"
+def _used(trained: Trained) -> slice | Bools:
+    """Return which rows with a target were used: all but those left out for a missing cell."""
+    kept = trained.predictions.kept
+    return slice(None) if kept is None else kept
 
 
-def _mistakes(summary: Summary) -> Iterator[str]:
-    predictor = summary.predictors[0]
-    intercept = len(predictor.coefficients) > len(summary.columns)
-    yield ""
-    yield from wrapped(f"Mistake bound: {_bound(predictor)}")
-    for line in _explained(predictor.evidence, intercept):
-        yield from wrapped(line, "  ")
+def columns(trained: Trained) -> str:
+    """Return how many columns are used, and of which kinds."""
+    return f"{len(trained.model.encoding.columns):,} used: {kinds(trained)}"
 
 
-def _bound(predictor: Predictor) -> str:
-    """Say how many mistakes there were, and how many there can be."""
-    evidence, made = predictor.evidence, _counted(predictor.updates, "update")
-    if evidence.radius is None:
-        return evidence.claim
-    if evidence.margin is None:
-        return f"{made}; no separator is known, so there is no bound"
-    if evidence.bound is None:
-        return f"{made}; a separator is known, but the bound it gives is beyond the range of a float"
-    if evidence.textbook:
-        return f"{_counted(predictor.updates, 'mistake')}, at most (R/γ)² = {_count(evidence.bound)} possible"
-    return f"{made}, at most {_count(evidence.bound)} possible by this rule from this start"
+def kinds(trained: Trained) -> str:
+    """Return how many columns of each kind are used, and how many features they make."""
+    encoding = trained.model.encoding
+    found = Counter(KINDS.get(column.kind, column.kind) for column in encoding.columns)
+    listed = ", ".join(_kind(kind, count) for kind, count in found.items())
+    features = len(encoding.feature_names)
+    return listed + ("" if features == len(encoding.columns) else f", as {counted(features, 'feature')}")
 
 
-def _explained(evidence: Evidence, intercept: bool) -> Iterator[str]:
-    if evidence.margin is None or evidence.radius is None:
-        return
-    counted = ", the 1 for the intercept included" if intercept else ""
-    yield f"R = {evidence.radius:.6g} is the length of the longest row{counted}."
-    yield f"γ = {evidence.margin:.6g} is the margin of a known separator: no row is on the wrong side or nearer to it."
+def _kind(kind: str, count: int) -> str:
+    if kind.endswith("y") and count > 1:
+        return f"{count:,} {kind[:-1]}ies"
+    return counted(count, kind)
 
 
-def _each_class(summary: Summary) -> Iterator[str]:
-    yield ""
-    yield "Each class against the rest"
-    yield ""
-    for predictor in summary.predictors:
-        yield from wrapped(f"{predictor.positive}: {predictor.message}", "  ", "    ")
-        yield from wrapped(_bound(predictor) + _numbers(predictor.evidence), "    ", "    ")
+SHOWN = 6  # entries of one kind; the rest are counted
 
 
-def _numbers(evidence: Evidence) -> str:
-    if evidence.margin is None or evidence.radius is None:
-        return ""
-    return f" (R = {evidence.radius:.6g}, γ = {evidence.margin:.6g})"
+def render_trained(
+    trained: Trained, table: Table | TableSource, *, saved: str | None = None, report: str | None = None
+) -> str:
+    """Return the page, at most 100 columns wide, ending with a newline; `saved` and `report` are files written."""
+    model = trained.model
+    title = f"{LEARNERS[model.estimator].title} of {model.target}, {table.source}"
+    lines = [shortened(title, WIDTH), "", *_data(trained, table), *_verdicts(trained)]
+    lines += ["", *evaluation_lines(trained), ""]
+    lines += render_coefficients(model, trained.learned.table).splitlines()
+    lines += ["", *next_lines(saved, report)]
+    return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
-def _weights(summary: Summary) -> Iterator[str]:
-    first = summary.predictors[0]
-    if len(summary.predictors) > 1:
-        rule = f"the {summary.target} with the highest score is predicted"
-    else:
-        rule = f"a score above 0 means {summary.target} = {first.positive}, below 0 means {first.negative}"
-    yield ""
-    yield from wrapped(f"Weights ({rule})")
-    yield ""
-    yield from weight_lines(summary.predictors, WIDTH)
+def _data(trained: Trained, table: Table | TableSource) -> Iterator[str]:
+    model = trained.model
+    yield from entry("question", question(trained))
+    yield from entry("target", trained.goal.reason)
+    rows = int(model.data["rows"])
+    left = table.n_rows - rows
+    yield from entry("rows", f"{rows:,}{classes(trained)}" + (f"; {left:,} left out" if left else ""))
+    yield from entry("columns", columns(trained))
+    omitted = [f"{name!r}: {reason}" for name, reason in model.encoding.omitted]
+    gaps = [sentence.removeprefix("column ") for sentence in trained.predictions.sentences]
+    for word, said in (("left out", omitted), ("missing", gaps), ("note", list(table.notes))):
+        yield from _several(word, said)
 
 
-def _counted(number: int, thing: str) -> str:
-    return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
+def _several(word: str, said: Sequence[str]) -> Iterator[str]:
+    for place, sentence in enumerate(said[:SHOWN]):
+        yield from entry("" if place else word, sentence)
+    if len(said) > SHOWN:
+        yield from entry("", f"… and {len(said) - SHOWN:,} more; --json has all")
 
 
-def _percent(part: int, whole: int) -> str:
-    """Return a share that says 100 % only if nothing is missing."""
-    share = 100.0 * part / whole
-    return f"{share:.0f} %" if part in {0, whole} else f"{min(share, 99.99):.4g} %"
+def _verdicts(trained: Trained) -> Iterator[str]:
+    own = {*trained.model.encoding.decisions(), trained.goal.reason}
+    for place, sentence in enumerate(sentence for sentence in trained.decisions if sentence not in own):
+        yield from entry("" if place else "model", sentence)
+    result = trained.learned.result
+    yield from entry("result", result.message)
+    if result.certificate.claim not in result.message:
+        yield from entry("evidence", result.certificate.claim)
 
 
-def _count(bound: float) -> str:
-    """Return a bound as the whole number below it, or in powers of ten once it is too long to read."""
-    nearest = round(bound)
-    whole = nearest if abs(bound - nearest) <= 1e-9 * bound else int(bound)
-    return f"{whole:,}" if bound < 1e9 else f"{bound:.3g}"
+def evaluation_lines(trained: Trained) -> list[str]:
+    """Return how well a model does, on its own rows and on rows kept apart, with intervals."""
+    found: list[Evaluation] = [trained.own]
+    heads = ["", "on its own rows"]
+    words = "On its own rows a model does better than on others; --holdout 0.2 or --cv 5 judges it on others."
+    if trained.own_words != heads[1]:
+        words = f"It was judged {trained.own_words}. {words}"
+    if trained.apart is not None:
+        found.append(trained.apart)
+        heads.append("kept apart")
+        words = f"Kept apart: {trained.apart_words}."
+    elif trained.apart_words:
+        words = f"Interrupted before it was judged {trained.apart_words}."
+    lines = wrapped(words, "  ")
+    measures = zip(*(measures_of(each) for each in found), strict=True)
+    rows = [(group[0][0], *(with_interval(value) for _, value in group)) for group in measures]
+    return ["How well it does", "", *table_lines([heads, *rows]), "", *lines]
 
 
-def _passes(passes: float) -> str:
-    return f"{passes:,.0f} passes over the rows" if passes >= 10 else f"{passes:.3g} passes over the rows"
-
-
-def _time(seconds: float) -> str:
-    return f"{1000.0 * seconds:.2g} ms" if seconds < 0.1 else f"{seconds:,.2f} s"
+def next_lines(saved: str | None, report: str | None = None) -> list[str]:
+    """Return what was written, and what may be done with a model next."""
+    lines = [f"Report written to {report}."] if report else []
+    if saved is None:
+        told = "" if report else ", --report report.html tells it with pictures"
+        return [*lines, *wrapped(f"Next: --out model.json keeps the model{told}.")]
+    name = shlex.quote(saved)
+    verbs = (f"predict {name} TABLE --out predictions.csv", f"verify {name} TABLE", f"export {name} --to sql")
+    return [*lines, f"Model written to {saved}. Next:", *(f"  separatrix {verb}" for verb in verbs)]

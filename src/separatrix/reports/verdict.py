@@ -2,11 +2,14 @@
 
 Several classes ask several questions: each class against the rest, or each pair. Each has the certificate, every check
 of it on the data, and the least margin of its direction with the rows that pin it.
+
+A verdict on separability as one page of text, in the words of a statistician.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import textwrap
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,6 +20,8 @@ from separatrix.arrays import Floats
 from separatrix.certificates.base import Certificate, OneVsRestCertificate, Verification
 from separatrix.certificates.parts import PairsCertificate
 from separatrix.certificates.separability import SeparabilityCertificate
+from separatrix.errors import counted
+from separatrix.rendering.text import WIDTH
 
 Separability = SeparabilityCertificate | OneVsRestCertificate | PairsCertificate
 
@@ -133,3 +138,188 @@ def _question(title: str, certificate: SeparabilityCertificate, X: Floats, y: ND
             pinned = tuple(nearest.tolist())
     rows = len(y) if own is None else int(own.sum())
     return Question(title, certificate, verification, rows, left, margin, pinned)
+
+
+WORDS_SHOWN = 8  # of columns, rows or classes; the rest are counted
+MLE = "the maximum likelihood estimate of a logistic regression"
+STATUSES = {
+    "+inf": ("→ +∞", "grows without bound"),
+    "-inf": ("→ −∞", "falls without bound"),
+    "not estimable": ("not estimable", "runs off, with a sign that depends on the direction taken"),
+    "diverges": ("diverges", "takes part in running off; its sign was not worked out"),
+    "aliased": ("aliased", "the data cannot tell it from other columns"),
+    "finite": ("finite", "has a limit"),
+}
+
+
+def render_verdict(verdict: Verdict) -> str:
+    """Return the page: who against whom, the verdict, what each coefficient does, the proof, and what to do next."""
+    lines = _wrapped(_heading(verdict))
+    for asked in verdict.questions:
+        lines.append("")
+        if len(verdict.questions) > 1:
+            lines += [asked.title, ""]
+        lines += _answer(asked, len(verdict.classes))
+    if any(asked.pinned for asked in verdict.questions):
+        lines += ["", "Rows are counted from 0, as in the certificate."]
+    lines += ["", "What next", *_next(verdict)]
+    return "\n".join(lines) + "\n"
+
+
+def _heading(verdict: Verdict) -> str:
+    classes = _some([f"{label} in {counted(rows, 'row')}" for label, rows in verdict.classes])
+    columns = counted(verdict.columns, "column") + (" and an intercept" if verdict.intercept else ", no intercept")
+    return f"{verdict.target} of {verdict.source}: {classes}; {columns}"
+
+
+def _answer(asked: Question, classes: int) -> Iterator[str]:
+    certificate = asked.certificate
+    yield from _wrapped(_sentence(asked))
+    yield ""
+    if asked.margin is not None:
+        rows = _some([str(row) for row in asked.pinned])
+        word = "row" if len(asked.pinned) == 1 else "rows"
+        among = "" if certificate.verdict == "separable" else " of the rows separated"
+        yield from _entry("margin", f"{asked.margin:.4g}, the least{among} along the direction found: {word} {rows}")
+    if certificate.divergence_dim:
+        yield from _entry("directions", f"{counted(certificate.divergence_dim, 'independent one')} to run off along")
+    yield from _coefficients(certificate)
+    yield from _entry("proof", _proof(asked))
+    yield from _entry("verified", _verified(asked))
+    if classes > 2 and len(certificate.classes) > 2:
+        yield from _entry("scores", f"those of each class relative to {certificate.classes[0]}")
+
+
+def _sentence(asked: Question) -> str:
+    """Return the verdict in a sentence or two."""
+    certificate = asked.certificate
+    several = len(certificate.classes) > 2
+    if certificate.verdict == "separable":
+        what = "scores put every row's own class ahead" if several else "a hyperplane has every row on its own side"
+        return f"Completely separated: {what}, so {MLE} does not exist."
+    if certificate.verdict == "quasi":
+        return f"Quasi-completely separated: {MLE} does not exist. {_run_off(certificate)} {_separated(asked)}"
+    if certificate.verdict == "overlap":
+        what = "no scores put every row's own class ahead" if several else "no hyperplane separates them"
+        return f"The classes overlap: {what}, not even in part; {MLE} exists{_uniqueness(certificate)}."
+    return f"Undecided: {certificate.reason}."
+
+
+def _separated(asked: Question) -> str:
+    rows = asked.rows - asked.left
+    if asked.certificate.n_overlap < asked.certificate.n_left:
+        return f"Of {counted(asked.rows, 'row')}, {rows:,} or more can be told from every other class, but not all."
+    if len(asked.certificate.classes) <= 2:
+        return f"{counted(rows, 'row')} can be separated, {asked.left:,} cannot."
+    return f"Of {counted(asked.rows, 'row')}, {rows:,} can be told from every other class, {asked.left:,} cannot."
+
+
+def _uniqueness(certificate: SeparabilityCertificate) -> str:
+    aliased = [name for name, status in certificate.coefficient_status.items() if status == "aliased"]
+    if aliased:
+        return f", but is not unique: the columns {_some(aliased)} depend on each other"
+    return " and is unique: the columns are independent"
+
+
+def _run_off(certificate: SeparabilityCertificate) -> str:
+    statuses = certificate.coefficient_status
+    off = [f"{name} {STATUSES[status][0]}" for name, status in statuses.items() if status in {"+inf", "-inf"}]
+    finite = sum(status == "finite" for status in statuses.values())
+    if not statuses:
+        return "Which coefficients run off was not worked out."
+    if not off:
+        return "Coefficients run off, and none of them in one direction only."
+    rest = "the others stay finite" if finite == len(statuses) - len(off) else f"{finite:,} others stay finite"
+    return f"These coefficients run off: {_some(off)}; {rest}."
+
+
+def _coefficients(certificate: SeparabilityCertificate) -> Iterator[str]:
+    """Yield a line or two a status: how many coefficients have it, what it means, and which they are."""
+    statuses = certificate.coefficient_status
+    for status, (word, meaning) in STATUSES.items():
+        names = [name for name, own in statuses.items() if own == status]
+        if names:
+            yield from _entry(word, f"{len(names):,} ({meaning}): {_some(names)}")
+
+
+def _proof(asked: Question) -> str:
+    certificate = asked.certificate
+    if certificate.reason is not None:
+        return "none"
+    pieces = []
+    if certificate.weights is not None:
+        pieces.append(f"a direction of {counted(len(certificate.weights), 'number')}")
+    if certificate.proof is not None or certificate.clashes:
+        kind = "row" if len(certificate.classes) <= 2 else "row-and-class pair"
+        cancelling = certificate.n_overlap if certificate.proof is None else len(certificate.proof.places)
+        pieces.append(f"{counted(cancelling, kind)} with multipliers above 0 that cancel")
+    size = len(certificate.to_json().encode())
+    return f"{' and '.join(pieces)}; {size:,} bytes of JSON, for {counted(asked.rows, 'row')}"
+
+
+def _verified(asked: Question) -> str:
+    checks = asked.verification.checks
+    failed = [check for check in checks if check.holds is False]
+    if failed:
+        return f"NO, which is a fault of separatrix: {failed[0]}"
+    held = sum(check.holds is True for check in checks)
+    if not held:
+        return "nothing, as there is nothing to check"
+    return f"on the data, without the search that found it: {counted(held, 'check')} made, all hold"
+
+
+def _next(verdict: Verdict) -> Iterator[str]:
+    verdicts = {asked.certificate.verdict for asked in verdict.questions}
+    for advice in _advice(verdict, verdicts):
+        yield from textwrap.wrap(advice, WIDTH, initial_indent="  - ", subsequent_indent="    ", break_on_hyphens=False)
+
+
+def _advice(verdict: Verdict, verdicts: set[str]) -> Iterator[str]:
+    if verdicts & {"separable", "quasi"}:
+        yield "LogisticRegression(strength=…), a penalty above 0, has a finite optimum whatever the data"
+        if len(verdict.classes) == 2:
+            yield 'LogisticRegression(on_separation="firth") gives finite, bias-reduced estimates with intervals'
+    if "quasi" in verdicts:
+        yield from _drop(verdict)
+        if len(verdict.questions[0].certificate.classes) > 2:
+            yield "--multiclass pairs says which class is separated from which"
+    if "separable" in verdicts:
+        yield "MaxMarginClassifier gives the separating hyperplane of widest margin; few rows may decide it"
+    if "overlap" in verdicts:
+        yield "LogisticRegression() without a penalty is safe here; LinearSVM and ZeroOneClassifier allow mistakes"
+        yield 'Perceptron never stops by itself; Perceptron(on_overlap="stop") ends with this proof'
+        yield from _aliases(verdict)
+    if "undecided" in verdicts:
+        yield "a penalty above 0 settles existence; fewer columns, or rounder numbers, may settle the verdict"
+
+
+def _drop(verdict: Verdict) -> Iterator[str]:
+    off = {
+        name
+        for asked in verdict.questions
+        for name, status in asked.certificate.coefficient_status.items()
+        if status in {"+inf", "-inf"} and len(asked.certificate.classes) == 2 and name != "intercept"
+    }
+    if len(off) == 1:
+        name = off.pop()
+        yield f"without the column the question changes: --drop {name}, if what it tells is not wanted"
+
+
+def _aliases(verdict: Verdict) -> Iterator[str]:
+    overlapping = [asked.certificate for asked in verdict.questions if asked.certificate.verdict == "overlap"]
+    if any("aliased" in certificate.coefficient_status.values() for certificate in overlapping):
+        yield "dropping aliased columns until none is left makes the estimate unique"
+
+
+def _some(words: Sequence[str]) -> str:
+    """Return words with commas, the first few of many."""
+    more = len(words) - WORDS_SHOWN
+    return ", ".join(words[:WORDS_SHOWN]) + (f", … and {more:,} more" if more > 0 else "")
+
+
+def _entry(word: str, text: str) -> list[str]:
+    return _wrapped(text, f"  {word:<15}", " " * 17)
+
+
+def _wrapped(text: str, first: str = "", rest: str = "") -> list[str]:
+    return textwrap.wrap(text, WIDTH, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False)

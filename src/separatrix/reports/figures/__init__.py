@@ -1,1 +1,0 @@
-"""The pictures of a report: what a trained model is, how it does, how it came about."""
