@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from separatrix.cli.class_rows import RowsRequest, class_rows, split_rows
+from separatrix.cli.evidence import RowsRequest, class_rows, split_rows
 from separatrix.cli.main import app
 from separatrix.tables.open import read_table
 from separatrix.tables.table import target_column

@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from separatrix.cli.interrupt import Interrupt
 from separatrix.cli.main import app
+from separatrix.cli.progress import Interrupt
 from separatrix.fit.result import Status
 from separatrix.model.train import TrainOptions, train_table
 from separatrix.tables.open import read_table

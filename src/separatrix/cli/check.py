@@ -7,7 +7,7 @@ from typing import Annotated, Literal, get_args
 
 import typer
 
-from separatrix.cli.parameters import Drop, Json, Memory, Missing, Reference, Sql, TableName, Target, Text, Where
+from separatrix.cli.flags import Drop, Json, Memory, Missing, Reference, Sql, TableName, Target, Text, Where
 from separatrix.errors import require_choice
 
 UNDECIDED = 1
@@ -47,12 +47,9 @@ def check(  # noqa: PLR0913, PLR0917  # every parameter is an option
     Example: separatrix check table.csv --target grade --drop name --out certificate.json
     """
     asked = require_choice("multiclass", multiclass, MULTICLASS)
-    from separatrix.cli.certificate_file import write_certificate
-    from separatrix.cli.class_rows import RowsRequest, judged_rows
-    from separatrix.cli.interrupt import Interrupt
-    from separatrix.cli.outputs import require_outputs
-    from separatrix.cli.progress import Progress
-    from separatrix.cli.reading import parse_references, storage_of
+    from separatrix.cli.evidence import RowsRequest, judged_rows, write_certificate
+    from separatrix.cli.progress import Interrupt, Progress
+    from separatrix.cli.reading import parse_references, require_outputs, storage_of
     from separatrix.reports.verdict import make_verdict, render_verdict, verdict_dict, with_names
     from separatrix.separability.check import check_separability
 

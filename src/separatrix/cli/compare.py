@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from separatrix.cli.parameters import Drop, Intercept, Json, Missing, Reference, Sql, TableName, Target, Text, Where
+from separatrix.cli.flags import Drop, Intercept, Json, Missing, Reference, Sql, TableName, Target, Text, Where
 from separatrix.errors import OptionError, counted, require_number
 
 if TYPE_CHECKING:
-    from separatrix.cli.class_rows import RowsRequest
+    from separatrix.cli.evidence import RowsRequest
     from separatrix.model.learn.base import TrainingRows
     from separatrix.reports.verification import Comparison
 
@@ -47,7 +47,7 @@ def compare(  # noqa: PLR0913, PLR0917  # every parameter is an option
 
     Example: separatrix compare demo:five-points
     """
-    from separatrix.cli.class_rows import RowsRequest
+    from separatrix.cli.evidence import RowsRequest
     from separatrix.cli.progress import Progress
     from separatrix.cli.reading import parse_references
     from separatrix.model.storage import Storage
@@ -69,8 +69,8 @@ def _compared(
     request: RowsRequest, positive: str | None, kept: tuple[float, int], intercept: bool, progress: Any
 ) -> Comparison:
     """Read the table, fit every learner, and return the page."""
-    from separatrix.cli.class_rows import class_rows, split_rows
-    from separatrix.cli.interrupt import Interrupt
+    from separatrix.cli.evidence import class_rows, split_rows
+    from separatrix.cli.progress import Interrupt
     from separatrix.model.compare import compare_learners
     from separatrix.model.train import parts_of
     from separatrix.reports.verification import Comparison

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from separatrix.cli.parameters import Json, ModelFile
+from separatrix.cli.flags import Json, ModelFile
 from separatrix.errors import OptionError, require_choice
 
 LANGUAGES = ("sql", "python", "onnx")
@@ -33,7 +33,7 @@ def export(
     language = require_choice("to", to, LANGUAGES)
     if language == "onnx" and out is None:
         raise OptionError("an ONNX graph is no text; say with --out FILE where to write it")
-    from separatrix.cli.outputs import require_outputs
+    from separatrix.cli.reading import require_outputs
     from separatrix.files import write_whole
     from separatrix.model.export.onnx import to_onnx
     from separatrix.model.export.python import to_python

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from separatrix.cli.parameters import (
+from separatrix.cli.flags import (
     Drop,
     Intercept,
     Json,

@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from separatrix.cli.interrupt import Interrupt
-from separatrix.cli.outputs import require_outputs
-from separatrix.cli.progress import Progress
-from separatrix.cli.reading import opened
+from separatrix.cli.progress import Interrupt, Progress
+from separatrix.cli.reading import opened, require_outputs
 from separatrix.errors import OptionError
 from separatrix.fit.result import Status
 from separatrix.model.file import save_model

@@ -17,11 +17,10 @@ from typer.core import TyperGroup
 
 from separatrix.cli.check import check
 from separatrix.cli.compare import compare
-from separatrix.cli.demo import demo
 from separatrix.cli.export import export
 from separatrix.cli.fit import fit
 from separatrix.cli.predict import predict
-from separatrix.cli.summary import summary
+from separatrix.cli.summary import demo, summary
 from separatrix.cli.verify import verify
 from separatrix.errors import SeparatrixError
 

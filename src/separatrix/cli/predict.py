@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from separatrix.cli.parameters import Json, ModelFile, Sql, TableName, Where
+from separatrix.cli.flags import Json, ModelFile, Sql, TableName, Where
 
 if TYPE_CHECKING:
     from separatrix.model.record import Model, Predictions
@@ -40,9 +40,8 @@ def predict(  # noqa: PLR0913, PLR0917  # every parameter is an option
 
     Example: separatrix predict model.json new.csv --out predictions.csv --keep id
     """
-    from separatrix.cli.outputs import require_outputs
     from separatrix.cli.progress import Progress
-    from separatrix.cli.reading import open_for
+    from separatrix.cli.reading import open_for, require_outputs
     from separatrix.model.file import load_model
     from separatrix.model.stream import write_predictions
 

@@ -1,4 +1,7 @@
-"""`separatrix summary`: a model file told in words."""
+"""`separatrix summary`: a model file told in words.
+
+`separatrix demo`: the tables that come along.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +10,31 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from separatrix.cli.parameters import Json, ModelFile
+from separatrix.cli.flags import Json, ModelFile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from separatrix.model.record import Model
+
+
+def demo(
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
+) -> None:
+    """List the tables that come along, to be named demo:NAME.
+
+    Example: separatrix fit demo:iris
+    """
+    from separatrix.tables.demos import DEMOS, demo_table
+
+    rows = {name: demo_table(name).n_rows for name in DEMOS}
+    if as_json:
+        entries = [{**vars(entry), "rows": rows[name], "columns": len(entry.features)} for name, entry in DEMOS.items()]
+        typer.echo(json.dumps({"demos": entries}))
+        return
+    length = max(map(len, DEMOS))
+    for name, entry in DEMOS.items():
+        typer.echo(f"{name:<{length}}  {rows[name]:>3} × {len(entry.features):<2}  {entry.description}")
 
 
 def summary(

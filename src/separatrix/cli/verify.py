@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from separatrix.cli.parameters import Drop, Json, Memory, Missing, Reference, Sql, TableName, Text, Where
+from separatrix.cli.flags import Drop, Json, Memory, Missing, Reference, Sql, TableName, Text, Where
 from separatrix.errors import OptionError
 
 if TYPE_CHECKING:
     from separatrix.certificates.base import Check
-    from separatrix.cli.class_rows import RowsRequest
+    from separatrix.cli.evidence import RowsRequest
     from separatrix.reports.verification import Recheck
 
 
@@ -57,8 +57,7 @@ def verify(  # noqa: PLR0913, PLR0917  # every parameter is an option
 
     Example: separatrix verify certificate.json table.csv --target grade --drop name
     """
-    from separatrix.cli.certificate_file import is_model, read_object
-    from separatrix.cli.class_rows import RowsRequest
+    from separatrix.cli.evidence import RowsRequest, is_model, read_object
     from separatrix.cli.reading import parse_references, storage_of
     from separatrix.reports.verification import accepted, rechecks_dict, render_rechecks
 
@@ -79,8 +78,7 @@ def _of_certificates(file: str, content: Any, request: RowsRequest) -> _Checked:
     """Check the certificates of a file on a table encoded as the request says."""
     from dataclasses import replace
 
-    from separatrix.cli.certificate_file import read_certificates
-    from separatrix.cli.class_rows import class_rows
+    from separatrix.cli.evidence import class_rows, read_certificates
     from separatrix.model.certified import named_columns
     from separatrix.reports.verification import recheck
 
@@ -93,7 +91,7 @@ def _of_certificates(file: str, content: Any, request: RowsRequest) -> _Checked:
 
 def _of_model(file: str, content: Any, request: RowsRequest) -> _Checked:
     """Check the certificates of a model on a table encoded as the model says."""
-    from separatrix.cli.certificate_file import read_certificates
+    from separatrix.cli.evidence import read_certificates
     from separatrix.cli.reading import open_for
     from separatrix.model.certified import certified_rows, check_coefficients
     from separatrix.model.file import load_model
