@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
-from typing import TypeVar
+from typing import Any, TypeVar
 
 Choice = TypeVar("Choice", bound=str)
 
@@ -62,6 +63,15 @@ class SeparationWarning(SeparatrixWarning):
 
 
 MANY_KNOWN = 30  # names that a message lists
+
+
+def renamed(module: str, names: Mapping[str, Any], name: str) -> Any:
+    """Return what a public name is called now, with a warning; for `__getattr__` of a module that renamed it."""
+    if name not in names:
+        raise AttributeError(f"module {module!r} has no attribute {name!r}")
+    new = names[name]
+    warnings.warn(f"{name} is now called {new.__name__}; the old name will be removed", FutureWarning, stacklevel=3)
+    return new
 
 
 def counted(number: int, noun: str) -> str:

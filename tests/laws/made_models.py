@@ -8,7 +8,7 @@ import numpy as np
 
 from separatrix.design.encode.plan import plan_encoding
 from separatrix.inference.prediction import Covariance
-from separatrix.model.decision_rule import Rule
+from separatrix.model.decision_rule import DecisionRule
 from separatrix.model.record import Model
 from separatrix.tables.table import Column, Table, category_column
 
@@ -58,7 +58,7 @@ def made_model(table: Table, link: str = "sigmoid", *, seed: int = 0, covariance
         classes=classes,
         coef=rng.normal(size=(scores, p)) / (1.0 + np.abs(encoding.apply(table).X).max(axis=0)),
         intercept=rng.normal(size=scores),
-        rule=Rule() if classes is None else Rule(link, threshold=0.3 if link == "sigmoid" else 0.5),  # type: ignore[arg-type]
+        rule=DecisionRule() if classes is None else DecisionRule(link, threshold=0.3 if link == "sigmoid" else 0.5),  # type: ignore[arg-type]
         encoding=encoding,
         options={"strength": 0.1},
         data={"source": table.source, "rows": table.n_rows},

@@ -15,8 +15,8 @@ from separatrix.numerics import squared_distances
 
 KERNELS = [
     sx.kernels.Linear(),
-    sx.kernels.Polynomial(0.5, degree=3, offset=2.0),
-    sx.kernels.Polynomial(degree=2),
+    sx.kernels.PolynomialKernel(0.5, degree=3, offset=2.0),
+    sx.kernels.PolynomialKernel(degree=2),
     sx.kernels.RBF(0.8),
     sx.kernels.RBF(),
     sx.kernels.Sigmoid(0.1, offset=-0.5),
@@ -108,9 +108,9 @@ def test_a_function_of_ones_own_is_a_kernel():
     assert own(column, column[:2]).tolist() == [[1.0, 1.0], [1.0, 2.0], [1.0, 2.0]]
     assert own.diagonal(column).tolist() == [1.0, 2.0, 5.0]
     with pytest.raises(DataError, match=r"returned shape \(3,\); of 3 and 3 rows it must be \(3, 3\)"):
-        sx.kernels.Own(lambda A, _: A[:, 0])(column, column)
+        sx.kernels.CustomKernel(lambda A, _: A[:, 0])(column, column)
     with pytest.raises(DataError, match="returned nan for rows 0 and 0"):
-        sx.kernels.Own(lambda *_: np.full((3, 3), np.nan))(column, column)
+        sx.kernels.CustomKernel(lambda *_: np.full((3, 3), np.nan))(column, column)
     with pytest.raises(OptionError, match="cannot be written down"):
         own.to_dict()
 
@@ -122,7 +122,7 @@ def test_a_function_of_ones_own_is_a_kernel():
         (lambda: sx.kernels.make_kernel("rbf", width=1.0), r"the rbf kernel takes \['gamma'\], not \['width'\]"),
         (lambda: sx.kernels.make_kernel(sx.kernels.Linear(), gamma=1.0), "give them to the kernel itself"),
         (lambda: sx.kernels.RBF(0.0), r"gamma=0\.0 is out of range"),
-        (lambda: sx.kernels.Polynomial(1.0, degree=1.5), r"degree=1\.5 is no whole number"),
+        (lambda: sx.kernels.PolynomialKernel(1.0, degree=1.5), r"degree=1\.5 is no whole number"),
         (lambda: sx.kernels.RBF()(rows(), rows()), r"use kernel\.settled\(X\), or give a number"),
     ],
 )

@@ -19,11 +19,11 @@ from separatrix.design.build import make_design
 from separatrix.jit import WorkGate
 from separatrix.loops import online, rows
 from separatrix.loops.online import Tie
-from separatrix.losses import Perceptron as PerceptronLoss
+from separatrix.losses import PerceptronLoss
 from separatrix.perceptron_rule import UpdateRule
 from separatrix.problem import Problem
 from separatrix.solvers import perceptron as perceptron_module
-from separatrix.solvers.perceptron import Keep, Perceptron, PerceptronState
+from separatrix.solvers.perceptron import Keep, PerceptronSolver, PerceptronState
 from separatrix.solvers.visits import Order
 
 STORAGES: dict[str, Any] = {
@@ -50,7 +50,7 @@ def whole_numbers(separable: bool, n: int = N, seed: int = 0) -> tuple[np.ndarra
 
 
 def walk(
-    X: Any, y: np.ndarray, solver: Perceptron, keep: Keep, *, operations: int, steps: int = 6, start: Any = None
+    X: Any, y: np.ndarray, solver: PerceptronSolver, keep: Keep, *, operations: int, steps: int = 6, start: Any = None
 ) -> dict[str, np.ndarray]:
     """Walk some steps under a work limit; return all that the run has left behind."""
     design = make_design(X, intercept=True)
@@ -113,7 +113,7 @@ def textbook(X: np.ndarray, y: np.ndarray, rule: UpdateRule, visits: np.ndarray)
 def test_visits_are_those_of_the_textbook(storage: str, tie: Tie, margin: float, operations: int) -> None:
     X, y = whole_numbers(separable=False)
     rule = UpdateRule(tie=tie, margin=margin, rate=0.5)
-    run = walk(STORAGES[storage](X), y, Perceptron(rule), "last", operations=operations, start=START)
+    run = walk(STORAGES[storage](X), y, PerceptronSolver(rule), "last", operations=operations, start=START)
     weights, updates = textbook(X, y, rule, np.tile(np.arange(N), 6))
     assert len(updates) >= 40
     np.testing.assert_array_equal(run["updates"], updates)
@@ -122,7 +122,7 @@ def test_visits_are_those_of_the_textbook(storage: str, tie: Tie, margin: float,
 
 def test_a_drawn_order_is_followed_visit_by_visit() -> None:
     X, y = whole_numbers(separable=False)
-    run = walk(X, y, Perceptron(order="shuffled", seed=5), "last", operations=ALWAYS_COMPILED, start=START)
+    run = walk(X, y, PerceptronSolver(order="shuffled", seed=5), "last", operations=ALWAYS_COMPILED, start=START)
     rng = np.random.default_rng(5)
     visits = np.concatenate([rng.permutation(N) for _ in range(6)])
     weights, updates = textbook(X, y, UpdateRule(), visits)
@@ -132,7 +132,7 @@ def test_a_drawn_order_is_followed_visit_by_visit() -> None:
 
 def both_forms(X: Any, y: np.ndarray, keep: Keep, **options: Any) -> Iterator[dict[str, np.ndarray]]:
     for operations in (ALWAYS_INTERPRETED, ALWAYS_COMPILED):
-        yield walk(X, y, Perceptron(**options), keep, operations=operations, start=START)
+        yield walk(X, y, PerceptronSolver(**options), keep, operations=operations, start=START)
 
 
 def test_the_average_is_over_the_weights_after_each_visit() -> None:
@@ -179,7 +179,7 @@ def test_the_pocket_holds_the_fewest_mistakes_of_those_judged(seed: int, margin:
 def test_compiled_is_interpreted_bit_for_bit(order: Order, keep: Keep, storage: str, separable: bool) -> None:
     X, y = whole_numbers(separable)
     runs = [
-        walk(STORAGES[storage](X), y, Perceptron(order=order, seed=3), keep, operations=operations)
+        walk(STORAGES[storage](X), y, PerceptronSolver(order=order, seed=3), keep, operations=operations)
         for operations in (ALWAYS_INTERPRETED, ALWAYS_COMPILED)
     ]
     assert runs[0]["updates"].shape[0] >= 10
@@ -192,7 +192,7 @@ def test_fractions_agree_where_a_score_has_one_term(storage: str, schedule: bool
     """One number a row leaves no choice in the order of a sum, so that any rate must give the same bits."""
     rng = np.random.default_rng(4)
     X = rng.normal(size=(N, 1)) * np.eye(P)[rng.integers(P, size=N)]
-    solver = Perceptron(UpdateRule(rate=0.1, inverse=schedule))
+    solver = PerceptronSolver(UpdateRule(rate=0.1, inverse=schedule))
     y = rng.choice([-1.0, 1.0], size=N)
     runs = [
         walk(STORAGES[storage](X), y, solver, "average", operations=operations, steps=20)
@@ -209,7 +209,7 @@ def test_switching_midway_changes_nothing(
     storage: str, keep: Keep, share: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     X, y = whole_numbers(separable=False)
-    solver, steps = Perceptron(order="shuffled", seed=6), 20
+    solver, steps = PerceptronSolver(order="shuffled", seed=6), 20
     plain = walk(STORAGES[storage](X), y, solver, keep, operations=ALWAYS_INTERPRETED, steps=steps)
     chosen: list[bool] = []
     choose = WorkGate.choose
@@ -233,16 +233,16 @@ def test_a_log_that_fills_up_within_a_pass_changes_nothing(
     keep: Keep, operations: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     X, y = whole_numbers(separable=False)
-    roomy = walk(X, y, Perceptron(), keep, operations=operations)
+    roomy = walk(X, y, PerceptronSolver(), keep, operations=operations)
     monkeypatch.setattr(perceptron_module, "CHUNK_BYTES", 3 * 8)  # three updates, the weights of one
-    cramped = walk(X, y, Perceptron(), keep, operations=operations)
+    cramped = walk(X, y, PerceptronSolver(), keep, operations=operations)
     assert_same(roomy, cramped)
 
 
 @every_order
 def test_limits_end_a_walk_at_the_same_visit(order: Order) -> None:
     X, y = whole_numbers(separable=False)
-    solver = Perceptron(order=order, max_updates=23, seed=1)
+    solver = PerceptronSolver(order=order, max_updates=23, seed=1)
     runs = [
         walk(X, y, solver, "best", operations=operations, steps=3)
         for operations in (ALWAYS_INTERPRETED, ALWAYS_COMPILED)

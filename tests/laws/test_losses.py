@@ -126,7 +126,7 @@ def test_kinks_are_the_margins_where_something_jumps(loss: Loss) -> None:
 
 @pytest.mark.parametrize("y", [-1.0, 1.0])
 def test_slopes_chosen_at_kinks(y: float) -> None:
-    assert losses.Perceptron().slope(0.0, y) == -y
+    assert losses.PerceptronLoss().slope(0.0, y) == -y
     assert losses.Hinge().slope(y, y) == 0.0
     assert losses.SquaredHinge().slope(y, y) == 0.0
 

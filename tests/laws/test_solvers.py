@@ -32,7 +32,7 @@ from separatrix.separability.margin import mistake_bound
 from separatrix.solvers import visits as updates_module
 from separatrix.solvers.base import Needs, Step, check_needs
 from separatrix.solvers.max_margin import MaxMargin
-from separatrix.solvers.perceptron import BatchPerceptron, Keep, Perceptron, PerceptronState
+from separatrix.solvers.perceptron import BatchPerceptron, Keep, PerceptronSolver, PerceptronState
 from separatrix.solvers.visits import Order
 
 N, P = 20, 3
@@ -53,12 +53,12 @@ def problem_of(
     X: Any, y: Any, *, loss: Loss | None = None, penalty: Penalty | None = None, intercept: bool = False
 ) -> Problem:
     design = make_design(X, intercept=intercept)
-    return Problem(design, np.asarray(y, dtype=float), loss or losses.Perceptron(), penalty or NoPenalty())
+    return Problem(design, np.asarray(y, dtype=float), loss or losses.PerceptronLoss(), penalty or NoPenalty())
 
 
 def streamed_problem() -> Problem:
     X, y = separable()
-    return Problem(Streamed(X, True), y, losses.Perceptron())
+    return Problem(Streamed(X, True), y, losses.PerceptronLoss())
 
 
 # Every solver
@@ -105,7 +105,9 @@ def refusal(solver: Any, problem: Problem) -> str:
     return str(caught.value)
 
 
-@pytest.mark.parametrize("solver", [Perceptron(), BatchPerceptron(), MaxMargin()], ids=lambda it: type(it).__name__)
+@pytest.mark.parametrize(
+    "solver", [PerceptronSolver(), BatchPerceptron(), MaxMargin()], ids=lambda it: type(it).__name__
+)
 def test_a_loss_of_other_targets_is_refused_by_name(solver: Any) -> None:
     name = type(solver).__name__
     X, y = separable()
@@ -118,7 +120,9 @@ def test_a_loss_of_other_targets_is_refused_by_name(solver: Any) -> None:
             assert refusal(solver, problem) == expected
 
 
-@pytest.mark.parametrize("solver", [Perceptron(), BatchPerceptron(), MaxMargin()], ids=lambda it: type(it).__name__)
+@pytest.mark.parametrize(
+    "solver", [PerceptronSolver(), BatchPerceptron(), MaxMargin()], ids=lambda it: type(it).__name__
+)
 def test_a_penalised_problem_is_refused_by_name(solver: Any) -> None:
     X, y = separable()
     for penalty in penalties.ALL:
@@ -131,14 +135,15 @@ def test_a_penalised_problem_is_refused_by_name(solver: Any) -> None:
 
 
 def test_a_penalty_of_strength_zero_is_none() -> None:
-    check_needs(Perceptron(), problem_of(*separable(), penalty=L2(0.0)))
-    assert "L1" in refusal(Perceptron(), problem_of(*separable(), penalty=L1(1e-9)))
+    check_needs(PerceptronSolver(), problem_of(*separable(), penalty=L2(0.0)))
+    assert "L1" in refusal(PerceptronSolver(), problem_of(*separable(), penalty=L1(1e-9)))
 
 
 def test_a_design_that_only_streams_is_refused_with_what_would_work() -> None:
     problem = streamed_problem()
-    assert refusal(Perceptron(), problem) == (
-        "Perceptron needs rows one at a time; Streamed gives them in blocks only. Use BatchPerceptron, which streams."
+    assert refusal(PerceptronSolver(), problem) == (
+        "PerceptronSolver needs rows one at a time; Streamed gives them in blocks only. "
+        "Use BatchPerceptron, which streams."
     )
     assert refusal(MaxMargin(), problem) == (
         "MaxMargin needs rows in any order; Streamed only streams them. "
@@ -162,9 +167,12 @@ def test_every_missing_need_is_named_and_only_their_remedies() -> None:
 
 def test_a_solver_is_refused_before_any_work() -> None:
     problem = streamed_problem()
-    with pytest.raises(NeedsError, match="Perceptron needs rows one at a time"):
+    with pytest.raises(NeedsError, match="PerceptronSolver needs rows one at a time"):
         run(
-            problem, Perceptron(), [AtLeast("visits", 1, Status.MAX_PASSES)], start=PerceptronState(np.zeros(4), "last")
+            problem,
+            PerceptronSolver(),
+            [AtLeast("visits", 1, Status.MAX_PASSES)],
+            start=PerceptronState(np.zeros(4), "last"),
         )
     assert problem.design.passes == 0.0
 
@@ -174,13 +182,13 @@ def test_a_solver_is_refused_before_any_work() -> None:
 
 def test_the_first_solver_that_fits_is_chosen_and_the_others_explained() -> None:
     X, y = separable()
-    held = choose(problem_of(X, y), [Perceptron(), BatchPerceptron()])
-    assert held == (Perceptron(), "Perceptron fits the perceptron loss")
-    streamed = choose(streamed_problem(), [Perceptron(), MaxMargin(), BatchPerceptron(), Demanding()])
+    held = choose(problem_of(X, y), [PerceptronSolver(), BatchPerceptron()])
+    assert held == (PerceptronSolver(), "PerceptronSolver fits the perceptron loss")
+    streamed = choose(streamed_problem(), [PerceptronSolver(), MaxMargin(), BatchPerceptron(), Demanding()])
     assert streamed.solver == BatchPerceptron()
     assert streamed.reason == (
         "BatchPerceptron fits the perceptron loss; "
-        "Perceptron needs rows one at a time; Streamed gives them in blocks only. "
+        "PerceptronSolver needs rows one at a time; Streamed gives them in blocks only. "
         "Use BatchPerceptron, which streams. MaxMargin needs rows in any order; Streamed only streams them. "
         "Hold the rows in memory, as an array or a sparse matrix."
     )
@@ -188,11 +196,10 @@ def test_the_first_solver_that_fits_is_chosen_and_the_others_explained() -> None
 
 def test_choosing_in_vain_gives_every_reason() -> None:
     problem = problem_of(*separable(), loss=losses.Softmax())
-    message = (
-        r"no solver fits: Perceptron needs .* the softmax loss takes classes\. BatchPerceptron needs .* classes\.$"
-    )
+    first = r"no solver fits: PerceptronSolver needs .* the softmax loss takes classes\. "
+    message = first + r"BatchPerceptron needs .* classes\.$"
     with pytest.raises(NeedsError, match=message):
-        choose(problem, [Perceptron(), BatchPerceptron()])
+        choose(problem, [PerceptronSolver(), BatchPerceptron()])
 
 
 # The fit loop
@@ -234,7 +241,7 @@ def test_a_solver_that_runs_out_of_steps_is_a_bug() -> None:
 
 def batch_walk(design: Design, y: np.ndarray, keep: Keep, steps: int = 30) -> PerceptronState:
     state = PerceptronState(np.zeros(design.shape[1]), keep)
-    for _ in islice(BatchPerceptron().steps(Problem(design, y, losses.Perceptron()), state), steps):
+    for _ in islice(BatchPerceptron().steps(Problem(design, y, losses.PerceptronLoss()), state), steps):
         pass
     return state
 
@@ -298,7 +305,7 @@ def test_the_single_rule_converges_within_the_bound(data: Any, order: Order, tie
     X, y, w = data
     problem = problem_of(X, y)
     state = PerceptronState(np.zeros(X.shape[1]), "last")
-    solver = Perceptron(UpdateRule(tie=tie, rate=rate), order=order, seed=0)
+    solver = PerceptronSolver(UpdateRule(tie=tie, rate=rate), order=order, seed=0)
     rules = [AtLeast("streak", len(X), Status.CONVERGED), AtLeast("updates", 10_000, Status.MAX_UPDATES)]
     assert run(problem, solver, rules, start=state).status is Status.CONVERGED
     assert not UpdateRule(tie=tie).mistaken(X @ state.coef, y).any()
@@ -428,7 +435,7 @@ def test_one_row_is_its_own_nearest_point() -> None:
 
 
 @pytest.mark.parametrize("keep", ["last", "vote"])
-@pytest.mark.parametrize("solver", [Perceptron(), BatchPerceptron()], ids=lambda it: type(it).__name__)
+@pytest.mark.parametrize("solver", [PerceptronSolver(), BatchPerceptron()], ids=lambda it: type(it).__name__)
 def test_a_thinned_record_is_every_so_many_of_the_whole(
     keep: Keep, solver: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

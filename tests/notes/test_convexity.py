@@ -58,7 +58,7 @@ def test_m33_convex_losses_lie_below_their_chords(loss):
         assert loss.name == "zero-one"
 
 
-@pytest.mark.parametrize("loss", [losses.Perceptron(), losses.Hinge()], ids=lambda it: it.name)
+@pytest.mark.parametrize("loss", [losses.PerceptronLoss(), losses.Hinge()], ids=lambda it: it.name)
 def test_m33_newton_names_the_loss_and_what_would_work(loss):
     with pytest.raises(NeedsError) as refused:
         check_needs(Newton(), problem(loss))

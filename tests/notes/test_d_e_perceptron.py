@@ -26,7 +26,7 @@ def test_m9_reproducible_by_seed():
 def test_m9_each_update_follows_the_perceptron_loss():
     """An update at rate η is a step of η down the (sub)gradient of the perceptron loss of that row."""
     model = sx.Perceptron(order="random", fit_intercept=False, tie="mistake", rate=0.3, random_state=1).fit(X, Y)
-    loss, updates, weights = sx.losses.Perceptron(), model.trace_.updates, np.zeros(2)
+    loss, updates, weights = sx.losses.PerceptronLoss(), model.trace_.updates, np.zeros(2)
     for row, after in zip(updates.row, updates.weights, strict=True):
         weights = weights - 0.3 * loss.slope(X[row] @ weights, Y[row]) * X[row]
         assert after == pytest.approx(weights, abs=1e-15)

@@ -34,7 +34,7 @@ def test_m28_each_update_is_minus_rate_times_error_times_row(label):
     }
     updates = {
         # the note's o − t is ±2 on a mistake, so its rate is half that of w + rate·y·x
-        "perceptron": step(sx.losses.Perceptron(), label, 2.0 * RATE),
+        "perceptron": step(sx.losses.PerceptronLoss(), label, 2.0 * RATE),
         "least mean squares": step(sx.losses.Squared(), label, RATE),
         "logistic": step(sx.losses.Logistic(), label, RATE),
     }
@@ -48,7 +48,7 @@ def test_m28_the_estimators_make_the_same_updates():
     rows = np.array([X_ROW, -X_ROW])  # of both classes: the same row, reflected
     with pytest.warns(sx.errors.ConvergenceWarning, match="max_updates=1"):
         perceptron.fit(rows, [-1, 1])
-    assert perceptron.coef_[0] - W == pytest.approx(step(sx.losses.Perceptron(), -1.0, 2.0 * RATE))
+    assert perceptron.coef_[0] - W == pytest.approx(step(sx.losses.PerceptronLoss(), -1.0, 2.0 * RATE))
     lms = sx.LMSClassifier(fit_intercept=False, start=W, rate=RATE, max_passes=1)
     with pytest.warns(sx.errors.ConvergenceWarning, match="stopped after 1 step"):
         lms.fit(rows, [-1, 1])
@@ -60,7 +60,7 @@ def test_m28_the_three_losses_on_one_data_set():
     y = np.array([1.0, 1.0, -1.0, -1.0, -1.0])
     problems = {
         loss.name: Problem(make_design(X, intercept=False), y, loss)
-        for loss in (sx.losses.Perceptron(), sx.losses.Squared(), sx.losses.Logistic())
+        for loss in (sx.losses.PerceptronLoss(), sx.losses.Squared(), sx.losses.Logistic())
     }
     w = np.array([1.0, 0.0])  # M13's separator: margins 1, 1, 1, 1, 2
     values = {name: problem.value(w) for name, problem in problems.items()}

@@ -19,7 +19,7 @@ LOSSES = [
     sx.losses.Logistic(),
     sx.losses.Hinge(),
     sx.losses.Squared(),
-    sx.losses.Perceptron(),
+    sx.losses.PerceptronLoss(),
     sx.losses.SquaredHinge(),
 ]
 
@@ -93,7 +93,7 @@ def test_m19_the_same_seed_gives_the_same_run(logistic):
 def test_m9_with_the_perceptron_loss_and_rate_one_it_is_the_perceptron():
     X = np.array([[1, 4], [1, -2], [-1, -3], [-1, 2], [-2, 0]], dtype=float)
     y = np.array([1.0, 1.0, -1.0, -1.0, -1.0])
-    steps = walk(Problem(make_design(X, intercept=False), y, sx.losses.Perceptron()), Stochastic(1.0), passes=10)
+    steps = walk(Problem(make_design(X, intercept=False), y, sx.losses.PerceptronLoss()), Stochastic(1.0), passes=10)
     model = sx.Perceptron(fit_intercept=False, tie="mistake").fit(X, y)
     assert steps[-1].coef.tolist() == model.coef_[0].tolist()
     assert (y * (X @ steps[-1].coef) > 0.0).all()

@@ -12,7 +12,7 @@ from linear_sets import FOLDER, linear_set
 import separatrix as sx
 from separatrix.inference.diagnosis import breusch_pagan, reset
 from separatrix.inference.durbin_watson import durbin_watson
-from separatrix.inference.influence import rows_of
+from separatrix.inference.influence import fitted_rows
 
 NAMES = references(FOLDER)
 DIGITS = 1e-12  # relative to the largest of a vector; R's double precision agrees with itself to some 1e-13
@@ -69,7 +69,7 @@ def test_dfbetas_are_what_leaving_a_row_out_does(name):
 @pytest.mark.parametrize("name", having("reset_fitted_2_3"))
 def test_reset(name):
     model, data = fitted(name)
-    found, truth = reset(rows_of(model)), data.truth["reset_fitted_2_3"]
+    found, truth = reset(fitted_rows(model)), data.truth["reset_fitted_2_3"]
     assert (found.freedom, found.second) == (truth["df1"], truth["df2"])
     assert found.statistic == pytest.approx(truth["statistic"], rel=DIGITS)
     assert found.p_value == pytest.approx(truth["p"], rel=DIGITS)
@@ -79,7 +79,7 @@ def test_reset(name):
 @pytest.mark.parametrize("name", having("breusch_pagan_original"))
 def test_breusch_pagan(name):
     model, data = fitted(name)
-    found = breusch_pagan(rows_of(model))
+    found = breusch_pagan(fitted_rows(model))
     for test, key in zip(found, ("breusch_pagan_studentized", "breusch_pagan_original"), strict=True):
         truth = data.truth[key]
         assert test.freedom == truth["df"]
@@ -91,7 +91,7 @@ def test_breusch_pagan(name):
 @pytest.mark.parametrize("name", having("durbin_watson"))
 def test_durbin_watson(name):
     model, data = fitted(name)
-    found, truth = durbin_watson(rows_of(model)), data.truth["durbin_watson"]
+    found, truth = durbin_watson(fitted_rows(model)), data.truth["durbin_watson"]
     assert found.exact
     assert found.statistic == pytest.approx(truth["statistic"], rel=DIGITS)
     if "p_two_sided_exact" in truth:
@@ -103,7 +103,7 @@ def test_durbin_watson_by_the_normal_approximation(monkeypatch):
     monkeypatch.setattr("separatrix.inference.durbin_watson.EXACT_ROWS", 100)
     monkeypatch.setattr("separatrix.inference.durbin_watson.CHUNK", 37)
     model, data = fitted("faithful")
-    found = durbin_watson(rows_of(model))
+    found = durbin_watson(fitted_rows(model))
     assert not found.exact
     assert found.p_value == pytest.approx(data.truth["durbin_watson"]["p_two_sided_approx"], rel=1e-10)
 
@@ -120,7 +120,7 @@ def test_durbin_watson_is_that_of_the_eigenvalues(name):
     differences = 2.0 * np.eye(n) - np.eye(n, k=1) - np.eye(n, k=-1)
     differences[0, 0] = differences[-1, -1] = 1.0
     rest = np.linalg.qr(X / np.linalg.norm(X, axis=0), mode="complete")[0][:, X.shape[1] :]
-    found = durbin_watson(rows_of(model))
+    found = durbin_watson(fitted_rows(model))
     shifted = np.linalg.eigvalsh(rest.T @ differences @ rest) - found.statistic
 
     def integrand(u):

@@ -11,11 +11,11 @@ from separatrix.certificates.mistakes import MixingCertificate
 from separatrix.design.array import DenseDesign
 from separatrix.design.build import make_design
 from separatrix.errors import ConvergenceWarning, NeedsError, OptionError
-from separatrix.losses import Perceptron as PerceptronLoss
+from separatrix.losses import PerceptronLoss
 from separatrix.problem import Problem
 from separatrix.solvers.base import check_needs
 from separatrix.solvers.mixing import PerceptronMixing
-from separatrix.solvers.perceptron import Perceptron, PerceptronState
+from separatrix.solvers.perceptron import PerceptronSolver, PerceptronState
 
 da = pytest.importorskip("dask.array")
 
@@ -118,7 +118,7 @@ def test_uniform_mixtures_keep_the_bound_too(separable) -> None:
     design = make_design(da.from_array(X, chunks=(300, P)), intercept=True)
     signs = np.where(y == "b", 1.0, -1.0)
     state = PerceptronState(np.zeros(P + 1), "last")
-    walk = PerceptronMixing(Perceptron(), "uniform").steps(Problem(design, signs, PerceptronLoss()), state)
+    walk = PerceptronMixing(PerceptronSolver(), "uniform").steps(Problem(design, signs, PerceptronLoss()), state)
     step = next(step for step in walk if step.facts["streak"] >= N)
     bound = sx.mistake_bound(X, y, fit_intercept=True).bound
     assert step.facts["mixed"] == pytest.approx(state.updates / len(design.parts))

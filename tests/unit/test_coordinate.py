@@ -272,7 +272,7 @@ def test_models_by_columns_lead_to_the_same_optimum(
     by_gram = solve(problem).facts["objective"]
     monkeypatch.setattr(models, "LONG_ROWS", 0)
     monkeypatch.setattr(models, "UNSETTLED", -1.0)
-    monkeypatch.setattr(models.RememberedGram, "knows", lambda *_: False)
+    monkeypatch.setattr(models.GramCache, "knows", lambda *_: False)
     by_columns = solve(problem, tol=1e-9)
     assert by_columns.status is Status.OPTIMAL
     assert by_columns.facts["objective"] == pytest.approx(by_gram, rel=1e-9)
@@ -387,8 +387,8 @@ def test_columns_of_every_storage_are_those_of_the_plain_matrix(storage: str, vi
         np.testing.assert_allclose(product[chosen], plain.T @ v, rtol=1e-12, atol=1e-11)
 
 
-def kinks(size: int) -> loops.Kinks:
-    return loops.Kinks(np.full(size, 0.1), np.linspace(0.0, 0.2, size), np.full(size, 0.1))
+def kinks(size: int) -> loops.L1Penalty:
+    return loops.L1Penalty(np.full(size, 0.1), np.linspace(0.0, 0.2, size), np.full(size, 0.1))
 
 
 def test_interpreted_and_compiled_descents_agree_bit_for_bit() -> None:
@@ -414,12 +414,12 @@ def test_descents_by_columns_and_by_gram_matrix_agree(ones: bool) -> None:
     rest = residual - ones * weights * residual.sum() / weights.sum()
     loops.descend.compiled((centred.T * weights) @ centred, centred.T @ rest, gram_coef, kinks(P), 1e-12, 10**6)
     for weigh, descend in [
-        (loops.weigh, loops.descend_columns),
-        (loops.weigh.compiled, loops.descend_columns.compiled),
+        (loops.weigh_columns, loops.descend_columns),
+        (loops.weigh_columns.compiled, loops.descend_columns.compiled),
     ]:
         total = float(weights.sum()) if ones else 0.0
         places = (matrix.data, np.empty(matrix.nnz), matrix.indices, matrix.indptr)
-        weighed = loops.Weighed(*places, np.empty(P), np.empty(P), total)
+        weighed = loops.WeightedColumns(*places, np.empty(P), np.empty(P), total)
         weigh(weighed, weights, 1e-13)
         coef, shift = np.zeros(P), -residual.sum() / total if ones else 0.0
         largest, shift = descend(weighed, residual.copy(), shift, coef, kinks(P), 1e-12, 10**5)

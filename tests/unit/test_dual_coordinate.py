@@ -274,7 +274,11 @@ def test_data_that_are_not_finite_are_refused_with_their_place() -> None:
         (Hinge(), NoPenalty(), "an L2 part in the penalty; NoPenalty has none. Give a strength above 0, or use"),
         (Hinge(), L1(0.5), "a smooth penalty; L1 has a kink at 0; an L2 part in the penalty; L1 has none. Use Coord"),
         (losses.Squared(), L2(0.5), "a loss whose targets are labels; the squared loss takes numbers. Use Newton"),
-        (losses.Perceptron(), L2(0.5), "one of the losses hinge, logistic, squared hinge; this is the perceptron loss"),
+        (
+            losses.PerceptronLoss(),
+            L2(0.5),
+            "one of the losses hinge, logistic, squared hinge; this is the perceptron loss",
+        ),
     ],
     ids=["no penalty", "L1", "numbers", "perceptron"],
 )

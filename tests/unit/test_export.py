@@ -19,7 +19,7 @@ from made_models import LABELS, made_model, mixed_table, rows_of
 
 from separatrix.design.encode.plan import plan_encoding
 from separatrix.errors import DataError, OptionError
-from separatrix.model.decision_rule import Rule
+from separatrix.model.decision_rule import DecisionRule
 from separatrix.model.export.onnx import to_onnx
 from separatrix.model.export.python import to_python
 from separatrix.model.export.sql import to_sql
@@ -83,7 +83,7 @@ def wide(p: int, classes: tuple[Any, ...], link: Any) -> tuple[Model, Table]:
     encoding = plan_encoding(table, "y")
     scores = 1 if len(classes) == 2 else len(classes)
     coef, intercept = rng.normal(size=(scores, p)), rng.normal(size=scores)
-    return Model("made", "classification", "y", classes, coef, intercept, Rule(link), encoding), table
+    return Model("made", "classification", "y", classes, coef, intercept, DecisionRule(link), encoding), table
 
 
 @pytest.mark.parametrize(("p", "classes", "link"), [(1100, (0, 1), "sigmoid"), (60, tuple("abcdefghij"), "softmax")])
@@ -108,7 +108,7 @@ def test_wide_models_stay_within_the_depth_of_expressions(p: int, classes: Any, 
 @pytest.mark.parametrize("engine", ["duckdb", "sqlite"])
 def test_labels_of_every_type_come_back(classes: tuple[Any, ...], engine: str) -> None:
     table = Table((Column("x", "number", np.asarray([-1.0, 1.0])), Column("y", "number", np.zeros(2))), "made")
-    model = Model("made", "classification", "y", classes, [1], [0], Rule("sigmoid"), plan_encoding(table, "y"))
+    model = Model("made", "classification", "y", classes, [1], [0], DecisionRule("sigmoid"), plan_encoding(table, "y"))
     database: Any = duckdb.connect() if engine == "duckdb" else sqlite3.connect(":memory:")
     database.execute('CREATE TABLE "data" AS SELECT -1.0 AS x UNION ALL SELECT 1.0')
     found = database.execute(to_sql(model, keep=["x"], probabilities=False)).fetchall()

@@ -5,11 +5,17 @@ import pytest
 from scipy import sparse
 
 from separatrix.design.kernel_matrix import KernelAgainst, KernelRows, kernel_scores, training_scores
-from separatrix.design.kernels import RBF, Linear, Own, Polynomial, Precomputed, Sigmoid
+from separatrix.design.kernels import RBF, CustomKernel, Linear, PolynomialKernel, Precomputed, Sigmoid
 from separatrix.errors import DataError, OptionError
 
 X = np.random.default_rng(0).normal(size=(40, 3))
-KERNELS = [Linear(), RBF(0.7), Polynomial(0.5, 3), Sigmoid(0.1), Own(lambda A, B: np.asarray(A @ B.T) ** 2)]
+KERNELS = [
+    Linear(),
+    RBF(0.7),
+    PolynomialKernel(0.5, 3),
+    Sigmoid(0.1),
+    CustomKernel(lambda A, B: np.asarray(A @ B.T) ** 2),
+]
 
 
 def megabytes(rows: int, columns: int = 40) -> float:
@@ -20,7 +26,7 @@ def megabytes(rows: int, columns: int = 40) -> float:
 @pytest.mark.parametrize("storage", [np.asarray, sparse.csr_array, sparse.csc_array])
 def test_rows_are_the_kernels(kernel, storage):
     if kernel.name == "own" and storage is not np.asarray:
-        kernel = Own(lambda A, B: (A @ B.T).toarray() ** 2)
+        kernel = CustomKernel(lambda A, B: (A @ B.T).toarray() ** 2)
     rows = KernelRows(kernel, storage(X), 1.0, constant=1.0)
     wanted = np.array([5, 0, 39])
     np.testing.assert_allclose(rows.table[rows.fetch(wanted)], kernel(storage(X), storage(X))[wanted] + 1.0, atol=1e-13)
@@ -86,4 +92,4 @@ def test_bad_caps_and_kernels_are_refused():
         pytest.raises(DataError, match="the kernel of row 0 with itself is inf; rescale the columns"),
         np.errstate(over="ignore"),
     ):
-        KernelRows(Polynomial(1.0, 9), X * 1e40, 1.0)
+        KernelRows(PolynomialKernel(1.0, 9), X * 1e40, 1.0)

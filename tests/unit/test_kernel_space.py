@@ -35,7 +35,7 @@ def test_xor_by_hand():
     ("kernel", "options"),
     [
         (sx.kernels.RBF(2.0), {"kernel": "rbf", "gamma": 2.0}),
-        (sx.kernels.Polynomial(1.0, degree=3), {"kernel": "poly", "gamma": 1.0, "coef0": 1.0, "degree": 3}),
+        (sx.kernels.PolynomialKernel(1.0, degree=3), {"kernel": "poly", "gamma": 1.0, "coef0": 1.0, "degree": 3}),
     ],
     ids=["rbf", "polynomial"],
 )
@@ -60,7 +60,7 @@ def test_the_linear_kernel_agrees_with_the_rows_themselves():
     assert found.margin == pytest.approx(sx.MaxMarginClassifier().fit(X, y).margin_, rel=1e-6)
 
 
-@pytest.mark.parametrize("kernel", ["linear", sx.kernels.Polynomial(1.0, degree=2)], ids=["linear", "polynomial"])
+@pytest.mark.parametrize("kernel", ["linear", sx.kernels.PolynomialKernel(1.0, degree=2)], ids=["linear", "polynomial"])
 def test_where_no_margin_is_there_the_multipliers_bound_it(kernel):
     X, y = overlapping()
     found = sx.check_separability(X, y, kernel=kernel)

@@ -19,7 +19,7 @@ import separatrix as sx
 from separatrix.design.encode.plan import plan_encoding
 from separatrix.errors import DataError, OptionError
 from separatrix.inference.prediction import Covariance
-from separatrix.model.decision_rule import Rule
+from separatrix.model.decision_rule import DecisionRule
 from separatrix.model.file import load_model, save_model
 from separatrix.model.provenance import data_digest, describe_data
 from separatrix.model.record import Model
@@ -32,7 +32,7 @@ from separatrix.tables.write import write_columns
 NAN = np.nan
 
 
-def small(coef: Any, intercept: Any, rule: Rule, classes: Any, p: int = 2, **more: Any) -> Model:
+def small(coef: Any, intercept: Any, rule: DecisionRule, classes: Any, p: int = 2, **more: Any) -> Model:
     """Return a model of p numbers x1, x2, …"""
     numbers = [Column(f"x{j + 1}", "number", np.asarray([0.0, 1.0])) for j in range(p)]
     table = Table((*numbers, Column("y", "number", np.zeros(2))), "made")
@@ -52,17 +52,17 @@ def points(*rows: tuple[float, ...]) -> Table:
 
 def test_two_classes_by_a_sign() -> None:
     table = points((0, 0), (3, 4), (1, 0.5))
-    said = small([3, 4], [-5], Rule(), ("no", "yes")).predict(table)
+    said = small([3, 4], [-5], DecisionRule(), ("no", "yes")).predict(table)
     assert said.labels.tolist() == ["no", "yes", "yes"]
     assert said.scores.tolist() == [-5.0, 20.0, 0.0]
     assert said.distance is not None
     assert said.distance.tolist() == [1.0, 4.0, 0.0]  # the origin is at distance 1
     assert said.probabilities is None
-    assert small([3, 4], [-5], Rule(tie="negative"), ("no", "yes")).predict(table).labels.tolist()[2] == "no"
+    assert small([3, 4], [-5], DecisionRule(tie="negative"), ("no", "yes")).predict(table).labels.tolist()[2] == "no"
 
 
 def test_a_threshold_moves_the_boundary() -> None:
-    model = small([1, 0], [0], Rule("sigmoid", threshold=0.8), (0, 1))
+    model = small([1, 0], [0], DecisionRule("sigmoid", threshold=0.8), (0, 1))
     said = model.predict(points((1, 0), (2, 0), (np.log(4.0), 7), (800, 0), (-800, 0)))
     assert said.labels.tolist()[:2] == [0, 1]
     assert said.labels.dtype == np.int64
@@ -75,7 +75,7 @@ def test_a_threshold_moves_the_boundary() -> None:
 
 def test_several_classes_by_the_highest_score() -> None:
     coef = np.asarray([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]])
-    said = small(coef, [0, 0, 1], Rule("softmax"), ("a", "b", "c")).predict(points((3, 0), (1, 1), (0, 5)))
+    said = small(coef, [0, 0, 1], DecisionRule("softmax"), ("a", "b", "c")).predict(points((3, 0), (1, 1), (0, 5)))
     assert said.labels.tolist() == ["a", "a", "b"]
     assert said.distance is not None
     np.testing.assert_allclose(said.distance, [min(3 / np.sqrt(2), 2.0), 0.0, min(5 / np.sqrt(2), 4.0)])
@@ -86,21 +86,21 @@ def test_several_classes_by_the_highest_score() -> None:
 
 
 def test_one_against_the_rest_shares_out_the_sigmoids() -> None:
-    said = small(np.eye(3, 2), [0, 0, 0], Rule("one_vs_rest"), (1, 2, 3)).predict(points((2, -1)))
+    said = small(np.eye(3, 2), [0, 0, 0], DecisionRule("one_vs_rest"), (1, 2, 3)).predict(points((2, -1)))
     sigmoids = 1 / (1 + np.exp(-np.asarray([2.0, -1.0, 0.0])))
     assert said.probabilities is not None
     np.testing.assert_allclose(said.probabilities[0], sigmoids / sigmoids.sum(), rtol=1e-14)
 
 
 def test_numbers_are_their_scores() -> None:
-    said = small([2, 0], [1], Rule(), None).predict(points((3, 9)))
+    said = small([2, 0], [1], DecisionRule(), None).predict(points((3, 9)))
     assert said.labels.tolist() == [7.0]
     assert list(said.columns()) == ["prediction"]
     assert said.distance is None
 
 
 def test_a_model_without_weights_has_no_boundary() -> None:
-    said = small([0, 0], [1], Rule(), ("a", "b")).predict(points((3, 9)))
+    said = small([0, 0], [1], DecisionRule(), ("a", "b")).predict(points((3, 9)))
     assert said.distance is not None
     assert np.isinf(said.distance).all()
     assert np.isnan(said.columns()["distance"]).all()
@@ -109,7 +109,7 @@ def test_a_model_without_weights_has_no_boundary() -> None:
 @pytest.mark.parametrize("rule", [{"link": "probit"}, {"tie": "both"}, {"threshold": 0.0}])
 def test_rules_are_checked(rule: dict[str, Any]) -> None:
     with pytest.raises(OptionError, match=f"{next(iter(rule))}="):
-        Rule(**rule)
+        DecisionRule(**rule)
 
 
 # Intervals
@@ -117,7 +117,7 @@ def test_rules_are_checked(rule: dict[str, Any]) -> None:
 
 def test_intervals_of_a_probability_are_the_sigmoid_of_the_score_s() -> None:
     V = np.asarray([[0.5, 0.1, 0.0], [0.1, 0.3, 0.05], [0.0, 0.05, 0.2]])
-    model = small([1, -1], [0.5], Rule("sigmoid"), ("no", "yes"), covariance=Covariance(V))
+    model = small([1, -1], [0.5], DecisionRule("sigmoid"), ("no", "yes"), covariance=Covariance(V))
     said = model.predict(points((1, 2), (0, 0)), level=0.9)
     z, row = scipy.stats.norm.ppf(0.95), np.asarray([1.0, 1.0, 2.0])
     ends = -0.5 + np.asarray([-z, z]) * np.sqrt(row @ V @ row)
@@ -130,7 +130,7 @@ def test_intervals_of_a_probability_are_the_sigmoid_of_the_score_s() -> None:
 
 def test_intervals_of_a_number_are_of_its_mean_and_of_a_new_row() -> None:
     V = np.diag([0.5, 0.3, 0.2])
-    model = small([1, -1], [0.5], Rule(), None, covariance=Covariance(V, 7.0, 2.0))
+    model = small([1, -1], [0.5], DecisionRule(), None, covariance=Covariance(V, 7.0, 2.0))
     said = model.predict(points((1, 2)))
     t, variance = scipy.stats.t.ppf(0.975, 7), 0.5 + 0.3 + 0.8
     columns = said.columns()
@@ -145,11 +145,11 @@ def test_intervals_of_a_number_are_of_its_mean_and_of_a_new_row() -> None:
 def test_an_absent_column_is_refused_if_it_has_weight() -> None:
     table = points((1,), (2,))
     with pytest.raises(DataError, match="later has no column 'x2', which the model gives weight to; rename or add it"):
-        small([1, 1], [0], Rule(), ("a", "b")).predict(table)
-    said = small([1, 1], [0], Rule(), ("a", "b")).predict(table, allow_absent=True)
+        small([1, 1], [0], DecisionRule(), ("a", "b")).predict(table)
+    said = small([1, 1], [0], DecisionRule(), ("a", "b")).predict(table, allow_absent=True)
     assert said.scores.tolist() == [1.5, 2.5]  # the mean of x2 in training is 1/2
     assert said.sentences == ("column 'x2' is not in the table: all 2 rows count as missing",)
-    assert small([1, 0], [0], Rule(), ("a", "b")).predict(table).scores.tolist() == [1.0, 2.0]
+    assert small([1, 0], [0], DecisionRule(), ("a", "b")).predict(table).scores.tolist() == [1.0, 2.0]
 
 
 def test_rows_left_out_have_no_answer() -> None:
@@ -176,7 +176,7 @@ def test_predictions_are_those_of_the_fit() -> None:
         ("early", "late"),
         fitted.coef_,
         fitted.intercept_,
-        Rule("sigmoid"),
+        DecisionRule("sigmoid"),
         encoding,
         certificate=fitted.certificate_.to_dict(),
         data=describe_data(table, "y", X, y, seed=1),
@@ -263,7 +263,7 @@ def test_a_stream_keeps_types_also_where_no_row_has_an_answer(tmp_path: Path) ->
 
 
 def test_a_name_of_a_result_cannot_be_kept(tmp_path: Path) -> None:
-    model = small([1, 1], [0], Rule(), ("a", "b"))
+    model = small([1, 1], [0], DecisionRule(), ("a", "b"))
     table = Table((*points((1, 2)).columns, Column("score", "number", np.zeros(1))), "later")
     with pytest.raises(OptionError, match="column 'score' has the name of a result"):
         write_predictions(model, MemorySource(table), tmp_path / "said.csv", keep=["score"])
@@ -316,7 +316,7 @@ def test_a_saved_model_reads_a_table_as_it_was_trained(source: str, tmp_path: Pa
         None,
         fitted.coef_,
         fitted.intercept_,
-        Rule(),
+        DecisionRule(),
         encoding,
         data=describe_data(trained, "y", X, y),
     )

@@ -14,7 +14,7 @@ from separatrix.model.train import TrainOptions, train_table
 from separatrix.rendering.sheet import number
 from separatrix.reports.coefficients import measures_of, with_interval
 from separatrix.reports.html import STYLE, render_report
-from separatrix.reports.report import answers_of, make_report, write_report
+from separatrix.reports.report import findings_of, make_report, write_report
 from separatrix.tables.demos import demo_table
 from separatrix.tables.table import Column, Table, category_column
 
@@ -252,7 +252,7 @@ def test_tests_are_doubtful_where_the_rows_contradict_what_they_assume():
     record = make_report(train_table(table), table, COMMAND)
     assert record.answers[3].word == "doubtful"
     assert "the rows contradict linearity" in record.answers[3].evidence[-1]
-    assert answers_of(record.trained)[3].word == "yes"
+    assert findings_of(record.trained)[3].word == "yes"
 
 
 def test_the_answers_of_a_perceptron(reports):

@@ -19,9 +19,9 @@ from separatrix.certificates.overlap import OverlapProof, exact_residual
 from separatrix.certificates.rays import make_rays
 from separatrix.design.build import make_design
 from separatrix.separability.search import search
-from separatrix.separability.search.multipliers import few_multipliers
+from separatrix.separability.search.multipliers import sparse_multipliers
 from separatrix.separability.search.relations import find_relations, whiten
-from separatrix.separability.search.wide import equal_rows, levelled, put_ahead
+from separatrix.separability.search.wide import equal_rows, equalise_scores, passive_aggressive
 
 
 @pytest.fixture
@@ -108,12 +108,12 @@ def test_levels_hold_exactly_and_do_not_undo_each_other():
     rays = make_rays(make_design(X, intercept=True), np.array([0, 1, 1, 2, 0]), 3)
     found = equal_rows(rays, np.arange(rays.count))
     scores = np.random.default_rng(0).normal(size=(4, 3))
-    changed = levelled(rays, scores, found.levels)
+    changed = equalise_scores(rays, scores, found.levels)
     exact = {(j, k): changed.get((j, k), Fraction(scores[j, k])) for j in range(4) for k in range(3)}
     for row, (a, b) in found.levels:
         x = [Fraction(1), *map(Fraction, X[row])]
         assert sum(value * (exact[j, a] - exact[j, b]) for j, value in enumerate(x)) == 0
-    assert levelled(rays, scores, found.levels * 3) is None  # no weight is left to change
+    assert equalise_scores(rays, scores, found.levels * 3) is None  # no weight is left to change
 
 
 def test_two_classes_that_cancel_show_that_not_all_can_be_separated(all_wide):
@@ -193,7 +193,7 @@ def test_scores_give_up_early_on_classes_that_overlap():
     rng = np.random.default_rng(2)
     X, y = rng.normal(size=(500, 3)), rng.integers(0, 3, 500)
     rays = make_rays(make_design(X, intercept=True), y, 3)
-    ahead = put_ahead(rays, np.arange(rays.count), ())
+    ahead = passive_aggressive(rays, np.arange(rays.count), ())
     assert (ahead.leads <= 0.0).mean() > 0.2
     assert rays.design.passes < 10
 
@@ -203,7 +203,7 @@ def test_rays_that_cannot_cancel_give_the_direction_that_forbids_it():
     rays = rng.normal(size=(300, 6))
     rays[:, 0] = np.where(np.arange(300) < 40, np.abs(rays[:, 0]), 0.0)  # the first 40 can be separated
     white = whiten(rays)
-    found = few_multipliers(rays, white, np.ones(300), find_relations(rays, white))
+    found = sparse_multipliers(rays, white, np.ones(300), find_relations(rays, white))
     assert found.proof is None
     products = white.basis @ found.direction
     assert products.min() > -1e-10 * products.max()

@@ -85,7 +85,7 @@ def _near_root(square: Fraction) -> float:
 
 
 SAFE_EXPONENT = 300  # entries within 2^±300 have products and errors that are exact floats
-DISTILLATIONS = 6  # sweeps of error-free sums before rationals are asked
+EXPANSION_SWEEPS = 6  # sweeps of error-free sums before rationals are asked
 WHOLE = 2.0**52  # sums of whole numbers of less are exact
 
 
@@ -101,7 +101,7 @@ def exact_sign_rows(rows: Floats, weights: Sequence[Fraction]) -> Signs:
     open_rows = np.ones(len(rows), dtype=np.bool_)
     terms = _exact_terms(kept, used)
     if terms is not None:
-        signs, open_rows = _distil(*terms)
+        signs, open_rows = _sign_of_expansion(*terms)
     for row in np.flatnonzero(open_rows).tolist():
         total = sum((Fraction(x) * w for x, w in zip(kept[row].tolist(), used, strict=True) if x), Fraction(0))
         signs[row] = (total > 0) - (total < 0)
@@ -167,12 +167,12 @@ def _exact_terms(rows: Floats, weights: Sequence[Fraction]) -> tuple[Floats, Boo
     return np.array(terms), safe
 
 
-def _distil(terms: Floats, safe: Bools) -> tuple[Signs, Bools]:
+def _sign_of_expansion(terms: Floats, safe: Bools) -> tuple[Signs, Bools]:
     """Return the signs of the sums of terms, one a column of them, and which are still open."""
     signs = np.zeros(terms.shape[1], dtype=np.int8)
     still = np.flatnonzero(safe)
     terms = terms[:, still]
-    for _ in range(DISTILLATIONS):
+    for _ in range(EXPANSION_SWEEPS):
         for k in range(1, len(terms)):
             terms[k], terms[k - 1] = two_sum(terms[k], terms[k - 1])
         rest = np.abs(terms[:-1]).sum(axis=0) * (1.0 + len(terms) * EPSILON)

@@ -39,7 +39,7 @@ from separatrix.certificates.base import (
 )
 from separatrix.certificates.bounds import DualBound, dual_bound
 from separatrix.certificates.data import check_inner_product, kernel_data
-from separatrix.certificates.separability import SeparabilityCertificate, kept_rows
+from separatrix.certificates.separability import SeparabilityCertificate, weighted_rows
 from separatrix.codec import Fields
 from separatrix.design.build import largest_entry, make_design, row_radius
 from separatrix.design.kernel_matrix import by_rows, select_rows, training_scores
@@ -449,7 +449,7 @@ class LikelihoodCertificate(Certificate):
         found = self.optimality.verify(X, y, sample_weight)
         if not found:
             return found
-        labels, kept = np.asarray(y), kept_rows(sample_weight, len(np.asarray(y)))
+        labels, kept = np.asarray(y), weighted_rows(sample_weight, len(np.asarray(y)))
         labels_known, weights = self.optimality.labels, self.optimality.class_weights
         if labels_known is not None and weights is not None:
             weightless = [label for label, weight in zip(labels_known, weights, strict=True) if weight == 0.0]

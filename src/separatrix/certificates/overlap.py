@@ -237,7 +237,7 @@ CHUNK_ELEMENTS = 2**22
 
 
 @dataclass(frozen=True)
-class Clash:
+class PairOverlap:
     """Two classes, by their codes, and the proof that some of their rows cancel; its places are rows of the data."""
 
     pair: tuple[int, int]

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from separatrix.certificates.base import Certificate, Check, Verification, certificate_from_dict, register
-from separatrix.certificates.separability import SeparabilityCertificate, kept_rows
+from separatrix.certificates.separability import SeparabilityCertificate, weighted_rows
 from separatrix.design.kernel_matrix import by_rows
 
 
@@ -86,7 +86,7 @@ class PairsCertificate(Certificate):
     def verify(self, X: Any, y: Any, sample_weight: Any = None) -> Verification:
         """Re-check each part on the rows of its own two classes."""
         labels = np.asarray(y)
-        kept = kept_rows(sample_weight, len(labels))
+        kept = weighted_rows(sample_weight, len(labels))
         own = [kept & np.logical_or(*(labels == label for label in part.classes)) for part in self.parts]
         parts = zip(self.parts, own, strict=True)
         return Verification(tuple(check for part, rows in parts for check in part.verify(X, y, rows).checks))

@@ -33,7 +33,7 @@ from separatrix.arrays import Bools, Floats, Indices
 from separatrix.certificates.base import Certificate, Check, Verification, certificate_from_dict, register
 from separatrix.certificates.divergence import Divergence
 from separatrix.certificates.margin import MarginCertificate
-from separatrix.certificates.overlap import Clash, OverlapProof, from_number, to_number
+from separatrix.certificates.overlap import OverlapProof, PairOverlap, from_number, to_number
 from separatrix.certificates.rays import Rays, make_rays
 from separatrix.codec import Fields
 from separatrix.design.build import largest_entry, make_design, map_rows
@@ -72,7 +72,7 @@ class SeparabilityCertificate(Certificate):
     divergence: Divergence | None = None
     weighted: bool = False
     reason: str | None = None
-    clashes: tuple[Clash, ...] = ()
+    clashes: tuple[PairOverlap, ...] = ()
 
     @property
     def verdict(self) -> str:
@@ -222,7 +222,7 @@ class SeparabilityCertificate(Certificate):
 
     def _rays(self, X: Any, y: Any, sample_weight: Any) -> tuple[Rays, Indices]:
         design = make_design(self._in_order(X), intercept=self.fit_intercept)
-        refuse_infinite(design)
+        require_finite(design)
         labels = np.asarray(y)
         if labels.shape != (design.shape[0],) or len(labels) != self.n_rows:
             raise DataError(f"{design.shape[0]} rows and {len(labels)} labels; the certificate is of {self.n_rows}")
@@ -231,7 +231,7 @@ class SeparabilityCertificate(Certificate):
             raise DataError(f"X has {design.shape[1]} columns, intercept included; the certificate {len(self.names)}")
         if self.weighted and sample_weight is None:
             raise DataError("rows of weight 0 were left out; give sample_weight")
-        kept = kept_rows(sample_weight, len(labels))
+        kept = weighted_rows(sample_weight, len(labels))
         codes = np.zeros(len(labels), dtype=np.intp)
         known = ~kept
         for code, label in enumerate(self.classes):
@@ -290,7 +290,7 @@ class SeparabilityCertificate(Certificate):
             divergence=None if divergence is None else Divergence.from_content(divergence),
             weighted=fields.flag("weighted"),
             reason=None if reason is None else str(reason),
-            clashes=tuple(Clash.from_content(clash) for clash in content.get("clashes", ())),
+            clashes=tuple(PairOverlap.from_content(clash) for clash in content.get("clashes", ())),
         )
         opposites = () if made.divergence is None else made.divergence.opposites
         if any(len(opposite) != len(made.weights or ()) for opposite in opposites):
@@ -308,7 +308,7 @@ def _names(given: Any) -> tuple[str, ...]:
     return tuple(given)
 
 
-def kept_rows(sample_weight: Any, n: int) -> Bools:
+def weighted_rows(sample_weight: Any, n: int) -> Bools:
     """Return which rows count: those of a weight above 0, all without weights."""
     if sample_weight is None:
         return np.ones(n, dtype=np.bool_)
@@ -318,7 +318,7 @@ def kept_rows(sample_weight: Any, n: int) -> Bools:
     return np.asarray(weights > 0.0)
 
 
-def refuse_infinite(design: Any) -> None:
+def require_finite(design: Any) -> None:
     """Raise a DataError where an entry is NaN or infinite."""
     if not np.isfinite(largest_entry(design)):
         norms = design.squared_norms()

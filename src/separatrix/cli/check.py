@@ -47,7 +47,7 @@ def check(  # noqa: PLR0913, PLR0917  # every parameter is an option
     Example: separatrix check table.csv --target grade --drop name --out certificate.json
     """
     asked = require_choice("multiclass", multiclass, MULTICLASS)
-    from separatrix.cli.evidence import RowsRequest, judged_rows, write_certificate
+    from separatrix.cli.evidence import RowsRequest, rows_to_check, write_certificate
     from separatrix.cli.progress import Interrupt, Progress
     from separatrix.cli.reading import parse_references, require_outputs, storage_of
     from separatrix.reports.verdict import make_verdict, render_verdict, verdict_dict, with_names
@@ -56,7 +56,7 @@ def check(  # noqa: PLR0913, PLR0917  # every parameter is an option
     require_outputs({"--out": out}, table)
     columns = tuple(drop or ()), tuple(text or ()), missing, parse_references(reference or ())
     request = RowsRequest(table, target, *columns, where, sql, storage_of(memory))
-    with Progress(f"reading {table}") as progress, judged_rows(request) as found:
+    with Progress(f"reading {table}") as progress, rows_to_check(request) as found:
         progress.stage("judging")
         X, labels, names = found.rows.X, found.rows.y, found.rows.design(intercept).names
         with Interrupt() as interrupt:

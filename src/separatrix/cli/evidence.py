@@ -23,8 +23,8 @@ from separatrix.errors import CertificateError, DataError, OptionError
 from separatrix.files import write_whole
 from separatrix.fit.labels import Classes
 from separatrix.model.learn.base import TrainingRows
-from separatrix.model.storage import HeldRows, Storage
-from separatrix.model.target import Goal, find_goal, known_target, read_target, refuse_unknown
+from separatrix.model.storage import EncodedRows, Storage
+from separatrix.model.target import Target, find_target, known_target, read_target, refuse_unknown
 from separatrix.model.train import quantities_of, with_known_target
 from separatrix.selection.cross_validation import assign_folds
 from separatrix.tables.source import TableSource
@@ -153,12 +153,12 @@ def class_rows(request: RowsRequest) -> Iterator[ClassRows]:
         known, lost = with_known_target(source, target, request.missing)
         encoding = _planned(known, target, request)
         with request.storage.opened({}) as keeper, keeper.hold(encoding, known) as held:
-            rows = _rows(encoding, held, find_goal(read_target(known, target), target, "classification"))
+            rows = _rows(encoding, held, find_target(read_target(known, target), target, "classification"))
             yield ClassRows(source.source, target, encoding, rows, (*source.notes, *lost), known)
 
 
 @contextmanager
-def judged_rows(request: RowsRequest) -> Iterator[ClassRows]:
+def rows_to_check(request: RowsRequest) -> Iterator[ClassRows]:
     """Have them with all that is to be said of how they were made; refuse a target that can be no classes."""
     with class_rows(request) as found:
         assert found.rows.classes is not None  # asked for as classes
@@ -167,7 +167,7 @@ def judged_rows(request: RowsRequest) -> Iterator[ClassRows]:
         yield found._replace(notes=(*found.notes, *left_out, *found.encoding.notes))
 
 
-def _rows(encoding: Encoding, held: HeldRows, goal: Goal) -> TrainingRows:
+def _rows(encoding: Encoding, held: EncodedRows, goal: Target) -> TrainingRows:
     assert goal.classes is not None  # asked for as classes
     classes = Classes(goal.classes.values, goal.classes.codes[held.kept])
     names, quantities = encoding.feature_names, quantities_of(encoding)
@@ -176,7 +176,7 @@ def _rows(encoding: Encoding, held: HeldRows, goal: Goal) -> TrainingRows:
 
 def split_rows(found: ClassRows, request: RowsRequest, folds: int, seed: int) -> tuple[TrainingRows, TrainingRows]:
     """Return rows to fit, encoded by what they alone show, and one part in so many kept apart, encoded alike."""
-    goal = find_goal(read_target(found.table, found.target), found.target, "classification")
+    goal = find_target(read_target(found.table, found.target), found.target, "classification")
     assert goal.classes is not None  # asked for as classes
     apart = assign_folds(found.table.n_rows, folds, seed, goal.classes.codes) == 0
     encoding = _planned(found.table.select(~apart), found.target, request)

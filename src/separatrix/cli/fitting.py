@@ -10,7 +10,7 @@ from separatrix.cli.reading import opened, require_outputs
 from separatrix.errors import OptionError
 from separatrix.fit.result import Status
 from separatrix.model.file import save_model
-from separatrix.model.train import Trained, TrainOptions, train_table
+from separatrix.model.train import TrainedModel, TrainOptions, train_table
 from separatrix.tables.source import TableSource
 
 
@@ -43,7 +43,7 @@ def answer(request: FitRequest, *, as_json: bool) -> Any:
     return page
 
 
-def _page(trained: Trained, table: TableSource, request: FitRequest, as_json: bool) -> Any:
+def _page(trained: TrainedModel, table: TableSource, request: FitRequest, as_json: bool) -> Any:
     """Write the files asked for, and return the page."""
     from separatrix.reports.report import trained_dict
     from separatrix.reports.text import render_trained
@@ -56,7 +56,7 @@ def _page(trained: Trained, table: TableSource, request: FitRequest, as_json: bo
     return render_trained(trained, table, saved=request.out, report=request.report)
 
 
-def _perceptron_page(trained: Trained, table: TableSource, request: FitRequest, as_json: bool) -> Any:
+def _perceptron_page(trained: TrainedModel, table: TableSource, request: FitRequest, as_json: bool) -> Any:
     """Do the same for a perceptron, which has a page of its own, and in its file a summary of it."""
     from separatrix.reports.perceptron import perceptron_summary, render_text
     from separatrix.reports.report import trained_dict
@@ -74,7 +74,7 @@ def _perceptron_page(trained: Trained, table: TableSource, request: FitRequest, 
     return render_text(summary) + "".join(f"{line}\n" for line in (*judged, *told))
 
 
-def _write(trained: Trained, table: TableSource, request: FitRequest) -> None:
+def _write(trained: TrainedModel, table: TableSource, request: FitRequest) -> None:
     """Write the model and the report, where they are asked for."""
     if request.out is not None:
         try:

@@ -115,9 +115,9 @@ def _opened(source: str, *, storage: Storage | None, model: Model | None = None,
 
 
 def _sparse(source: str, where: str | None, sql: str | None) -> TableSource:
-    from separatrix.tables.libsvm import read_libsvm, written_out
+    from separatrix.tables.libsvm import densify, read_libsvm
     from separatrix.tables.source import MemorySource
 
     if where is not None or sql is not None:
         raise OptionError(f"--where and --sql choose rows of a table of columns, and {source!r} is a sparse file")
-    return MemorySource(written_out(read_libsvm(source)))
+    return MemorySource(densify(read_libsvm(source)))

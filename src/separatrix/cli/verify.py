@@ -13,7 +13,7 @@ from separatrix.errors import OptionError
 if TYPE_CHECKING:
     from separatrix.certificates.base import Check
     from separatrix.cli.evidence import RowsRequest
-    from separatrix.reports.verification import Recheck
+    from separatrix.reports.verification import CheckedCertificate
 
 
 REFUSED = 1
@@ -22,7 +22,7 @@ REFUSED = 1
 class _Checked(NamedTuple):
     """Every certificate of a file checked, what on, and what else is to be said."""
 
-    rechecks: list[Recheck]
+    rechecks: list[CheckedCertificate]
     data: str
     notes: tuple[str, ...]
 
@@ -59,17 +59,19 @@ def verify(  # noqa: PLR0913, PLR0917  # every parameter is an option
     """
     from separatrix.cli.evidence import RowsRequest, is_model, read_object
     from separatrix.cli.reading import parse_references, storage_of
-    from separatrix.reports.verification import accepted, rechecks_dict, render_rechecks
+    from separatrix.reports.verification import accepted, render_verifications, verifications_dict
 
     columns = tuple(drop or ()), tuple(text or ()), missing, parse_references(reference or ())
     request = RowsRequest(table, target, *columns, where, sql, storage_of(memory))
     content = read_object(file)
     found = _of_model(file, content, request) if is_model(content) else _of_certificates(file, content, request)
     if as_json:
-        said = {**rechecks_dict(found.rechecks, found.data), "notes": list(found.notes)}
+        said = {**verifications_dict(found.rechecks, found.data), "notes": list(found.notes)}
         typer.echo(json.dumps(said, allow_nan=False))
     else:
-        typer.echo(render_rechecks(found.rechecks, found.data) + "".join(f"{note}\n" for note in found.notes), nl=False)
+        typer.echo(
+            render_verifications(found.rechecks, found.data) + "".join(f"{note}\n" for note in found.notes), nl=False
+        )
     if not accepted(found.rechecks):
         raise typer.Exit(REFUSED)
 
@@ -80,12 +82,12 @@ def _of_certificates(file: str, content: Any, request: RowsRequest) -> _Checked:
 
     from separatrix.cli.evidence import class_rows, read_certificates
     from separatrix.model.certified import named_columns
-    from separatrix.reports.verification import recheck
+    from separatrix.reports.verification import verify_stated
 
     held = read_certificates(file, content)
     with class_rows(replace(request, target=request.target or held.target)) as found:
         X, y = named_columns(found.rows.X, found.rows.names), found.rows.y
-        rechecks = [recheck(each, stated, X, y) for each, stated in held.certificates]
+        rechecks = [verify_stated(each, stated, X, y) for each, stated in held.certificates]
     return _Checked(rechecks, _words(found.target, found.source, len(y)), _only(held.more))
 
 
@@ -95,7 +97,7 @@ def _of_model(file: str, content: Any, request: RowsRequest) -> _Checked:
     from separatrix.cli.reading import open_for
     from separatrix.model.certified import certified_rows, check_coefficients
     from separatrix.model.file import load_model
-    from separatrix.reports.verification import recheck
+    from separatrix.reports.verification import verify_stated
 
     if request.target or request.drop or request.text or request.reference or request.missing != "impute":
         raise OptionError("a model says itself what its target and features are; leave those options out")
@@ -105,7 +107,7 @@ def _of_model(file: str, content: Any, request: RowsRequest) -> _Checked:
         open_for(model, request.source, **asked, storage=request.storage) as source,
         certified_rows(model, source, request.storage) as rows,
     ):
-        rechecks = [recheck(each, stated, rows.X, rows.y) for each, stated in held.certificates]
+        rechecks = [verify_stated(each, stated, rows.X, rows.y) for each, stated in held.certificates]
     own = check_coefficients(model, rechecks[0].certificate)
     rechecks[0] = rechecks[0].with_check(own)
     return _Checked(rechecks, _words(model.target, request.source, len(rows.y)), (*_same(rows.same), _extent(own)))

@@ -20,16 +20,16 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 
 from separatrix.arrays import Floats
-from separatrix.errors import DataError, OptionError, did_you_mean, require_count, require_number
+from separatrix.errors import DataError, OptionError, did_you_mean, renamed, require_count, require_number
 from separatrix.numerics import squared_distances
 
 __all__ = [
     "ALL",
     "RBF",
+    "CustomKernel",
     "Kernel",
     "Linear",
-    "Own",
-    "Polynomial",
+    "PolynomialKernel",
     "Precomputed",
     "Sigmoid",
     "kernel_from_dict",
@@ -106,10 +106,10 @@ class _WithGamma(Kernel):
 
 
 @dataclass(frozen=True)
-class Polynomial(_WithGamma):
+class PolynomialKernel(_WithGamma):
     """(gamma a·b + offset)^degree: with an offset above 0, all products of at most `degree` columns.
 
-    >>> Polynomial(gamma=1.0, degree=2, offset=1.0)(np.array([[1.0, 1.0]]), np.array([[2.0, 0.0]]))
+    >>> PolynomialKernel(gamma=1.0, degree=2, offset=1.0)(np.array([[1.0, 1.0]]), np.array([[2.0, 0.0]]))
     array([[9.]])
     """
 
@@ -191,10 +191,10 @@ class Precomputed(Kernel):
 
 
 @dataclass(frozen=True)
-class Own(Kernel):
+class CustomKernel(Kernel):
     """A function of your own, from (n, p) and (m, p) to (n, m).
 
-    >>> Own(lambda A, B: A @ B.T + 1.0)(np.eye(2), np.eye(2)).tolist()
+    >>> CustomKernel(lambda A, B: A @ B.T + 1.0)(np.eye(2), np.eye(2)).tolist()
     [[2.0, 1.0], [1.0, 2.0]]
     """
 
@@ -220,7 +220,7 @@ class Own(Kernel):
         raise OptionError("a kernel function of your own cannot be written down; compute its matrix: Precomputed()")
 
 
-ALL: tuple[Kernel, ...] = (Linear(), Polynomial(), RBF(), Sigmoid(), Precomputed())
+ALL: tuple[Kernel, ...] = (Linear(), PolynomialKernel(), RBF(), Sigmoid(), Precomputed())
 _BY_NAME = {kernel.name: kernel for kernel in ALL}
 
 
@@ -241,7 +241,7 @@ def make_kernel(kernel: Any, **parameters: Any) -> Kernel:
     if isinstance(kernel, Kernel):
         return kernel
     if callable(kernel):
-        return Own(kernel)
+        return CustomKernel(kernel)
     raise OptionError(f"kernel={kernel!r} is no kernel{did_you_mean(str(kernel), _BY_NAME)}; or give a function")
 
 
@@ -281,3 +281,7 @@ def _scale(X: Any) -> float:
     if not np.isfinite(variance):
         raise DataError(f'gamma="scale" needs the variance of all entries, which is {variance}; rescale the columns')
     return 1.0 / (float(X.shape[1]) * (variance if variance > 0.0 else 1.0))
+
+
+def __getattr__(name: str) -> Any:
+    return renamed(__name__, {"Own": CustomKernel, "Polynomial": PolynomialKernel}, name)

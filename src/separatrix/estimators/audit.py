@@ -33,7 +33,7 @@ from separatrix.errors import DataError, OptionError, did_you_mean
 from separatrix.estimators.base import apply_class_weight
 from separatrix.fit.convex import ConvexOptions, fit_convex
 from separatrix.losses.base import Loss
-from separatrix.losses.margin import Hinge, Logistic, Perceptron, SquaredHinge
+from separatrix.losses.margin import Hinge, Logistic, PerceptronLoss, SquaredHinge
 from separatrix.losses.softmax import Softmax
 from separatrix.losses.squared import Squared
 from separatrix.penalties import make_penalty
@@ -135,7 +135,7 @@ def _linear_svc(model: Any, y: NDArray[Any], sample_weight: Any) -> PeerModel:
 
 def _sgd(model: Any, y: NDArray[Any], sample_weight: Any) -> PeerModel:
     losses: dict[str, Loss] = {"hinge": Hinge(), "squared_hinge": SquaredHinge(), "log_loss": Logistic()}
-    losses["perceptron"] = Perceptron()
+    losses["perceptron"] = PerceptronLoss()
     if model.loss not in losses:
         raise OptionError(f"the loss {model.loss!r} is not one of separatrix; known are {', '.join(losses)}")
     ratio = {"l1": 1.0, "elasticnet": float(model.l1_ratio or 0.0)}.get(model.penalty, 0.0)
@@ -328,7 +328,7 @@ def _values(problem: Problem, coef: Floats) -> tuple[float, float, float]:
     The perceptron loss is 0 at weights of 0, whatever the data.
     """
     value, least = problem.value(coef), 0.0
-    if not isinstance(problem.loss, Perceptron):
+    if not isinstance(problem.loss, PerceptronLoss):
         bound = fit_convex(problem, ConvexOptions(tol=CERTIFIED)).bound
         least = min(bound.primal, value) if bound.primal > problem.least_scale else 0.0
     return value, least, problem.least_scale
@@ -362,7 +362,7 @@ def _findings(
         )
     if peer.penalises_intercept:
         found.append("its intercept was penalised, so its answer depends on where the columns' zero is")
-    if isinstance(peer.loss, Perceptron):
+    if isinstance(peer.loss, PerceptronLoss):
         found += ["the classes can be separated, but not by these weights"] if verdict == "separable" and gap else []
     elif gap > NEAR and not unbounded:
         found.append(f"it stopped {gap:.2g} of the least value above it; let it run longer, or scale the columns")

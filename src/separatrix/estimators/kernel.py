@@ -38,7 +38,7 @@ from separatrix.families.perceptron import PerceptronOptions
 from separatrix.fit.labels import Classes, find_classes
 from separatrix.fit.result import FitResult
 from separatrix.loops.online import Tie
-from separatrix.separability.kernel import settle_kernel
+from separatrix.separability.kernel import with_scale
 
 ACCEPTED: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float64, np.float32]}
 
@@ -188,7 +188,7 @@ class KernelPerceptron(KernelClassifier):
         options, kernel = self._options(), self._make_kernel()
         X, labels = self._rows_and_labels(X, y)
         classes = find_classes(labels)
-        self.classes_, self.kernel_ = classes.values, settle_kernel(kernel, X)
+        self.classes_, self.kernel_ = classes.values, with_scale(kernel, X)
         design = make_design(X, intercept=False)
         rows = KernelRows(self.kernel_, X, self.cache_mb, constant=float(bool(self.fit_intercept)))
         parts = [fit_kernel_perceptron(rows, design, target, options) for target in binary_targets(classes)]
@@ -357,7 +357,7 @@ class KernelSVM(KernelClassifier):
         if len(places) < len(labels):
             X = select_rows(kernel, X, places)
         find_classes(labels[places])
-        self.kernel_ = settle_kernel(kernel, X)
+        self.kernel_ = with_scale(kernel, X)
         by_class = None if by_label is None else tuple(by_label.items())
         return _Rows(X, labels[places], RowWeights(own, by_class, given is not None), places)
 

@@ -22,9 +22,9 @@ from separatrix.fit.build_result import least_squares_result, linear_result
 from separatrix.fit.convex import ConvexOptions, fit_convex
 from separatrix.fit.least_squares import LeastSquaresFit, can_solve_directly, fit_least_squares
 from separatrix.inference import eligibility
-from separatrix.inference.basis import Frame, make_frame
+from separatrix.inference.basis import OrthonormalBasis, make_basis
 from separatrix.inference.covariance import Covariance, choose_covariance
-from separatrix.inference.hypotheses import ModelOutline, WaldTest, linear_wald_test
+from separatrix.inference.hypotheses import TestedModel, WaldTest, linear_wald_test
 from separatrix.inference.linear import (
     CoefficientCovariance,
     LinearFacts,
@@ -44,7 +44,7 @@ class _Carried(NamedTuple):
     """What a saved model keeps of its rows."""
 
     facts: LinearFacts
-    frame: Frame
+    frame: OrthonormalBasis
 
 
 class LinearInference(LinearRegressor):
@@ -100,16 +100,16 @@ class LinearInference(LinearRegressor):
         facts = self._facts(fit)
         return linear_wald_test(facts, fit, self._covariance(fit, facts, covariance, groups, lag), names)
 
-    def outline(self) -> ModelOutline:
+    def outline(self) -> TestedModel:
         """Return what tests of nested models and the analysis of variance need of this one."""
         check_is_fitted(self)
         fit, objection = self._eligible_fit()
         if fit is None:
-            return ModelOutline("linear", tuple(self.result_.provenance["names"]), 0, np.nan, objection=objection)
+            return TestedModel("linear", tuple(self.result_.provenance["names"]), 0, np.nan, objection=objection)
         facts = self._facts(fit)
         objection = facts.objection(fit)
         height = np.nan if objection else facts.log_likelihood(fit)
-        return ModelOutline("linear", facts.names, fit.rank, height, self._problem, objection, fit, facts)
+        return TestedModel("linear", facts.names, fit.rank, height, self._problem, objection, fit, facts)
 
     @overload
     def predict(self, X: Any, interval: None = None, level: float = 0.95, weights: Any = None) -> Floats: ...
@@ -171,7 +171,7 @@ class LinearInference(LinearRegressor):
     def _to_carry(self, fit: LeastSquaresFit) -> _Carried:
         """Return what intervals need of the rows; a pass or two while they are here."""
         if self._problem is not None:
-            return _Carried(linear_facts(self._problem, fit, self.weight_kind), make_frame(self._problem, fit))
+            return _Carried(linear_facts(self._problem, fit, self.weight_kind), make_basis(self._problem, fit))
         if self._carried is None:
             raise DataError(eligibility.no_rows_kept("inference"))
         return self._carried

@@ -33,16 +33,16 @@ from separatrix.fit.convex import ConvexOptions
 from separatrix.fit.result import FitResult
 from separatrix.inference import eligibility
 from separatrix.inference.covariance import Covariance
-from separatrix.inference.hypotheses import ModelOutline, WaldTest
+from separatrix.inference.hypotheses import TestedModel, WaldTest
 from separatrix.inference.likelihood import LikelihoodFit
-from separatrix.inference.logistic import LogisticModel, ProbabilityInterval, RowsGiven
+from separatrix.inference.logistic import LogisticModel, ProbabilityInterval, SampleRows
 from separatrix.inference.profile import FirthFit, Interval, fit_firth
 from separatrix.inference.table import InferenceTable, refused_table, require_level
 from separatrix.model.decision_rule import log_probabilities, probabilities
 from separatrix.numerics import softplus
 from separatrix.problem import Problem
 from separatrix.selection.cross_validation import CrossValidation, StrengthChoice
-from separatrix.separability.existence import runaways
+from separatrix.separability.existence import describe_divergence
 
 
 class LogisticInference:
@@ -60,7 +60,7 @@ class LogisticInference:
     weight_kind: str
     class_weight: Any
     _model: LogisticModel | None
-    _rows_given: RowsGiven
+    _rows_given: SampleRows
     result_: FitResult
 
     def __getstate__(self) -> dict[str, Any]:
@@ -113,12 +113,12 @@ class LogisticInference:
         """Test that the coefficients named, of every class, are all 0, as χ², by a covariance as in `summary`."""
         return self._fitted_model("a test").wald_test(names, covariance, groups)
 
-    def outline(self) -> ModelOutline:
+    def outline(self) -> TestedModel:
         """Return what tests of nested models need of this one."""
         check_is_fitted(self)
         if getattr(self, "_model", "") is None:
             names, several = tuple(self.result_.provenance["names"]), len(self.classes_) > 2
-            return ModelOutline("softmax" if several else "logistic", names, 0, np.nan, None, self._penalty_reason())
+            return TestedModel("softmax" if several else "logistic", names, 0, np.nan, None, self._penalty_reason())
         return self._fitted_model("a test of nested models").outline()
 
     def _keep_rows(self, tasks: Sequence[ClassTask]) -> None:
@@ -353,7 +353,7 @@ class LogisticRegression(LogisticInference, Penalised, LinearClassifier):
         design, labels, weights, places = drop_weightless(design, labels, self._weights(sample_weight, X))
         weights, self._class_weights = apply_class_weight(self.class_weight, labels, weights)
         design, labels, weights, left = drop_weightless(design, labels, weights)
-        self._rows_given = RowsGiven(given, places if left is None else left if places is None else places[left])
+        self._rows_given = SampleRows(given, places if left is None else left if places is None else places[left])
         classes = self._classes(labels)
         if len(classes.values) > 2 and self.multiclass == "softmax":
             targets: list[tuple[NDArray[Any], tuple[Any, ...]]] = [(classes.codes, tuple(classes.plain))]
@@ -414,8 +414,8 @@ class LogisticRegression(LogisticInference, Penalised, LinearClassifier):
         unknown = doubts[0].verdict == "undecided"
         head = "it is not known whether the likelihood has a maximum" if unknown else "the likelihood has no maximum"
         message = (
-            f"{head}: {doubts[0].claim.split(';')[0]}{runaways(doubts[0])}; the coefficients say where the fit stopped,"
-            ' not what they converge to. Use strength > 0, or on_separation="firth"'
+            f"{head}: {doubts[0].claim.split(';')[0]}{describe_divergence(doubts[0])}; the coefficients say where the"
+            ' fit stopped, not what they converge to. Use strength > 0, or on_separation="firth"'
         )
         if self.on_separation == "raise":
             raise SeparationError(message)

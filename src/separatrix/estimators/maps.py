@@ -29,7 +29,7 @@ from separatrix.design.maps import (
 from separatrix.design.row_source import array_of
 from separatrix.errors import DataError, OptionError, require_choice, require_count
 from separatrix.estimators.base import checked_rows
-from separatrix.separability.kernel import settle_map
+from separatrix.separability.kernel import fit_map
 from separatrix.separability.lift import find_centre
 
 __all__ = ["Nystroem", "Polynomial", "Products", "RandomFourier", "SquaredDistance", "mapped"]
@@ -49,7 +49,7 @@ def mapped(X: Any, map: Any, y: Any = None) -> MappedRows:
     ((1, 5), 1.0)
     """
     fitted = getattr(map, "map_", None)
-    return MappedRows(X, settle_map(map if fitted is None else fitted, X, y))
+    return MappedRows(X, fit_map(map if fitted is None else fitted, X, y))
 
 
 class _Map(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
@@ -157,7 +157,7 @@ class Polynomial(_Map):
         if features > MOST_FEATURES:
             raise OptionError(
                 f"degree={degree} of {columns:,} columns has {features:,} products; a smaller degree, products=False,"
-                " or the random features of Nystroem(kernel=kernels.Polynomial(...)) will do with fewer"
+                " or the random features of Nystroem(kernel=kernels.PolynomialKernel(...)) will do with fewer"
             )
         return PolynomialMap(columns, degree, bool(self.products))
 

@@ -31,15 +31,14 @@ from separatrix.families.base import BinaryTarget
 from separatrix.families.perceptron import PerceptronOptions
 from separatrix.fit.result import AtLeast, AtMost, FitResult, Rule, Status, Trace, Updates
 from separatrix.fit.run import Run, run
-from separatrix.losses.margin import Hinge
-from separatrix.losses.margin import Perceptron as PerceptronLoss
+from separatrix.losses.margin import Hinge, PerceptronLoss
 from separatrix.penalties import make_penalty
 from separatrix.perceptron_rule import predicted_signs
 from separatrix.problem import Problem
 from separatrix.separability.kernel import MOST_ROWS, check_kernel
 from separatrix.separability.margin import find_separator
 from separatrix.solvers.kernel_dual import KernelDual, KernelDualState, middle_intercept
-from separatrix.solvers.kernel_perceptron import Forget, KernelPerceptron, KernelPerceptronState
+from separatrix.solvers.kernel_perceptron import Forget, KernelPerceptronSolver, KernelPerceptronState
 
 SMALL_DATA = 500  # rows up to which looking for the widest margin costs next to nothing
 SEPARATOR_STEPS = 100
@@ -60,13 +59,13 @@ class KernelPerceptronOptions:
         if self.budget is not None:
             require_count("budget", self.budget)
 
-    def solver(self) -> KernelPerceptron:
+    def solver(self) -> KernelPerceptronSolver:
         """Return the solver that the options ask for."""
         asked = self.perceptron
         limits = int(asked.max_updates), int(asked.max_passes)
         budget = None if self.budget is None else int(self.budget)
         seed = np.random.default_rng(asked.seed)
-        return KernelPerceptron(asked.rule, asked.order, *limits, budget, self.forget, seed)
+        return KernelPerceptronSolver(asked.rule, asked.order, *limits, budget, self.forget, seed)
 
 
 class _Separator(NamedTuple):

@@ -35,15 +35,14 @@ from separatrix.fit.convex import ConvexOptions, fit_convex
 from separatrix.fit.labels import binary_signs
 from separatrix.fit.result import AtLeast, AtMost, FitResult, Status, Trace
 from separatrix.fit.run import Run, Watch, run
-from separatrix.losses.margin import Logistic
-from separatrix.losses.margin import Perceptron as PerceptronLoss
+from separatrix.losses.margin import Logistic, PerceptronLoss
 from separatrix.losses.margin import ZeroOne as ZeroOneLoss
 from separatrix.penalties import make_penalty
 from separatrix.problem import Problem
-from separatrix.separability.existence import float_separator, judge_signs, refuse_overlap
+from separatrix.separability.existence import float_separator, judge_signs, overlap_error
 from separatrix.separability.margin import MarginOptions, margin_result
-from separatrix.solvers.fewest_mistakes import ZeroOne, ZeroOneState
-from separatrix.solvers.halfspace_lp import HalfspaceLP
+from separatrix.solvers.fewest_mistakes import FewestMistakes, FewestMistakesState
+from separatrix.solvers.halfspace_lp import HalfspaceProgram
 
 NO_MARGIN = 1e-9  # in columns of equal size: what HiGHS cannot tell from 0
 
@@ -64,7 +63,7 @@ def fit_halfspace(
         AtLeast("stalled", 1, Status.STALLED),
         AtLeast("steps", options.max_passes, Status.MAX_PASSES),
     )
-    walk = run(Problem(design, signs, PerceptronLoss()), HalfspaceLP(), rules, watch=watch)
+    walk = run(Problem(design, signs, PerceptronLoss()), HalfspaceProgram(), rules, watch=watch)
     result = _exact(design, signs, walk.coef, walk, labels, options) if walk.status is Status.CONVERGED else None
     if result is not None:
         return result
@@ -73,7 +72,7 @@ def fit_halfspace(
     ended = replace(walk, status=Status.CONVERGED)
     result = None if separator is None else _exact(design, signs, separator, ended, labels, options)
     if result is None:
-        raise refuse_overlap(labels, found)
+        raise overlap_error(labels, found)
     return result
 
 
@@ -121,14 +120,14 @@ def fit_zero_one(
     row_radius(design)
     near, scale = _equal_columns(design)
     problem = Problem(near, signs, ZeroOneLoss())
-    state = ZeroOneState(_start(near, signs))
+    state = FewestMistakesState(_start(near, signs))
     rules = (
         AtMost("gap", 0, Status.OPTIMAL),
         AtLeast("stalled", 1, Status.STALLED),
         AtLeast("seconds", options.time_limit, Status.TIME_LIMIT),
         AtLeast("steps", options.max_steps, Status.MAX_STEPS),
     )
-    solver = ZeroOne(min(PATIENCE, float(options.time_limit)))
+    solver = FewestMistakes(min(PATIENCE, float(options.time_limit)))
     walk = run(problem, solver, rules, start=state, watch=watch)
     state.coef = state.coef * scale
     certificate = _certify(design, signs, state, labels)
@@ -173,7 +172,7 @@ def _start(design: Design, signs: Floats) -> Floats:
     return fitted if wrong[0] <= wrong[1] else constant
 
 
-def _certify(design: Design, signs: Floats, state: ZeroOneState, labels: tuple[Any, Any]) -> ZeroOneCertificate:
+def _certify(design: Design, signs: Floats, state: FewestMistakesState, labels: tuple[Any, Any]) -> ZeroOneCertificate:
     sets = [system.rows for system in state.subsystems]
     packing = _packing(sets)
     lower = packing_bound(sets, packing)

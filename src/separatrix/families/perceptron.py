@@ -39,14 +39,14 @@ from separatrix.errors import OptionError, counted, require_choice, require_coun
 from separatrix.fit.result import AtLeast, FitResult, Rule, Status, Trace, Updates, first_met
 from separatrix.fit.run import Run, Watch, run
 from separatrix.loops.online import Tie
-from separatrix.losses.margin import Perceptron as PerceptronLoss
+from separatrix.losses.margin import PerceptronLoss
 from separatrix.perceptron_rule import UpdateRule, predicted_signs
 from separatrix.problem import Problem
 from separatrix.separability.existence import judge_signs
 from separatrix.separability.margin import Separator, find_separator
 from separatrix.solvers.base import Needs, Solver, Step, check_needs
 from separatrix.solvers.mixing import AveragedDescent, PerceptronMixing
-from separatrix.solvers.perceptron import VOTE_BYTES, BatchPerceptron, Keep, Perceptron, PerceptronState
+from separatrix.solvers.perceptron import VOTE_BYTES, BatchPerceptron, Keep, PerceptronSolver, PerceptronState
 from separatrix.solvers.stochastic import Stochastic
 from separatrix.solvers.visits import Order
 
@@ -55,7 +55,7 @@ DOUBT_PASSES = 10  # by then a walk has cost about what a judgement does,
 DOUBT_VISITS = 2_000  # of few rows after so many visits, by which a pocket has seen good weights too
 
 
-class Doubting:
+class InfeasibilityCheck:
     """Walks as `solver` does; `found` is the judgement, None before; `infeasible` what follows from it.
 
     `updates` counts those that had been made when it was found.
@@ -121,7 +121,7 @@ class Doubting:
         return bool(self.update_rule.mistaken(np.zeros(int(left.sum())), problem.y[left]).any())
 
 
-def mixed(learner: Perceptron, keep: str, design: Design) -> Solver:
+def mixed(learner: PerceptronSolver, keep: str, design: Design) -> Solver:
     """Return a perceptron for a design: itself, or mixed over its partitions if rows are not visited one by one."""
     if design.row_visits or not design.partitioned:
         return learner
@@ -239,7 +239,7 @@ class PerceptronOptions:
         """Return the solver that the options ask for, of a design."""
         if self.update == "batch":
             return BatchPerceptron(self.rule)
-        learner = Perceptron(self.rule, self.order, int(self.max_updates), int(self.max_passes), seed)
+        learner = PerceptronSolver(self.rule, self.order, int(self.max_updates), int(self.max_passes), seed)
         return mixed(learner, self.keep, design)
 
 
@@ -283,7 +283,7 @@ def fit_perceptron(
     radius = row_radius(design)
     problem = Problem(design, signs, PerceptronLoss())
     solver, rules = options.solver(rng, design), _rules(options, design.shape[0], partial)
-    doubt = Doubting(solver, options.rule, rules, labels)
+    doubt = InfeasibilityCheck(solver, options.rule, rules, labels)
     if options.on_overlap == "stop" and not partial:
         solver, rules = doubt, doubt.rules
     walk = run(problem, solver, rules, start=state, watch=watch)

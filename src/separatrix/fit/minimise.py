@@ -22,7 +22,7 @@ from separatrix.arrays import Floats
 from separatrix.errors import ConvergenceWarning, DataError, counted, require_choice, require_number
 from separatrix.fit.result import AtLeast, AtMost, Status, StepLog, first_met
 from separatrix.solvers.base import Step
-from separatrix.solvers.gradient import DIVERGING_RISES, Progress, descend
+from separatrix.solvers.gradient import DIVERGING_RISES, DescentProgress, descend
 
 RULES = {"gradient": "step_length", "change": "change"}
 TRACED = ("step_length", "change", "curvature")
@@ -73,7 +73,7 @@ def minimise(  # noqa: PLR0913  # a function, its start, and how to walk
     )
     function = _Function(J, gradient, -1.0 if maximise else 1.0)
     log = StepLog()
-    for step in descend(Progress(function), np.array(start, dtype=np.float64), rate):
+    for step in descend(DescentProgress(function), np.array(start, dtype=np.float64), rate):
         log.add({"value": function.sign * step.facts["objective"], **{name: step.facts[name] for name in TRACED}})
         status = first_met(rules, step.facts)
         if status is not None:

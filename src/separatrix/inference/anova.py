@@ -18,8 +18,15 @@ from separatrix.arrays import Floats, Indices
 from separatrix.design.base import Block, add_each
 from separatrix.errors import OptionError, did_you_mean
 from separatrix.fit.least_squares import LeastSquaresFit
-from separatrix.inference.basis import Frame, coordinates, count_passes, inverse_triangle, make_frame, pair_products
-from separatrix.inference.hypotheses import outline_of
+from separatrix.inference.basis import (
+    OrthonormalBasis,
+    coordinates,
+    count_passes,
+    inverse_triangle,
+    make_basis,
+    pair_products,
+)
+from separatrix.inference.hypotheses import tested_model
 from separatrix.inference.table import f_probability, json_values
 from separatrix.problem import Problem
 from separatrix.rendering.html import render_html
@@ -95,7 +102,7 @@ def anova(model: Any, terms: Mapping[str, Sequence[str]] | None = None) -> Anova
     >>> round(row.sum_of_squares, 4), round(row.p_value, 4)
     (19.9892, 0.0033)
     """
-    outline = outline_of(model)
+    outline = tested_model(model)
     if outline.least_squares is None and not outline.objection:
         raise OptionError(f"an analysis of variance is of least squares, not of a {outline.family} model")
     outline.require_eligible()
@@ -146,7 +153,7 @@ def _effects(problem: Problem, fit: LeastSquaresFit, order: Sequence[int]) -> di
     if not kept:
         return {}
     virtual = int(problem.design.virtual)
-    frame = _reordered(make_frame(problem, fit), np.asarray(kept, dtype=np.intp) - virtual)
+    frame = _reordered(make_basis(problem, fit), np.asarray(kept, dtype=np.intp) - virtual)
     near, basis = frame.basis(problem.design)
     shift = float(problem.mean(problem.y)) if virtual else 0.0
     weights = np.ones(len(problem.y)) if problem.weights is None else problem.weights
@@ -158,12 +165,12 @@ def _effects(problem: Problem, fit: LeastSquaresFit, order: Sequence[int]) -> di
     return dict(zip(kept, effects[virtual:].tolist(), strict=True))
 
 
-def _reordered(frame: Frame, places: Indices) -> Frame:
+def _reordered(frame: OrthonormalBasis, places: Indices) -> OrthonormalBasis:
     """Return the coordinates with the columns at some places taken in the order given."""
     triangle = np.asarray(np.linalg.inv(frame.factor[np.sort(places)]), dtype=np.float64)
     factor = np.zeros_like(frame.factor)
     factor[places] = inverse_triangle(triangle[:, np.argsort(np.argsort(places))])
-    return Frame(frame.means, factor, frame.total_weight)
+    return OrthonormalBasis(frame.means, factor, frame.total_weight)
 
 
 def _sums(block: Block, y: Floats, weights: Floats, basis: Floats) -> tuple[Floats, Floats]:

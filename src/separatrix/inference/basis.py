@@ -40,7 +40,7 @@ ILL_CONDITIONED = 1e3  # columns of a higher condition are factored anew: their 
 
 
 @dataclass(frozen=True)
-class Frame:
+class OrthonormalBasis:
     """Centred, orthonormal coordinates of a fit's rows; `means` (p − 1,) is None without an intercept.
 
     `factor` is K, of the stored columns by the coordinates, 0 for aliased columns.
@@ -78,7 +78,7 @@ class Frame:
         return np.vstack([top, np.column_stack([np.zeros(len(self.factor)), self.factor])])
 
 
-def make_frame(problem: Problem, fit: LeastSquaresFit) -> Frame:
+def make_basis(problem: Problem, fit: LeastSquaresFit) -> OrthonormalBasis:
     """Return the coordinates of a problem's fit: a pass for the means, and one where columns are ill-conditioned."""
     means, virtual = _column_means(problem), int(problem.design.virtual)
     kept = np.setdiff1d(np.arange(virtual, len(fit.coef)), np.asarray(fit.aliased, dtype=np.intp))
@@ -89,7 +89,7 @@ def make_frame(problem: Problem, fit: LeastSquaresFit) -> Frame:
         kept_factor = inverse_triangle(_centred_triangle(problem, means)[:, kept])
     factor = np.zeros((len(fit.coef) - virtual, len(kept)))
     factor[kept - virtual] = kept_factor
-    return Frame(means, factor, problem.total_weight)
+    return OrthonormalBasis(means, factor, problem.total_weight)
 
 
 def _column_means(problem: Problem) -> Floats | None:

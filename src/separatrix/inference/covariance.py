@@ -47,8 +47,15 @@ from separatrix.arrays import Floats, Indices
 from separatrix.design.base import Block, Design
 from separatrix.errors import DataError, OptionError, require_choice, require_number
 from separatrix.fit.least_squares import LeastSquaresFit
-from separatrix.inference.basis import Frame, coordinates, count_passes, make_frame, pair_products, squared_lengths
-from separatrix.inference.mle import Summit
+from separatrix.inference.basis import (
+    OrthonormalBasis,
+    coordinates,
+    count_passes,
+    make_basis,
+    pair_products,
+    squared_lengths,
+)
+from separatrix.inference.mle import MaximumLikelihood
 from separatrix.problem import Problem
 
 Rows = tuple[Floats, Floats]
@@ -185,7 +192,7 @@ def choose_covariance(covariance: object, problem: Problem, groups: Any = None, 
 
 def leverage(problem: Problem, fit: LeastSquaresFit, weight_kind: WeightMeaning = "precision") -> Floats:
     """Return hᵢ = sᵢ xᵢ·A·xᵢ of every row, (n,), which sum to the rank; of one copy of a row seen several times."""
-    near, basis = make_frame(problem, fit).basis(problem.design)
+    near, basis = make_basis(problem, fit).basis(problem.design)
     lengths = near.gather(squared_lengths, basis)
     count_passes(problem, near)
     if problem.weights is None or weight_kind == "frequency":
@@ -203,9 +210,9 @@ def robust_covariance(
 
 def robust_core(
     problem: Problem, fit: LeastSquaresFit, choice: CovarianceChoice, weight_kind: WeightMeaning = "precision"
-) -> tuple[Frame, Floats]:
+) -> tuple[OrthonormalBasis, Floats]:
     """Return the coordinates of a fit, and the covariance in them, (rank, rank)."""
-    frame = make_frame(problem, fit)
+    frame = make_basis(problem, fit)
     near, basis = frame.basis(problem.design)
     _, coef = frame.scores(problem.design, fit.basic_coef, float(problem.mean(problem.y)))
     n, rank = rows_counted(problem, weight_kind), fit.rank
@@ -219,7 +226,7 @@ def robust_core(
         _refuse_repeated(problem, weight_kind)
         core = newey_west_core(near, rows, coef, basis, choice.lag)
     else:
-        weigh = _Weighing(choice.kind, weight_kind == "frequency", n / rank)
+        weigh = _RowWeights(choice.kind, weight_kind == "frequency", n / rank)
         core = np.asarray(near.fold(_heteroscedastic, coef, basis, weigh, rows=rows))
         core *= n / (n - rank) if choice.kind == "HC1" else 1.0
     count_passes(problem, near)
@@ -234,7 +241,7 @@ def rows_counted(problem: Problem, weight_kind: WeightMeaning) -> float:
 
 
 @dataclass(frozen=True)
-class _Weighing:
+class _RowWeights:
     """What a row's u uᵗ counts by, from its residual, weight and ‖u‖²."""
 
     kind: str
@@ -318,7 +325,9 @@ def refuse_others(choice: CovarianceChoice) -> None:
         )
 
 
-def sandwich(summit: Summit, covariance: Floats, choice: CovarianceChoice, n: float, *, repeated: bool) -> Floats:
+def sandwich(
+    summit: MaximumLikelihood, covariance: Floats, choice: CovarianceChoice, n: float, *, repeated: bool
+) -> Floats:
     """Return A M A in the summit's coordinates, (m, m); `repeated`: weights say how often a row was seen."""
     problem, rank = summit.hill.problem, len(summit.kept)
     slopes = summit.hill.slopes(summit.top.coef)

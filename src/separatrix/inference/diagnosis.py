@@ -42,7 +42,7 @@ from separatrix.arrays import Floats
 from separatrix.errors import OptionError, counted, did_you_mean
 from separatrix.fit.least_squares import fit_least_squares
 from separatrix.inference.durbin_watson import durbin_watson
-from separatrix.inference.influence import FittedRows, Inflation, Influence, rows_of, variance_inflation
+from separatrix.inference.influence import FittedRows, Inflation, Influence, fitted_rows, variance_inflation
 from separatrix.inference.table import Measure, json_values
 from separatrix.rendering.html import render_html
 from separatrix.rendering.sheet import ABSENT, Grid, Reasons, Sheet, number, p_text
@@ -51,7 +51,7 @@ from separatrix.rendering.text import render_text
 NEGLIGIBLE = 1e-10  # of a column's length: what is left of it, if it depends on the others
 
 
-class Tested(NamedTuple):
+class TestResult(NamedTuple):
     """A statistic, its degrees of freedom (the second None for χ²), and its p-value."""
 
     statistic: float
@@ -63,14 +63,14 @@ class Tested(NamedTuple):
 class BreuschPagan(NamedTuple):
     """Both forms of the test: the studentised one does not need normal errors."""
 
-    studentised: Tested
-    original: Tested
+    studentised: TestResult
+    original: TestResult
 
 
 class JarqueBera(NamedTuple):
     """The test, and the two numbers it is made of."""
 
-    test: Tested
+    test: TestResult
     skewness: float
     excess_kurtosis: float
 
@@ -83,7 +83,7 @@ class Outlier(NamedTuple):
     p_value: float
 
 
-def reset(rows: FittedRows) -> Tested | None:
+def reset(rows: FittedRows) -> TestResult | None:
     """Return the F test of squares and cubes of the fitted values; None where the columns already hold them."""
     powers = _powers(rows)
     weights = rows.counts * rows.roots**2
@@ -100,7 +100,7 @@ def reset(rows: FittedRows) -> Tested | None:
     explained = basis.T @ residuals
     rest = residuals - basis @ explained
     statistic = float(explained @ explained) / count / (float(rest @ rest) / freedom)
-    return Tested(statistic, count, freedom, float(scipy.special.fdtrc(count, freedom, statistic)))
+    return TestResult(statistic, count, freedom, float(scipy.special.fdtrc(count, freedom, statistic)))
 
 
 def _powers(rows: FittedRows) -> Floats:
@@ -168,9 +168,9 @@ def outlier(influence: Influence) -> Outlier | None:
     return Outlier(row, float(influence.studentised[row]), min(1.0, rows.seen * tail))
 
 
-def _chi_squared(statistic: float, freedom: int) -> Tested:
+def _chi_squared(statistic: float, freedom: int) -> TestResult:
     p_value = float(scipy.special.chdtrc(freedom, statistic)) if math.isfinite(statistic) else math.nan
-    return Tested(statistic, freedom, None, p_value)
+    return TestResult(statistic, freedom, None, p_value)
 
 
 DIGITS = 4
@@ -201,7 +201,7 @@ def _checks(diagnosis: Diagnosis, reasons: Reasons) -> Grid:
     return Grid(("assumption", "measured", "statistic", "p", "verdict"), rows)
 
 
-def _check(check: Check, reasons: Reasons) -> tuple[str, ...]:
+def _check(check: AssumptionCheck, reasons: Reasons) -> tuple[str, ...]:
     shown = check.shown
     mark = reasons.mark(shown.absent)
     return check.name + mark, shown.name, number(shown.value, DIGITS), p_text(shown.p_value), check.verdict
@@ -246,7 +246,7 @@ Judgement = Literal["consistent", "doubtful", "contradicted", "not checked"]
 
 
 @dataclass(frozen=True)
-class Check:
+class AssumptionCheck:
     """An assumption, what was measured, the p-value that the verdict rests on, and a sentence for people."""
 
     name: str
@@ -280,12 +280,12 @@ class Diagnosis:
     rows: float
     coefficients: int
     degrees_of_freedom: float
-    checks: tuple[Check, ...]
+    checks: tuple[AssumptionCheck, ...]
     influential: tuple[InfluentialRow, ...]
     inflation: tuple[Inflation, ...]
     notes: tuple[str, ...] = ()
 
-    def check(self, name: str) -> Check:
+    def check(self, name: str) -> AssumptionCheck:
         """Return a check by its name, as "linearity"."""
         found = {check.name: check for check in self.checks}
         if name not in found:
@@ -321,7 +321,7 @@ ASSUMPTIONS = {
 }
 
 
-def check_linearity(rows: FittedRows) -> Check:
+def check_linearity(rows: FittedRows) -> AssumptionCheck:
     """Return the check by further columns, squares and cubes of the fitted values."""
     if rows.absent:
         return _unchecked("linearity", "RESET F", rows.absent)
@@ -347,7 +347,7 @@ def check_linearity(rows: FittedRows) -> Check:
     )
 
 
-def check_independence(rows: FittedRows) -> Check:
+def check_independence(rows: FittedRows) -> AssumptionCheck:
     """Return the check by the residuals of neighbouring rows."""
     reason = rows.absent
     if not reason and rows.repeated and rows.problem.weights is not None:
@@ -381,7 +381,7 @@ def check_independence(rows: FittedRows) -> Check:
     )
 
 
-def check_equal_variance(rows: FittedRows) -> Check:
+def check_equal_variance(rows: FittedRows) -> AssumptionCheck:
     """Return the check by what the columns explain of the squared residuals."""
     tests = None if rows.absent else breusch_pagan(rows)
     if tests is None:
@@ -406,7 +406,7 @@ def check_equal_variance(rows: FittedRows) -> Check:
     )
 
 
-def check_normality(rows: FittedRows) -> Check:
+def check_normality(rows: FittedRows) -> AssumptionCheck:
     """Return the check by the residuals' skewness and kurtosis."""
     if rows.absent:
         return _unchecked("normality", "Jarque–Bera", rows.absent)
@@ -435,7 +435,7 @@ def check_normality(rows: FittedRows) -> Check:
     )
 
 
-def check_existence(influence: Influence) -> Check:
+def check_existence(influence: Influence) -> AssumptionCheck:
     """Return the check by what single rows do: all that a sample can show of moments that are not finite."""
     rows, leverage = influence.rows, influence.leverage
     steepest = int(leverage.argmax())
@@ -468,17 +468,19 @@ def check_existence(influence: Influence) -> Check:
     else:
         how = "very much" if cook[top] > VERY_MUCH else "much" if cook[top] > MUCH else "little, but they are far out"
         words = f"{found}: single rows move the fit {how}; see whether they are right, and fit without them to compare"
-    return Check("existence", ASSUMPTIONS["existence"], measures, far.p_value, verdict, _sentence(words))
+    return AssumptionCheck("existence", ASSUMPTIONS["existence"], measures, far.p_value, verdict, _sentence(words))
 
 
-def _judged(name: str, measures: tuple[Measure, ...], p_value: float, words: Mapping[Judgement, str]) -> Check:
+def _judged(
+    name: str, measures: tuple[Measure, ...], p_value: float, words: Mapping[Judgement, str]
+) -> AssumptionCheck:
     verdict = _verdict(p_value)
-    return Check(name, ASSUMPTIONS[name], measures, p_value, verdict, _sentence(words[verdict]))
+    return AssumptionCheck(name, ASSUMPTIONS[name], measures, p_value, verdict, _sentence(words[verdict]))
 
 
-def _unchecked(name: str, measure: str, reason: str, *others: Measure) -> Check:
+def _unchecked(name: str, measure: str, reason: str, *others: Measure) -> AssumptionCheck:
     absent = Measure(measure, None, absent=reason)
-    return Check(name, ASSUMPTIONS[name], (*others, absent), None, "not checked", _sentence(reason))
+    return AssumptionCheck(name, ASSUMPTIONS[name], (*others, absent), None, "not checked", _sentence(reason))
 
 
 def _verdict(p_value: float) -> Judgement:
@@ -487,7 +489,7 @@ def _verdict(p_value: float) -> Judgement:
     return "doubtful" if p_value >= CONTRADICTED else "contradicted"
 
 
-def _measure(name: str, test: Tested) -> Measure:
+def _measure(name: str, test: TestResult) -> Measure:
     freedom = f"on {test.freedom:g}" + ("" if test.second is None else f" and {test.second:g}")
     return Measure(name, test.statistic, test.p_value, f"{freedom} degrees of freedom")
 
@@ -520,7 +522,7 @@ def diagnose(model: Any, *, terms: Mapping[str, Sequence[str]] | None = None) ->
     >>> [check.verdict for check in sx.diagnose(model).checks]
     ['consistent', 'consistent', 'consistent', 'consistent', 'consistent']
     """
-    return diagnose_rows(Influence(rows_of(model)), terms if terms is not None else getattr(model, "terms_", None))
+    return diagnose_rows(Influence(fitted_rows(model)), terms if terms is not None else getattr(model, "terms_", None))
 
 
 def diagnose_rows(influence: Influence, terms: Mapping[str, Sequence[str]] | None = None) -> Diagnosis:

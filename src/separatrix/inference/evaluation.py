@@ -52,7 +52,7 @@ FEW_CLASSES = 20  # up to which comparing with each is quicker than sorting
 SUM_TOLERANCE = 1e-6  # by which the probabilities of a row may miss 1
 
 
-class JudgedRows(NamedTuple):
+class EvaluatedRows(NamedTuple):
     """Rows of weight above 0: the place of each label among the classes, their probabilities, scores and weights."""
 
     codes: Indices
@@ -62,9 +62,9 @@ class JudgedRows(NamedTuple):
     weights: Floats
 
 
-def judged_rows(
+def evaluated_rows(
     labels: Any, probabilities: Any, classes: Sequence[Any], scores: Any, predicted: Any, weights: Any
-) -> JudgedRows:
+) -> EvaluatedRows:
     """Check and join what is known of the rows; scores (n, K) or, of two classes, (n, 1) of the second."""
     codes = codes_of(labels, classes, "labels")
     n, count = len(codes), len(classes)
@@ -80,9 +80,9 @@ def judged_rows(
     counted = checked_weights(weights, n)
     kept = counted > 0.0
     if kept.all():
-        return JudgedRows(codes, shares, ranks, guesses, counted)
+        return EvaluatedRows(codes, shares, ranks, guesses, counted)
     shares = None if shares is None else shares[kept]
-    return JudgedRows(codes[kept], shares, ranks[kept], guesses[kept], counted[kept])
+    return EvaluatedRows(codes[kept], shares, ranks[kept], guesses[kept], counted[kept])
 
 
 def codes_of(labels: Any, classes: Sequence[Any], name: str) -> Indices:
@@ -244,7 +244,7 @@ def evaluate_classifier(  # noqa: PLR0913  # what is known of the rows, each by 
     """
     require_level(level)
     require_choice("binning", binning, get_args(Binning))
-    rows = judged_rows(labels, probabilities, classes, scores, predicted, weights)
+    rows = evaluated_rows(labels, probabilities, classes, scores, predicted, weights)
     plain = np.asarray(classes).tolist()
     rankings = _rankings(rows, plain, level)
     total = rows.weights.sum()
@@ -267,7 +267,7 @@ def evaluate_classifier(  # noqa: PLR0913  # what is known of the rows, each by 
     )
 
 
-def _rankings(rows: JudgedRows, classes: Sequence[Any], level: float) -> list[Ranking]:
+def _rankings(rows: EvaluatedRows, classes: Sequence[Any], level: float) -> list[Ranking]:
     """Return the ranking of the second of two classes, or of each of several."""
     first = len(classes) - rows.scores.shape[1]
     return [
@@ -276,7 +276,7 @@ def _rankings(rows: JudgedRows, classes: Sequence[Any], level: float) -> list[Ra
     ]
 
 
-def _log_loss(rows: JudgedRows, level: float) -> Estimate:
+def _log_loss(rows: EvaluatedRows, level: float) -> Estimate:
     if rows.probabilities is None:
         return Estimate(None, absent=NO_PROBABILITIES)
     own = rows.probabilities[np.arange(len(rows.codes)), rows.codes]
@@ -288,7 +288,7 @@ def _log_loss(rows: JudgedRows, level: float) -> Estimate:
     return mean_estimate(-np.log(own), rows.weights, level, least=0.0)
 
 
-def _brier(rows: JudgedRows, level: float) -> Estimate:
+def _brier(rows: EvaluatedRows, level: float) -> Estimate:
     if rows.probabilities is None:
         return Estimate(None, absent=NO_PROBABILITIES)
     misses = rows.probabilities.copy()
@@ -297,12 +297,12 @@ def _brier(rows: JudgedRows, level: float) -> Estimate:
     return mean_estimate(squares / 2.0 if misses.shape[1] == 2 else squares, rows.weights, level, least=0.0)
 
 
-def _confusion(rows: JudgedRows, count: int) -> Floats:
+def _confusion(rows: EvaluatedRows, count: int) -> Floats:
     amounts = np.bincount(rows.codes * count + rows.predicted, rows.weights, minlength=count * count)
     return np.asarray(amounts, dtype=np.float64).reshape(count, count)
 
 
-def _reliability(rows: JudgedRows, level: float, binning: Binning) -> Reliability | None:
+def _reliability(rows: EvaluatedRows, level: float, binning: Binning) -> Reliability | None:
     if rows.probabilities is None:
         return None
     if rows.probabilities.shape[1] == 2:

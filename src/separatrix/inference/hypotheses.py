@@ -42,7 +42,7 @@ from separatrix.rendering.sheet import number, p_phrase
 
 
 @dataclass(frozen=True)
-class ModelOutline:
+class TestedModel:
     """A fitted model: its family, free coefficients and likelihood; `objection` says why it may not be tested."""
 
     family: Literal["linear", "logistic", "softmax"]
@@ -69,17 +69,17 @@ class ModelOutline:
 class Outlined(Protocol):
     """A fitted estimator that tells what tests need."""
 
-    def outline(self) -> ModelOutline:
+    def outline(self) -> TestedModel:
         """Return the model's outline."""
         ...
 
 
-def outline_of(model: Any) -> ModelOutline:
+def tested_model(model: Any) -> TestedModel:
     """Return the outline of a fitted estimator, or of a formula's model that is one."""
     inner = getattr(model, "model", model)
     if not hasattr(inner, "outline"):
         raise OptionError(f"{model!r} has no tests; give a fitted LinearRegression or LogisticRegression of separatrix")
-    outline: ModelOutline = inner.outline()
+    outline: TestedModel = inner.outline()
     return outline
 
 
@@ -128,7 +128,7 @@ def nested_test(smaller: Any, larger: Any, *, kind: NestedKind = "f") -> NestedT
     (0.8176, 0.4613)
     """
     kind = require_choice("kind", kind, get_args(NestedKind))
-    few, many = outline_of(smaller), outline_of(larger)
+    few, many = tested_model(smaller), tested_model(larger)
     if few.family != many.family:
         raise OptionError(f"a {few.family} model cannot be nested in a {many.family} one; give two of one family")
     if kind == "f" and many.family != "linear":
@@ -147,7 +147,7 @@ def nested_test(smaller: Any, larger: Any, *, kind: NestedKind = "f") -> NestedT
     return _f(few, many) if kind == "f" else _likelihood_ratio(few, many)
 
 
-def _f(few: ModelOutline, many: ModelOutline) -> NestedTest:
+def _f(few: TestedModel, many: TestedModel) -> NestedTest:
     assert few.least_squares is not None and many.least_squares is not None and many.facts is not None  # noqa: PT018
     k, df = many.rank - few.rank, many.facts.degrees_of_freedom(many.least_squares)
     fall = max(few.least_squares.rss - many.least_squares.rss, 0.0)
@@ -156,7 +156,7 @@ def _f(few: ModelOutline, many: ModelOutline) -> NestedTest:
     return NestedTest("f", statistic, k, df, p_value, "F test, σ² = RSS / (n − rank) of the larger model")
 
 
-def _likelihood_ratio(few: ModelOutline, many: ModelOutline) -> NestedTest:
+def _likelihood_ratio(few: TestedModel, many: TestedModel) -> NestedTest:
     k = many.rank - few.rank
     if few.least_squares is not None and many.least_squares is not None and many.facts is not None:
         statistic = many.facts.rows * math.log(few.least_squares.rss / many.least_squares.rss)
@@ -166,7 +166,7 @@ def _likelihood_ratio(few: ModelOutline, many: ModelOutline) -> NestedTest:
     return NestedTest("likelihood_ratio", statistic, k, None, p_value, "likelihood ratio, χ² of large samples")
 
 
-def _wald(few: ModelOutline, many: ModelOutline, larger: Any) -> NestedTest:
+def _wald(few: TestedModel, many: TestedModel, larger: Any) -> NestedTest:
     inner, outer = few.rows_for("the test"), many.rows_for("the test")
     strange = [name for place, name in enumerate(few.names) if not _has(outer, many.names, name, _column(inner, place))]
     if strange:
@@ -200,7 +200,7 @@ def _refuse_other_rows(few: Problem, many: Problem) -> None:
             )
 
 
-def _refuse_other_meanings(few: ModelOutline, many: ModelOutline) -> None:
+def _refuse_other_meanings(few: TestedModel, many: TestedModel) -> None:
     """Refuse least squares fits whose weights mean repetitions in one and precisions in the other."""
     if few.facts is None or many.facts is None or not (few.facts.weighted and many.facts.weighted):
         return
@@ -215,7 +215,7 @@ def _weights(problem: Problem) -> Floats:
     return np.ones(len(problem.y)) if problem.weights is None else problem.weights
 
 
-def _refuse_other_columns(few: ModelOutline, many: ModelOutline) -> None:
+def _refuse_other_columns(few: TestedModel, many: TestedModel) -> None:
     """Refuse columns of the smaller model that the larger one's do not span."""
     inner, outer = few.rows_for("the test"), many.rows_for("the test")
     places = list(range(len(few.names)))

@@ -42,7 +42,7 @@ from separatrix.design.base import Block
 from separatrix.errors import DataError, OptionError, did_you_mean
 from separatrix.fit.least_squares import LeastSquaresFit
 from separatrix.inference import eligibility
-from separatrix.inference.basis import Frame, make_frame
+from separatrix.inference.basis import OrthonormalBasis, make_basis
 from separatrix.inference.covariance import leverage, rows_counted
 from separatrix.inference.linear import linear_facts
 from separatrix.problem import Problem
@@ -132,11 +132,11 @@ class FittedRows:
         return rest
 
     @cached_property
-    def _frame(self) -> Frame:
-        return make_frame(self.problem, self.fit)
+    def _frame(self) -> OrthonormalBasis:
+        return make_basis(self.problem, self.fit)
 
 
-def rows_of(model: Any) -> FittedRows:
+def fitted_rows(model: Any) -> FittedRows:
     """Return the rows of a fitted LinearRegression without a penalty, or of a formula's model that is one."""
     model = getattr(model, "model", model)
     fit, problem = getattr(model, "least_squares_", None), getattr(model, "_problem", None)
@@ -331,7 +331,7 @@ def influence(model: Any) -> Influence:
     >>> sx.influence(model).leverage.round(3).tolist()
     [0.243, 0.203, 0.73, 0.297, 0.527]
     """
-    return Influence(rows_of(model))
+    return Influence(fitted_rows(model))
 
 
 def _moved(block: Block, share: Floats, inverse: Floats) -> Floats:

@@ -40,9 +40,9 @@ from separatrix.inference.hypotheses import WaldTest, places_of, wald_test_of
 from separatrix.inference.mle import (
     Contrast,
     Estimability,
-    Summit,
+    MaximumLikelihood,
     binary_contrasts,
-    find_summit,
+    find_mle,
     softmax_contrasts,
     variance,
 )
@@ -51,7 +51,7 @@ from separatrix.problem import Problem
 
 
 @dataclass(frozen=True)
-class Errors:
+class StandardErrors:
     """The covariance of the flat coefficients of centred columns; None, and why, where there is none."""
 
     covariance: Floats | None
@@ -74,9 +74,9 @@ class LikelihoodFit:
     reference: int = 0
 
     @cached_property
-    def summit(self) -> Summit | None:
+    def summit(self) -> MaximumLikelihood | None:
         """The maximum of the likelihood or what it tends to; None where all is separated, or nothing is known."""
-        return find_summit(self.problem, self.existence, self.coef)
+        return find_mle(self.problem, self.existence, self.coef)
 
     @cached_property
     def contrasts(self) -> tuple[Contrast, ...]:
@@ -127,20 +127,22 @@ class LikelihoodFit:
         """How many coefficients are free: those of columns that depend on others are not."""
         return len(self.coef) - len(self.estimability.aliases)
 
-    def errors(self, choice: CovarianceChoice) -> Errors:
+    def errors(self, choice: CovarianceChoice) -> StandardErrors:
         """Return the covariance chosen, or why there is none."""
         refuse_others(choice)
         summit = self.summit
         if summit is None:
             known = self.loglik is not None
-            return Errors(None, eligibility.no_maximum(len(self.classes)) if known else eligibility.maximum_not_shown())
+            return StandardErrors(
+                None, eligibility.no_maximum(len(self.classes)) if known else eligibility.maximum_not_shown()
+            )
         if self.weighting and choice.kind == "classical":
-            return Errors(None, eligibility.weights_not_counts(self.weighting))
+            return StandardErrors(None, eligibility.weights_not_counts(self.weighting))
         if choice.kind == "classical":
-            return Errors(summit.covariance)
+            return StandardErrors(summit.covariance)
         if choice.kind in {"HC1", "clustered"} and self.rows <= len(summit.kept):
-            return Errors(None, eligibility.no_degrees_of_freedom(self.rows, len(summit.kept)))
-        return Errors(sandwich(summit, summit.covariance, choice, self.rows, repeated=not self.weighting))
+            return StandardErrors(None, eligibility.no_degrees_of_freedom(self.rows, len(summit.kept)))
+        return StandardErrors(sandwich(summit, summit.covariance, choice, self.rows, repeated=not self.weighting))
 
 
 NAMES = (
@@ -262,7 +264,7 @@ def _exponential(value: float) -> float:
     return math.exp(value) if value < 709.0 else math.inf
 
 
-def _term(fit: LikelihoodFit, contrast: Contrast, errors: Errors, kind: str, level: float) -> Term:
+def _term(fit: LikelihoodFit, contrast: Contrast, errors: StandardErrors, kind: str, level: float) -> Term:
     reason, summit = fit.estimability.reason(contrast), fit.summit
     if reason or summit is None:
         return Term(contrast.name, None, absent=reason, output=contrast.output)

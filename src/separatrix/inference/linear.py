@@ -27,7 +27,7 @@ from separatrix.design.moments import residual_sums
 from separatrix.errors import counted
 from separatrix.fit.least_squares import LeastSquaresFit
 from separatrix.inference import eligibility
-from separatrix.inference.basis import Frame, wald_statistic
+from separatrix.inference.basis import OrthonormalBasis, wald_statistic
 from separatrix.inference.covariance import (
     CovarianceChoice,
     WeightMeaning,
@@ -227,7 +227,7 @@ def find_covariance(
     return CoefficientCovariance(frame.to_users(core), df, choice, overall=overall)
 
 
-def _overall_form(frame: Frame, core: Floats, fit: LeastSquaresFit) -> float | None:
+def _overall_form(frame: OrthonormalBasis, core: Floats, fit: LeastSquaresFit) -> float | None:
     """Return b·V⁻¹·b of all coefficients but the intercept, in coordinates, where it keeps its digits."""
     virtual = int(frame.means is not None)
     kept = np.setdiff1d(np.arange(virtual, len(fit.coef)), fit.aliased)

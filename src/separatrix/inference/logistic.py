@@ -19,7 +19,7 @@ from separatrix.design.base import Design
 from separatrix.errors import DataError, OptionError, SeparationError
 from separatrix.inference import eligibility
 from separatrix.inference.covariance import CovarianceChoice, choose_covariance
-from separatrix.inference.hypotheses import ModelOutline, WaldTest
+from separatrix.inference.hypotheses import TestedModel, WaldTest
 from separatrix.inference.likelihood import LikelihoodFit, each_class_table, likelihood_table, likelihood_wald_test
 from separatrix.inference.prediction import likelihood_intervals, score_intervals
 from separatrix.inference.profile import FirthFit, Interval, firth_table, fit_firth
@@ -36,7 +36,7 @@ class ProbabilityInterval(NamedTuple):
 
 
 @dataclass(frozen=True)
-class RowsGiven:
+class SampleRows:
     """How many rows a fit was given, and which of them count, those of a weight above 0 (None: all)."""
 
     count: int
@@ -58,7 +58,7 @@ class LogisticModel:
 
     fits: tuple[LikelihoodFit, ...]
     classes: tuple[Any, ...]
-    rows: RowsGiven
+    rows: SampleRows
     firth: FirthFit | None = None
 
     def table(self, covariance: object, groups: Any, level: float) -> InferenceTable:
@@ -106,14 +106,14 @@ class LogisticModel:
         choice = self._choice(covariance, groups)
         return likelihood_wald_test(self.fits[0], choice, names)
 
-    def outline(self) -> ModelOutline:
+    def outline(self) -> TestedModel:
         """Return what tests of nested models need."""
         fit, objection = self.fits[0], self.objection
         if not objection and fit.weighting:
             objection = eligibility.weights_not_counts(fit.weighting)
         height = math.nan if objection or fit.loglik is None else fit.loglik
         several = len(fit.classes) > 2
-        return ModelOutline(
+        return TestedModel(
             "softmax" if several else "logistic", fit.problem.design.names, fit.free, height, fit.problem, objection
         )
 

@@ -59,7 +59,7 @@ LARGEST_CHANGE = 5.0  # of a score in one step, where the curvature is a guess
 HALVINGS = 30
 
 
-class Outlook(NamedTuple):
+class LikelihoodExpansion(NamedTuple):
     """At some coefficients: the height, its gradient, and the information."""
 
     height: float
@@ -67,38 +67,40 @@ class Outlook(NamedTuple):
     information: Floats
 
 
-class Hill(Protocol):
+class LogLikelihood(Protocol):
     """A log-likelihood of some coefficients, (m,)."""
 
     @property
     def exact(self) -> bool:
         """Whether the information is minus the Hessian."""
 
-    def look(self, coef: Floats) -> Outlook | None:
+    def look(self, coef: Floats) -> LikelihoodExpansion | None:
         """Return the outlook at coefficients; None so far out that there is no information."""
 
     def largest_score(self, change: Floats) -> float:
         """Return the largest change of a score that a change of the coefficients makes."""
 
 
-class Climb(NamedTuple):
+class Maximum(NamedTuple):
     """Where a climb ended, and the height at each step of it."""
 
     coef: Floats
-    outlook: Outlook
+    outlook: LikelihoodExpansion
     heights: list[float]
 
 
-def climb(hill: Hill, coef: Floats, basis: Floats | None = None, tolerance: float = DECREMENT_TOLERANCE) -> Climb:
+def maximise(
+    hill: LogLikelihood, coef: Floats, basis: Floats | None = None, tolerance: float = DECREMENT_TOLERANCE
+) -> Maximum:
     """Maximise a height over coef plus the range of a basis, (m, k), within the tolerance or as far as floats see.
 
     Without a basis, in the whole space.
     """
     with one_blas_thread():
-        return _climb(hill, coef, basis, tolerance)
+        return _maximise(hill, coef, basis, tolerance)
 
 
-def _climb(hill: Hill, coef: Floats, basis: Floats | None, tolerance: float) -> Climb:
+def _maximise(hill: LogLikelihood, coef: Floats, basis: Floats | None, tolerance: float) -> Maximum:
     here = hill.look(coef)
     if here is None:
         raise ArithmeticError("there is no information at the start of a climb")
@@ -118,10 +120,10 @@ def _climb(hill: Hill, coef: Floats, basis: Floats | None, tolerance: float) -> 
         secants.append((length * change, fall if basis is None else basis.T @ fall))
         coef, here = coef + length * step, there
         heights.append(here.height)
-    return Climb(coef, here, heights)
+    return Maximum(coef, here, heights)
 
 
-def _restricted(outlook: Outlook, basis: Floats | None) -> tuple[Floats, Floats]:
+def _restricted(outlook: LikelihoodExpansion, basis: Floats | None) -> tuple[Floats, Floats]:
     """Return the gradient and the information in the coordinates of a basis."""
     if basis is None:
         return outlook.gradient, outlook.information
@@ -151,7 +153,9 @@ def solve_scaled(information: Floats, right: Floats) -> Floats:
     return np.asarray(np.linalg.solve(information / np.outer(scale, scale), right / scale) / scale)
 
 
-def _rise(hill: Hill, coef: Floats, here: Outlook, change: Floats, gain: float) -> tuple[float, Outlook] | None:
+def _rise(
+    hill: LogLikelihood, coef: Floats, here: LikelihoodExpansion, change: Floats, gain: float
+) -> tuple[float, LikelihoodExpansion] | None:
     """Return the first length of 1, ½, ¼, … at which it is higher; where floats cannot see that, the slope flatter."""
     blind = gain <= ROUNDING * abs(here.height)
     length = 1.0 if hill.exact else LARGEST_CHANGE / max(hill.largest_score(change), LARGEST_CHANGE)
@@ -309,21 +313,21 @@ MLE_TOLERANCE = 1e-14  # of ½ ∇ᵗI⁻¹∇: a ten-millionth of a standard er
 
 
 @dataclass(frozen=True)
-class LikelihoodHill:
+class RowLogLikelihood:
     """ℓ of a problem's rows; of several classes, `pairs` (n, K) are those that count, None: all."""
 
     problem: Problem
     pairs: Bools | None = None
     exact: ClassVar[bool] = True
 
-    def look(self, coef: Floats) -> Outlook | None:
+    def look(self, coef: Floats) -> LikelihoodExpansion | None:
         """Return ℓ, its gradient and the information, in one pass."""
         found = self._expand(self.shaped(coef))
         assert found.gradient is not None  # order 2 has both
         assert found.hessian is not None
         total, free = self.problem.total_weight, self._free
         gradient, hessian = found.gradient.ravel()[free], found.hessian[np.ix_(free, free)]
-        return Outlook(-total * found.value, -total * gradient, total * hessian)
+        return LikelihoodExpansion(-total * found.value, -total * gradient, total * hessian)
 
     def largest_score(self, change: Floats) -> float:
         """Return the largest change of a score."""
@@ -371,14 +375,14 @@ def _of_pairs_left(pointwise: WeightedLoss, eta: Floats, order: int, pairs: Any,
 
 
 @dataclass(frozen=True)
-class Summit:
+class MaximumLikelihood:
     """The top of a hill, in coordinates whose columns lie near 0, and what leads back to the user's.
 
     `kept` are the flat coefficients that the information is taken of.
     """
 
-    hill: LikelihoodHill
-    top: Climb
+    hill: RowLogLikelihood
+    top: Maximum
     centre: Floats
     kept: Indices
     short: float  # how far the fit was from here, in standard errors
@@ -445,7 +449,7 @@ def variance(row: Floats, covariance: Floats) -> float:
     return max(float(row[used] @ covariance[np.ix_(used, used)] @ row[used]), 0.0)
 
 
-def find_summit(problem: Problem, existence: SeparabilityCertificate, coef: Floats) -> Summit | None:
+def find_mle(problem: Problem, existence: SeparabilityCertificate, coef: Floats) -> MaximumLikelihood | None:
     """Return the top of the likelihood, or what it tends to, near the fit's flat coefficients; None without any.
 
     There is none where the classes are completely separated, or where that is not decided.
@@ -453,30 +457,30 @@ def find_summit(problem: Problem, existence: SeparabilityCertificate, coef: Floa
     if existence.proof is None or existence.verdict == "undecided":
         return None
     near, centre = problem.centred()
-    hill = _hill(near, problem, existence)
+    hill = _log_likelihood(near, problem, existence)
     p = problem.design.shape[1]
     start = np.concatenate([shift_intercept(part, centre, 1.0) for part in coef.reshape(-1, p)])
     kept = independent_columns(existence.proof.relations, len(coef), p, centre)
-    top = climb(hill, start, None if len(kept) == len(coef) else np.eye(len(coef))[:, kept], MLE_TOLERANCE)
+    top = maximise(hill, start, None if len(kept) == len(coef) else np.eye(len(coef))[:, kept], MLE_TOLERANCE)
     if near.design is not problem.design:
         problem.design.passes += near.design.passes
     moved = (top.coef - start)[kept]
     information = top.outlook.information[np.ix_(kept, kept)]
-    return Summit(hill, top, centre, kept, float(np.sqrt(max(moved @ information @ moved, 0.0))))
+    return MaximumLikelihood(hill, top, centre, kept, float(np.sqrt(max(moved @ information @ moved, 0.0))))
 
 
-def _hill(near: Problem, given: Problem, existence: SeparabilityCertificate) -> LikelihoodHill:
+def _log_likelihood(near: Problem, given: Problem, existence: SeparabilityCertificate) -> RowLogLikelihood:
     """Return the likelihood of the pairs that the direction leaves at 0."""
     if existence.weights is None:
-        return LikelihoodHill(near)
+        return RowLogLikelihood(near)
     several = near.loss.target == "classes"
     codes = np.asarray(given.y, dtype=np.intp) if several else (given.y > 0.0).astype(np.intp)
     rays = make_rays(given.design, codes, len(existence.classes))
     left = rays.signs(existence.weights, np.arange(rays.count)) == 0
     if not several:
         weights = np.ones(len(left)) if near.weights is None else near.weights
-        return LikelihoodHill(replace(near, weights=np.where(left, weights, 0.0)))
-    return LikelihoodHill(near, _pairs(codes, left.reshape(len(codes), -1)))
+        return RowLogLikelihood(replace(near, weights=np.where(left, weights, 0.0)))
+    return RowLogLikelihood(near, _pairs(codes, left.reshape(len(codes), -1)))
 
 
 def _pairs(codes: Indices, left: Bools) -> Bools:

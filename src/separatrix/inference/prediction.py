@@ -35,19 +35,19 @@ from separatrix.design.base import Block, Design
 from separatrix.errors import DataError, OptionError, SeparationError, require_number
 from separatrix.fit.least_squares import LeastSquaresFit
 from separatrix.inference import eligibility
-from separatrix.inference.basis import Frame, squared_lengths, upper_factor
+from separatrix.inference.basis import OrthonormalBasis, squared_lengths, upper_factor
 from separatrix.inference.likelihood import LikelihoodFit
 from separatrix.inference.linear import LinearFacts
 from separatrix.inference.mle import (
-    Climb,
     Contrast,
-    LikelihoodHill,
-    Summit,
+    Maximum,
+    MaximumLikelihood,
+    RowLogLikelihood,
     contrast_row,
     independent_columns,
     variance,
 )
-from separatrix.inference.profile import Interval, Peak, flat_interval, profile_interval, unbounded_interval
+from separatrix.inference.profile import Interval, Profile, flat_interval, profile_interval, unbounded_interval
 from separatrix.numerics import sigmoid
 
 ROUNDING = 1e-9  # relative to the sizes of a row's parts: a relation between columns that holds
@@ -83,19 +83,19 @@ def _interval(fit: LikelihoodFit, contrast: Contrast, level: float) -> Interval:
     row = summit.row(contrast.entries)
     if not summit.sees(row):
         return Interval(contrast.name, *[math.nan] * 6)
-    peak = Peak(summit.hill, summit.loglik, summit.top, summit.space)
+    peak = Profile(summit.hill, summit.loglik, summit.top, summit.space)
     return profile_interval(peak, row, contrast.name, math.sqrt(variance(row, summit.covariance)), level)
 
 
-def _whole(fit: LikelihoodFit) -> tuple[Peak, Floats]:
+def _whole(fit: LikelihoodFit) -> tuple[Profile, Floats]:
     """Return the likelihood of all rows below its supremum, seen from 0, and the centre of its columns."""
     near, centre = fit.problem.centred()
-    hill, zero, p = LikelihoodHill(near), np.zeros(len(fit.coef)), fit.problem.design.shape[1]
+    hill, zero, p = RowLogLikelihood(near), np.zeros(len(fit.coef)), fit.problem.design.shape[1]
     space = np.eye(len(zero))[:, independent_columns(fit.estimability.aliases, len(zero), p, centre)]
     here, height = hill.look(zero), fit.loglik
     assert here is not None  # at scores of 0 all rows count
     assert height is not None
-    return Peak(hill, height, Climb(zero, here, []), space), centre
+    return Profile(hill, height, Maximum(zero, here, []), space), centre
 
 
 def score_intervals(fit: LikelihoodFit, covariance: Floats, design: Design, level: float) -> ScoreInterval:
@@ -113,7 +113,7 @@ def score_intervals(fit: LikelihoodFit, covariance: Floats, design: Design, leve
     return ScoreInterval(score, score - reach, score + reach)
 
 
-def _root(summit: Summit, covariance: Floats) -> Floats:
+def _root(summit: MaximumLikelihood, covariance: Floats) -> Floats:
     """Return a root R of a covariance in the columns kept, RRᵗ."""
     root = np.zeros((len(covariance), len(summit.kept)))
     root[summit.kept] = upper_factor(covariance[np.ix_(summit.kept, summit.kept)])
@@ -159,7 +159,7 @@ class LinearPredictor(NamedTuple):
 
     fit: LeastSquaresFit
     facts: LinearFacts
-    frame: Frame
+    frame: OrthonormalBasis
 
 
 def prediction_interval(

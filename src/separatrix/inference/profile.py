@@ -42,7 +42,15 @@ from separatrix.fit.result import FitResult, Status, Trace
 from separatrix.inference import eligibility
 from separatrix.inference.covariance import rows_counted
 from separatrix.inference.likelihood import with_ratios
-from separatrix.inference.mle import DECREMENT_TOLERANCE, Climb, Hill, Outlook, climb, solve_scaled, uncentring
+from separatrix.inference.mle import (
+    DECREMENT_TOLERANCE,
+    LikelihoodExpansion,
+    LogLikelihood,
+    Maximum,
+    maximise,
+    solve_scaled,
+    uncentring,
+)
 from separatrix.inference.table import InferenceTable, Measure, Term
 from separatrix.problem import Problem
 
@@ -64,16 +72,16 @@ class Interval(NamedTuple):
     statistic: float
 
 
-class Peak(NamedTuple):
+class Profile(NamedTuple):
     """A hill, the height that drops are taken from, where climbs start, and a basis (m, k) of the space they are in."""
 
-    hill: Hill
+    hill: LogLikelihood
     height: float
-    start: Climb
+    start: Maximum
     space: Floats
 
 
-def profile_interval(peak: Peak, row: Floats, name: str, error: float, level: float) -> Interval:
+def profile_interval(peak: Profile, row: Floats, name: str, error: float, level: float) -> Interval:
     """Return the interval of row·w, whose estimate is at the peak's start, by the two roots of its profile."""
     estimate = float(row @ peak.start.coef)
     drop = _profile(peak, row)
@@ -82,7 +90,7 @@ def profile_interval(peak: Peak, row: Floats, name: str, error: float, level: fl
     return _interval(name, (estimate, error), (lower, upper), drop(0.0))
 
 
-def unbounded_interval(peak: Peak, row: Floats, name: str, level: float) -> Interval:
+def unbounded_interval(peak: Profile, row: Floats, name: str, level: float) -> Interval:
     """Return the interval of row·w, which runs to infinity, to where the profile rises; the peak's start is at 0.
 
     A profile that is as high at 0 as anywhere is so everywhere: the likelihood then runs off to either side.
@@ -106,7 +114,7 @@ def _interval(name: str, estimate: tuple[float, float], ends: tuple[float, float
     return Interval(name, *estimate, *ends, float(scipy.special.chdtrc(1, statistic)), statistic)
 
 
-def _profile(peak: Peak, row: Floats) -> Callable[[float], float]:
+def _profile(peak: Profile, row: Floats) -> Callable[[float], float]:
     """Return 2 (height − max{ℓ: row·w = b}) as a function of b, each fit started at the one before."""
     inside = peak.space.T @ row
     basis = peak.space @ _level_basis(inside, np.diag(peak.space.T @ peak.start.outlook.information @ peak.space))
@@ -117,7 +125,7 @@ def _profile(peak: Peak, row: Floats) -> Callable[[float], float]:
         near = last[0]
         along = _along(near, peak.space, inside)
         start = near.coef + along * ((value - float(row @ near.coef)) / float(row @ along))
-        last[0] = climb(peak.hill, start, basis, PROFILE_TOLERANCE)
+        last[0] = maximise(peak.hill, start, basis, PROFILE_TOLERANCE)
         return max(2.0 * (peak.height - last[0].outlook.height), 0.0)
 
     return drop
@@ -132,7 +140,7 @@ def _level_basis(row: Floats, information: Floats) -> Floats:
     return basis
 
 
-def _along(near: Climb, space: Floats, inside: Floats) -> Floats:
+def _along(near: Maximum, space: Floats, inside: Floats) -> Floats:
     """Return the direction in which the best of the other coefficients follow; where that is not seen, straight."""
     try:
         along = space @ solve_scaled(space.T @ near.outlook.information @ space, inside)
@@ -141,7 +149,7 @@ def _along(near: Climb, space: Floats, inside: Floats) -> Floats:
     return along if float(inside @ (space.T @ along)) > 0.0 and np.isfinite(along).all() else space @ inside
 
 
-def _error(peak: Peak, row: Floats) -> float:
+def _error(peak: Profile, row: Floats) -> float:
     """Return the standard error of row·w by the information at the start."""
     inside = peak.space.T @ row
     information = peak.space.T @ peak.start.outlook.information @ peak.space
@@ -189,19 +197,19 @@ class FirthFit:
 
 
 @dataclass(frozen=True)
-class _FirthHill:
+class _FirthLikelihood:
     """ℓ* of a problem; the information is only a guess at minus its Hessian."""
 
     problem: Problem
     exact: ClassVar[bool] = False
 
-    def look(self, coef: Floats) -> Outlook | None:
+    def look(self, coef: Floats) -> LikelihoodExpansion | None:
         """Return ℓ*, its gradient and the information; None so far out that the information is singular."""
         try:
             point = jeffreys_point(self.problem, coef)
         except DataError:
             return None
-        return Outlook(point.penalised, point.gradient, point.information)
+        return LikelihoodExpansion(point.penalised, point.gradient, point.information)
 
     def largest_score(self, change: Floats) -> float:
         """Return the largest change of a score."""
@@ -212,11 +220,11 @@ def fit_firth(problem: Problem, labels: tuple[Any, Any], *, level: float = 0.95)
     """Fit an unpenalised logistic problem of full rank, and profile every coefficient."""
     passes_before, began = problem.design.passes, time.perf_counter()
     near, centre = problem.centred()
-    hill, space = _FirthHill(near), np.eye(len(near.zero_coef()))
+    hill, space = _FirthLikelihood(near), np.eye(len(near.zero_coef()))
     jeffreys_point(near, near.zero_coef())  # refuses columns that depend on others, by name
-    top = climb(hill, near.zero_coef(), space)
+    top = maximise(hill, near.zero_coef(), space)
     point = jeffreys_point(near, top.coef)
-    intervals = _intervals(Peak(hill, top.outlook.height, top, space), near, centre, point, level)
+    intervals = _intervals(Profile(hill, top.outlook.height, top, space), near, centre, point, level)
     if near.design is not problem.design:
         problem.design.passes += near.design.passes
     result = _result(problem, top, point, shift_intercept(top.coef, centre, -1.0), labels)
@@ -225,7 +233,7 @@ def fit_firth(problem: Problem, labels: tuple[Any, Any], *, level: float = 0.95)
 
 
 def _intervals(
-    peak: Peak, problem: Problem, centre: Floats, point: JeffreysPoint, level: float
+    peak: Profile, problem: Problem, centre: Floats, point: JeffreysPoint, level: float
 ) -> tuple[Interval, ...]:
     to_users = uncentring(len(peak.space), centre)
     errors = np.sqrt(np.diag(to_users @ point.covariance @ to_users.T))
@@ -235,7 +243,7 @@ def _intervals(
     )
 
 
-def _result(problem: Problem, top: Climb, point: JeffreysPoint, coef: Floats, labels: tuple[Any, Any]) -> FitResult:
+def _result(problem: Problem, top: Maximum, point: JeffreysPoint, coef: Floats, labels: tuple[Any, Any]) -> FitResult:
     virtual = int(problem.design.virtual)
     certificate = BiasReductionCertificate(
         coef=coef,

@@ -16,7 +16,7 @@ from separatrix.jit import loop, reduction
 from separatrix.loops.rows import dense_dot
 
 
-class Kinks(NamedTuple):
+class L1Penalty(NamedTuple):
     """What each coordinate has beside the quadratic, and what its slope is compared with; each (k,)."""
 
     threshold: Any
@@ -24,7 +24,7 @@ class Kinks(NamedTuple):
     scale: Any
 
 
-class Weighed(NamedTuple):
+class WeightedColumns(NamedTuple):
     """Columns (CSC): their entries, the same times the weights of their rows, the rows, where each starts.
 
     `sums` are the weighted sums of the columns and `total` that of ones: with a column of ones beside them, free to
@@ -52,7 +52,7 @@ def best_place(old: float, gradient: float, curvature: float, threshold: float, 
 
 
 @loop
-def descend(gram: Any, gradient: Any, coef: Any, kinks: Kinks, tolerance: float, visits: int) -> float:
+def descend(gram: Any, gradient: Any, coef: Any, kinks: L1Penalty, tolerance: float, visits: int) -> float:
     """Move `coef` and its `gradient` in place until no visit changes a slope by more than tolerance·scale.
 
     Ends also after about as many visits as allowed. Returns the largest change of the last cycle over all coordinates,
@@ -88,7 +88,7 @@ def descend(gram: Any, gradient: Any, coef: Any, kinks: Kinks, tolerance: float,
 
 @loop
 def descend_columns(
-    columns: Weighed, residual: Any, shift: float, coef: Any, kinks: Kinks, tolerance: float, cycles: int
+    columns: WeightedColumns, residual: Any, shift: float, coef: Any, kinks: L1Penalty, tolerance: float, cycles: int
 ) -> tuple[float, float]:
     """Do as `descend` does, moving `coef` and the residuals; return the largest change and the free ones' shift."""
     values, weighted, rows, starts, diagonal, sums, total = columns
@@ -122,7 +122,7 @@ def descend_columns(
 
 
 @loop
-def weigh(columns: Weighed, weights: Any, flat: float) -> None:
+def weigh_columns(columns: WeightedColumns, weights: Any, flat: float) -> None:
     """Write the entries times the weights of their rows, the columns' sums, and what is left of their squares."""
     values, weighted, rows, starts, diagonal, sums, total = columns
     for j in range(diagonal.size):

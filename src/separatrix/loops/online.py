@@ -34,7 +34,7 @@ class Rule(NamedTuple):
     streak_goal: int
 
 
-class Weights(NamedTuple):
+class OnlineWeights(NamedTuple):
     """The weights, the sum that turns them into their average, and the pocket; empty where not kept."""
 
     current: Any
@@ -77,7 +77,7 @@ def count_mistakes(rows: Rows, y: Any, tie: int, margin: float, weights: Any, co
 
 
 @loop
-def fill_pocket(rows: Rows, y: Any, rule: Rule, weights: Weights, counters: Any) -> None:
+def fill_pocket(rows: Rows, y: Any, rule: Rule, weights: OnlineWeights, counters: Any) -> None:
     """Keep the weights if their run of correct visits is a record and they make fewer mistakes on all rows."""
     if counters[STREAK] <= counters[POCKET_RUN]:
         return
@@ -101,7 +101,9 @@ def update_limit(rule: Rule, log: Log, counters: Any) -> int:
 
 
 @loop
-def perceptron_visits(rows: Rows, y: Any, order: Any, rule: Rule, weights: Weights, log: Log, counters: Any) -> None:
+def perceptron_visits(
+    rows: Rows, y: Any, order: Any, rule: Rule, weights: OnlineWeights, log: Log, counters: Any
+) -> None:
     """Visit rows in the order given (in turn if `order` is empty) and correct each mistake.
 
     The rows' arrays have names of their own, and what a visit does is not split into smaller loops: each array that

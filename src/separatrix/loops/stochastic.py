@@ -33,7 +33,7 @@ class Schedule(NamedTuple):
     strength: float
 
 
-class Weights(NamedTuple):
+class StochasticWeights(NamedTuple):
     """The weights, those of stored columns to be multiplied by the scale; the lag of their sum, empty if not kept."""
 
     current: Any
@@ -60,7 +60,9 @@ def visits_down(of_loss: Scalar[..., Any]) -> Loop[..., None]:
 
 
 @loop
-def stochastic_visits(rows: Rows, y: Any, shares: Any, order: Any, schedule: Schedule, weights: Weights) -> None:
+def stochastic_visits(
+    rows: Rows, y: Any, shares: Any, order: Any, schedule: Schedule, weights: StochasticWeights
+) -> None:
     """Visit every row once, in the order given (in turn if `order` is empty); `shares` are weights of rows, or empty.
 
     The rows' arrays have names of their own here: to hand arrays on costs some 10 ns each, more than a short row.

@@ -6,8 +6,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from separatrix.errors import renamed
 from separatrix.losses.base import Loss, ScalarLoss
-from separatrix.losses.margin import Hinge, Logistic, Perceptron, SquaredHinge, ZeroOne
+from separatrix.losses.margin import Hinge, Logistic, PerceptronLoss, SquaredHinge, ZeroOne
 from separatrix.losses.softmax import Softmax
 from separatrix.losses.squared import Squared
 
@@ -16,7 +19,7 @@ __all__ = [
     "Hinge",
     "Logistic",
     "Loss",
-    "Perceptron",
+    "PerceptronLoss",
     "ScalarLoss",
     "Softmax",
     "Squared",
@@ -24,4 +27,8 @@ __all__ = [
     "ZeroOne",
 ]
 
-ALL: tuple[Loss, ...] = (ZeroOne(), Perceptron(), Hinge(), SquaredHinge(), Logistic(), Squared(), Softmax())
+ALL: tuple[Loss, ...] = (ZeroOne(), PerceptronLoss(), Hinge(), SquaredHinge(), Logistic(), Squared(), Softmax())
+
+
+def __getattr__(name: str) -> Any:
+    return renamed(__name__, {"Perceptron": PerceptronLoss}, name)

@@ -119,12 +119,12 @@ class Logistic(ScalarLoss):
 
 
 @dataclass(frozen=True)
-class Perceptron(ScalarLoss):
+class PerceptronLoss(ScalarLoss):
     """How far a score is on the wrong side, max(0, −m).
 
     Reference: Rosenblatt, The perceptron (1958).
 
-    >>> print(Perceptron().of_margin(-0.5), Perceptron().of_margin(0.5))
+    >>> print(PerceptronLoss().of_margin(-0.5), PerceptronLoss().of_margin(0.5))
     0.5 0.0
     """
 

@@ -24,7 +24,7 @@ from separatrix.errors import ModelFileError, counted
 from separatrix.model.provenance import data_digest
 from separatrix.model.record import Model
 from separatrix.model.storage import Storage
-from separatrix.model.target import find_goal, read_target
+from separatrix.model.target import find_target, read_target
 from separatrix.model.train import with_known_target
 from separatrix.tables.source import TableSource, as_source
 from separatrix.tables.table import Table
@@ -52,7 +52,7 @@ def certified_rows(
 ) -> Iterator[CertifiedRows]:
     """Have the rows of a table as the fit of a model would have had them; those without a target are left out."""
     known, _ = with_known_target(as_source(table), model.target, model.encoding.missing)
-    goal = find_goal(read_target(known, model.target), model.target, model.task)
+    goal = find_target(read_target(known, model.target), model.target, model.task)
     with storage.opened({}) as keeper, keeper.hold(model.encoding, known) as held:
         y = goal.y[held.kept]
         same = data_digest(held.stored, y) == model.data.get("sha256")

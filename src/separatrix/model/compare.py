@@ -36,7 +36,7 @@ MOST_PASSES = 1000  # of the perceptron, which may never end
 MEASURED = ("perceptron", "hinge", "squared", "logistic")
 
 
-class Weighed(NamedTuple):
+class LinearFit(NamedTuple):
     """A fit, and its weights (p,) and intercept in the units of the rows."""
 
     result: FitResult
@@ -49,7 +49,7 @@ class Weighed(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Compared:
+class LearnerRow:
     """A learner: its update, what it minimises, its fit, the rows it has wrong, its margin, and the losses there.
 
     `margin` is the distance of the nearest row from the boundary, None where a row is on the wrong side. `apart` is how
@@ -59,14 +59,14 @@ class Compared:
     learner: str
     error: str
     minimises: str
-    fit: Weighed
+    fit: LinearFit
     mistakes: int
     margin: float | None
     losses: Mapping[str, float]
     apart: int | None = None
 
 
-class Refused(NamedTuple):
+class RefusedLearner(NamedTuple):
     """A learner that could not be fitted, and why."""
 
     learner: str
@@ -77,7 +77,7 @@ class _Entry(NamedTuple):
     learner: str
     error: str
     minimises: str
-    fit: Callable[[TrainingRows], Weighed]
+    fit: Callable[[TrainingRows], LinearFit]
 
 
 def compare_learners(
@@ -87,7 +87,7 @@ def compare_learners(
     split: tuple[TrainingRows, TrainingRows] | None = None,
     max_passes: int = MOST_PASSES,
     watch: Watch | None = None,
-) -> tuple[list[Compared], list[Refused]]:
+) -> tuple[list[LearnerRow], list[RefusedLearner]]:
     """Fit each learner to rows of two classes, and measure it; `split` is (rows to fit, rows kept apart)."""
     compared, refused = [], []
     for entry in _entries(intercept, max_passes, watch):
@@ -95,9 +95,9 @@ def compare_learners(
             fit = entry.fit(rows)
             apart = None if split is None else _wrong(entry.fit(split[0]), split[1])
         except OverlapError:
-            refused.append(Refused(entry.learner, "no halfspace separates the rows, which is proved"))
+            refused.append(RefusedLearner(entry.learner, "no halfspace separates the rows, which is proved"))
         except SeparatrixError as problem:
-            refused.append(Refused(entry.learner, str(problem)))
+            refused.append(RefusedLearner(entry.learner, str(problem)))
         else:
             compared.append(_measured(entry, fit, rows, apart))
     if not compared:
@@ -108,28 +108,28 @@ def compare_learners(
 def _entries(intercept: bool, max_passes: int, watch: Watch | None) -> Iterator[_Entry]:
     options = LearnOptions(intercept=intercept)
 
-    def perceptron(rows: TrainingRows) -> Weighed:
+    def perceptron(rows: TrainingRows) -> LinearFit:
         asked = PerceptronOptions(keep="best", max_passes=max_passes)
         fitted = fit_perceptron(rows.design(intercept), rows.targets(), asked, labels=_labels(rows), watch=watch)
         return _weighed(fitted.result)
 
-    def least_squares(rows: TrainingRows) -> Weighed:
+    def least_squares(rows: TrainingRows) -> LinearFit:
         problem, asked = Problem(rows.design(intercept), rows.targets(), Squared()), ConvexOptions()
         fitted = fit_convex(problem, asked, watch=watch)
         return _weighed(linear_result(problem, fitted, asked, labels=_labels(rows)))
 
-    def logistic(rows: TrainingRows) -> Weighed:
+    def logistic(rows: TrainingRows) -> LinearFit:
         problem = logistic_problem(rows.design(intercept), rows.targets(), rows.labels)
         return _weighed(fit_logistic(problem, ConvexOptions(), labels=rows.labels, watch=watch).result)
 
-    def widest(rows: TrainingRows) -> Weighed:
+    def widest(rows: TrainingRows) -> LinearFit:
         design = rows.design(intercept)
         return _weighed(fit_max_margin(design, rows.targets(), MarginOptions(), labels=_labels(rows), watch=watch))
 
-    def learned(name: str) -> Callable[[TrainingRows], Weighed]:
-        def fit(rows: TrainingRows) -> Weighed:
+    def learned(name: str) -> Callable[[TrainingRows], LinearFit]:
+        def fit(rows: TrainingRows) -> LinearFit:
             found = LEARNERS[name].learn(rows, options, watch)
-            return Weighed(found.result, found.coef[0], float(found.intercept[0]))
+            return LinearFit(found.result, found.coef[0], float(found.intercept[0]))
 
         return fit
 
@@ -147,19 +147,19 @@ def _labels(rows: TrainingRows) -> tuple[object, object]:
     return negative, positive
 
 
-def _weighed(result: FitResult) -> Weighed:
+def _weighed(result: FitResult) -> LinearFit:
     coef, intercept = one_row_each(result.coef, result.intercept)
-    return Weighed(result, coef[0], float(intercept[0]))
+    return LinearFit(result, coef[0], float(intercept[0]))
 
 
-def _wrong(fit: Weighed, rows: TrainingRows) -> int:
+def _wrong(fit: LinearFit, rows: TrainingRows) -> int:
     return int(np.sum(predicted_signs(fit.scores(rows), "positive") != rows.targets()))
 
 
-def _measured(entry: _Entry, fit: Weighed, rows: TrainingRows, apart: int | None) -> Compared:
+def _measured(entry: _Entry, fit: LinearFit, rows: TrainingRows, apart: int | None) -> LearnerRow:
     scores, signs, length = fit.scores(rows), rows.targets(), float(np.linalg.norm(fit.coef))
     known = {loss.name: loss for loss in losses.ALL}
     means = {name: float(np.mean(known[name].value(scores, signs))) for name in MEASURED}
     least = float((signs * scores).min())
     margin = least / length if least > 0.0 and length > 0.0 else None
-    return Compared(entry.learner, entry.error, entry.minimises, fit, _wrong(fit, rows), margin, means, apart)
+    return LearnerRow(entry.learner, entry.error, entry.minimises, fit, _wrong(fit, rows), margin, means, apart)

@@ -50,7 +50,7 @@ TIES: tuple[Side, ...] = ("positive", "negative")
 
 
 @dataclass(frozen=True)
-class Rule:
+class DecisionRule:
     """The link, which side a score on the boundary is on, and from what probability the second class is predicted."""
 
     link: Link = "none"

@@ -26,7 +26,7 @@ from separatrix.errors import ModelFileError, OptionError
 from separatrix.files import write_whole
 from separatrix.inference.prediction import Covariance
 from separatrix.inference.table import InferenceTable, Measure, Statistic, Term
-from separatrix.model.decision_rule import LINKS, TIES, Link, Rule, Side
+from separatrix.model.decision_rule import LINKS, TIES, DecisionRule, Link, Side
 from separatrix.model.record import TASKS, Label, Model, Task
 from separatrix.tables.table import KINDS
 
@@ -173,7 +173,7 @@ def _classes(record: Record) -> tuple[Label, ...]:
     return tuple(labels)
 
 
-def _rule(record: Record, classes: tuple[Label, ...] | None) -> Rule:
+def _rule(record: Record, classes: tuple[Label, ...] | None) -> DecisionRule:
     link: Link = _one_of(record, "link", LINKS)
     tie: Side = _one_of(record, "tie", TIES)
     threshold = record.number("threshold")
@@ -183,7 +183,7 @@ def _rule(record: Record, classes: tuple[Label, ...] | None) -> Rule:
     fits = link == "none" or (classes is not None and many == (link != "sigmoid"))
     if not fits:
         record.refuse("link", link, "a link for so many classes")
-    return Rule(link, tie, threshold)
+    return DecisionRule(link, tie, threshold)
 
 
 def _covariance(record: Record, p: int) -> Covariance:

@@ -17,7 +17,7 @@ from separatrix.design.encode.base import ColumnReport
 from separatrix.design.encode.encoding import Encoded, Encoding
 from separatrix.errors import CertificateError, DataError, did_you_mean
 from separatrix.inference.prediction import Covariance, Intervals, covariance_intervals
-from separatrix.model.decision_rule import Rule
+from separatrix.model.decision_rule import DecisionRule
 from separatrix.tables.table import ColumnKind, Table
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class Predictions:
 
     classes: tuple[Label, ...] | None
     scores: Floats
-    rule: Rule
+    rule: DecisionRule
     coef: Floats
     intervals: Intervals | None
     reports: tuple[ColumnReport, ...]
@@ -158,7 +158,7 @@ class Model:
     classes: tuple[Label, ...] | None
     coef: Floats
     intercept: Floats
-    rule: Rule
+    rule: DecisionRule
     encoding: Encoding
     options: Mapping[str, Any] = field(default_factory=dict)
     data: Mapping[str, Any] = field(default_factory=dict)

@@ -68,7 +68,7 @@ class Storage:
         return min(self.cap // TABLE_PART, MOST_OF_TABLE)
 
     @contextmanager
-    def opened(self, identity: Mapping[str, str]) -> Iterator[Keeper]:
+    def opened(self, identity: Mapping[str, str]) -> Iterator[RowStorage]:
         """Have rows kept for the length of a `with`; `identity` is what a checkpoint must be of."""
         with ExitStack() as stack:
             journal: Journal | None = None
@@ -81,7 +81,7 @@ class Storage:
                 from separatrix.design.dask.cluster import open_client  # noqa: PLC0415  # Dask: few fits need it
 
                 stack.enter_context(open_client(self.scheduler))  # so that all rows share one cluster
-            yield Keeper(self, journal)
+            yield RowStorage(self, journal)
 
     def forget(self) -> None:
         """Delete the checkpoint, where there is one: the fit is done, and what it made is written."""
@@ -91,13 +91,13 @@ class Storage:
             remove_journal(self.checkpoint)
 
 
-class HeldRows:
+class EncodedRows:
     """The encoded rows of a table: `X` as a fit takes them, `stored` as they lie, a matrix or a store.
 
     `kept` tells which of the table's rows they are, `reports` what was odd. Close them, or use them in a `with`.
     """
 
-    def __init__(self, keeper: Keeper, encoding: Encoding, source: TableSource) -> None:
+    def __init__(self, keeper: RowStorage, encoding: Encoding, source: TableSource) -> None:
         self._keeper, self._stack, self.names = keeper, ExitStack(), encoding.feature_names
         folder = self._folder()
         try:
@@ -123,7 +123,7 @@ class HeldRows:
         """Give back memory and disk."""
         self._stack.close()
 
-    def __enter__(self) -> HeldRows:
+    def __enter__(self) -> EncodedRows:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -155,15 +155,15 @@ class HeldRows:
 
 
 @dataclass(frozen=True)
-class Keeper:
+class RowStorage:
     """Keeps rows as a storage says; with a checkpoint, all that are fitted share its journal."""
 
     storage: Storage
     journal: Journal | None = None
 
-    def hold(self, encoding: Encoding, source: TableSource) -> HeldRows:
+    def hold(self, encoding: Encoding, source: TableSource) -> EncodedRows:
         """Return a table's rows, encoded."""
-        return HeldRows(self, encoding, source)
+        return EncodedRows(self, encoding, source)
 
 
 def _divide(stored: Any, scales: Floats, folder: Path | None) -> Any:
@@ -190,21 +190,21 @@ class ClusterStorage(Storage):
     """The cluster that a Dask dataframe lies on."""
 
     @contextmanager
-    def opened(self, identity: Mapping[str, str]) -> Iterator[Keeper]:  # noqa: ARG002  # nothing is journaled
+    def opened(self, identity: Mapping[str, str]) -> Iterator[RowStorage]:  # noqa: ARG002  # nothing is journaled
         """Have rows kept for the length of a `with`."""
-        yield _ClusterKeeper(self)
+        yield _ClusterRowStorage(self)
 
 
 @dataclass(frozen=True)
-class _ClusterKeeper(Keeper):
+class _ClusterRowStorage(RowStorage):
     """Keeps rows where their partition of the frame lies."""
 
-    def hold(self, encoding: Encoding, source: TableSource) -> HeldRows:
+    def hold(self, encoding: Encoding, source: TableSource) -> EncodedRows:
         """Return a table's rows, encoded."""
-        return _RowsThere(encoding, source)
+        return _ClusterRows(encoding, source)
 
 
-class _RowsThere(HeldRows):
+class _ClusterRows(EncodedRows):
     """The encoded rows of a Dask dataframe."""
 
     def __init__(self, encoding: Encoding, source: Any) -> None:

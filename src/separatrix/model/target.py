@@ -26,7 +26,7 @@ TRUE_WORDS, FALSE_WORDS = {"true", "t", "yes", "y", "1"}, {"false", "f", "no", "
 
 
 @dataclass(frozen=True, eq=False)
-class Goal:
+class Target:
     """The task, the target's values (n,), its classes (None: numbers), and why it was taken so.
 
     Of two classes the positive one is in the place `positive`.
@@ -68,12 +68,12 @@ def read_target(source: TableSource, target: str) -> Table:
     return source.read([name for name in source.names if name != target])
 
 
-def find_goal(table: Table, target: str, task: Task | None = None, positive: str | None = None) -> Goal:
+def find_target(table: Table, target: str, task: Task | None = None, positive: str | None = None) -> Target:
     """Return what the target of a table without gaps there asks for; `task` where it was said, or the model says it."""
     column = table.column(target)
     chosen, reason = (task, f"{target!r} is taken as {_WORDS[task]}, as the model asks") if task else _task(column)
     if chosen == "regression":
-        return Goal("regression", _numbers(column), None, reason)
+        return Target("regression", _numbers(column), None, reason)
     classes = _classes(table, column)
     if len(classes.values) < 2:
         seen = f"only one class, {classes.plain[0]!r}" if len(classes.values) else "no rows"
@@ -83,7 +83,7 @@ def find_goal(table: Table, target: str, task: Task | None = None, positive: str
             f"the target {target!r} has {len(classes.values):,} different values, too many for classes; is it a number,"
             " or a name? Choose another --target"
         )
-    return Goal("classification", _labels(classes), classes, reason, _place(classes, positive))
+    return Target("classification", _labels(classes), classes, reason, _place(classes, positive))
 
 
 _WORDS: dict[Task, str] = {"classification": "classes", "regression": "a number"}

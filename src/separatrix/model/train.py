@@ -38,11 +38,11 @@ from separatrix.inference.evaluation import (
     evaluate_regressor,
 )
 from separatrix.model.learn import LEARNERS
-from separatrix.model.learn.base import Learned, Learner, LearnOptions, Strength, TrainingRows
+from separatrix.model.learn.base import Fitted, Learner, LearnOptions, Strength, TrainingRows
 from separatrix.model.provenance import describe_data
 from separatrix.model.record import Model, Predictions, Task, join_predictions
-from separatrix.model.storage import ClusterStorage, HeldRows, Keeper, Storage, as_dask_table
-from separatrix.model.target import Goal, find_goal, known_target, read_target, refuse_unknown
+from separatrix.model.storage import ClusterStorage, EncodedRows, RowStorage, Storage, as_dask_table
+from separatrix.model.target import Target, find_target, known_target, read_target, refuse_unknown
 from separatrix.tables.frames import from_frame
 from separatrix.tables.open import open_table
 from separatrix.tables.source import TableSource, as_source
@@ -79,26 +79,26 @@ QUANTITIES = {"number", "date"}  # kinds of columns that have a unit
 MOST_JUDGED = 1_000_000  # rows that tell how well a model does: more would change no digit that is shown
 
 
-class Learnt(NamedTuple):
+class FittedTable(NamedTuple):
     """What a fit of a table's rows comes to: the predictor, how it was learned, and what it says of its own rows."""
 
     model: Model
-    learned: Learned
+    learned: Fitted
     predictions: Predictions
 
 
 @dataclass(frozen=True, eq=False)
-class OneFit:
+class TableFit:
     """One fit of a table's rows."""
 
     source: TableSource
-    goal: Goal
+    goal: Target
     learner: Learner
     options: TrainOptions
     target: str
-    keeper: Keeper
+    keeper: RowStorage
 
-    def learn(self, watch: Watch | None = None) -> Learnt:
+    def learn(self, watch: Watch | None = None) -> FittedTable:
         """Encode the rows, fit them, and predict them."""
         encoding = self._encoding()
         with self.keeper.hold(encoding, self.source) as held:
@@ -106,7 +106,7 @@ class OneFit:
             learned = self.learner.learn(rows, self.options.learn, watch)
             data = describe_data(self.source, self.target, held.stored, rows.y, seed=self.options.learn.seed)
             model = self._model(learned, encoding, data)
-            return Learnt(model, learned, _own_predictions(model, held))
+            return FittedTable(model, learned, _own_predictions(model, held))
 
     def predictor(self, watch: Watch | None = None) -> Model | None:
         """Encode the rows and fit them; return a model that does not tell of its rows, None if it was interrupted."""
@@ -126,12 +126,12 @@ class OneFit:
             reference=options.reference,
         )
 
-    def _rows(self, encoding: Encoding, held: HeldRows) -> TrainingRows:
-        goal, quantities = cut_goal(self.goal, held.kept), quantities_of(encoding)
+    def _rows(self, encoding: Encoding, held: EncodedRows) -> TrainingRows:
+        goal, quantities = cut_target(self.goal, held.kept), quantities_of(encoding)
         names = encoding.feature_names
         return TrainingRows(held.X, names, quantities, goal.y, goal.classes, goal.positive, held.divided)
 
-    def _model(self, learned: Learned, encoding: Encoding, data: Mapping[str, Any] | None = None) -> Model:
+    def _model(self, learned: Fitted, encoding: Encoding, data: Mapping[str, Any] | None = None) -> Model:
         """Return the predictor as a model; with the data that it is of, with all that tells where it came from."""
         result, known = learned.result, data is not None
         labels = None if self.goal.classes is None else labels_of(self.goal)
@@ -156,7 +156,7 @@ class OneFit:
             no_covariance=learned.no_covariance,
         )
 
-    def judge(self, predictions: Predictions, goal: Goal) -> Evaluation:
+    def judge(self, predictions: Predictions, goal: Target) -> Evaluation:
         """Return how well predictions fit the target of their rows; of very many rows some, drawn at random, tell."""
         rows = _judged_rows(predictions, self.options.learn.seed)
         y, judged = (goal.y, predictions) if rows is None else (goal.y[rows], predictions.take(rows))
@@ -176,14 +176,14 @@ def quantities_of(encoding: Encoding) -> Bools:
     return marks
 
 
-def labels_of(goal: Goal) -> tuple[Any, ...]:
+def labels_of(goal: Target) -> tuple[Any, ...]:
     """Return the classes in the order of the scores, of two the positive one last."""
     assert goal.classes is not None  # of a classification
     plain = goal.classes.plain
     return tuple(plain[::-1] if len(plain) == 2 and goal.positive == 0 else plain)
 
 
-def cut_goal(goal: Goal, rows: Bools) -> Goal:
+def cut_target(goal: Target, rows: Bools) -> Target:
     """Return the goal of some rows; its classes stay all of them."""
     if rows.all():
         return goal
@@ -191,7 +191,7 @@ def cut_goal(goal: Goal, rows: Bools) -> Goal:
     return replace(goal, y=goal.y[rows], classes=classes)
 
 
-def _own_predictions(model: Model, held: HeldRows) -> Predictions:
+def _own_predictions(model: Model, held: EncodedRows) -> Predictions:
     """Return what a model says of the rows it was fitted on, a block at a time."""
     places = np.flatnonzero(held.kept)
     found = []
@@ -213,7 +213,7 @@ def _judged_rows(predictions: Predictions, seed: int) -> Indices | None:
     return drawn if answered is None else answered[drawn]
 
 
-def judge_apart(whole: OneFit, watch: Watch | None) -> tuple[Evaluation | None, str]:
+def evaluate_holdout(whole: TableFit, watch: Watch | None) -> tuple[Evaluation | None, str]:
     """Return how well fits of the other rows do on rows kept apart, and which those were, in words."""
     options, n = whole.options, whole.source.n_rows
     if options.holdout is None and options.folds is None:
@@ -226,10 +226,10 @@ def judge_apart(whole: OneFit, watch: Watch | None) -> tuple[Evaluation | None, 
             raise OptionError(f"holdout={options.holdout!r} is out of range; give a share between 0 and 1")
         rows = assign_folds(n, parts_of(options.holdout, n), options.learn.seed, codes) == 0
         words = f"on {counted(int(rows.sum()), 'row')} kept apart from the fit that is judged"
-        return _told(_judge_folds(whole, [rows], watch), words, int(rows.sum()))
+        return _told(_evaluate_folds(whole, [rows], watch), words, int(rows.sum()))
     folds = assign_folds(n, int(options.folds or 0), options.learn.seed, codes)
     words = f"on each row by a fit of other rows, in {options.folds} folds"
-    return _told(_judge_folds(whole, [folds == number for number in range(int(folds.max()) + 1)], watch), words, n)
+    return _told(_evaluate_folds(whole, [folds == number for number in range(int(folds.max()) + 1)], watch), words, n)
 
 
 def parts_of(share: float, n: int) -> int:
@@ -246,11 +246,11 @@ def _told(found: Evaluation | None, words: str, rows: int) -> tuple[Evaluation |
     return found, f"{words}, of which {MOST_JUDGED:,} drawn at random" if drawn else words
 
 
-def _judge_folds(whole: OneFit, parts: list[Bools], watch: Watch | None) -> Evaluation | None:
+def _evaluate_folds(whole: TableFit, parts: list[Bools], watch: Watch | None) -> Evaluation | None:
     """Return the evaluation of predictions of each part by a fit of the rest; None if one was interrupted."""
     found = []
     for held in parts:
-        fit = replace(whole, source=whole.source.select(~held), goal=cut_goal(whole.goal, ~held))
+        fit = replace(whole, source=whole.source.select(~held), goal=cut_target(whole.goal, ~held))
         model = fit.predictor(watch)
         if model is None:
             return None
@@ -259,16 +259,16 @@ def _judge_folds(whole: OneFit, parts: list[Bools], watch: Watch | None) -> Eval
     rows = np.concatenate([np.flatnonzero(held) for held in parts])
     mask = np.zeros(whole.source.n_rows, dtype=np.bool_)
     mask[rows] = True
-    return whole.judge(join_predictions(found, np.argsort(rows)), cut_goal(whole.goal, mask))
+    return whole.judge(join_predictions(found, np.argsort(rows)), cut_target(whole.goal, mask))
 
 
 @dataclass(frozen=True, eq=False)
-class Trained:
+class TrainedModel:
     """A model, how it was learned, what was decided, and how well it does: on its own rows, and on rows kept apart."""
 
     model: Model
-    learned: Learned
-    goal: Goal
+    learned: Fitted
+    goal: Target
     decisions: tuple[str, ...]
     own: Evaluation
     apart: Evaluation | None
@@ -286,7 +286,7 @@ def train_table(
     table: Table | TableSource,
     options: TrainOptions = TrainOptions(),  # frozen
     watch: Watch | None = None,
-) -> Trained:
+) -> TrainedModel:
     """Learn to predict a column of a table from the others."""
     source = as_source(table)
     target = known_target(source, options.target)
@@ -297,13 +297,13 @@ def train_table(
     known, lost = with_known_target(source, target, options.missing)
     learner, goal = _choose(read_target(known, target), target, options)
     with options.storage.opened(_identity(source, options)) as keeper:
-        whole = OneFit(known, goal, learner, options, target, keeper)
+        whole = TableFit(known, goal, learner, options, target, keeper)
         model, learned, predictions = whole.learn(watch)
-        apart, words = judge_apart(_settled(whole, learned), watch)
+        apart, words = evaluate_holdout(_settled(whole, learned), watch)
     found = _resumed(keeper)
     reasons = (*lost, goal.reason, _why(learner, options, goal), *found)
     decisions = (*reasons, *learned.sentences, *model.encoding.decisions())
-    return Trained(model, learned, goal, decisions, whole.judge(predictions, goal), apart, words, predictions)
+    return TrainedModel(model, learned, goal, decisions, whole.judge(predictions, goal), apart, words, predictions)
 
 
 def _identity(source: TableSource, options: TrainOptions) -> dict[str, str]:
@@ -317,7 +317,7 @@ def _identity(source: TableSource, options: TrainOptions) -> dict[str, str]:
     return {"table": source.source, **said, **versions()}
 
 
-def _resumed(keeper: Keeper) -> tuple[str, ...]:
+def _resumed(keeper: RowStorage) -> tuple[str, ...]:
     """Return a sentence about the passes that a checkpoint spared, if there were any."""
     journal = keeper.journal
     if journal is None or not journal.found:
@@ -336,18 +336,18 @@ def with_known_target(source: TableSource, target: str, missing: str) -> tuple[T
     return source.select(~gaps), (f"{counted(count, 'row')} without a {target!r} left out",)
 
 
-def _choose(table: Table, target: str, options: TrainOptions) -> tuple[Learner, Goal]:
+def _choose(table: Table, target: str, options: TrainOptions) -> tuple[Learner, Target]:
     """Return the learner asked for, or the one that suits the target, and the goal."""
     name = require_choice("model", options.model, ("auto", *LEARNERS))
     if name == "auto":
-        goal = find_goal(table, target, None, options.positive)
+        goal = find_target(table, target, None, options.positive)
         return LEARNERS["linear" if goal.task == "regression" else "logistic"], goal
     learner = LEARNERS[name]
     task: Task | None = learner.tasks[0] if len(learner.tasks) == 1 else None
-    return learner, find_goal(table, target, task, options.positive)
+    return learner, find_target(table, target, task, options.positive)
 
 
-def _why(learner: Learner, options: TrainOptions, goal: Goal) -> str:
+def _why(learner: Learner, options: TrainOptions, goal: Target) -> str:
     if options.model != "auto":
         return f"{learner.title} was asked for"
     if goal.task == "regression":
@@ -357,7 +357,7 @@ def _why(learner: Learner, options: TrainOptions, goal: Goal) -> str:
     return f"{learner.title}, as the target has {count} classes: it gives probabilities, and errors of its coefficients"
 
 
-def _settled(whole: OneFit, learned: Learned) -> OneFit:
+def _settled(whole: TableFit, learned: Fitted) -> TableFit:
     """Return the fit with the penalty that was found to be needed, which parts of its rows then need not find anew."""
     options, strength = whole.options, learned.options.get("strength")
     if options.learn.strength != "auto" or not strength:

@@ -39,7 +39,7 @@ from separatrix.rendering.sheet import Grid, Sheet
 from separatrix.reports.coefficients import largest_terms, measures_of, weight_sheet, with_interval
 from separatrix.reports.pictures import UNFIT, Picture
 from separatrix.reports.plot.diagnostics import DIAGNOSTIC_PANELS
-from separatrix.reports.report import Answer, Report, no_intervals
+from separatrix.reports.report import Finding, Report, no_intervals
 from separatrix.reports.text import KINDS, classes, kinds, question
 
 LONG_TEXT = 500  # letters
@@ -144,7 +144,7 @@ def figures(pictures: Sequence[Picture]) -> str:
 UNTOLD = {"scales"}  # options that are long lists
 
 
-def way_section(report: Report) -> str:
+def convergence_section(report: Report) -> str:
     """Return how the fit went: what it cost and, step by step, where it was."""
     result = report.trained.learned.result
     work = f"{result.passes:,.6g} passes over the rows; objective {result.objective:.10g}"
@@ -295,7 +295,7 @@ def _percent(share: Estimate) -> str:
     return f"{100.0 * share.value:.4g} % ({100.0 * share.lower:.4g} to {100.0 * share.upper:.4g} %)"
 
 
-def _answer(answer: Answer) -> str:
+def _answer(answer: Finding) -> str:
     kind = answer.word.replace(" ", "-")
     badge = f'<span class="badge {kind}">{words(answer.word)}</span>'
     evidence = items(answer.evidence) if len(answer.evidence) > 1 else paragraph("".join(answer.evidence))
@@ -534,7 +534,7 @@ SECTIONS = (
     ("coefficients", "Coefficients", coefficient_section),
     ("quality", "How well it does", quality_section),
     ("boundary", "The boundary", boundary_section),
-    ("training", "How it was fitted", way_section),
+    ("training", "How it was fitted", convergence_section),
     ("reproduce", "How to do it again", reproduce_section),
     ("check", "How to check it", check_section),
 )

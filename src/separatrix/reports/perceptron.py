@@ -28,7 +28,7 @@ from separatrix.fit.result import FitResult
 from separatrix.rendering.text import WIDTH, entry, wrapped
 
 if TYPE_CHECKING:
-    from separatrix.model.train import Trained
+    from separatrix.model.train import TrainedModel
     from separatrix.tables.source import TableSource
 
 
@@ -209,7 +209,7 @@ def _evidence(certificate: Certificate) -> Evidence:
     return Evidence(kind, verdict, claim, radius, margin, bound, certificate.is_textbook)
 
 
-def perceptron_summary(trained: Trained, table: TableSource, options: PerceptronOptions) -> Summary:
+def perceptron_summary(trained: TrainedModel, table: TableSource, options: PerceptronOptions) -> Summary:
     """Return the summary of a perceptron that was trained on a table."""
     model, result, goal = trained.model, trained.learned.result, trained.goal
     assert goal.classes is not None  # a perceptron tells classes apart

@@ -52,7 +52,7 @@ from separatrix.inference.table import InferenceTable, Term, refused_table
 from separatrix.losses.squared import Squared
 from separatrix.model.learn.penalty import spreads
 from separatrix.model.record import Model, label_array
-from separatrix.model.train import Trained, quantities_of, with_known_target
+from separatrix.model.train import TrainedModel, quantities_of, with_known_target
 from separatrix.problem import Problem
 from separatrix.reports.display import COLOURS
 from separatrix.reports.plot.boundary import boundary
@@ -162,7 +162,7 @@ class SampledRows:
     quantities: Bools
 
 
-def sample_rows(trained: Trained, table: Table | TableSource) -> SampledRows:
+def sample_rows(trained: TrainedModel, table: Table | TableSource) -> SampledRows:
     """Return rows of the table that the model was trained on."""
     model = trained.model
     known = with_known_target(as_source(table), model.target, "impute")[0]
@@ -207,7 +207,7 @@ def classifier_pictures(found: ClassifierEvaluation, where: str) -> Iterator[Pic
         yield finished(panels, f"Calibration curve, calibration error {found.reliability.error:.4g}")
 
 
-def prediction_picture(trained: Trained) -> Picture:
+def prediction_picture(trained: TrainedModel) -> Picture:
     """Draw the numbers observed over those predicted."""
     predicted = np.asarray(trained.predictions.scores, dtype=np.float64)
     known = np.flatnonzero(np.isfinite(predicted))
@@ -225,7 +225,7 @@ def prediction_picture(trained: Trained) -> Picture:
     return finished([panel], "Observed over predicted numbers", f"{words} {counted(len(known), 'row')} are drawn.")
 
 
-def influence_of(trained: Trained, table: Table | TableSource) -> tuple[Influence, Diagnosis] | None:
+def influence_of(trained: TrainedModel, table: Table | TableSource) -> tuple[Influence, Diagnosis] | None:
     """Return the rows of a least squares fit with their diagnosis; None of another fit, or one too large to repeat."""
     model = trained.model
     entries = int(model.data.get("rows", 0)) * (1 + len(model.encoding.feature_names))
@@ -268,7 +268,7 @@ class Plane:
     predict_proba: Callable[[Any], Floats] | None
 
 
-def no_boundary(trained: Trained) -> str:
+def no_boundary(trained: TrainedModel) -> str:
     """Return why no boundary can be drawn, nothing where one can."""
     classes = trained.model.classes
     if classes is None:
@@ -281,7 +281,7 @@ def no_boundary(trained: Trained) -> str:
     return ""
 
 
-def boundary_picture(trained: Trained, rows: SampledRows) -> Picture:
+def boundary_picture(trained: TrainedModel, rows: SampledRows) -> Picture:
     """Draw the boundary along the two columns of numbers that matter most."""
     model = trained.model
     pair = _heaviest(model, rows)
@@ -350,7 +350,7 @@ class _Traced:
     tol: float | None
 
 
-def trace_pictures(trained: Trained) -> Iterator[Picture]:
+def trace_pictures(trained: TrainedModel) -> Iterator[Picture]:
     """Draw the way of a fit that took more than one step."""
     result = _few_classes(trained.learned.result)
     steps = [part.trace.steps for part in result.parts] or [result.trace.steps]
@@ -382,7 +382,7 @@ UNITS = {"linear": "change of the prediction", "score": "change of the score"}
 LOG_ODDS = "change of the log-odds"
 
 
-def coefficient_table(trained: Trained) -> InferenceTable:
+def coefficient_table(trained: TrainedModel) -> InferenceTable:
     """Return the table of inference, or of a model that has none its coefficients with the reason."""
     model = trained.model
     if trained.learned.table is not None:
@@ -397,7 +397,7 @@ def coefficient_table(trained: Trained) -> InferenceTable:
     return replace(table, target=model.target)
 
 
-def forest_picture(trained: Trained, rows: SampledRows) -> Picture | None:
+def forest_picture(trained: TrainedModel, rows: SampledRows) -> Picture | None:
     """Draw the largest coefficients, for a standard deviation more of what has a unit; None where there are none."""
     model, table = trained.model, coefficient_table(trained)
     if all(term.estimate is None for term in table.terms):
@@ -438,7 +438,7 @@ def _many(drawn: int, features: int) -> str:
     return f"The {drawn} coefficients that tell most, of {features:,}"
 
 
-def _unit(trained: Trained) -> str:
+def _unit(trained: TrainedModel) -> str:
     if trained.model.classes is None:
         return UNITS["linear"]
     return LOG_ODDS if trained.model.rule.link in {"sigmoid", "softmax"} else UNITS["score"]

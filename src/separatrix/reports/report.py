@@ -40,7 +40,7 @@ from separatrix.inference.evaluation import ClassifierEvaluation
 from separatrix.inference.table import InferenceTable
 from separatrix.model.file import model_to_dict
 from separatrix.model.learn import LEARNERS
-from separatrix.model.train import Evaluation, Trained
+from separatrix.model.train import Evaluation, TrainedModel
 from separatrix.reports.pictures import (
     Picture,
     boundary_picture,
@@ -65,7 +65,7 @@ CURVED = {loss.name for loss in losses.ALL if loss.has_curvature}  # these leave
 
 
 @dataclass(frozen=True)
-class Answer:
+class Finding:
     """A question, the answer in a word, and what it rests on: a sentence, of several classes one each."""
 
     question: str
@@ -73,31 +73,31 @@ class Answer:
     evidence: tuple[str, ...]
 
 
-def answers_of(trained: Trained, diagnosis: Diagnosis | None = None) -> tuple[Answer, ...]:
+def findings_of(trained: TrainedModel, diagnosis: Diagnosis | None = None) -> tuple[Finding, ...]:
     """Return the four answers; where a diagnosis contradicts what tests assume, they are doubtful."""
     result = trained.learned.result
-    found = list(_answers(result.certificate))
+    found = list(_findings(result.certificate))
     if result.overlap is not None:
-        found[0] = Answer("exists", "no", (result.overlap.claim,))
+        found[0] = Finding("exists", "no", (result.overlap.claim,))
     return (*found, _in_doubt(_tested(trained), diagnosis))
 
 
 @singledispatch
-def _answers(certificate: Certificate) -> Iterator[Answer]:
+def _findings(certificate: Certificate) -> Iterator[Finding]:
     """Return existence, uniqueness and optimality, as a certificate knows them."""
     for question in ("exists", "unique", "optimal"):
-        yield Answer(question, "not known", (certificate.claim,))
+        yield Finding(question, "not known", (certificate.claim,))
 
 
-@_answers.register
-def _(certificate: OneVsRestCertificate) -> Iterator[Answer]:
-    parts = [tuple(_answers(part)) for part in certificate.parts]
+@_findings.register
+def _(certificate: OneVsRestCertificate) -> Iterator[Finding]:
+    parts = [tuple(_findings(part)) for part in certificate.parts]
     for same in zip(*parts, strict=True):
         word: Word = same[0].word if len({answer.word for answer in same}) == 1 else "partly"
-        yield Answer(same[0].question, word, _each(certificate.classes, same, mixed=word == "partly"))
+        yield Finding(same[0].question, word, _each(certificate.classes, same, mixed=word == "partly"))
 
 
-def _each(classes: tuple[Any, ...], same: Sequence[Answer], *, mixed: bool) -> tuple[str, ...]:
+def _each(classes: tuple[Any, ...], same: Sequence[Finding], *, mixed: bool) -> tuple[str, ...]:
     """Return the evidence of each class, told once where it is the same."""
     told = [f"{answer.word}: {answer.evidence[0]}" if mixed else answer.evidence[0] for answer in same]
     if len(set(told)) == 1:
@@ -106,117 +106,119 @@ def _each(classes: tuple[Any, ...], same: Sequence[Answer], *, mixed: bool) -> t
     return (*lines, f"… and {len(told) - TOLD:,} more classes") if len(told) > TOLD else tuple(lines)
 
 
-@_answers.register
-def _(certificate: LikelihoodCertificate) -> Iterator[Answer]:
+@_findings.register
+def _(certificate: LikelihoodCertificate) -> Iterator[Finding]:
     existence = certificate.existence
     yield _maximum(existence)
     statuses = existence.coefficient_status.values()
     if existence.verdict != "overlap":
-        yield Answer("unique", _unless("no", existence), ("there is no maximum known that could be the only one",))
+        yield Finding("unique", _unless("no", existence), ("there is no maximum known that could be the only one",))
     elif "aliased" in statuses:
-        yield Answer("unique", "no", ("other coefficients do as well, as some columns are made of others",))
+        yield Finding("unique", "no", ("other coefficients do as well, as some columns are made of others",))
     else:
-        yield Answer("unique", "yes", ("the classes overlap along every direction, so that no other point is as high",))
+        yield Finding(
+            "unique", "yes", ("the classes overlap along every direction, so that no other point is as high",)
+        )
     yield _least(certificate.optimality)
 
 
-def _maximum(existence: SeparabilityCertificate) -> Answer:
-    return Answer("exists", "yes" if existence.verdict == "overlap" else _unless("no", existence), (existence.claim,))
+def _maximum(existence: SeparabilityCertificate) -> Finding:
+    return Finding("exists", "yes" if existence.verdict == "overlap" else _unless("no", existence), (existence.claim,))
 
 
 def _unless(word: Word, existence: SeparabilityCertificate) -> Word:
     return "not known" if existence.verdict == "undecided" else word
 
 
-@_answers.register
-def _(certificate: OptimalityCertificate) -> Iterator[Answer]:
+@_findings.register
+def _(certificate: OptimalityCertificate) -> Iterator[Finding]:
     penalty = f"the penalty of strength {certificate.strength:.6g} "
     if certificate.strength == 0.0:
         yield _unpenalised(certificate)
-        yield Answer("unique", "not known", ("it was not looked for others that do as well",))
+        yield Finding("unique", "not known", ("it was not looked for others that do as well",))
     else:
-        yield Answer("exists", "yes", (f"{penalty}grows without bound, so that the objective has a least value",))
+        yield Finding("exists", "yes", (f"{penalty}grows without bound, so that the objective has a least value",))
         yield _only(certificate, penalty)
     yield _least(certificate)
 
 
-def _unpenalised(certificate: OptimalityCertificate) -> Answer:
+def _unpenalised(certificate: OptimalityCertificate) -> Finding:
     if certificate.loss == "squared":
-        return Answer("exists", "yes", ("a mean of squares always has a least value",))
-    return Answer("exists", "not known", ("it was not found out whether the objective has a least value",))
+        return Finding("exists", "yes", ("a mean of squares always has a least value",))
+    return Finding("exists", "not known", ("it was not found out whether the objective has a least value",))
 
 
-def _only(certificate: OptimalityCertificate, penalty: str) -> Answer:
+def _only(certificate: OptimalityCertificate, penalty: str) -> Finding:
     if certificate.l1_ratio == 1.0:
-        return Answer("unique", "not known", (f"{penalty}has edges and no curvature; not looked for",))
+        return Finding("unique", "not known", (f"{penalty}has edges and no curvature; not looked for",))
     whole = certificate.loss in CURVED
     rest = "" if whole or not certificate.fit_intercept else "; of the intercept it is not known"
-    return Answer("unique", "yes", (f"{penalty}is curved, so that no other weights do as well{rest}",))
+    return Finding("unique", "yes", (f"{penalty}is curved, so that no other weights do as well{rest}",))
 
 
-def _least(certificate: OptimalityCertificate) -> Answer:
-    return Answer("optimal", "yes" if certificate.verdict == "optimal" else "no", (certificate.claim,))
+def _least(certificate: OptimalityCertificate) -> Finding:
+    return Finding("optimal", "yes" if certificate.verdict == "optimal" else "no", (certificate.claim,))
 
 
-@_answers.register
-def _(certificate: LeastSquaresCertificate) -> Iterator[Answer]:
-    yield Answer("exists", "yes", ("a sum of squares always has a least value",))
+@_findings.register
+def _(certificate: LeastSquaresCertificate) -> Iterator[Finding]:
+    yield Finding("exists", "yes", ("a sum of squares always has a least value",))
     words: dict[bool | None, Word] = {True: "yes", False: "no", None: "not known"}
     columns = f"{counted(len(certificate.aliased), 'column')} made of others: other coefficients do as well"
     proof = "as many rows as coefficients prove that no column is made of others"
     told = {True: proof, False: columns, None: "no column was seen to be made of others, which is no proof"}
-    yield Answer("unique", words[certificate.unique], (told[certificate.unique],))
-    yield Answer("optimal", "yes" if certificate.verdict == "optimal" else "no", (certificate.claim,))
+    yield Finding("unique", words[certificate.unique], (told[certificate.unique],))
+    yield Finding("optimal", "yes" if certificate.verdict == "optimal" else "no", (certificate.claim,))
 
 
-@_answers.register
-def _(certificate: MistakesCertificate) -> Iterator[Answer]:
+@_findings.register
+def _(certificate: MistakesCertificate) -> Iterator[Finding]:
     known = certificate.margin is not None
     if known:
-        yield Answer("exists", "yes", (f"a separating halfspace: {certificate.claim}",))
-        yield Answer("unique", "no", ("a halfspace that separates with a margin may be turned a little",))
+        yield Finding("exists", "yes", (f"a separating halfspace: {certificate.claim}",))
+        yield Finding("unique", "no", ("a halfspace that separates with a margin may be turned a little",))
     else:
-        yield Answer("exists", "not known", (f"a separating halfspace: {certificate.claim}",))
-        yield Answer("unique", "not known", ("no separating halfspace is known",))
+        yield Finding("exists", "not known", (f"a separating halfspace: {certificate.claim}",))
+        yield Finding("unique", "not known", ("no separating halfspace is known",))
     goal = "every row is right" if certificate.converged else "it was stopped before every row was right"
-    yield Answer("optimal", "no", (f"a perceptron looks for any separating halfspace, not for the best: {goal}",))
+    yield Finding("optimal", "no", (f"a perceptron looks for any separating halfspace, not for the best: {goal}",))
 
 
-@_answers.register
-def _(certificate: GenerativeCertificate) -> Iterator[Answer]:
-    yield Answer("exists", "yes", ("every column varies inside the classes, so that each has its Gaussian",))
-    yield Answer("unique", "yes", ("means, variances and shares are given by formulas",))
-    yield Answer("optimal", "yes", (certificate.claim,))
+@_findings.register
+def _(certificate: GenerativeCertificate) -> Iterator[Finding]:
+    yield Finding("exists", "yes", ("every column varies inside the classes, so that each has its Gaussian",))
+    yield Finding("unique", "yes", ("means, variances and shares are given by formulas",))
+    yield Finding("optimal", "yes", (certificate.claim,))
 
 
-def _tested(trained: Trained) -> Answer:
+def _tested(trained: TrainedModel) -> Finding:
     """Return whether there are p-values, by the table."""
     table = trained.learned.table
     terms = () if table is None else table.terms
     tested = sum(term.p_value is not None for term in terms)
     if not tested:
-        return Answer("tested", "no", (no_intervals(trained),))
+        return Finding("tested", "no", (no_intervals(trained),))
     conventions = table.conventions[:1] if table is not None else ()
     if tested == len(terms):
-        return Answer("tested", "yes", conventions)
+        return Finding("tested", "yes", conventions)
     left = f"{tested:,} of {counted(len(terms), 'coefficient')} may"
-    return Answer("tested", "partly", (left, *conventions, no_intervals(trained)))
+    return Finding("tested", "partly", (left, *conventions, no_intervals(trained)))
 
 
-def no_intervals(trained: Trained) -> str:
+def no_intervals(trained: TrainedModel) -> str:
     """Return why coefficients have no intervals: the reason that all share, or else that of the whole fit."""
     table = trained.learned.table
     reasons = tuple(dict.fromkeys(term.absent for term in (() if table is None else table.terms) if term.absent))
     return reasons[0] if len(reasons) == 1 else trained.model.no_covariance or "".join(reasons[:1])
 
 
-def _in_doubt(tested: Answer, diagnosis: Diagnosis | None) -> Answer:
+def _in_doubt(tested: Finding, diagnosis: Diagnosis | None) -> Finding:
     checks = () if diagnosis is None else diagnosis.checks
     broken = [check.name for check in checks if check.verdict == "contradicted" and check.name in NEEDED]
     if tested.word == "no" or not broken:
         return tested
     listed = " and ".join([", ".join(broken[:-1]), broken[-1]] if broken[1:] else broken)
-    return Answer("tested", "doubtful", (*tested.evidence, f"the rows contradict {listed}"))
+    return Finding("tested", "doubtful", (*tested.evidence, f"the rows contradict {listed}"))
 
 
 @dataclass(frozen=True)
@@ -234,10 +236,10 @@ class Pictures:
 class Report:
     """All that a page tells."""
 
-    trained: Trained
+    trained: TrainedModel
     table: Table | TableSource
     command: str
-    answers: tuple[Answer, ...]
+    answers: tuple[Finding, ...]
     coefficients: InferenceTable
     diagnosis: Diagnosis | None
     pictures: Pictures
@@ -256,7 +258,7 @@ class Report:
         return self.trained.own, self.trained.own_words
 
 
-def make_report(trained: Trained, table: Table | TableSource, command: str) -> Report:
+def make_report(trained: TrainedModel, table: Table | TableSource, command: str) -> Report:
     """Return the report of a trained model; the pictures are drawn."""
     found = influence_of(trained, table)
     evaluation = trained.own if trained.apart is None else trained.apart
@@ -276,18 +278,18 @@ def make_report(trained: Trained, table: Table | TableSource, command: str) -> R
             reason,
         )
     diagnosis = None if found is None else found[1]
-    answers = answers_of(trained, diagnosis)
+    answers = findings_of(trained, diagnosis)
     return Report(trained, table, command, answers, coefficient_table(trained), diagnosis, pictures)
 
 
-def write_report(trained: Trained, table: Table | TableSource, path: str, command: str) -> None:
+def write_report(trained: TrainedModel, table: Table | TableSource, path: str, command: str) -> None:
     """Write the page of a model that was trained on a table; `command` is what makes it again."""
     from separatrix.reports.html import render_report  # noqa: PLC0415  # matplotlib: half a second
 
     write_whole(path, render_report(make_report(trained, table, command)))
 
 
-def trained_dict(trained: Trained) -> dict[str, Any]:
+def trained_dict(trained: TrainedModel) -> dict[str, Any]:
     """Return the record; it is a model file with more in it, so that it may be kept as one."""
     result = trained.learned.result
     overlap = {} if result.overlap is None else {"overlap": result.overlap.to_dict()}

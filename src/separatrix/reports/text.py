@@ -14,7 +14,7 @@ import numpy as np
 from separatrix.arrays import Bools
 from separatrix.errors import counted
 from separatrix.model.learn import LEARNERS
-from separatrix.model.train import Evaluation, Trained
+from separatrix.model.train import Evaluation, TrainedModel
 from separatrix.rendering.text import WIDTH, entry, table_lines, wrapped
 from separatrix.reports.coefficients import measures_of, render_coefficients, with_interval
 from separatrix.reports.perceptron import shortened
@@ -32,7 +32,7 @@ KINDS = {
 }
 
 
-def question(trained: Trained, name: Callable[[object], str] = str) -> str:
+def question(trained: TrainedModel, name: Callable[[object], str] = str) -> str:
     """Return the question that the model answers; `name` makes words of names from the data."""
     model = trained.model
     target = name(model.target)
@@ -44,7 +44,7 @@ def question(trained: Trained, name: Callable[[object], str] = str) -> str:
     return f"which of {len(model.classes)} classes is {target}?"
 
 
-def classes(trained: Trained, name: Callable[[object], str] = str) -> str:
+def classes(trained: TrainedModel, name: Callable[[object], str] = str) -> str:
     """Return the classes with their rows, or the range of the numbers; `name` makes words of names from the data."""
     target, used = name(trained.model.target), _used(trained)
     if trained.goal.classes is None:
@@ -57,18 +57,18 @@ def classes(trained: Trained, name: Callable[[object], str] = str) -> str:
     return f"; {target} = {listed}"
 
 
-def _used(trained: Trained) -> slice | Bools:
+def _used(trained: TrainedModel) -> slice | Bools:
     """Return which rows with a target were used: all but those left out for a missing cell."""
     kept = trained.predictions.kept
     return slice(None) if kept is None else kept
 
 
-def columns(trained: Trained) -> str:
+def columns(trained: TrainedModel) -> str:
     """Return how many columns are used, and of which kinds."""
     return f"{len(trained.model.encoding.columns):,} used: {kinds(trained)}"
 
 
-def kinds(trained: Trained) -> str:
+def kinds(trained: TrainedModel) -> str:
     """Return how many columns of each kind are used, and how many features they make."""
     encoding = trained.model.encoding
     found = Counter(KINDS.get(column.kind, column.kind) for column in encoding.columns)
@@ -87,7 +87,7 @@ SHOWN = 6  # entries of one kind; the rest are counted
 
 
 def render_trained(
-    trained: Trained, table: Table | TableSource, *, saved: str | None = None, report: str | None = None
+    trained: TrainedModel, table: Table | TableSource, *, saved: str | None = None, report: str | None = None
 ) -> str:
     """Return the page, at most 100 columns wide, ending with a newline; `saved` and `report` are files written."""
     model = trained.model
@@ -99,7 +99,7 @@ def render_trained(
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
-def _data(trained: Trained, table: Table | TableSource) -> Iterator[str]:
+def _data(trained: TrainedModel, table: Table | TableSource) -> Iterator[str]:
     model = trained.model
     yield from entry("question", question(trained))
     yield from entry("target", trained.goal.reason)
@@ -120,7 +120,7 @@ def _several(word: str, said: Sequence[str]) -> Iterator[str]:
         yield from entry("", f"… and {len(said) - SHOWN:,} more; --json has all")
 
 
-def _verdicts(trained: Trained) -> Iterator[str]:
+def _verdicts(trained: TrainedModel) -> Iterator[str]:
     own = {*trained.model.encoding.decisions(), trained.goal.reason}
     for place, sentence in enumerate(sentence for sentence in trained.decisions if sentence not in own):
         yield from entry("" if place else "model", sentence)
@@ -130,7 +130,7 @@ def _verdicts(trained: Trained) -> Iterator[str]:
         yield from entry("evidence", result.certificate.claim)
 
 
-def evaluation_lines(trained: Trained) -> list[str]:
+def evaluation_lines(trained: TrainedModel) -> list[str]:
     """Return how well a model does, on its own rows and on rows kept apart, with intervals."""
     found: list[Evaluation] = [trained.own]
     heads = ["", "on its own rows"]

@@ -13,7 +13,7 @@ from typing import Any
 
 from separatrix.certificates.base import Certificate, Check, Verification
 from separatrix.errors import counted
-from separatrix.model.compare import Compared, Refused
+from separatrix.model.compare import LearnerRow, RefusedLearner
 from separatrix.rendering.text import WIDTH, table_lines, wrapped
 
 NAMES_SHOWN = 20
@@ -27,8 +27,8 @@ class Comparison:
     names: tuple[str, ...]
     rows: int
     apart: int
-    compared: tuple[Compared, ...]
-    refused: tuple[Refused, ...] = ()
+    compared: tuple[LearnerRow, ...]
+    refused: tuple[RefusedLearner, ...] = ()
     notes: tuple[str, ...] = ()
 
 
@@ -60,7 +60,7 @@ def comparison_dict(page: Comparison) -> dict[str, Any]:
     }
 
 
-def _learner_dict(each: Compared, page: Comparison) -> dict[str, Any]:
+def _learner_dict(each: LearnerRow, page: Comparison) -> dict[str, Any]:
     result = each.fit.result
     return {
         "learner": each.learner,
@@ -81,7 +81,7 @@ def _learner_dict(each: Compared, page: Comparison) -> dict[str, Any]:
     }
 
 
-def _rules(compared: Sequence[Compared]) -> Iterator[Sequence[str]]:
+def _rules(compared: Sequence[LearnerRow]) -> Iterator[Sequence[str]]:
     yield "", "error", "minimises"
     for each in compared:
         yield each.learner, each.error, each.minimises
@@ -104,14 +104,14 @@ def _results(page: Comparison) -> Iterator[Sequence[str]]:
         )
 
 
-def _losses(compared: Sequence[Compared]) -> Iterator[Sequence[str]]:
+def _losses(compared: Sequence[LearnerRow]) -> Iterator[Sequence[str]]:
     names = list(compared[0].losses)
     yield "", *(f"{name} loss" for name in names)
     for each in compared:
         yield each.learner, *(f"{each.losses[name]:.6g}" for name in names)
 
 
-def _weights(names: Sequence[str], compared: Sequence[Compared]) -> Iterator[Sequence[str]]:
+def _weights(names: Sequence[str], compared: Sequence[LearnerRow]) -> Iterator[Sequence[str]]:
     yield "", *(each.learner for each in compared)
     yield "intercept", *(f"{each.fit.intercept:.6g}" for each in compared)
     for place, name in enumerate(names[:NAMES_SHOWN]):
@@ -124,7 +124,7 @@ WORDS = {True: "holds", False: "FAILS", None: "unchecked"}
 
 
 @dataclass(frozen=True)
-class Recheck:
+class CheckedCertificate:
     """A certificate and every check of it on some data."""
 
     certificate: Certificate
@@ -135,26 +135,26 @@ class Recheck:
         """Whether something was checked and nothing fails."""
         return self.verification.holds and any(check.holds for check in self.verification.checks)
 
-    def with_check(self, check: Check) -> Recheck:
+    def with_check(self, check: Check) -> CheckedCertificate:
         """Return the same with one more check."""
-        return Recheck(self.certificate, Verification((*self.verification.checks, check)))
+        return CheckedCertificate(self.certificate, Verification((*self.verification.checks, check)))
 
 
-def recheck(certificate: Certificate, stated: object, X: Any, y: Any) -> Recheck:
+def verify_stated(certificate: Certificate, stated: object, X: Any, y: Any) -> CheckedCertificate:
     """Check a certificate on data, and that the verdict stated beside it is the one that its content has."""
     checks = certificate.verify(X, y).checks
     if stated != certificate.verdict:
         words = f"the file says {stated!r}, what it contains says {certificate.verdict!r}"
         checks = (Check("verdict", False, words), *checks)
-    return Recheck(certificate, Verification(checks))
+    return CheckedCertificate(certificate, Verification(checks))
 
 
-def accepted(rechecks: Sequence[Recheck]) -> bool:
+def accepted(rechecks: Sequence[CheckedCertificate]) -> bool:
     """Tell whether every certificate was accepted."""
     return all(each.accepted for each in rechecks)
 
 
-def render_rechecks(rechecks: Sequence[Recheck], data: str) -> str:
+def render_verifications(rechecks: Sequence[CheckedCertificate], data: str) -> str:
     """Return the page: each claim, its checks, and the verdict; `data` says what they were checked on."""
     lines: list[str] = []
     for each in rechecks:
@@ -164,24 +164,24 @@ def render_rechecks(rechecks: Sequence[Recheck], data: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def rechecks_dict(rechecks: Sequence[Recheck], data: str) -> dict[str, Any]:
+def verifications_dict(rechecks: Sequence[CheckedCertificate], data: str) -> dict[str, Any]:
     """Return what the page says as JSON values."""
-    return {"data": data, "holds": accepted(rechecks), "certificates": [_recheck_dict(each) for each in rechecks]}
+    return {"data": data, "holds": accepted(rechecks), "certificates": [_verification_dict(each) for each in rechecks]}
 
 
-def _recheck_dict(each: Recheck) -> dict[str, Any]:
+def _verification_dict(each: CheckedCertificate) -> dict[str, Any]:
     checks = [{"name": check.name, "holds": check.holds, "detail": check.detail} for check in each.verification.checks]
     certificate = each.certificate
     head = {"kind": certificate.kind, "verdict": certificate.verdict, "claim": certificate.claim}
     return {**head, "holds": each.accepted, "checks": checks}
 
 
-def _checks(each: Recheck) -> Iterator[str]:
+def _checks(each: CheckedCertificate) -> Iterator[str]:
     for check in each.verification.checks:
         yield from _wrapped(f"{check.name}: {check.detail}", f"  {WORDS[check.holds]:<11}", " " * 13)
 
 
-def _conclusion(rechecks: Sequence[Recheck], data: str) -> str:
+def _conclusion(rechecks: Sequence[CheckedCertificate], data: str) -> str:
     checks = [check for each in rechecks for check in each.verification.checks]
     failed = sum(check.holds is False for check in checks)
     if failed:

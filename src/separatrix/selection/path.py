@@ -30,7 +30,7 @@ from separatrix.fit.run import run
 from separatrix.penalties import Penalty, make_penalty
 from separatrix.problem import Problem
 from separatrix.solvers.coordinate import Coordinate, Memory
-from separatrix.solvers.iterate import row_shares, settle, stand
+from separatrix.solvers.iterate import expand_at, minimise_free, row_shares
 
 RATIO, WIDE_RATIO = 1e-4, 1e-2  # smallest to largest strength, and the same with more columns than rows
 LEAST_L1_RATIO = 1e-3  # stands for l1_ratio 0, whose coefficients no strength makes 0, where strengths are not given
@@ -180,8 +180,8 @@ def _null_slopes(problem: Problem) -> Floats:
     design = DenseDesign(values, [f"free {j}" for j in range(values.shape[1])], virtual=False)
     reduced = Problem(design, problem.y, problem.loss, weights=problem.weights)
     columns, share = column_store(design).take(np.arange(values.shape[1])), row_shares(problem)
-    start = stand(reduced, share, np.zeros((values.shape[1], *outputs)), np.zeros((len(problem.y), *outputs)))
-    return settle(reduced, share, start, columns).slope
+    start = expand_at(reduced, share, np.zeros((values.shape[1], *outputs)), np.zeros((len(problem.y), *outputs)))
+    return minimise_free(reduced, share, start, columns).slope
 
 
 def _balanced_signs(problem: Problem) -> Floats:

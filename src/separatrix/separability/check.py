@@ -17,13 +17,18 @@ from separatrix.certificates.base import Certificate, OneVsRestCertificate
 from separatrix.certificates.margin import KernelCertificate
 from separatrix.certificates.parts import PairsCertificate
 from separatrix.certificates.rays import Rays, make_rays
-from separatrix.certificates.separability import MappedCertificate, SeparabilityCertificate, kept_rows, refuse_infinite
+from separatrix.certificates.separability import (
+    MappedCertificate,
+    SeparabilityCertificate,
+    require_finite,
+    weighted_rows,
+)
 from separatrix.design.base import Design
 from separatrix.design.build import make_design
 from separatrix.errors import DataError, require_choice
 from separatrix.fit.run import Watch
 from separatrix.separability.search.divergence import find_divergence
-from separatrix.separability.search.search import Face, find_face
+from separatrix.separability.search.search import Separation, find_separation
 
 Multiclass = Literal["softmax", "one_vs_rest", "pairs"]
 
@@ -114,17 +119,17 @@ def check_separability(  # noqa: PLR0913  # every parameter is a keyword that us
     Reference: Albert and Anderson, On the existence of maximum likelihood estimates in logistic regression (1984).
     """
     if map is not None or kernel is not None:
-        from separatrix.separability.kernel import check_elsewhere  # noqa: PLC0415  # it builds on this file
+        from separatrix.separability.kernel import check_in_space  # noqa: PLC0415  # it builds on this file
 
-        return check_elsewhere(X, y, map, kernel, fit_intercept, sample_weight, multiclass)
+        return check_in_space(X, y, map, kernel, fit_intercept, sample_weight, multiclass)
     multiclass = require_choice("multiclass", multiclass, ("softmax", "one_vs_rest", "pairs"))
     names = [str(name) for name in X.columns] if hasattr(X, "columns") else None
     design = make_design(X, intercept=fit_intercept, names=names)
     labels = np.asarray(y)
     if labels.shape != (design.shape[0],):
         raise DataError(f"X has {design.shape[0]} rows and y has shape {labels.shape}; give one label a row")
-    refuse_infinite(design)
-    kept = kept_rows(sample_weight, len(labels))
+    require_finite(design)
+    kept = weighted_rows(sample_weight, len(labels))
     if not kept.any():
         raise DataError("every row has weight 0; at least one must count")
     if labels.dtype.kind == "f" and not np.isfinite(labels[kept]).all():
@@ -162,10 +167,10 @@ def judge_rows(
     """Return the certificate of rows whose classes have these codes; `hint` is a vector of weights to look near."""
     rays = make_rays(design, codes, len(classes))
     places = rays.places_of(kept)
-    return _certificate(rays, places, find_face(rays, places, hint, watch), classes, kept)
+    return _certificate(rays, places, find_separation(rays, places, hint, watch), classes, kept)
 
 
-def certify_face(
+def certify_separation(
     design: Design,
     codes: Indices,
     classes: tuple[Any, ...],
@@ -177,11 +182,11 @@ def certify_face(
     places = rays.places_of(kept)
     if not (rays.signs(weights, places) > 0).all():
         return None
-    return _certificate(rays, places, Face(weights, places[:0]), classes, kept)
+    return _certificate(rays, places, Separation(weights, places[:0]), classes, kept)
 
 
 def _certificate(
-    rays: Rays, places: Indices, face: Face, classes: tuple[Any, ...], kept: Bools
+    rays: Rays, places: Indices, face: Separation, classes: tuple[Any, ...], kept: Bools
 ) -> SeparabilityCertificate:
     design = rays.design
     return SeparabilityCertificate(

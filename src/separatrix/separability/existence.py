@@ -32,7 +32,7 @@ from separatrix.fit.convex import ConvexFit, ConvexOptions, candidates, fit_conv
 from separatrix.fit.result import Status
 from separatrix.fit.run import Watch
 from separatrix.problem import Problem
-from separatrix.separability.check import certify_face, judge_rows
+from separatrix.separability.check import certify_separation, judge_rows
 from separatrix.solvers.newton import Newton
 
 INFINITE = {"+inf": math.inf, "-inf": -math.inf}
@@ -56,13 +56,13 @@ def judge_existence(
         return judge_rows(design, codes, classes, kept, watch=watch)
     weights = (fit.coef[:, 1:] - fit.coef[:, :1]).T.ravel() if several else fit.coef
     if fit.walk.status is Status.SEPARATED:
-        separated = certify_face(design, codes, classes, kept, tuple(map(Fraction, weights.tolist())))
+        separated = certify_separation(design, codes, classes, kept, tuple(map(Fraction, weights.tolist())))
         if separated is not None:
             return separated
     return judge_rows(design, codes, classes, kept, weights, watch)
 
 
-def runaways(existence: SeparabilityCertificate) -> str:
+def describe_divergence(existence: SeparabilityCertificate) -> str:
     """Return in words which coefficients run off, and where to; nothing where that is not known."""
     diverging = {name: status for name, status in existence.coefficient_status.items() if status in INFINITE}
     if not diverging:
@@ -157,7 +157,7 @@ def float_separator(design: Design, signs: Floats, found: SeparabilityCertificat
     return None
 
 
-def refuse_overlap(labels: tuple[Any, Any], found: SeparabilityCertificate) -> OverlapError:
+def overlap_error(labels: tuple[Any, Any], found: SeparabilityCertificate) -> OverlapError:
     """Return the error of rows that cannot be separated, with the proof."""
     negative, positive = labels
     if found.verdict == "separable":

@@ -29,13 +29,13 @@ from separatrix.certificates.margin import KernelCertificate, MarginCertificate
 from separatrix.certificates.separability import (
     MappedCertificate,
     SeparabilityCertificate,
-    kept_rows,
     mapped_rows,
-    refuse_infinite,
+    require_finite,
+    weighted_rows,
 )
 from separatrix.design.build import column_names, make_design, row_radius
 from separatrix.design.kernel_matrix import by_rows
-from separatrix.design.kernels import Kernel, Own, Precomputed, make_kernel
+from separatrix.design.kernels import CustomKernel, Kernel, Precomputed, make_kernel
 from separatrix.design.maps import FeatureMap
 from separatrix.design.row_source import array_of
 from separatrix.errors import DataError, OptionError, OverlapError
@@ -47,14 +47,14 @@ MOST_COMPARED = 1000  # rows of which a kernel function's matrix is looked at
 SYMMETRIC = 1e-6  # relative to the largest entry
 
 
-def settle_kernel(kernel: Kernel, X: Any) -> Kernel:
+def with_scale(kernel: Kernel, X: Any) -> Kernel:
     """Return the kernel with every parameter known; data that are not finite, or no kernel, raise a DataError."""
     row_radius(make_design(X, intercept=False))
     if isinstance(kernel, Precomputed):
         _refuse_oblong(X)
         refuse_asymmetric(X, kernel.name)
     settled = kernel.settled(X)
-    if isinstance(settled, Own):
+    if isinstance(settled, CustomKernel):
         some = X[:MOST_COMPARED]
         refuse_asymmetric(settled(some, some), settled.name)
     if not settled.is_inner_product or isinstance(kernel, Precomputed):
@@ -196,7 +196,7 @@ class _Settles(Protocol):
         """Return the map settled on some rows."""
 
 
-def settle_map(map: Any, X: Any, y: Any) -> FeatureMap:
+def fit_map(map: Any, X: Any, y: Any) -> FeatureMap:
     """Return a map with all it needs known, taken from the rows where it was left open."""
     if isinstance(map, FeatureMap):
         return map
@@ -205,11 +205,11 @@ def settle_map(map: Any, X: Any, y: Any) -> FeatureMap:
             f"map={map!r:.60} is none of sx.maps, made with its options, which a certificate could write down; for a"
             " map of your own give the mapped rows in place of X"
         )
-    refuse_infinite(make_design(X, intercept=False))
+    require_finite(make_design(X, intercept=False))
     return map.feature_map(X, y)
 
 
-def check_elsewhere(
+def check_in_space(
     X: Any, y: Any, map: Any, kernel: Any, fit_intercept: bool, sample_weight: Any, multiclass: Multiclass
 ) -> MappedCertificate | KernelCertificate:
     """Return whether labelled rows can be separated after a map, or in the space of a kernel."""
@@ -224,7 +224,7 @@ def check_mapped(
     X: Any, y: Any, map: Any, fit_intercept: bool, sample_weight: Any, multiclass: Multiclass
 ) -> MappedCertificate:
     """Return whether labelled rows can be separated after a map; of two classes that can, with the widest margin."""
-    found = judge_mapped(X, y, settle_map(map, X, y), fit_intercept, sample_weight, multiclass)
+    found = judge_mapped(X, y, fit_map(map, X, y), fit_intercept, sample_weight, multiclass)
     widest = _widest_margin(X, y, found, fit_intercept, sample_weight)
     return MappedCertificate(found.map, found.columns, found.separability, widest)
 
@@ -255,7 +255,7 @@ def _widest_margin(
     proved, labels = found.separability, np.asarray(y)
     if not isinstance(proved, SeparabilityCertificate) or proved.verdict != "separable" or len(proved.classes) != 2:
         return None
-    if not kept_rows(sample_weight, len(labels)).all():
+    if not weighted_rows(sample_weight, len(labels)).all():
         return None
     negative, positive = proved.classes
     signs = np.where(labels == positive, 1.0, -1.0)

@@ -27,9 +27,9 @@ from separatrix.errors import DataError, OptionError, counted
 from separatrix.fit.labels import binary_signs
 from separatrix.fit.result import AtLeast, AtMost, FitResult, Rule, Status, Trace
 from separatrix.fit.run import Run, Watch, run
-from separatrix.losses.margin import Perceptron as PerceptronLoss
+from separatrix.losses.margin import PerceptronLoss
 from separatrix.problem import Problem
-from separatrix.separability.existence import float_separator, judge_signs, refuse_overlap
+from separatrix.separability.existence import float_separator, judge_signs, overlap_error
 from separatrix.solvers.max_margin import MaxMargin
 
 NO_MARGIN = 1e-9  # of the radius: a hull this near to 0 has no margin that floats can be trusted to show
@@ -65,14 +65,14 @@ def fit_max_margin(
     found = judge_signs(design, signs, labels)
     separator = float_separator(design, signs, found)
     if separator is None:
-        raise refuse_overlap(labels, found)
+        raise overlap_error(labels, found)
     walk = run(problem, solver, _rules(options), watch=watch)
     result = _certified(design, signs, walk, centre, labels, options)
     if result is None:
         walk = replace(walk, status=Status.STALLED)
         result = margin_result(design, signs, separator, walk, labels, options)
     if result is None:
-        raise refuse_overlap(labels, found)
+        raise overlap_error(labels, found)
     return result
 
 

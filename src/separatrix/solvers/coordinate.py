@@ -36,12 +36,12 @@ import numpy as np
 from separatrix.arrays import EPSILON, Bools, Floats
 from separatrix.design.build import row_radius
 from separatrix.design.columns import ColumnStore, column_store
-from separatrix.loops.coordinate import Kinks
+from separatrix.loops.coordinate import L1Penalty
 from separatrix.problem import Problem
 from separatrix.solvers.base import Needs, Step
 from separatrix.solvers.iterate import row_shares
 from separatrix.solvers.l1_quadratic import Elimination, GramModel, pseudo_inverse, violation
-from separatrix.solvers.working_set import INSIDE, Progress, RememberedGram, WorkingSetWalk, has_constant_curvature
+from separatrix.solvers.working_set import INSIDE, GramCache, WorkingSetProgress, WorkingSetWalk, has_constant_curvature
 
 EASING = 0.001  # of the violation at the start of a step: what is left when it ends
 SMALL_LOSS = 1e-5  # of the loss at 0: too small for a difference
@@ -86,9 +86,9 @@ def covariance_walk(problem: Problem, covariances: Covariances, start: Floats) -
     """Yield where descent stands, and go on, for as long as asked; return where digits begin to lack."""
     eliminated, weights = covariances.eliminated, problem.penalty_weights[covariances.penalised]
     absolute, quadratic = problem.penalty.absolute, problem.penalty.quadratic
-    kinks = Kinks(absolute * weights, quadratic * weights, weights * (absolute if absolute > 0.0 else 1.0))
+    kinks = L1Penalty(absolute * weights, quadratic * weights, weights * (absolute if absolute > 0.0 else 1.0))
     coef = start[covariances.penalised]
-    gradient, progress = eliminated.gradient + eliminated.gram @ coef, Progress()
+    gradient, progress = eliminated.gradient + eliminated.gram @ coef, WorkingSetProgress()
     spread = np.sqrt(np.diag(eliminated.gram))
     while True:
         loss = covariances.loss + 0.5 * float((eliminated.gradient + gradient) @ coef)
@@ -103,7 +103,7 @@ def covariance_walk(problem: Problem, covariances: Covariances, start: Floats) -
         GramModel(eliminated.gram, gradient, coef, kinks).minimise(tolerance)
 
 
-def _gap(problem: Problem, kinks: Kinks, coef: Floats, gradient: Floats, loss: float, value: float) -> float:
+def _gap(problem: Problem, kinks: L1Penalty, coef: Floats, gradient: Floats, loss: float, value: float) -> float:
     """Return the least gap over scales of the dual point; inf without a penalty."""
     absolute, quadratic = problem.penalty.absolute, problem.penalty.quadratic
     agreement = -float(coef @ gradient)
@@ -146,10 +146,10 @@ class Memory:
         store = self.store(problem)
         return self._recall(problem, "norms", lambda: np.sqrt(store.squares(row_shares(problem))))
 
-    def gram(self, problem: Problem) -> RememberedGram:
+    def gram(self, problem: Problem) -> GramCache:
         """Return the products of columns met so far."""
         store = self.store(problem)
-        return self._recall(problem, "gram", lambda: RememberedGram(store))
+        return self._recall(problem, "gram", lambda: GramCache(store))
 
     def _recall(self, problem: Problem, name: str, learn: Callable[[], Fact]) -> Fact:
         data = (problem.design, problem.y, problem.loss, problem.weights)

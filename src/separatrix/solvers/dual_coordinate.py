@@ -80,7 +80,7 @@ TINY = 1e-300
 FIXED_WORK = 30  # scalar operations of a visit, beside those of its entries
 
 
-class Look(NamedTuple):
+class PrimalDual(NamedTuple):
     """What all rows show: both objectives, the slopes of the dual's, and each row's margin and part of the gap."""
 
     primal: float
@@ -153,7 +153,7 @@ class Multipliers:
         if self.virtual:
             self.coef[0] = self.centre + made[0] * self.metric.virtual
 
-    def look(self) -> Look:
+    def look(self) -> PrimalDual:
         """Read all rows: P, D, and what each row adds to the gap."""
         problem, y, slopes = self.problem, self.weighted.labels, -self.weighted.labels * self.q
         margins = y * problem.design.matvec(self.coef)
@@ -164,7 +164,7 @@ class Multipliers:
         if self.virtual:
             slopes = self._balanced(slopes)
             dual = self._dual(slopes, problem.dual_coef(slopes) * self.metric.stored)
-        return Look(primal, dual, slopes, margins, self.shares * (losses + conjugates + self.q * margins))
+        return PrimalDual(primal, dual, slopes, margins, self.shares * (losses + conjugates + self.q * margins))
 
     def move_centre(self) -> None:
         """Let the penalty of the free coefficient be about where that now is."""
@@ -435,7 +435,7 @@ class _Walk:
             self.momentum.carry_on(now)
             visits += now
 
-    def _plan(self, look: Look) -> None:
+    def _plan(self, look: PrimalDual) -> None:
         """Choose the rows in play and the passes of the next step; let the centre follow."""
         inner_gap = float(look.gaps.sum())
         self.passes = min(2 * self.passes, MOST_PASSES) if inner_gap > SLOW * self.inner_gap else 1
@@ -446,7 +446,7 @@ class _Walk:
         if self.state.virtual and inner_gap <= share * (look.primal - look.dual):
             self.state.move_centre()
 
-    def _unsettled(self, look: Look) -> Bools:
+    def _unsettled(self, look: PrimalDual) -> Bools:
         """Return the rows to sweep over: not those safely at a bound, nor those that hold next to none of the gap."""
         q, (upper, ridge, curved) = self.state.q[self.in_use], self.state.conjugate
         gaps, margins = look.gaps[self.in_use], look.margins[self.in_use]

@@ -33,7 +33,7 @@ import scipy.sparse as sp
 from separatrix.arrays import EPSILON, Bools, Floats, Indices
 from separatrix.problem import Problem
 from separatrix.solvers.base import Needs, Step
-from separatrix.solvers.halfspace_lp import HalfspaceLP
+from separatrix.solvers.halfspace_lp import HalfspaceProgram
 
 
 class Subsystem(NamedTuple):
@@ -142,7 +142,7 @@ EXACT_ENTRIES = 20_000  # of rows that rationals are asked about, where floats w
 
 
 @dataclass
-class ZeroOneState:
+class FewestMistakesState:
     """What is known: the best weights with their mistakes, the subsystems, and the bound that they put on any weights.
 
     `doubt` is set where floats could neither separate rows nor show why not.
@@ -169,7 +169,7 @@ class Cover(NamedTuple):
 
 
 @dataclass(frozen=True)
-class ZeroOne:
+class FewestMistakes:
     """Minimum hitting sets of infeasible subsystems, a linear program a step."""
 
     patience: float = 10.0
@@ -181,7 +181,7 @@ class ZeroOne:
         otherwise={"random_rows": "Hold the rows in memory, as an array or a sparse matrix."},
     )
 
-    def steps(self, problem: Problem, start: ZeroOneState) -> Iterator[Step]:
+    def steps(self, problem: Problem, start: FewestMistakesState) -> Iterator[Step]:
         """Walk from weights in a state that is kept up to date; facts: both bounds, how many subsystems are known."""
         search = _Search(problem, start)
         search.consider(start.coef)
@@ -217,7 +217,7 @@ def smallest_cover(systems: Sequence[Sequence[int]], n: int, seconds: float) -> 
 class _Search:
     """The rows, and what is done with them: separate some, or show why not; keep the best weights."""
 
-    def __init__(self, problem: Problem, state: ZeroOneState) -> None:
+    def __init__(self, problem: Problem, state: FewestMistakesState) -> None:
         self.problem, self.state = problem, state
         norms = np.sqrt(problem.design.squared_norms())
         self.unsure = (problem.design.shape[1] + 2) * EPSILON * norms
@@ -301,7 +301,7 @@ class _Search:
         design, y = self.problem.design.select(kept), self.problem.y[kept]
         if design.virtual and abs(float(y.sum())) == len(y):
             return np.append(y[0], np.zeros(design.shape[1] - 1)), None
-        for step in HalfspaceLP().steps(Problem(design, y, self.problem.loss)):
+        for step in HalfspaceProgram().steps(Problem(design, y, self.problem.loss)):
             assert step.dual is not None
             if step.facts["margin"] <= NO_MARGIN:
                 return step.coef, step.dual

@@ -62,7 +62,7 @@ class _Point(NamedTuple):
     gradient: Floats
 
 
-class Progress:
+class DescentProgress:
     """Looks at a descent point by point; `facts` are those of the last point looked at."""
 
     def __init__(self, function: Differentiable, *, least_curvature: float = 0.0, kinked: bool = False) -> None:
@@ -165,10 +165,12 @@ class Gradient:
         """Walk, a pass a step; the first step is the start itself."""
         coef = problem.zero_coef() if start is None else np.array(start, dtype=np.float64)
         floor = least_curvature_of(problem, self.least_curvature)
-        return descend(Progress(problem, least_curvature=floor, kinked=bool(problem.loss.kinks)), coef, self.rate)
+        return descend(
+            DescentProgress(problem, least_curvature=floor, kinked=bool(problem.loss.kinks)), coef, self.rate
+        )
 
 
-def descend(progress: Progress, coef: Floats, rate: float) -> Iterator[Step]:
+def descend(progress: DescentProgress, coef: Floats, rate: float) -> Iterator[Step]:
     """Walk down a function from a point, at a rate, for as long as asked."""
     while True:
         gradient = progress.look(coef, rate)

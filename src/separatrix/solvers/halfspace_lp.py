@@ -61,7 +61,7 @@ FEASIBLE = 1e-10  # HiGHS's tolerances, the least it takes
 
 
 @dataclass(frozen=True)
-class HalfspaceLP:
+class HalfspaceProgram:
     """The linear program of halfspaces, on working sets of rows."""
 
     needs: ClassVar[Needs] = Needs(

@@ -23,7 +23,7 @@ ROUNDING = 8.0 * float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True)
-class Standing:
+class Iterate:
     """Coefficients and scores, the objective there, and the loss's slope and curvature, plain and times row shares."""
 
     coef: Floats
@@ -41,15 +41,15 @@ def row_shares(problem: Problem) -> Floats:
     return np.asarray(weights / problem.total_weight)
 
 
-def stand(problem: Problem, share: Floats, coef: Floats, eta: Floats) -> Standing:
+def expand_at(problem: Problem, share: Floats, coef: Floats, eta: Floats) -> Iterate:
     """Expand the objective at coefficients whose scores are known."""
     value, slope, curvature = problem.loss.expand(eta, problem.y, 2)
     objective = float(np.sum(share * value)) + problem.penalty.value(coef, problem.penalty_weights)
     weighted = (np.asarray((share * part.T).T) for part in (slope, curvature))
-    return Standing(coef, eta, objective, slope, curvature, *weighted)
+    return Iterate(coef, eta, objective, slope, curvature, *weighted)
 
 
-def settle(problem: Problem, share: Floats, here: Standing, free: Columns) -> Standing:
+def minimise_free(problem: Problem, share: Floats, here: Iterate, free: Columns) -> Iterate:
     """Minimise over the coefficients of weight 0 alone, by Newton steps while they help."""
     size = float(np.sqrt(np.mean(here.slope * here.slope)))
     for _ in range(SETTLING_STEPS if len(free.indices) else 0):
@@ -58,14 +58,14 @@ def settle(problem: Problem, share: Floats, here: Standing, free: Columns) -> St
             break
         inverse = pseudo_inverse(free.hessian(here.weighted_curvature))
         step = -(inverse @ gradient.reshape(-1)).reshape(gradient.shape)
-        there = stand(problem, share, _moved(here.coef, free, step), here.eta + free.times(step))
+        there = expand_at(problem, share, _moved(here.coef, free, step), here.eta + free.times(step))
         if not there.objective < here.objective:
             break
         here = there
     return here
 
 
-def balance(problem: Problem, share: Floats, here: Standing, free: Columns) -> Floats:
+def balance(problem: Problem, share: Floats, here: Iterate, free: Columns) -> Floats:
     """Return the slopes moved along the curvature to where their sums over the free columns vanish, up to rounding.
 
     Where that would leave the loss's domain they stay as they are.
@@ -83,8 +83,8 @@ def balance(problem: Problem, share: Floats, here: Standing, free: Columns) -> F
 
 
 def search(
-    problem: Problem, share: Floats, here: Standing, columns: Columns, change: Floats, gradient: Floats
-) -> Standing:
+    problem: Problem, share: Floats, here: Iterate, columns: Columns, change: Floats, gradient: Floats
+) -> Iterate:
     """Take the longest step of 1, ½, ¼, … that lowers the objective enough; stay where none does.
 
     `change` is that of the columns' coefficients, `gradient` the loss's in them.
@@ -94,7 +94,7 @@ def search(
     rounding, length = ROUNDING * abs(here.objective), 1.0
     along = columns.times(change)
     while length >= SHORTEST and promise < rounding:
-        there = stand(problem, share, _moved(here.coef, columns, length * change), here.eta + length * along)
+        there = expand_at(problem, share, _moved(here.coef, columns, length * change), here.eta + length * along)
         if there.objective <= here.objective + SUFFICIENT * length * promise + rounding:
             return there
         length /= 2.0

@@ -48,7 +48,7 @@ class KernelDualState:
         self.intercept = 0.0
 
 
-class Standing(NamedTuple):
+class KernelIterate(NamedTuple):
     """Both sides of a point: objective (times strength), relative gap, margin from below and above."""
 
     objective: float
@@ -95,7 +95,7 @@ class _Walk:
         self.before: Ints = np.empty(0, dtype=np.int64)
         self.gate = WorkGate(("kernel dual",))
         self.doubtful = not state.rows.kernel.is_inner_product  # its parameters may make it none
-        self.taken, self.standing = 0, Standing(np.inf, np.inf, 0.0, np.inf)
+        self.taken, self.standing = 0, KernelIterate(np.inf, np.inf, 0.0, np.inf)
 
     def step(self) -> Step:
         """Solve a block; where all that is left of shrunken rows is solved, bring the others back."""
@@ -154,7 +154,7 @@ class _Walk:
         self.before = working
         return bool(change.any())
 
-    def _judge(self) -> Standing:
+    def _judge(self) -> KernelIterate:
         """Return both sides of the point as it is, all gradients known."""
         state, signs = self.state, self.state.signs
         scores = state.gradient + signs
@@ -165,19 +165,21 @@ class _Walk:
         short = 1.0 - signs * (scores + state.intercept)
         primal = 0.5 * squared + float(state.caps @ np.maximum(short, 0.0))
         gap = float((state.caps * np.maximum(short, 0.0) - np.abs(state.point) * short).sum())
-        return Standing(self.strength * primal, max(gap, 0.0) / max(primal, np.finfo(np.float64).tiny), 0.0, np.inf)
+        return KernelIterate(
+            self.strength * primal, max(gap, 0.0) / max(primal, np.finfo(np.float64).tiny), 0.0, np.inf
+        )
 
-    def _judge_margin(self, scores: Floats, squared: float) -> Standing:
+    def _judge_margin(self, scores: Floats, squared: float) -> KernelIterate:
         """Return the margin from below, by the point's own halfspace, and from above, by its hulls' distance."""
         positive, total = self.state.signs > 0.0, float(np.abs(self.state.point).sum())
         above, below = float(scores[positive].min()), float(scores[~positive].max())
         self.state.intercept = -(above + below) / 2.0
         norm = float(np.sqrt(squared))
         if not (norm > 0.0 and total > 0.0):
-            return Standing(np.inf, np.inf, 0.0, 0.0 if total > 0.0 else np.inf)
+            return KernelIterate(np.inf, np.inf, 0.0, 0.0 if total > 0.0 else np.inf)
         lower, upper = (above - below) / 2.0 / norm, norm / total
         objective = 1.0 / lower if lower > 0.0 else np.inf
-        return Standing(objective, max(upper - lower, 0.0) / upper, lower, upper)
+        return KernelIterate(objective, max(upper - lower, 0.0) / upper, lower, upper)
 
     def _local_gap(self) -> float:
         """Return the gap of the rows still looked at, relative as the last one of all was."""

@@ -80,7 +80,7 @@ class KernelPerceptronState:
 
 
 @dataclass(frozen=True)
-class KernelPerceptron:
+class KernelPerceptronSolver:
     """The single-sample rule in a kernel's space; the start has the kernel, `seed` feeds random and shuffled orders."""
 
     rule: UpdateRule = UpdateRule()  # noqa: RUF009  # frozen
@@ -101,7 +101,7 @@ class KernelPerceptron:
 
 
 class _Walk:
-    def __init__(self, solver: KernelPerceptron, problem: Problem, state: KernelPerceptronState) -> None:
+    def __init__(self, solver: KernelPerceptronSolver, problem: Problem, state: KernelPerceptronState) -> None:
         self.solver, self.design, self.state = solver, problem.design, state
         self.y = np.array(problem.y, dtype=np.float64)
         self.n = len(self.y)

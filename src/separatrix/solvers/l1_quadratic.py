@@ -22,7 +22,7 @@ import scipy.linalg
 from separatrix.arrays import Bools, Floats
 from separatrix.design.columns import SparseColumns
 from separatrix.jit import WorkGate
-from separatrix.loops.coordinate import Kinks, Weighed, descend, descend_columns, weigh
+from separatrix.loops.coordinate import L1Penalty, WeightedColumns, descend, descend_columns, weigh_columns
 
 FLAT = 1e-13  # of a column's own square: what is left of it once free columns are taken out counts as nothing
 PATIENT_CYCLES = 20  # of coordinate descent before a Newton step is tried
@@ -33,7 +33,7 @@ SINGULAR = 1e-12  # relative to the largest: eigenvalues of the free coordinates
 JITTER = 1e-14  # relative to the diagonal, so that a singular piece can be factored
 
 
-def violation(coef: Floats, gradient: Floats, kinks: Kinks) -> Floats:
+def violation(coef: Floats, gradient: Floats, kinks: L1Penalty) -> Floats:
     """Return by how much the slope at each coordinate misses what its kink allows, relative to the scale."""
     slope = gradient + kinks.ridge * coef
     kinked = np.abs(slope + kinks.threshold * np.sign(coef))
@@ -74,7 +74,7 @@ class GramModel:
     gram: Floats
     gradient: Floats
     coef: Floats
-    kinks: Kinks
+    kinks: L1Penalty
 
     def minimise(self, tolerance: float) -> None:
         """Move to where no coordinate's slope is off by more than tolerance·scale."""
@@ -92,7 +92,7 @@ class GramModel:
     def _newton_step(self) -> bool:
         """Minimise over the coordinates not 0 with their signs held, or go as far as they are; tell whether all are."""
         support = np.flatnonzero(self.coef)
-        coef, kinks = self.coef[support], Kinks(*(part[support] for part in self.kinks))
+        coef, kinks = self.coef[support], L1Penalty(*(part[support] for part in self.kinks))
         piece = self.gram[np.ix_(support, support)]
         diagonal = np.diag(piece) + kinks.ridge
         piece[np.diag_indices_from(piece)] = diagonal * (1.0 + JITTER) + np.finfo(np.float64).tiny
@@ -109,7 +109,7 @@ class GramModel:
 
 
 def descend_by_columns(
-    columns: SparseColumns, weights: Floats, residual: Floats, coef: Floats, kinks: Kinks, *, cycles: int
+    columns: SparseColumns, weights: Floats, residual: Floats, coef: Floats, kinks: L1Penalty, *, cycles: int
 ) -> tuple[Floats, float]:
     """Return coefficients nearer the minimum, for columns with row weights, and the move of their column of ones.
 
@@ -119,9 +119,9 @@ def descend_by_columns(
     total = float(weights.sum()) if columns.with_ones else 0.0
     shift = -float(residual.sum()) / total if total > 0.0 else 0.0
     entries = (matrix.data, np.empty(matrix.nnz), matrix.indices, matrix.indptr)
-    weighed = Weighed(*entries, np.empty(size), np.empty(size), total)
+    weighed = WeightedColumns(*entries, np.empty(size), np.empty(size), total)
     gate, moved = columns.store.gate, coef.copy()
-    gate.choose(weigh, 4 * matrix.nnz)(weighed, weights, FLAT)
+    gate.choose(weigh_columns, 4 * matrix.nnz)(weighed, weights, FLAT)
     loop = gate.choose(descend_columns, 4 * cycles * matrix.nnz)
     columns.store.count((2 * cycles + 1) * matrix.nnz)
     _, shift = loop(weighed, residual.copy(), shift, moved, kinks, 0.0, cycles)

@@ -40,13 +40,13 @@ from separatrix.arrays import Floats
 from separatrix.design.base import Design, add_each
 from separatrix.loops import online
 from separatrix.losses.base import Loss
-from separatrix.losses.margin import Perceptron as PerceptronLoss
+from separatrix.losses.margin import PerceptronLoss
 from separatrix.penalties import Penalty
 from separatrix.perceptron_rule import mistaken_sum
 from separatrix.problem import Problem
 from separatrix.solvers.base import Needs, Step
-from separatrix.solvers.gradient import Progress, least_curvature_of
-from separatrix.solvers.perceptron import Keep, Perceptron, PerceptronState
+from separatrix.solvers.gradient import DescentProgress, least_curvature_of
+from separatrix.solvers.perceptron import Keep, PerceptronSolver, PerceptronState
 from separatrix.solvers.stochastic import Stochastic, TailAverage, one_pass
 
 Mixing = Literal["mistakes", "uniform"]
@@ -65,7 +65,7 @@ class Epoch(NamedTuple):
 class PerceptronMixing:
     """Epochs of a perceptron on each partition, mixed; facts: the perceptron's, `rounds`, and `mixed`, the K above."""
 
-    learner: Perceptron = Perceptron()  # noqa: RUF009  # frozen
+    learner: PerceptronSolver = PerceptronSolver()  # noqa: RUF009  # frozen
     mixing: Mixing = "mistakes"
 
     needs: ClassVar[Needs] = Needs(
@@ -148,7 +148,7 @@ def seeds_of(rng: np.random.Generator, count: int) -> list[int]:
     return [int(seed) for seed in rng.integers(2**32, size=count)]
 
 
-def _epoch(design: Design, y: Floats, learner: Perceptron, coef: Floats, keep: Keep) -> Epoch:
+def _epoch(design: Design, y: Floats, learner: PerceptronSolver, coef: Floats, keep: Keep) -> Epoch:
     """Run an epoch over a partition from some weights."""
     state = PerceptronState(coef, "average" if keep == "average" else "last")
     next(learner.steps(Problem(design, y, PerceptronLoss()), state))
@@ -176,7 +176,7 @@ class AveragedDescent:
         """Walk, a round a step; the first step is the start itself."""
         descent, n = self.descent, problem.design.shape[0]
         floor = least_curvature_of(problem, descent.least_curvature)
-        progress = Progress(problem, least_curvature=floor, kinked=bool(problem.loss.kinks))
+        progress = DescentProgress(problem, least_curvature=floor, kinked=bool(problem.loss.kinks))
         decay = descent.decay_for(problem, floor)
         walk = _DescentWalk(replace(descent, decay=decay), problem, problem.zero_coef() if start is None else start)
         while True:

@@ -105,7 +105,7 @@ class PerceptronState:
 
 
 @dataclass(frozen=True)
-class Perceptron:
+class PerceptronSolver:
     """The single-sample rule; `seed` feeds the random and shuffled orders."""
 
     rule: UpdateRule = UpdateRule()  # noqa: RUF009  # frozen
@@ -131,14 +131,14 @@ class Perceptron:
 class _Walk:
     """One run over one design: the order of visits, the loop in its cheapest form, and its log."""
 
-    def __init__(self, solver: Perceptron, problem: Problem, state: PerceptronState) -> None:
+    def __init__(self, solver: PerceptronSolver, problem: Problem, state: PerceptronState) -> None:
         self.solver, self.design, self.state = solver, problem.design, state
         self.rows: Rows = problem.design.stored_rows()
         self.y = np.array(problem.y, dtype=np.float64)
         self.n = len(self.y)
         rule, tie = solver.rule, online.TIE_CODES[solver.rule.tie]
         self.rule = online.Rule(tie, rule.margin, rule.rate, int(rule.inverse), solver.max_updates, self.n)
-        self.weights = online.Weights(state.coef, state.lag, state.pocket)
+        self.weights = online.OnlineWeights(state.coef, state.lag, state.pocket)
         self.plan = VisitPlan(solver.order, self.n, solver.max_passes, solver.seed, self.design.together)
         self.gate = WorkGate(("perceptron", self.rows.values.dtype.str, self.rows.columns.dtype.str))
         self.row_work = 2 * (int(self.rows.values.size) // self.n) + 20

@@ -27,7 +27,7 @@ from separatrix.loops import stochastic
 from separatrix.losses.base import ScalarLoss
 from separatrix.problem import Problem
 from separatrix.solvers.base import Needs, Step
-from separatrix.solvers.gradient import Progress, least_curvature_of
+from separatrix.solvers.gradient import DescentProgress, least_curvature_of
 from separatrix.solvers.visits import Order, by_blocks
 
 ROW_WORK = 40  # interpreted operations of a visit beside those on the row's entries
@@ -69,7 +69,7 @@ class Stochastic:
         """Walk, a pass of visits a step; the first step is the start itself."""
         floor = least_curvature_of(problem, self.least_curvature)
         walk = _Walk(self, problem, problem.zero_coef() if start is None else start, self.decay_for(problem, floor))
-        progress = Progress(problem, least_curvature=floor, kinked=bool(problem.loss.kinks))
+        progress = DescentProgress(problem, least_curvature=floor, kinked=bool(problem.loss.kinks))
         while True:
             kept = walk.kept()
             progress.look(kept, walk.rate)
@@ -116,7 +116,7 @@ class _Walk:
         """Visit every row once, or as many drawn at random."""
         visit = self.gate.choose(self.loop, self.work)
         with np.errstate(over="ignore", invalid="ignore"):  # a descent that diverges says so by its facts
-            weights = stochastic.Weights(self.weights, self.lag, self.state)
+            weights = stochastic.StochasticWeights(self.weights, self.lag, self.state)
             given = (self.y, self.shares, self._order(), self.schedule, weights)
             self.design.visit(visit, *given, changed=weights)
             if self.lag.size:

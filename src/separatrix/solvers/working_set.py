@@ -41,11 +41,11 @@ import numpy as np
 from separatrix.arrays import Bools, Floats, Indices
 from separatrix.design.build import row_radius
 from separatrix.design.columns import Columns, ColumnStore, SparseColumns
-from separatrix.loops.coordinate import Kinks
+from separatrix.loops.coordinate import L1Penalty
 from separatrix.losses.base import Loss
 from separatrix.problem import Problem
 from separatrix.solvers.base import Step
-from separatrix.solvers.iterate import Standing, balance, row_shares, search, settle, stand
+from separatrix.solvers.iterate import Iterate, balance, expand_at, minimise_free, row_shares, search
 from separatrix.solvers.l1_quadratic import Elimination, GramModel, descend_by_columns, violation
 
 BALANCED = 1e-9  # relative to the slopes: how near to 0 a free coefficient's sum must be
@@ -62,7 +62,7 @@ class DualPoint:
 
 
 def best_dual_point(
-    problem: Problem, share: Floats, coef: Floats, slopes: Floats, dual_coef: Floats, kinks: Kinks
+    problem: Problem, share: Floats, coef: Floats, slopes: Floats, dual_coef: Floats, kinks: L1Penalty
 ) -> DualPoint:
     """Return the best of the scaled slopes; `dual_coef` is v at the slopes, 0 for columns left out.
 
@@ -91,7 +91,7 @@ def screened(problem: Problem, point: DualPoint, gap: float, column_norms: Float
     return np.asarray(largest < room)
 
 
-def _scales(problem: Problem, coef: Floats, dual_coef: Floats, kinks: Kinks) -> set[float]:
+def _scales(problem: Problem, coef: Floats, dual_coef: Floats, kinks: L1Penalty) -> set[float]:
     """Return the scales worth trying: into the box and, where there is no box, none."""
     if problem.penalty.absolute == 0.0:
         return {1.0}
@@ -120,7 +120,7 @@ COLUMN_CYCLES = 3  # of descent in such a model
 TOGETHER = 64  # columns made dense at once
 
 
-class RememberedGram:
+class GramCache:
     """The Hessian of the loss in the coefficients of columns met so far, at the row weights it was made with."""
 
     def __init__(self, store: ColumnStore) -> None:
@@ -168,24 +168,24 @@ class RememberedGram:
 
 
 @dataclass(frozen=True)
-class Target:
+class MovableCoef:
     """Which coefficients of some columns, raveled, a model may move: chosen ones with their kinks, and free ones."""
 
     chosen: Bools
     free: Bools
-    kinks: Kinks
+    kinks: L1Penalty
     easing: float
 
 
-class Modeller:
+class WorkingSetModel:
     """Makes models for one working set after another, by columns while sets still change and Gram matrices are dear."""
 
-    def __init__(self, remembered: RememberedGram) -> None:
+    def __init__(self, remembered: GramCache) -> None:
         self.remembered = remembered
         self.last = np.zeros(0, dtype=np.intp)
         self.by_columns = False
 
-    def turn_to(self, columns: Columns, target: Target) -> int:
+    def turn_to(self, columns: Columns, target: MovableCoef) -> int:
         """Take up a working set and decide how to go about it; return how many models it is worth."""
         new = len(np.setdiff1d(columns.indices, self.last))
         self.last, self.by_columns = columns.indices, False
@@ -198,7 +198,7 @@ class Modeller:
             self.by_columns = new > UNSETTLED * size and not self.remembered.knows(columns)
         return COLUMN_MODELS if self.by_columns else MODELS
 
-    def change(self, columns: Columns, here: Standing, gradient: Floats, target: Target) -> Floats:
+    def change(self, columns: Columns, here: Iterate, gradient: Floats, target: MovableCoef) -> Floats:
         """Return the change of the columns' coefficients that all but minimises a model, shaped as the gradient."""
         coef = here.coef[columns.indices].reshape(-1)
         if self.by_columns:
@@ -215,8 +215,8 @@ class Modeller:
             self.remembered.forget()
 
 
-def _change_by_columns(columns: SparseColumns, here: Standing, coef: Floats, target: Target) -> Floats:
-    kinks = Kinks(*(part[target.chosen] for part in target.kinks))
+def _change_by_columns(columns: SparseColumns, here: Iterate, coef: Floats, target: MovableCoef) -> Floats:
+    kinks = L1Penalty(*(part[target.chosen] for part in target.kinks))
     before, weights, residual = coef[target.chosen], here.weighted_curvature, here.weighted_slope
     moved, shift = descend_by_columns(columns, weights, residual, before, kinks, cycles=COLUMN_CYCLES)
     change = np.full(len(coef), shift)
@@ -224,10 +224,10 @@ def _change_by_columns(columns: SparseColumns, here: Standing, coef: Floats, tar
     return change
 
 
-def _change_by_gram(hessian: Floats, coef: Floats, gradient: Floats, target: Target) -> Floats:
+def _change_by_gram(hessian: Floats, coef: Floats, gradient: Floats, target: MovableCoef) -> Floats:
     """Return the change of raveled coefficients that minimises a model but for `easing` of the violation."""
     kept, coef = target.chosen | target.free, coef[target.chosen]
-    kinks = Kinks(*(part[target.chosen] for part in target.kinks))
+    kinks = L1Penalty(*(part[target.chosen] for part in target.kinks))
     if not kept.all():
         hessian = hessian[np.ix_(kept, kept)]
     eliminated = Elimination.of(hessian, gradient[kept], target.free[kept])
@@ -249,7 +249,7 @@ NO_CHANGE = 1e-15  # relative to the objective: a decrease that rounding may hav
 NEARER = 0.9  # of the least excess so far: what counts as progress
 
 
-class Progress:
+class WorkingSetProgress:
     """Counts the steps since a walk last came nearer to its end."""
 
     def __init__(self) -> None:
@@ -272,11 +272,11 @@ class WorkingSetWalk:
         store: ColumnStore,
         start: Floats,
         column_norms: Floats,
-        remembered: RememberedGram,
+        remembered: GramCache,
     ) -> None:
         self.problem, self.store, self.column_norms = problem, store, column_norms
         self.exact = has_constant_curvature(problem.loss)
-        self.modeller = Modeller(remembered)
+        self.modeller = WorkingSetModel(remembered)
         self.share = row_shares(problem)
         self.penalised = problem.penalty_weights > 0.0
         self.outputs = start.size // len(start)
@@ -286,13 +286,13 @@ class WorkingSetWalk:
         self.kinks = self._kinks(slice(None))
         used = np.flatnonzero(start.reshape(len(start), -1).any(axis=1))
         eta = store.take(used).times(start[used]) if len(used) else np.zeros((len(problem.y), *start.shape[1:]))
-        self.here = stand(problem, self.share, start, eta)
+        self.here = expand_at(problem, self.share, start, eta)
 
     def walk(self) -> Iterator[Step]:
         """Yield where the run stands, and go on by a working set, for as long as asked."""
-        progress, chosen, before = Progress(), np.zeros(0, dtype=np.intp), math.inf
+        progress, chosen, before = WorkingSetProgress(), np.zeros(0, dtype=np.intp), math.inf
         while True:
-            self.here = settle(self.problem, self.share, self.here, self.free)
+            self.here = minimise_free(self.problem, self.share, self.here, self.free)
             slopes = balance(self.problem, self.share, self.here, self.free)
             dual_coef = self._dual_coef(slopes)
             excess = self._excess(slopes, dual_coef)
@@ -323,12 +323,12 @@ class WorkingSetWalk:
         self.alive &= ~gone | coef.reshape(len(coef), -1).any(axis=1)
         return max(objective - self.dual.value, 0.0) + ROUNDING * abs(objective)
 
-    def _kinks(self, features: Indices | slice) -> Kinks:
+    def _kinks(self, features: Indices | slice) -> L1Penalty:
         """Return the kinks of all coefficients of some columns, raveled; slopes are compared with the kink, or 1."""
         weights = np.repeat(self.problem.penalty_weights[features], self.outputs)
         absolute, quadratic = self.problem.penalty.absolute, self.problem.penalty.quadratic
         scale = np.where(weights > 0.0, weights, 1.0) * (absolute if absolute > 0.0 else 1.0)
-        return Kinks(absolute * weights, quadratic * weights, scale)
+        return L1Penalty(absolute * weights, quadratic * weights, scale)
 
     def _choose(self, off: Floats) -> Indices:
         """Return the working set, as places in the raveled coefficients: those not 0, and the worst of the others."""
@@ -358,12 +358,12 @@ class WorkingSetWalk:
             before = remaining
         return before
 
-    def _target(self, features: Indices, chosen: Indices) -> Target:
+    def _target(self, features: Indices, chosen: Indices) -> MovableCoef:
         inside = np.zeros((len(features), self.outputs), dtype=bool)
         inside[np.searchsorted(features, chosen // self.outputs), chosen % self.outputs] = True
         free = np.repeat(~self.penalised[features], self.outputs)
         easing = EXACT_EASING if self.exact else MODEL_EASING
-        return Target(inside.reshape(-1), free, self._kinks(features), easing)
+        return MovableCoef(inside.reshape(-1), free, self._kinks(features), easing)
 
 
 @cache

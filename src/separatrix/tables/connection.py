@@ -50,7 +50,7 @@ def allow_columns(connection: Connection, memory: int | None, columns: int) -> N
         connection.execute(f"SET memory_limit = '{_written(memory, columns)}'")
 
 
-def let_go(connection: Connection) -> None:
+def release(connection: Connection) -> None:
     """Have a database in a file drop what it holds of it in memory; one that is shut off keeps it."""
     import duckdb  # noqa: PLC0415  # loaded by then
 

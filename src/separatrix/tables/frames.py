@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from separatrix.errors import DataError
 from separatrix.tables.connection import connect
-from separatrix.tables.infer_types import Asked, reading_notes
+from separatrix.tables.infer_types import ReadOptions, reading_notes
 from separatrix.tables.raw import Raw, unique_names
 from separatrix.tables.source import DuckSource
 from separatrix.tables.table import ColumnKind, Table
@@ -34,9 +34,9 @@ def from_frame(
     >>> [(column.name, column.kind) for column in table.columns]
     [('size', 'number'), ('grade', 'category')]
     """
-    from separatrix.tables.infer_types import find_kinds  # noqa: PLC0415  # loaded when needed, as all that is on DuckDB
+    from separatrix.tables.infer_types import infer_types  # noqa: PLC0415  # loaded when needed, as all that is on DuckDB
 
-    asked = Asked(kinds or {}, levels or {}, formats or {})
+    asked = ReadOptions(kinds or {}, levels or {}, formats or {})
     arrays, notes = _arrays(frame, asked.words)
     rows = len(next(iter(arrays.values()), ()))
     if not rows:
@@ -48,7 +48,7 @@ def from_frame(
         casts = ", ".join(f"CAST(q{k} AS {kind}) AS c{k}" for k, kind in enumerate(types))
         raw = Raw(tuple(arrays), tuple(types), notes)
         connection.execute(f"CREATE TABLE {raw.table} AS SELECT {casts} FROM {FRAME}")
-        schema = find_kinds(connection, raw, asked)
+        schema = infer_types(connection, raw, asked)
         return DuckSource(source, schema, (*notes, *reading_notes(schema)), connection, raw, rows).read()
 
 

@@ -53,7 +53,7 @@ CAPITALS = "whatever their capitals"  # said of words that differ, and are taken
 
 
 @dataclass(frozen=True)
-class Asked:
+class ReadOptions:
     """What the caller has settled: kinds, levels and formats by name of column, and further words for a gap."""
 
     kinds: Mapping[str, ColumnKind] = field(default_factory=dict)
@@ -102,13 +102,13 @@ def reading_notes(schema: Sequence[ColumnType], gaps: Iterable[str] = ()) -> lis
 
 
 @dataclass(frozen=True)
-class Cells:
+class RawColumn:
     """A column of a raw table, and all that its judges may ask."""
 
     connection: Connection
     raw: Raw
     place: int
-    asked: Asked
+    asked: ReadOptions
     rows: int
 
     @property
@@ -155,7 +155,7 @@ def clean(cell: str, missing: Sequence[str]) -> str:
     return f"CASE WHEN {word} IN ({word_list((*MISSING_ANYWHERE, *missing))}) THEN NULL ELSE {word} END"
 
 
-class Taken(NamedTuple):
+class ParseCounts(NamedTuple):
     """How many cells have a value, and how many of them a format does not take; the first of these, if any."""
 
     told: int
@@ -167,7 +167,7 @@ class Taken(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Words:
+class TextColumn:
     """The words of a column, as a relation of DuckDB with the columns raw, word, rows and first."""
 
     connection: Connection
@@ -184,7 +184,7 @@ class Words:
         query = f"SELECT word FROM {self.relation} WHERE NOT {self.gap} ORDER BY first % {STRIDE}, first LIMIT {SAMPLE}"
         return [word for (word,) in self.connection.execute(query).fetchall()]
 
-    def taken(self, condition: str) -> Taken:
+    def taken(self, condition: str) -> ParseCounts:
         """Return how many cells meet a condition on their word; those that stand for a missing number need not."""
         told = f"word IS NOT NULL AND NOT {self.gap} AND NOT {_NUMBER_GAP}"
         refused = f"{told} AND NOT coalesce({condition}, false)"
@@ -194,7 +194,7 @@ class Words:
             f" coalesce(sum(rows) FILTER ({_NUMBER_GAP}), 0), list(DISTINCT word) FILTER ({self.gap} OR {_NUMBER_GAP})"
             f" FROM {self.relation}"
         ).fetchone()
-        return Taken(int(row[0]), int(row[1]), row[2], int(row[3]), int(row[4]), tuple(sorted(row[5] or ())))
+        return ParseCounts(int(row[0]), int(row[1]), row[2], int(row[3]), int(row[4]), tuple(sorted(row[5] or ())))
 
     def shape(self) -> tuple[int, int, float, float]:
         """Return the number of cells with a word, of different words, and the mean length and blanks in a cell."""
@@ -220,21 +220,21 @@ class Words:
 _NUMBER_GAP = f"word IN ({word_list(MISSING_NUMBERS)})"
 
 
-def count_words(connection: Connection, table: str, cell: str, missing: Sequence[str]) -> Words:
+def count_words(connection: Connection, table: str, cell: str, missing: Sequence[str]) -> TextColumn:
     """Return the words of a column, counted if most rows share theirs with others."""
     facts = f"count({cell}), approx_count_distinct({cell}), avg(strlen({cell}))"
     told, different, size = connection.execute(f"SELECT {facts} FROM {table} WHERE rowid < {LOOKED_AT}").fetchone()
     if (different > MANY or (size or 0) > LONG) and 2 * different > told:
         word = cell if size > LONG else trimmed(cell)
         columns = f"{cell} AS raw, {word} AS word, 1 AS rows, rowid AS first"
-        return Words(connection, f"(SELECT {columns} FROM {table} WHERE {cell} IS NOT NULL)", tuple(missing))
+        return TextColumn(connection, f"(SELECT {columns} FROM {table} WHERE {cell} IS NOT NULL)", tuple(missing))
     name = f"words_{cell}"
     counts = f"SELECT {cell} AS raw, count(*) AS rows, min(rowid) AS first FROM {table} GROUP BY {cell}"
     connection.execute(
         f"CREATE OR REPLACE TEMP TABLE {name} AS SELECT *, {trimmed('raw')} AS word FROM ({counts})"
         " WHERE raw IS NOT NULL"
     )
-    return Words(connection, name, tuple(missing))
+    return TextColumn(connection, name, tuple(missing))
 
 
 BOOLEANS = (("false", "true"), ("no", "yes"), ("n", "y"), ("f", "t"), ("off", "on"))
@@ -248,8 +248,8 @@ FEW_ROWS = 3  # below, rows that all differ tell nothing
 class _Column(NamedTuple):
     """A column of words: what is asked of it, its words, some that stand for a value, and its cell in SQL."""
 
-    cells: Cells
-    words: Words
+    cells: RawColumn
+    words: TextColumn
     sample: list[str]
     cell: str
 
@@ -265,7 +265,7 @@ class _Column(NamedTuple):
         return f"CASE WHEN {trimmed(self.cell)} IN ({word_list(self.words.missing)}) THEN NULL ELSE {expression} END"
 
 
-def judge_words(cells: Cells) -> ColumnType:
+def infer_text_type(cells: RawColumn) -> ColumnType:
     """Return the kind of a column of words, or of another one that is asked for as words."""
     cell, table = cells.cell, cells.raw.table
     if cells.type != "VARCHAR":
@@ -287,7 +287,7 @@ def judge_words(cells: Cells) -> ColumnType:
     return found or _plain_words(column)
 
 
-def _with_refused(found: ColumnType, taken: Taken) -> ColumnType:
+def _with_refused(found: ColumnType, taken: ParseCounts) -> ColumnType:
     """Return the kind with what it does not take counted."""
     if not taken.refused:
         return found
@@ -295,7 +295,7 @@ def _with_refused(found: ColumnType, taken: Taken) -> ColumnType:
     return replace(found, reason=f"{found.reason}; {told}", invalid=taken.refused, first_invalid=taken.first_refused)
 
 
-def _believed(taken: Taken) -> bool:
+def _believed(taken: ParseCounts) -> bool:
     return taken.told > 0 and (
         not taken.refused or (taken.refused <= FEW_REFUSED * taken.told and taken.different > MANY_VALUES)
     )
@@ -355,11 +355,11 @@ def _number_asked(column: _Column) -> ColumnType:
     return _number_of(column, form, _taken_by(column, form))
 
 
-def _taken_by(column: _Column, form: NumberFormat) -> Taken:
+def _taken_by(column: _Column, form: NumberFormat) -> ParseCounts:
     return column.words.taken(f"regexp_full_match(word, {literal(form.pattern)})")
 
 
-def _number_of(column: _Column, form: NumberFormat, taken: Taken) -> ColumnType:
+def _number_of(column: _Column, form: NumberFormat, taken: ParseCounts) -> ColumnType:
     word = trimmed(column.cell)
     number = form.sql(word)
     if taken.refused:
@@ -390,7 +390,7 @@ def _date(column: _Column) -> ColumnType | None:
     return _date_of(column, form, taken, f"dates written as {form}{proof}")
 
 
-def _date_either_way(column: _Column, form: str, other: str, taken: Taken) -> ColumnType:
+def _date_either_way(column: _Column, form: str, other: str, taken: ParseCounts) -> ColumnType:
     """Return dates that can be read day or month first: the reading in order is taken, else the one of custom."""
     ordered = [_is_ordered(column, each) for each in (form, other)]
     if ordered[0] != ordered[1]:
@@ -421,11 +421,11 @@ def _date_asked(column: _Column) -> ColumnType:
     return _date_of(column, form, _dated_by(column, form), f"dates written as {form}")
 
 
-def _dated_by(column: _Column, form: str) -> Taken:
+def _dated_by(column: _Column, form: str) -> ParseCounts:
     return column.words.taken(f"{date_sql('word', form)} IS NOT NULL")
 
 
-def _date_of(column: _Column, form: str, taken: Taken, reason: str) -> ColumnType:
+def _date_of(column: _Column, form: str, taken: ParseCounts, reason: str) -> ColumnType:
     date = column.without_gaps(date_sql(trimmed(column.cell), form))
     values = f"coalesce({days_sql(date)}, CAST('nan' AS DOUBLE))"
     found = ColumnType(column.cells.name, "date", (), reason, form, values, date, gaps=taken.gap_words)
@@ -482,13 +482,13 @@ ID_CAMEL = re.compile(r".*[a-z](Id|ID|No|Nr|Key)|Unnamed: \d+")
 NAMELESS = "column_1"  # as a frame's row names are called in the end, when they are written without a name
 
 
-def find_kinds(connection: Connection, raw: Raw, asked: Asked) -> tuple[ColumnType, ...]:
+def infer_types(connection: Connection, raw: Raw, asked: ReadOptions) -> tuple[ColumnType, ...]:
     """Return the kind of each column of a raw table."""
     rows = int(connection.execute(f"SELECT count(*) FROM {raw.table}").fetchone()[0])
-    return tuple(_judged(Cells(connection, raw, place, asked, rows)) for place in range(len(raw.names)))
+    return tuple(_judged(RawColumn(connection, raw, place, asked, rows)) for place in range(len(raw.names)))
 
 
-def _judged(cells: Cells) -> ColumnType:
+def _judged(cells: RawColumn) -> ColumnType:
     if cells.type == "DOUBLE" and cells.kind == "id":
         return ColumnType(cells.name, "id", (), "as asked for", "", number_words(cells.cell), cells.cell)
     if cells.type == "DOUBLE" and cells.kind in {None, "number"}:
@@ -501,10 +501,10 @@ def _judged(cells: Cells) -> ColumnType:
     if cells.type == "TIMESTAMP" and cells.kind in {None, "date"}:
         values = f"coalesce({days_sql(cells.cell)}, 'nan')"
         return ColumnType(cells.name, "date", (), "dates in the file", cells.format or "", values, cells.cell)
-    return judge_words(cells)
+    return infer_text_type(cells)
 
 
-def _judged_numbers(cells: Cells) -> ColumnType:
+def _judged_numbers(cells: RawColumn) -> ColumnType:
     cell, gaps = cells.cell, [float(word) for word in cells.asked.missing if _is_float(word)]
     shown = cell if not gaps else f"CASE WHEN {cell} IN ({', '.join(map(repr, gaps))}) THEN NULL ELSE {cell} END"
     form = PLAIN.name if cells.raw.written else ""
@@ -523,7 +523,7 @@ def _is_id_name(name: str) -> bool:
     return bool(ID_NAME.fullmatch(name) or ID_CAMEL.fullmatch(name))
 
 
-def _row_names(cells: Cells, shown: str) -> ColumnType | None:
+def _row_names(cells: RawColumn, shown: str) -> ColumnType | None:
     """Return whole numbers as an id if they count the rows, or are called so and all differ."""
     cell, named = cells.cell, _is_id_name(cells.name)
     told, whole, from_zero, from_one = cells.connection.execute(

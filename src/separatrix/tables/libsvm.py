@@ -147,7 +147,7 @@ LABEL = "label"
 MOST_CELLS = 100_000_000
 
 
-def written_out(sparse: SparseTable) -> Table:
+def densify(sparse: SparseTable) -> Table:
     """Return the table with the columns label, x1, x2, …; one of too many cells raises a DataError."""
     rows, columns = sparse.X.shape
     if rows * columns > MOST_CELLS:

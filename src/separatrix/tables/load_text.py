@@ -29,7 +29,7 @@ from separatrix.tables.connection import Connection, first_words, literal, path_
 from separatrix.tables.files import File, empty_file
 from separatrix.tables.formats import MISSING_ANYWHERE, has_codes, is_plain_number
 from separatrix.tables.raw import RAW, Raw, unique_names, without_empty_rows
-from separatrix.tables.sniff import Dialect, Encoding, detect_encoding, find_dialect, records_of, rewrite
+from separatrix.tables.sniff import CharacterEncoding, Dialect, detect_encoding, find_dialect, records_of, rewrite
 
 PIECE = 1 << 22  # bytes looked at in one go
 SAMPLE = 1 << 18  # bytes at the start
@@ -48,7 +48,7 @@ class TextFile:
     file: File
     path: Path
     compression: str
-    encoding: Encoding
+    encoding: CharacterEncoding
     dialect: Dialect
     notes: tuple[str, ...]
 
@@ -95,7 +95,9 @@ def _start(path: Path) -> bytes:
         return stream.read(SAMPLE)
 
 
-def _prepared(file: File, head: bytes, encoding: Encoding, scratch: Path, *, must_rewrite: bool = False) -> TextFile:
+def _prepared(
+    file: File, head: bytes, encoding: CharacterEncoding, scratch: Path, *, must_rewrite: bool = False
+) -> TextFile:
     sample = head.decode(encoding.codec, errors="replace")
     _refuse_controls(sample, file.name)
     if len(head) < SAMPLE and not sample.strip(BYTE_ORDER_MARK + whitespace):
@@ -153,7 +155,7 @@ def _special_bytes(stream: IO[bytes]) -> bytes:
     return b"".join(found)
 
 
-def _rewritten(file: File, encoding: Encoding, scratch: Path) -> Path:
+def _rewritten(file: File, encoding: CharacterEncoding, scratch: Path) -> Path:
     path = next(place for k in itertools.count() if not (place := scratch / f"text_{k}.csv").exists())
     with _opened(file) as source, path.open("wb") as target:
         rewrite(source, target, encoding, file.name)

@@ -28,7 +28,7 @@ from separatrix.errors import DataError, OptionError
 from separatrix.tables.connection import Connection, allow_columns, connect, identifier, lock
 from separatrix.tables.demos import DEMO_PREFIX, DEMOS, demo_path, demo_table
 from separatrix.tables.files import File, find_files
-from separatrix.tables.infer_types import Asked, ColumnType, reading_notes
+from separatrix.tables.infer_types import ColumnType, ReadOptions, reading_notes
 from separatrix.tables.load_typed import Field, describe, load_query
 from separatrix.tables.raw import Raw
 from separatrix.tables.source import MemorySource, TableSource
@@ -79,9 +79,9 @@ def open_table(  # noqa: PLR0913  # a border: each is an option of the command l
     if not isinstance(source, str | os.PathLike):
         raise OptionError(f"source={type(source).__name__} is no path; give one as text, and a frame to sx.train")
     source = os.fspath(source)
-    asked = Asked(kinds or {}, levels or {}, formats or {}, tuple(missing_words))
+    asked = ReadOptions(kinds or {}, levels or {}, formats or {}, tuple(missing_words))
     judge = partial(expect, source) if expect is not None else _take_any
-    if source.startswith(DEMO_PREFIX) and where is None and sql is None and asked == Asked():
+    if source.startswith(DEMO_PREFIX) and where is None and sql is None and asked == ReadOptions():
         table = demo_table(source.removeprefix(DEMO_PREFIX))
         judge(table.names)
         return MemorySource(table)
@@ -96,7 +96,7 @@ def _opened(  # what `open_table` was asked
     source: str,
     where: str | None,
     sql: str | None,
-    asked: Asked,
+    asked: ReadOptions,
     memory: int | None,
     judge: Callable[[tuple[str, ...]], None],
 ) -> TableSource:
@@ -157,7 +157,7 @@ def _loaded_whole(
     connection: Connection,
     files: Sequence[File],
     scratch: Path,
-    asked: Asked,
+    asked: ReadOptions,
     judge: Callable[[tuple[str, ...]], None],
 ) -> Raw:
     try:
@@ -171,7 +171,7 @@ def _loaded(
     connection: Connection,
     files: Sequence[File],
     scratch: Path,
-    asked: Asked,
+    asked: ReadOptions,
     judge: Callable[[tuple[str, ...]], None],
 ) -> Raw:
     from separatrix.tables.load_text import common_names, load_text, prepare_text  # noqa: PLC0415
@@ -186,13 +186,13 @@ def _loaded(
     return load_text(connection, texts, scratch, asked.words, asked.missing)
 
 
-def _kinds(connection: Connection, raw: Raw, asked: Asked, source: str) -> tuple[ColumnType, ...]:
-    from separatrix.tables.infer_types import find_kinds  # noqa: PLC0415
+def _kinds(connection: Connection, raw: Raw, asked: ReadOptions, source: str) -> tuple[ColumnType, ...]:
+    from separatrix.tables.infer_types import infer_types  # noqa: PLC0415
 
     if not connection.execute(f"SELECT count(*) FROM {raw.table}").fetchone()[0]:
         found = ", ".join(map(repr, raw.names))
         raise DataError(f"{source!r} has no rows, only the columns {found}; add rows")
-    return find_kinds(connection, raw, asked)
+    return infer_types(connection, raw, asked)
 
 
 def _asked_for(
@@ -209,7 +209,7 @@ def _asked_for(
     return choose_rows(connection, raw, schema, str(where), words)
 
 
-def _settled(asked: Asked, schema: Sequence[ColumnType]) -> Asked:
+def _settled(asked: ReadOptions, schema: Sequence[ColumnType]) -> ReadOptions:
     """Return what is asked, and that the kinds which all rows have shown stay, whatever the chosen ones look like."""
     kinds = {column.name: column.kind for column in schema}
     words = {column.name: column.levels for column in schema if column.kind == "boolean"}

@@ -245,7 +245,7 @@ SPECIAL = re.compile(r"[^\x00-\x7f]")
 
 
 @dataclass(frozen=True)
-class Encoding:
+class CharacterEncoding:
     """A name that Python knows, the name people use, and why it is believed."""
 
     codec: str
@@ -258,31 +258,37 @@ class Encoding:
         return self.codec in {"utf-8", "utf-8-sig"}
 
 
-def detect_encoding(sample: bytes) -> Encoding:
+def detect_encoding(sample: bytes) -> CharacterEncoding:
     """Return the encoding of a text of which the first bytes are given, perhaps cut off within a character."""
     for mark, codec, name in MARKS:
         if sample.startswith(mark):
-            return Encoding(codec, name, "a byte order mark at its start")
+            return CharacterEncoding(codec, name, "a byte order mark at its start")
     zeros = [sample[start : len(sample) // 2 * 2 : 2].count(0) for start in (0, 1)]
     if 5 * max(zeros) > len(sample) // 2 > 3:
         codec = "utf-16-le" if zeros[1] > zeros[0] else "utf-16-be"
-        return Encoding(codec, "UTF-16", "every second byte is zero")
+        return CharacterEncoding(codec, "UTF-16", "every second byte is zero")
     if _decoded(sample, "utf-8") is not None:
-        return Encoding("utf-8", "UTF-8", "its bytes are valid UTF-8")
+        return CharacterEncoding("utf-8", "UTF-8", "its bytes are valid UTF-8")
     return _by_language(sample)
 
 
-def _by_language(sample: bytes) -> Encoding:
+def _by_language(sample: bytes) -> CharacterEncoding:
     shares = [(_share(sample, codec, telling), codec, name) for codec, name, telling in TELLING]
     share, codec, name = max(shares, key=lambda entry: entry[0] / LIKELY.get(entry[1], LIKELY_SHARE))
     if share >= LIKELY.get(codec, LIKELY_SHARE):
-        return Encoding(codec, name, f"it is not UTF-8, and read so, {share:.0%} of its special characters are common")
+        return CharacterEncoding(
+            codec, name, f"it is not UTF-8, and read so, {share:.0%} of its special characters are common"
+        )
     cyrillic = _decoded(sample, "cp1251") or ""
     if len("".join(CYRILLIC_WORD.findall(cyrillic))) > 0.8 * len(SPECIAL.findall(cyrillic)):
-        return Encoding("cp1251", "Windows-1251", "it is not UTF-8, and read so, its words are Cyrillic throughout")
+        return CharacterEncoding(
+            "cp1251", "Windows-1251", "it is not UTF-8, and read so, its words are Cyrillic throughout"
+        )
     if any(0x80 <= byte < 0xA0 for byte in sample) and _decoded(sample, "cp1252") is not None:
-        return Encoding("cp1252", "Windows-1252", "it is not UTF-8, and has bytes that only Windows uses for letters")
-    return Encoding("latin-1", "Latin-1", "it is not UTF-8, and nothing tells another language")
+        return CharacterEncoding(
+            "cp1252", "Windows-1252", "it is not UTF-8, and has bytes that only Windows uses for letters"
+        )
+    return CharacterEncoding("latin-1", "Latin-1", "it is not UTF-8, and nothing tells another language")
 
 
 def _share(sample: bytes, codec: str, telling: re.Pattern[str]) -> float:
@@ -300,13 +306,13 @@ def _decoded(sample: bytes, codec: str) -> str | None:
         return None
 
 
-def rewrite(source: IO[bytes], target: IO[bytes], encoding: Encoding, name: str) -> None:
+def rewrite(source: IO[bytes], target: IO[bytes], encoding: CharacterEncoding, name: str) -> None:
     """Copy a text as UTF-8 with one kind of line end, piece by piece; a byte that is no text raises a DataError."""
     for text in _unix_lines(_texts(source, encoding, name)):
         target.write(text.encode("utf-8"))
 
 
-def _texts(source: IO[bytes], encoding: Encoding, name: str) -> Iterator[str]:
+def _texts(source: IO[bytes], encoding: CharacterEncoding, name: str) -> Iterator[str]:
     decoder = codecs.getincrementaldecoder(encoding.codec)()
     line = 1
     while True:

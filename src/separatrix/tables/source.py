@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from separatrix.arrays import Bools
 from separatrix.errors import DataError, require_count
-from separatrix.tables.connection import Connection, let_go
+from separatrix.tables.connection import Connection, release
 from separatrix.tables.infer_types import ColumnType
 from separatrix.tables.raw import Raw
 from separatrix.tables.table import Column, Table, require_column
@@ -210,7 +210,7 @@ class DuckSource(TableSource):
 
     def rest(self) -> None:
         """Have DuckDB drop what it holds of its file."""
-        let_go(self.connection)
+        release(self.connection)
 
     def close(self) -> None:
         """Close the connection and remove temporary files."""

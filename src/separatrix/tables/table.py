@@ -77,7 +77,7 @@ class Column:
         return np.asarray([*self.levels, None], dtype=object)[places]
 
 
-class Columns(Protocol):
+class ColumnSource(Protocol):
     """What is known of a table whose columns are read one at a time, be it in memory or not."""
 
     @property

@@ -32,7 +32,7 @@ import numpy as np
 from separatrix.arrays import Floats
 from separatrix.codec import Record
 from separatrix.design.encode.base import ALL_ROWS, Cells, ColumnEncoding, Entries, gap_name
-from separatrix.design.encode.retype import iso_date, read_dates, read_gaps, read_levels, read_numbers, read_truths
+from separatrix.design.encode.retype import iso_date, read_booleans, read_dates, read_gaps, read_levels, read_numbers
 from separatrix.errors import ModelFileError
 from separatrix.tables.table import Column
 
@@ -99,7 +99,7 @@ class BooleanEncoding(FilledEncoding):
 
     def read(self, column: Column) -> Cells:
         """Return zeros and ones."""
-        return read_truths(column, self.words)
+        return read_booleans(column, self.words)
 
     def cell(self, value: float) -> Any:
         """Return the word of a value."""

@@ -35,7 +35,7 @@ from separatrix.design.encode.encoding import POLICIES, Encoding, Omitted, spelt
 from separatrix.design.encode.retype import cleaned, iso_date, read_texts, written
 from separatrix.design.encode.text import BUCKETS, TextEncoding, learn_vocabulary
 from separatrix.errors import DataError, OptionError, counted, did_you_mean, require_choice, require_count
-from separatrix.tables.table import Column, Columns, require_column
+from separatrix.tables.table import Column, ColumnSource, require_column
 
 MAX_LEVELS = 1000
 DEFAULT_WORDS = ("false", "true")
@@ -43,7 +43,7 @@ PLAINLY = "numbers"  # the reason for numbers that need no explanation
 
 
 @dataclass(frozen=True)
-class Wishes:
+class EncodingOptions:
     """What the user said about how columns are to be encoded."""
 
     text: Collection[str] = ()
@@ -52,7 +52,7 @@ class Wishes:
     fills: bool = True
 
 
-def plan_column(column: Column, wishes: Wishes) -> ColumnEncoding | Omitted:
+def plan_column(column: Column, wishes: EncodingOptions) -> ColumnEncoding | Omitted:
     """Return how a column becomes features, or why it does not."""
     gaps = column.missing
     if gaps == len(column.values):
@@ -62,15 +62,15 @@ def plan_column(column: Column, wishes: Wishes) -> ColumnEncoding | Omitted:
     return _PLANS[column.kind](column, gaps, wishes)
 
 
-def _plan_id(column: Column, _gaps: int, _: Wishes) -> Omitted:
+def _plan_id(column: Column, _gaps: int, _: EncodingOptions) -> Omitted:
     return Omitted(column.name, column.reason or "it names the rows")
 
 
-def _plan_unread(column: Column, _gaps: int, _: Wishes) -> Omitted:
+def _plan_unread(column: Column, _gaps: int, _: EncodingOptions) -> Omitted:
     return Omitted(column.name, f"it is text; --text {column.name} uses its words{_because(column)}")
 
 
-def _plan_number(column: Column, gaps: int, wishes: Wishes) -> ColumnEncoding | Omitted:
+def _plan_number(column: Column, gaps: int, wishes: EncodingOptions) -> ColumnEncoding | Omitted:
     values = _finite(column)
     if values.min() == values.max():
         return _constant(column, written(float(values[0])), gaps if wishes.fills else 0)
@@ -80,7 +80,7 @@ def _plan_number(column: Column, gaps: int, wishes: Wishes) -> ColumnEncoding | 
     return NumberEncoding(column.name, said + _filled(column, gaps, f"the mean {fill:.6g}"), fill, gaps > 0)
 
 
-def _plan_boolean(column: Column, gaps: int, wishes: Wishes) -> ColumnEncoding | Omitted:
+def _plan_boolean(column: Column, gaps: int, wishes: EncodingOptions) -> ColumnEncoding | Omitted:
     values = _finite(column)
     words = (column.levels[0], column.levels[1]) if len(column.levels) == 2 else DEFAULT_WORDS
     if values.min() == values.max():
@@ -91,7 +91,7 @@ def _plan_boolean(column: Column, gaps: int, wishes: Wishes) -> ColumnEncoding |
     return BooleanEncoding(column.name, said, fill, gaps > 0, words)
 
 
-def _plan_date(column: Column, gaps: int, wishes: Wishes) -> ColumnEncoding | Omitted:
+def _plan_date(column: Column, gaps: int, wishes: EncodingOptions) -> ColumnEncoding | Omitted:
     values = _finite(column)
     if values.min() == values.max():
         return _constant(column, iso_date(float(values[0])), gaps if wishes.fills else 0)
@@ -102,7 +102,7 @@ def _plan_date(column: Column, gaps: int, wishes: Wishes) -> ColumnEncoding | Om
     return DateEncoding(column.name, said, fill, gaps > 0, origin)
 
 
-def _plan_category(column: Column, gaps: int, wishes: Wishes) -> ColumnEncoding | Omitted:
+def _plan_category(column: Column, gaps: int, wishes: EncodingOptions) -> ColumnEncoding | Omitted:
     counts = np.bincount(column.values[column.values >= 0], minlength=len(column.levels))
     present = [place for place in np.argsort(-counts, kind="stable").tolist() if counts[place]]
     if len(present) == 1 and not gaps:
@@ -122,7 +122,7 @@ def _plan_category(column: Column, gaps: int, wishes: Wishes) -> ColumnEncoding 
     return CategoryEncoding(column.name, said, words, reference, gaps > 0, merged >= 2)
 
 
-def _reference(column: Column, words: tuple[str, ...], most: str, wishes: Wishes) -> str:
+def _reference(column: Column, words: tuple[str, ...], most: str, wishes: EncodingOptions) -> str:
     """Return the reference asked for, which must be a level that is kept, or else the most frequent level."""
     asked = wishes.reference.get(column.name, most)
     if asked not in words:
@@ -144,7 +144,7 @@ def _plan_text(column: Column, gaps: int) -> ColumnEncoding | Omitted:
     return TextEncoding(column.name, said, BUCKETS, buckets, words, idf, gaps > 0)
 
 
-_PLANS: dict[str, Callable[[Column, int, Wishes], ColumnEncoding | Omitted]] = {
+_PLANS: dict[str, Callable[[Column, int, EncodingOptions], ColumnEncoding | Omitted]] = {
     "number": _plan_number,
     "boolean": _plan_boolean,
     "date": _plan_date,
@@ -206,7 +206,7 @@ REASONS_SHOWN = 5  # of columns left out, where none is left
 
 
 def plan_encoding(
-    table: Columns,
+    table: ColumnSource,
     target: str,
     *,
     drop: Collection[str] = (),
@@ -221,7 +221,7 @@ def plan_encoding(
     `missing` is "impute", "drop" (rows with a gap) or "error". The table is read one column at a time.
     """
     require_choice("missing", missing, POLICIES)
-    wishes = Wishes(text, reference or {}, require_count("max_levels", max_levels), missing == "impute")
+    wishes = EncodingOptions(text, reference or {}, require_count("max_levels", max_levels), missing == "impute")
     _check_names(table, target, drop, wishes)
     reasons: dict[str | None, str] = {table.row_names: "it names the rows"}
     reasons.update(dict.fromkeys(drop, "asked for"))
@@ -238,7 +238,7 @@ def plan_encoding(
     return _stored(Encoding(used, omitted, missing, notes=(lost,) if left else ()), table)
 
 
-def _stored(encoding: Encoding, table: Columns) -> Encoding:
+def _stored(encoding: Encoding, table: ColumnSource) -> Encoding:
     """Return the encoding with a sparse matrix where rows sampled evenly say that it pays."""
     features = len(encoding.feature_names)
     if features < SPARSE_FEATURES:
@@ -259,7 +259,7 @@ def _entries(encoding: ColumnEncoding, column: Column, sample: slice) -> int:
     return sum(int(np.count_nonzero(spelt_out(each, len(cells.values))[2])) for each in entries)
 
 
-def _check_names(table: Columns, target: str, drop: Collection[str], wishes: Wishes) -> None:
+def _check_names(table: ColumnSource, target: str, drop: Collection[str], wishes: EncodingOptions) -> None:
     """Refuse names that the table does not have, and wishes that contradict each other."""
     for name in (target, *drop, *wishes.text, *wishes.reference):
         require_column(table.source, table.names, name)
@@ -272,17 +272,17 @@ def _check_names(table: Columns, target: str, drop: Collection[str], wishes: Wis
             raise OptionError(f"{name!r} is a {kind}, which has no reference level; only a category has")
 
 
-def _plans(table: Columns, names: list[str], wishes: Wishes) -> list[_Plan]:
+def _plans(table: ColumnSource, names: list[str], wishes: EncodingOptions) -> list[_Plan]:
     return [plan_column(_column(table, name), wishes) for name in names]
 
 
-def _column(table: Columns, name: str) -> Column:
+def _column(table: ColumnSource, name: str) -> Column:
     """Return a column with its words cleaned, as those that are stored are already."""
     column = table.column(name)
     return column if column.is_stored else cleaned(column)
 
 
-def _complete(table: Columns, names: list[str], wishes: Wishes) -> tuple[Bools, list[_Plan]]:
+def _complete(table: ColumnSource, names: list[str], wishes: EncodingOptions) -> tuple[Bools, list[_Plan]]:
     """Return which rows have no gap in a column that is used, and the plans of all columns on these rows.
 
     A column that is constant in them is not used, so its gaps no longer count, and there are more rows.

@@ -42,15 +42,15 @@ def read_dates(column: Column) -> Cells:
     return _by_word(column, _days)
 
 
-def read_truths(column: Column, levels: Sequence[str]) -> Cells:
+def read_booleans(column: Column, levels: Sequence[str]) -> Cells:
     """Return 0 and 1 by two words, or, whatever the capitals, by these or true, false, 1 and 0."""
     if column.kind == "boolean" and (not column.levels or tuple(column.levels) == tuple(levels)):
         return _measured(column, column.values)
-    exact, caseless = truth_words(levels)
+    exact, caseless = boolean_words(levels)
     return _by_word(column, lambda word: exact.get(word, caseless.get(word.lower(), np.nan)), exact)
 
 
-def truth_words(levels: Sequence[str]) -> tuple[dict[str, float], dict[str, float]]:
+def boolean_words(levels: Sequence[str]) -> tuple[dict[str, float], dict[str, float]]:
     """Return what two words mean as they are, and what these and others mean in small letters."""
     exact = {level: float(place) for place, level in enumerate(levels)}
     small = {level.lower(): truth for level, truth in exact.items() if level.isascii()}

@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.arrays import Floats
-from separatrix.design.encode.retype import truth_words
+from separatrix.design.encode.retype import boolean_words
 from separatrix.errors import OptionError
-from separatrix.model.export.terms import LevelTerm, NumberTerm, Term, TextTerm, TruthTerm, terms_of
+from separatrix.model.export.terms import BooleanTerm, LevelTerm, NumberTerm, ScoreTerm, TextTerm, terms_of
 from separatrix.model.record import Model, label_array
 from separatrix.tables.formats import MISSING_ANYWHERE
 
@@ -77,7 +77,7 @@ class _Graph:
         return self.node("Add", [total, self.constant(self.offset.astype(np.float32))])
 
     @singledispatchmethod
-    def add(self, term: Term) -> Sequence[str]:
+    def add(self, term: ScoreTerm) -> Sequence[str]:
         """Add a term that is only about being missing, and return the names of its parts (N, K)."""
         rows = np.vstack([np.zeros(len(self.offset)), self.gap(term)])
         if term.kind in {"number", "date"}:
@@ -114,9 +114,9 @@ class _Graph:
         return [self.lookup(cell, words, count + 1, count, rows)]
 
     @add.register
-    def _(self, term: TruthTerm) -> Sequence[str]:
+    def _(self, term: BooleanTerm) -> Sequence[str]:
         cell = self.input(term.name, self.onnx.TensorProto.STRING)
-        exact, caseless = truth_words(term.words)
+        exact, caseless = boolean_words(term.words)
         spelt = {each: int(truth) for word, truth in caseless.items() for each in (word, word.upper(), word.title())}
         rows = np.vstack([np.zeros(len(self.offset)), term.weight, self.gap(term)])
         return [self.lookup(cell, spelt | {word: int(truth) for word, truth in exact.items()}, 2, 2, rows)]
@@ -172,7 +172,7 @@ class _Graph:
         each = self.node("Sigmoid", [scores])
         return self.node("Div", [each, self.node("ReduceSum", [each, self.constant(ONE)], keepdims=1)])
 
-    def gap(self, term: Term) -> Floats:
+    def gap(self, term: ScoreTerm) -> Floats:
         """Return what a missing cell adds; NaN where it has no score."""
         return np.full(len(self.offset), np.nan) if term.gap is None else np.asarray(term.gap)
 

@@ -12,8 +12,8 @@ from collections.abc import Iterable
 from functools import singledispatch
 from typing import NamedTuple
 
-from separatrix.design.encode.retype import truth_words
-from separatrix.model.export.terms import DateTerm, LevelTerm, NumberTerm, Term, TextTerm, TruthTerm, terms_of
+from separatrix.design.encode.retype import boolean_words
+from separatrix.model.export.terms import BooleanTerm, DateTerm, LevelTerm, NumberTerm, ScoreTerm, TextTerm, terms_of
 from separatrix.model.record import Model
 from separatrix.tables.formats import BLANKS, FORMATS, ISO, MISSING_ANYWHERE, TIMES
 
@@ -189,7 +189,7 @@ class _Written(NamedTuple):
     part: str
 
 
-def _scores(terms: Iterable[Term]) -> str:
+def _scores(terms: Iterable[ScoreTerm]) -> str:
     """Return the function that adds up the terms; None stands for a row that has no score."""
     written = [(term, _write(term, f"TERM_{place}")) for place, term in enumerate(terms)]
     constants = "".join(f"TERM_{place} = {own.constant}\n" for place, (_, own) in enumerate(written))
@@ -198,14 +198,14 @@ def _scores(terms: Iterable[Term]) -> str:
     return f"{constants}{head}{body}    return [math.fsum(column) for column in zip(*parts)]\n"
 
 
-def _lines(term: Term, own: _Written) -> list[str]:
+def _lines(term: ScoreTerm, own: _Written) -> list[str]:
     """Return the statements that add a term's part of a row."""
     missing = "return None" if term.gap is None else f"parts.append({list(term.gap)!a})"
     return [f"cell = {own.cell}", "if cell is None:", f"    {missing}", "else:", f"    parts.append({own.part})"]
 
 
 @singledispatch
-def _write(term: Term, _table: str) -> _Written:
+def _write(term: ScoreTerm, _table: str) -> _Written:
     """Return a term in Python, its constant to be called `table`."""
     readers = {"number": _number, "date": _date}
     cell = readers[term.kind](term) if term.kind in readers else f"_word(row[{term.name!a}], ({term.value!a},))"
@@ -218,9 +218,9 @@ def _(term: NumberTerm, table: str) -> _Written:
 
 
 @_write.register
-def _(term: TruthTerm, table: str) -> _Written:
+def _(term: BooleanTerm, table: str) -> _Written:
     cell = f"_truth(row[{term.name!a}], {table}[0], {table}[1])"
-    constant = ascii((*truth_words(term.words), list(term.weight)))
+    constant = ascii((*boolean_words(term.words), list(term.weight)))
     return _Written(constant, cell, f"[weight * cell for weight in {table}[2]]")
 
 
@@ -246,14 +246,14 @@ def _(term: TextTerm, table: str) -> _Written:
     return _Written(constant, f"_word(row[{term.name!a}])", part)
 
 
-def _number(term: Term) -> str:
+def _number(term: ScoreTerm) -> str:
     """Return the call that reads a number, with what a text in the training table's format is to lose."""
     form = FORMATS.get(term.format)
     said = "" if form is None else f", {(form.left_off, form.decimal)!a}"
     return f"_number(row[{term.name!a}]{said})"
 
 
-def _date(term: Term) -> str:
+def _date(term: ScoreTerm) -> str:
     """Return the call that reads a date, with the forms that a text in the training table's format may have."""
     forms = () if term.format in {"", ISO} else tuple(term.format + time for time in TIMES)
     return f"_days(row[{term.name!a}]{f', {forms!a}' if forms else ''})"

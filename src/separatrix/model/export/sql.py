@@ -25,9 +25,9 @@ from functools import singledispatch
 from itertools import combinations
 from typing import NamedTuple
 
-from separatrix.design.encode.retype import truth_words
+from separatrix.design.encode.retype import boolean_words
 from separatrix.errors import DataError, OptionError
-from separatrix.model.export.terms import DateTerm, LevelTerm, NumberTerm, Term, TextTerm, TruthTerm, terms_of
+from separatrix.model.export.terms import BooleanTerm, DateTerm, LevelTerm, NumberTerm, ScoreTerm, TextTerm, terms_of
 from separatrix.model.record import Label, Model
 from separatrix.tables.connection import identifier, literal
 from separatrix.tables.formats import BLANKS, FORMATS, MISSING_ANYWHERE, clean_word
@@ -92,9 +92,9 @@ def word_cell(cell: Cell, levels: Collection[str] = ()) -> str:
     return _exact_first(cell, {level: literal(level) for level in levels}, word)
 
 
-def truth_cell(cell: Cell, words: tuple[str, str]) -> str:
+def boolean_cell(cell: Cell, words: tuple[str, str]) -> str:
     """Return 0 or 1 by two words, else by these and others whatever the capitals."""
-    exact, caseless = ({word: f"{truth:.0f}e0" for word, truth in each.items()} for each in truth_words(words))
+    exact, caseless = ({word: f"{truth:.0f}e0" for word, truth in each.items()} for each in boolean_words(words))
     trimmed = {word: truth for word, truth in exact.items() if caseless.get(word.lower()) != truth}
     found = f"CASE LOWER({cell.text}) {_cases(caseless)} END"
     found = f"CASE {cell.text} {_cases(trimmed)} ELSE {found} END" if trimmed else found
@@ -346,7 +346,7 @@ def _highest(scores: Sequence[str], answers: Sequence[str]) -> str:
     return f"CASE WHEN {scores[0]} IS NULL THEN NULL {cases} ELSE {answers[last]} END"
 
 
-def _cells(table: str, kept: list[str], terms: Sequence[Term]) -> str:
+def _cells(table: str, kept: list[str], terms: Sequence[ScoreTerm]) -> str:
     """Return the SELECT of the columns to keep and of the terms' cells, as `predict` reads them."""
     exact = sum(_kind(term) == "number" for term in terms) <= MOST_EXACT
     names = [
@@ -366,30 +366,30 @@ def _cells(table: str, kept: list[str], terms: Sequence[Term]) -> str:
     return f"SELECT {_list([*outer, _BARRIER])}\nFROM (\n{rows}\n) AS {ROWS}"
 
 
-def _texts(term: Term, raw: str, cell: Cell) -> dict[str, str]:
+def _texts(term: ScoreTerm, raw: str, cell: Cell) -> dict[str, str]:
     """Return the expressions that a term's cell is read from, by the names that it knows them by."""
     if _kind(term) == "date":
         return dict(zip((cell.text, cell.time, cell.after), date_texts(raw, term.format), strict=True))
     return ({cell.raw: raw} if _kind(term) == "number" or _is_odd(term) else {}) | {cell.text: text_of(raw)}
 
 
-def _kind(term: Term) -> str:
+def _kind(term: ScoreTerm) -> str:
     """Return what a cell is read as: number, date or word."""
-    if isinstance(term, (TruthTerm, LevelTerm)):
+    if isinstance(term, (BooleanTerm, LevelTerm)):
         return "word"
     return "date" if isinstance(term, DateTerm) or term.kind == "date" else term.kind
 
 
-def _is_odd(term: Term) -> bool:
+def _is_odd(term: ScoreTerm) -> bool:
     """Tell whether a term has a word that cleaning would change, so that cells are to be taken as they are first."""
     words: Iterable[str] = _value(term)
-    if isinstance(term, (TruthTerm, LevelTerm)):
-        words = term.words if isinstance(term, TruthTerm) else (word for word, _ in term.levels)
+    if isinstance(term, (BooleanTerm, LevelTerm)):
+        words = term.words if isinstance(term, BooleanTerm) else (word for word, _ in term.levels)
     return any(clean_word(word) != word for word in words)
 
 
 @singledispatch
-def _read(term: Term, cell: Cell) -> str:
+def _read(term: ScoreTerm, cell: Cell) -> str:
     """Return a term's cell, NULL where it is missing."""
     if term.kind == "number":
         return number_cell(cell, term.format)
@@ -402,8 +402,8 @@ def _(term: NumberTerm, cell: Cell) -> str:
 
 
 @_read.register
-def _(term: TruthTerm, cell: Cell) -> str:
-    return truth_cell(cell, (_plain(term.words[0]), _plain(term.words[1])))
+def _(term: BooleanTerm, cell: Cell) -> str:
+    return boolean_cell(cell, (_plain(term.words[0]), _plain(term.words[1])))
 
 
 @_read.register
@@ -421,17 +421,17 @@ def _(term: TextTerm, _cell: Cell) -> str:
     raise OptionError(f"column {term.name!r} is text, and its words have no SQL; export to python, or fit without it")
 
 
-def _value(term: Term) -> list[str]:
+def _value(term: ScoreTerm) -> list[str]:
     return [] if term.value is None else [_plain(term.value)]
 
 
-def _parts(terms: Sequence[Term], k: int) -> list[str]:
+def _parts(terms: Sequence[ScoreTerm], k: int) -> list[str]:
     """Return what the terms add to score k."""
     return [_part(term, _cell(place), _gap(term, k), k) for place, term in enumerate(terms)]
 
 
 @singledispatch
-def _part(_term: Term, cell: str, gap: str, _k: int) -> str:
+def _part(_term: ScoreTerm, cell: str, gap: str, _k: int) -> str:
     """Return what a cell adds to score k."""
     return f"CASE WHEN {cell} IS NULL THEN {gap} ELSE 0e0 END"
 
@@ -463,7 +463,7 @@ def _cell(place: int) -> str:
     return f"cell_{place}_"
 
 
-def _gap(term: Term, k: int) -> str:
+def _gap(term: ScoreTerm, k: int) -> str:
     return "NULL" if term.gap is None else _number(term.gap[k])
 
 

@@ -31,7 +31,7 @@ Weights = tuple[float, ...]
 
 
 @dataclass(frozen=True)
-class Term:
+class ScoreTerm:
     """What a column adds to the scores; of this class itself, only whether it is missing: its `value` is not.
 
     `kind` is that of the column in the training table, `format` how its numbers or dates were written there.
@@ -45,7 +45,7 @@ class Term:
 
 
 @dataclass(frozen=True)
-class NumberTerm(Term):
+class NumberTerm(ScoreTerm):
     """`weight` · (number − origin); `centre` is a number near which the cells are."""
 
     weight: Weights
@@ -54,7 +54,7 @@ class NumberTerm(Term):
 
 
 @dataclass(frozen=True)
-class TruthTerm(NumberTerm):
+class BooleanTerm(NumberTerm):
     """`weight` for the second of two words, nothing for the first."""
 
     words: tuple[str, str] = ("", "")
@@ -66,7 +66,7 @@ class DateTerm(NumberTerm):
 
 
 @dataclass(frozen=True)
-class LevelTerm(Term):
+class LevelTerm(ScoreTerm):
     """The weights of each level, and `other` of a level that is not among them."""
 
     levels: tuple[tuple[str, Weights], ...]
@@ -74,14 +74,14 @@ class LevelTerm(Term):
 
 
 @dataclass(frozen=True)
-class TextTerm(Term):
+class TextTerm(ScoreTerm):
     """The weights (q, K) of the words of an encoding."""
 
     encoding: TextEncoding
     weights: tuple[Weights, ...]
 
 
-def terms_of(model: Model) -> tuple[Term, ...]:
+def terms_of(model: Model) -> tuple[ScoreTerm, ...]:
     """Return the terms of a model; columns that add nothing are left out, if a missing cell adds nothing either."""
     fills = model.encoding.missing == "impute"
     kinds, formats = model.kinds, model.formats
@@ -100,41 +100,41 @@ def _counts(model: Model, place: slice) -> bool:
 
 
 @singledispatch
-def _term(column: ColumnEncoding, coef: Floats, fills: bool) -> Term:
+def _term(column: ColumnEncoding, coef: Floats, fills: bool) -> ScoreTerm:
     """Return the term of a column whose features have coefficients (K, its features)."""
     raise NotImplementedError(f"no term for {column.kind}")
 
 
 @_term.register
-def _(column: FilledEncoding, coef: Floats, fills: bool) -> Term:
+def _(column: FilledEncoding, coef: Floats, fills: bool) -> ScoreTerm:
     return NumberTerm(column.name, _gap(column, coef, fills), _tuple(coef[:, 0]), column.fill)
 
 
 @_term.register
-def _(column: BooleanEncoding, coef: Floats, fills: bool) -> Term:
-    return TruthTerm(column.name, _gap(column, coef, fills), _tuple(coef[:, 0]), column.fill, words=column.words)
+def _(column: BooleanEncoding, coef: Floats, fills: bool) -> ScoreTerm:
+    return BooleanTerm(column.name, _gap(column, coef, fills), _tuple(coef[:, 0]), column.fill, words=column.words)
 
 
 @_term.register
-def _(column: DateEncoding, coef: Floats, fills: bool) -> Term:
+def _(column: DateEncoding, coef: Floats, fills: bool) -> ScoreTerm:
     gap, centre = _gap(column, coef, fills), column.fill + column.origin
     return DateTerm(column.name, gap, _tuple(coef[:, 0]), centre, column.origin)
 
 
 @_term.register
-def _(column: PresenceEncoding, coef: Floats, fills: bool) -> Term:
-    return Term(column.name, _tuple(coef[:, 0]) if fills else None, value=column.value)
+def _(column: PresenceEncoding, coef: Floats, fills: bool) -> ScoreTerm:
+    return ScoreTerm(column.name, _tuple(coef[:, 0]) if fills else None, value=column.value)
 
 
 @_term.register
-def _(column: CategoryEncoding, coef: Floats, fills: bool) -> Term:
+def _(column: CategoryEncoding, coef: Floats, fills: bool) -> ScoreTerm:
     levels = tuple((word, _at(coef, place)) for word, place in sorted(column.places.items()))
     gap = _at(coef, column.missing_place) if fills else None
     return LevelTerm(column.name, gap, levels, _at(coef, column.other_place))
 
 
 @_term.register
-def _(column: TextEncoding, coef: Floats, fills: bool) -> Term:
+def _(column: TextEncoding, coef: Floats, fills: bool) -> ScoreTerm:
     q = len(column.seen)
     gap = _at(coef, q if column.indicator else -1) if fills else None
     return TextTerm(column.name, gap, column, tuple(map(_tuple, coef[:, :q].T)))

@@ -28,11 +28,11 @@ class _Learners(Mapping[str, Learner]):
 # The class of each learner, in the file that has its name.
 LEARNERS: Mapping[str, Learner] = _Learners(
     {
-        "logistic": "Logistic",
-        "linear": "Linear",
-        "svm": "SVM",
-        "perceptron": "Perceptron",
-        "lms": "LMS",
-        "generative": "Generative",
+        "logistic": "LogisticLearner",
+        "linear": "LinearLearner",
+        "svm": "SVMLearner",
+        "perceptron": "PerceptronLearner",
+        "lms": "LMSLearner",
+        "generative": "GenerativeLearner",
     }
 )

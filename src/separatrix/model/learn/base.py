@@ -22,7 +22,7 @@ from separatrix.fit.result import FitResult
 from separatrix.fit.run import Watch
 from separatrix.inference.prediction import Covariance
 from separatrix.inference.table import InferenceTable
-from separatrix.model.decision_rule import Rule
+from separatrix.model.decision_rule import DecisionRule
 from separatrix.model.record import Task
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ class TrainingRows:
 
 
 @dataclass(frozen=True, eq=False)
-class Learned:
+class Fitted:
     """A predictor: coef (K, p) and intercept (K,) in the units of the rows, and what is known of it.
 
     `table` is its inference. Without a `covariance` of the coefficients, `no_covariance` says why. `scales` are what
@@ -108,7 +108,7 @@ class Learned:
     result: FitResult
     coef: Floats
     intercept: Floats
-    rule: Rule
+    rule: DecisionRule
     options: Mapping[str, Any]
     table: InferenceTable | None = None
     covariance: Covariance | None = None
@@ -125,7 +125,7 @@ class Learner(ABC):
     tasks: ClassVar[tuple[Task, ...]] = ("classification",)
 
     @abstractmethod
-    def learn(self, rows: TrainingRows, options: LearnOptions, watch: Watch | None = None) -> Learned:
+    def learn(self, rows: TrainingRows, options: LearnOptions, watch: Watch | None = None) -> Fitted:
         """Fit the rows."""
 
 

@@ -7,17 +7,17 @@ from typing import ClassVar
 from separatrix.errors import OptionError
 from separatrix.families.generative import fit_generative
 from separatrix.fit.run import Watch
-from separatrix.model.decision_rule import Rule
-from separatrix.model.learn.base import Learned, Learner, LearnOptions, TrainingRows, one_row_each
+from separatrix.model.decision_rule import DecisionRule
+from separatrix.model.learn.base import Fitted, Learner, LearnOptions, TrainingRows, one_row_each
 
 
-class Generative(Learner):
+class GenerativeLearner(Learner):
     """Weights in closed form, from the means and variances of the classes."""
 
     name: ClassVar[str] = "generative"
     title: ClassVar[str] = "Gaussian generative classifier"
 
-    def learn(self, rows: TrainingRows, options: LearnOptions, watch: Watch | None = None) -> Learned:  # noqa: ARG002
+    def learn(self, rows: TrainingRows, options: LearnOptions, watch: Watch | None = None) -> Fitted:  # noqa: ARG002
         """Fit the rows; the intercept is always there."""
         assert rows.classes is not None  # a classifier's rows
         if not options.intercept:
@@ -26,11 +26,11 @@ class Generative(Learner):
         coef, intercept = one_row_each(result.coef, result.intercept)
         if len(rows.labels) == 2 and rows.positive == 0:
             coef, intercept = -coef, -intercept
-        return Learned(
+        return Fitted(
             result,
             coef,
             intercept,
-            Rule("softmax" if len(rows.labels) > 2 else "sigmoid"),
+            DecisionRule("softmax" if len(rows.labels) > 2 else "sigmoid"),
             {},
             no_covariance="no errors are told of a generative classifier's weights",
         )

@@ -16,21 +16,21 @@ from separatrix.inference.linear import classical_covariance, linear_facts, line
 from separatrix.inference.prediction import Covariance
 from separatrix.inference.table import refused_table
 from separatrix.losses.squared import Squared
-from separatrix.model.decision_rule import Rule
-from separatrix.model.learn.base import Learned, Learner, LearnOptions, TrainingRows, one_row_each, with_intercept
+from separatrix.model.decision_rule import DecisionRule
+from separatrix.model.learn.base import Fitted, Learner, LearnOptions, TrainingRows, one_row_each, with_intercept
 from separatrix.model.learn.penalty import choose_strength, divided, is_plain, penalised, refusal
 from separatrix.model.record import Task
 from separatrix.problem import Problem
 
 
-class Linear(Learner):
+class LinearLearner(Learner):
     """Least squares, ridge, lasso and elastic net."""
 
     name: ClassVar[str] = "linear"
     title: ClassVar[str] = "Linear regression"
     tasks: ClassVar[tuple[Task, ...]] = ("regression",)
 
-    def learn(self, rows: TrainingRows, options: LearnOptions, watch: Watch | None = None) -> Learned:
+    def learn(self, rows: TrainingRows, options: LearnOptions, watch: Watch | None = None) -> Fitted:
         """Fit the rows: at strength "auto" by least squares if there are more rows than columns."""
         n, p = rows.shape
         design = rows.design(options.intercept)
@@ -47,10 +47,10 @@ class Linear(Learner):
         whole = found.matrix if options.intercept else with_intercept(found.matrix)
         unclear = found.objection or ("" if fit.estimable.all() else "some coefficients cannot be told from the data")
         variance = fit.rss / found.degrees_of_freedom if found.degrees_of_freedom > 0.0 else None
-        return Learned(
+        return Fitted(
             result,
             *one_row_each(result.coef, result.intercept),
-            Rule(),
+            DecisionRule(),
             {"strength": 0.0, "l1_ratio": 0.0, "intercept": options.intercept},
             linear_table(problem, fit),
             None if unclear else Covariance(whole, found.degrees_of_freedom, variance),
@@ -59,7 +59,7 @@ class Linear(Learner):
         )
 
 
-def _penalised(rows: TrainingRows, options: LearnOptions, watch: Watch | None, reason: str) -> Learned:
+def _penalised(rows: TrainingRows, options: LearnOptions, watch: Watch | None, reason: str) -> Fitted:
     scaled, scales = penalised(rows, options.intercept)
     problem = Problem(scaled.design(options.intercept), rows.targets(), Squared())
     (problem,), strength, words = choose_strength([problem], options, None)
@@ -68,11 +68,11 @@ def _penalised(rows: TrainingRows, options: LearnOptions, watch: Watch | None, r
     why = refusal(options, strength, reason)
     whole = np.concatenate([intercept, coef[0]]) if options.intercept else coef[0]
     kept = f"a penalty is used: {reason}" if reason else "a penalty is used, as asked for"
-    return Learned(
+    return Fitted(
         result,
         coef,
         intercept,
-        Rule(),
+        DecisionRule(),
         {"strength": strength, "l1_ratio": options.l1_ratio, "intercept": options.intercept},
         refused_table("linear", problem.design.names, [(None, whole)], float(rows.shape[0]), why),
         None,

@@ -7,22 +7,22 @@ from typing import ClassVar
 from separatrix.families.base import binary_targets, join_results
 from separatrix.families.lms import LMSOptions, fit_lms
 from separatrix.fit.run import Watch
-from separatrix.model.decision_rule import Rule
-from separatrix.model.learn.base import Learned, Learner, LearnOptions, TrainingRows, one_row_each
+from separatrix.model.decision_rule import DecisionRule
+from separatrix.model.learn.base import Fitted, Learner, LearnOptions, TrainingRows, one_row_each
 from separatrix.model.learn.penalty import divided, penalised
 from separatrix.model.record import Task
 
 OPTIONS = LMSOptions(max_passes=1000)  # its steps tend to least squares, which `linear` finds at once
 
 
-class LMS(Learner):
+class LMSLearner(Learner):
     """The batch rule, in columns divided by their spreads, so that one rate suits all."""
 
     name: ClassVar[str] = "lms"
     title: ClassVar[str] = "Least mean squares"
     tasks: ClassVar[tuple[Task, ...]] = ("classification", "regression")
 
-    def learn(self, rows: TrainingRows, options: LearnOptions, watch: Watch | None = None) -> Learned:
+    def learn(self, rows: TrainingRows, options: LearnOptions, watch: Watch | None = None) -> Fitted:
         """Fit the rows."""
         scaled, scales = penalised(rows, options.intercept)
         design = scaled.design(options.intercept)
@@ -35,11 +35,11 @@ class LMS(Learner):
             ]
             result = join_results(fits, rows.classes.plain)
         coef, intercept = one_row_each(result.coef, result.intercept)
-        return Learned(
+        return Fitted(
             result,
             coef / scales,
             intercept,
-            Rule(),
+            DecisionRule(),
             {"intercept": options.intercept},
             no_covariance="the steps of LMS come with no errors; use linear or logistic for those",
             scales=None if (scales == 1.0).all() else scales,

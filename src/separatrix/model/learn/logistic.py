@@ -13,23 +13,23 @@ from separatrix.families.logistic import LogisticFit, fit_logistic, logistic_pro
 from separatrix.fit.run import Watch
 from separatrix.inference.prediction import Covariance
 from separatrix.inference.table import refused_table
-from separatrix.model.decision_rule import Rule
-from separatrix.model.learn.base import Learned, Learner, LearnOptions, TrainingRows, one_row_each, with_intercept
+from separatrix.model.decision_rule import DecisionRule
+from separatrix.model.learn.base import Fitted, Learner, LearnOptions, TrainingRows, one_row_each, with_intercept
 from separatrix.model.learn.penalty import choose_strength, divided, is_plain, penalised, refusal
 from separatrix.problem import Problem
-from separatrix.separability.existence import judge_existence, runaways
+from separatrix.separability.existence import describe_divergence, judge_existence
 
 ROWS_A_COEFFICIENT = 10  # fewer, and maximum likelihood is known to be unreliable
 MOST_COEFFICIENTS = 1500  # beyond which no covariance is made unless asked for by strength 0
 
 
-class Logistic(Learner):
+class LogisticLearner(Learner):
     """Logistic regression, of several classes by a softmax."""
 
     name: ClassVar[str] = "logistic"
     title: ClassVar[str] = "Logistic regression"
 
-    def learn(self, rows: TrainingRows, options: LearnOptions, watch: Watch | None = None) -> Learned:
+    def learn(self, rows: TrainingRows, options: LearnOptions, watch: Watch | None = None) -> Fitted:
         """Fit the rows: at strength "auto" by maximum likelihood if it exists, else with a penalty, and say why."""
         if not is_plain(options):
             return _penalised(rows, options, watch, "")
@@ -60,20 +60,20 @@ def _no_maximum(existence: SeparabilityCertificate) -> str:
     if existence.verdict == "undecided":
         return "it is not known whether the likelihood has a maximum"
     kind = "completely" if existence.verdict == "separable" else "quasi-completely"
-    return f"the classes are {kind} separated, so that the likelihood has no maximum{runaways(existence)}"
+    return f"the classes are {kind} separated, so that the likelihood has no maximum{describe_divergence(existence)}"
 
 
-def _plain(rows: TrainingRows, problem: Problem, fit: LogisticFit, options: LearnOptions) -> Learned:
+def _plain(rows: TrainingRows, problem: Problem, fit: LogisticFit, options: LearnOptions) -> Fitted:
     result, several = fit.result, len(rows.labels) > 2
     coef, intercept = one_row_each(result.coef, result.intercept)
     if several:
         coef, intercept = coef - coef.mean(axis=0), intercept - intercept.mean()
     table, covariance, why = _inference(rows, problem, fit, coef, intercept)
-    return Learned(
+    return Fitted(
         result,
         coef,
         intercept,
-        Rule("softmax" if several else "sigmoid"),
+        DecisionRule("softmax" if several else "sigmoid"),
         {"strength": 0.0, "l1_ratio": 0.0, "intercept": options.intercept},
         table,
         covariance,
@@ -98,14 +98,14 @@ def _inference(
     """Return the table, the covariance of two classes' coefficients, or why there is none."""
     from separatrix.inference.covariance import CovarianceChoice  # noqa: PLC0415
     from separatrix.inference.likelihood import LikelihoodFit  # noqa: PLC0415  # a penalised fit goes without
-    from separatrix.inference.logistic import LogisticModel, RowsGiven  # noqa: PLC0415
+    from separatrix.inference.logistic import LogisticModel, SampleRows  # noqa: PLC0415
 
     if fit.existence is None:
         return None, None, "the fit was stopped before it was known whether a maximum exists"
     whole = np.column_stack([intercept, coef]) if problem.design.virtual else coef
     flat = (whole[1:] - whole[0]).ravel() if len(rows.labels) > 2 else whole[0]
     likelihood = LikelihoodFit(problem, fit.existence, flat, rows.labels)
-    model = LogisticModel((likelihood,), rows.labels, RowsGiven(rows.shape[0], None))
+    model = LogisticModel((likelihood,), rows.labels, SampleRows(rows.shape[0], None))
     table = model.table("classical", None, 0.95)
     if len(rows.labels) > 2:
         return table, None, "intervals of probabilities are of two classes"
@@ -120,7 +120,7 @@ def _inference(
     return table, Covariance(matrix if problem.design.virtual else with_intercept(matrix)), ""
 
 
-def _penalised(rows: TrainingRows, options: LearnOptions, watch: Watch | None, reason: str) -> Learned:
+def _penalised(rows: TrainingRows, options: LearnOptions, watch: Watch | None, reason: str) -> Fitted:
     scaled, scales = penalised(rows, options.intercept)
     assert rows.classes is not None  # a classifier's rows
     problem = logistic_problem(scaled.design(options.intercept), rows.targets(), rows.labels)
@@ -138,11 +138,11 @@ def _penalised(rows: TrainingRows, options: LearnOptions, watch: Watch | None, r
         why,
     )
     kept = f"a penalty is used: {reason}" if reason else "a penalty is used, as asked for"
-    return Learned(
+    return Fitted(
         result,
         coef,
         intercept,
-        Rule("softmax" if len(rows.labels) > 2 else "sigmoid"),
+        DecisionRule("softmax" if len(rows.labels) > 2 else "sigmoid"),
         {"strength": strength, "l1_ratio": options.l1_ratio, "intercept": options.intercept},
         table,
         None,

@@ -9,17 +9,17 @@ from separatrix.errors import OptionError
 from separatrix.families.base import binary_targets, join_results
 from separatrix.families.perceptron import PerceptronOptions, fit_perceptron
 from separatrix.fit.run import Watch
-from separatrix.model.decision_rule import Rule, Side
-from separatrix.model.learn.base import Learned, Learner, LearnOptions, TrainingRows, one_row_each
+from separatrix.model.decision_rule import DecisionRule, Side
+from separatrix.model.learn.base import Fitted, Learner, LearnOptions, TrainingRows, one_row_each
 
 
-class Perceptron(Learner):
+class PerceptronLearner(Learner):
     """The mistake-driven rule of the notes, with its bound."""
 
     name: ClassVar[str] = "perceptron"
     title: ClassVar[str] = "Perceptron"
 
-    def learn(self, rows: TrainingRows, options: LearnOptions, watch: Watch | None = None) -> Learned:
+    def learn(self, rows: TrainingRows, options: LearnOptions, watch: Watch | None = None) -> Fitted:
         """Fit the rows."""
         assert rows.classes is not None  # a classifier's rows
         asked = options.perceptron or PerceptronOptions(keep="best")
@@ -33,10 +33,10 @@ class Perceptron(Learner):
         result = join_results([fit.result for fit in fits], rows.classes.plain)
         tie: Side = "negative" if asked.tie == "negative" else "positive"
         settings = {name: value for name, value in asdict(asked).items() if isinstance(value, str | int | float)}
-        return Learned(
+        return Fitted(
             result,
             *one_row_each(result.coef, result.intercept),
-            Rule(tie=tie),
+            DecisionRule(tie=tie),
             {**settings, "intercept": options.intercept},
             no_covariance="a perceptron has no likelihood, so nothing is inferred from it",
         )

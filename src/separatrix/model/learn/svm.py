@@ -9,19 +9,19 @@ from separatrix.families.base import binary_targets, join_results
 from separatrix.families.svm import fit_svm
 from separatrix.fit.run import Watch
 from separatrix.losses.margin import Hinge
-from separatrix.model.decision_rule import Rule
-from separatrix.model.learn.base import Learned, Learner, LearnOptions, TrainingRows, one_row_each
+from separatrix.model.decision_rule import DecisionRule
+from separatrix.model.learn.base import Fitted, Learner, LearnOptions, TrainingRows, one_row_each
 from separatrix.model.learn.penalty import choose_strength, divided, penalised
 from separatrix.problem import Problem
 
 
-class SVM(Learner):
+class SVMLearner(Learner):
     """The soft margin, by the hinge loss and a squared penalty."""
 
     name: ClassVar[str] = "svm"
     title: ClassVar[str] = "Support vector machine"
 
-    def learn(self, rows: TrainingRows, options: LearnOptions, watch: Watch | None = None) -> Learned:
+    def learn(self, rows: TrainingRows, options: LearnOptions, watch: Watch | None = None) -> Fitted:
         """Fit the rows."""
         assert rows.classes is not None  # a classifier's rows
         scaled, scales = penalised(rows, options.intercept)
@@ -35,11 +35,11 @@ class SVM(Learner):
         ]
         result = join_results(fits, rows.classes.plain)
         coef, intercept = one_row_each(result.coef, result.intercept)
-        return Learned(
+        return Fitted(
             result,
             coef / scales,
             intercept,
-            Rule(),
+            DecisionRule(),
             {"strength": strength, "loss": "hinge", "intercept": options.intercept},
             no_covariance="a support vector machine has no likelihood, so nothing is inferred from it",
             scales=None if (scales == 1.0).all() else scales,

@@ -32,8 +32,19 @@ from separatrix.design.build import make_design
 from separatrix.losses.margin import Logistic
 from separatrix.numerics import sigmoid
 from separatrix.problem import Problem
-from separatrix.separability.search.multipliers import exact_proof, few_multipliers, in_any_columns, rational_face
-from separatrix.separability.search.relations import Whitened, find_relations, original_weights, straightened, whiten
+from separatrix.separability.search.multipliers import (
+    exact_proof,
+    in_any_columns,
+    separate_rational,
+    sparse_multipliers,
+)
+from separatrix.separability.search.relations import (
+    Whitened,
+    column_differences,
+    find_relations,
+    original_weights,
+    whiten,
+)
 from separatrix.solvers.newton import Newton
 
 NEWTON_STEPS = 60
@@ -51,7 +62,7 @@ RATIONAL_WORK = 60  # rays, up to which the rational simplex is tried
 
 
 @dataclass(frozen=True)
-class SmallFace:
+class DenseSeparation:
     """A vector that is ≥ 0 on all rays and not always 0; or a proof that they overlap, its places among them.
 
     Or `strangers`, rays elsewhere that break the relations which such a proof would need.
@@ -65,7 +76,7 @@ class SmallFace:
 Breaking = Callable[[tuple[Relation, ...]], Indices]
 
 
-def small_face(rays: Floats, breaking: Breaking | None = None) -> SmallFace | None:
+def separate_dense(rays: Floats, breaking: Breaking | None = None) -> DenseSeparation | None:
     """Return the face of some rays, exact on them; None where neither floats nor a small rational program tell.
 
     `breaking` returns the rays elsewhere that break relations; it is asked before multipliers are looked for.
@@ -74,10 +85,10 @@ def small_face(rays: Floats, breaking: Breaking | None = None) -> SmallFace | No
         for candidate in _float_candidates(rays, whiten(rays), breaking):
             if candidate is not None:
                 return candidate
-        return _exact_face(rays)
+        return _exact_separation(rays)
 
 
-def _float_candidates(rays: Floats, white: Whitened, breaking: Breaking | None) -> Iterator[SmallFace | None]:
+def _float_candidates(rays: Floats, white: Whitened, breaking: Breaking | None) -> Iterator[DenseSeparation | None]:
     if not len(white.columns):
         yield _overlap(rays, white, np.ones(len(rays)), breaking)
         return
@@ -124,15 +135,15 @@ def _moves_none_back(products: Floats) -> bool:
     return bool(products.min() >= -AGAINST * products.max())
 
 
-def _separator(rays: Floats, weights: Floats) -> SmallFace | None:
+def _separator(rays: Floats, weights: Floats) -> DenseSeparation | None:
     """Return weights that are positive on every ray, if they are exactly so."""
     if not np.isfinite(weights).all():
         return None
     exact = [Fraction(weight) for weight in weights.tolist()]
-    return SmallFace(weights=exact) if (exact_sign_rows(rays, exact) > 0).all() else None
+    return DenseSeparation(weights=exact) if (exact_sign_rows(rays, exact) > 0).all() else None
 
 
-def _direction(rays: Floats, white: Whitened, inner: Floats) -> SmallFace | None:
+def _direction(rays: Floats, white: Whitened, inner: Floats) -> DenseSeparation | None:
     """Return an exact vector near a direction: 0 on the rays that it hardly moves, above 0 on the others."""
     products = white.basis @ inner
     largest = float(products.max())
@@ -142,15 +153,15 @@ def _direction(rays: Floats, white: Whitened, inner: Floats) -> SmallFace | None
     ends = np.append(sizes, float(products[products > STAYS * largest].min()))
     widest = int(np.argmax(ends[1:] / np.maximum(ends[:-1], ROUNDING * largest)))
     found = _exact_direction(rays, np.abs(products) <= sizes[widest], white.to_weights(inner))
-    return None if found is None else SmallFace(weights=found)
+    return None if found is None else DenseSeparation(weights=found)
 
 
-def _run_off(rays: Floats, multipliers: Floats) -> SmallFace | None:
+def _run_off(rays: Floats, multipliers: Floats) -> DenseSeparation | None:
     """Return a vector that is 0 on the rays that still have a multiplier after Newton's walk."""
     stays = multipliers > RUN_OFF * multipliers.max()
     relations = None if stays.all() else find_relations(rays[stays], whiten(rays[stays]))
     found = _within(rays, stays, relations) if relations else None
-    return None if found is None else SmallFace(weights=found)
+    return None if found is None else DenseSeparation(weights=found)
 
 
 def _exact_direction(rays: Floats, stays: Bools, weights: Floats) -> list[Fraction] | None:
@@ -181,7 +192,7 @@ def _within(rays: Floats, stays: Bools, relations: tuple[Relation, ...]) -> list
     """Return a combination of relations of the rays that stay that is ≥ 0 on all: a face of fewer columns."""
     span = [dense_relation(relation, rays.shape[1]) for relation in relations]
     inner = rays[~stays] @ np.array(span, dtype=np.float64).T
-    face = small_face(inner) if inner.any() else None
+    face = separate_dense(inner) if inner.any() else None
     if face is None or face.weights is None:
         return None
     exact = [Fraction(0)] * rays.shape[1]
@@ -197,34 +208,36 @@ def _never_below(rays: Floats, weights: list[Fraction]) -> bool:
     return bool((signs >= 0).all() and (signs > 0).any())
 
 
-def _overlap(rays: Floats, white: Whitened, multipliers: Floats, breaking: Breaking | None = None) -> SmallFace | None:
+def _overlap(
+    rays: Floats, white: Whitened, multipliers: Floats, breaking: Breaking | None = None
+) -> DenseSeparation | None:
     relations = find_relations(rays, white)
     if relations is None:
         return None
     if breaking is not None and len(strangers := breaking(relations)):
-        return SmallFace(strangers=strangers)
-    found = few_multipliers(rays, white, multipliers, relations)
+        return DenseSeparation(strangers=strangers)
+    found = sparse_multipliers(rays, white, multipliers, relations)
     if found.direction is not None and found.held is not None:
         exact = _exact_direction(rays, found.held, white.to_weights(found.direction))
-        return None if exact is None else SmallFace(weights=exact)
-    return None if found.proof is None else SmallFace(proof=found.proof)
+        return None if exact is None else DenseSeparation(weights=exact)
+    return None if found.proof is None else DenseSeparation(proof=found.proof)
 
 
-def _with_straight_columns(rays: Floats, white: Whitened) -> SmallFace | None:
+def _with_straight_columns(rays: Floats, white: Whitened) -> DenseSeparation | None:
     """Return the face where columns are nearly but not quite dependent."""
     if len(white.columns) == white.width or find_relations(rays, white) is not None:
         return None
-    changed = straightened(rays, white)
-    face = None if changed is None else small_face(changed[0])
+    changed = column_differences(rays, white)
+    face = None if changed is None else separate_dense(changed[0])
     if changed is None or face is None:
         return None
     if face.weights is not None:
-        return SmallFace(weights=original_weights(face.weights, changed[1]))
+        return DenseSeparation(weights=original_weights(face.weights, changed[1]))
     proof = None if face.proof is None else in_any_columns(changed[0], face.proof)
-    return SmallFace(proof=proof) if proof is not None and overlap_holds(proof, rays) else None
+    return DenseSeparation(proof=proof) if proof is not None and overlap_holds(proof, rays) else None
 
 
-def _by_program(rays: Floats, white: Whitened, breaking: Breaking | None) -> SmallFace | None:
+def _by_program(rays: Floats, white: Whitened, breaking: Breaking | None) -> DenseSeparation | None:
     from scipy.optimize import linprog  # noqa: PLC0415  # loading takes 0.3 s, which few data need
 
     m, rank = white.basis.shape
@@ -243,16 +256,16 @@ def _by_program(rays: Floats, white: Whitened, breaking: Breaking | None) -> Sma
     if reached.min() > 0.5:
         return _separator(rays, white.to_weights(inner))
     found = _exact_direction(rays, reached < 0.5, white.to_weights(inner))
-    return None if found is None else SmallFace(weights=found)
+    return None if found is None else DenseSeparation(weights=found)
 
 
-def _exact_face(rays: Floats) -> SmallFace | None:
+def _exact_separation(rays: Floats) -> DenseSeparation | None:
     if len(rays) > RATIONAL_WORK:
         return None
-    face = rational_face(rays)
+    face = separate_rational(rays)
     if face is None:
         return None
     if face.separated.any():
-        return SmallFace(weights=face.weights)
+        return DenseSeparation(weights=face.weights)
     proof = exact_proof(rays, face.multipliers)
-    return None if proof is None else SmallFace(proof=proof)
+    return None if proof is None else DenseSeparation(proof=proof)

@@ -21,7 +21,7 @@ from separatrix.certificates.overlap import dense_relation
 from separatrix.certificates.rays import Rays, Relation
 from separatrix.design.base import one_blas_thread
 from separatrix.separability.search.relations import find_relations, solve_rationals, whiten
-from separatrix.separability.search.search import Face, strangers
+from separatrix.separability.search.search import Separation, violating_rows
 
 MOST_COLUMNS = 1200  # beyond which spans are not worked out
 MOST_DIRECTIONS = 60  # beyond which signs are not worked out
@@ -36,7 +36,7 @@ NO_DISTANCE = 1e-12  # nearer, it cannot be told from one
 TOWARDS = (0.5, 0.1, 0.01, 1e-4)  # shares of the known direction mixed in
 
 
-def find_divergence(rays: Rays, places: Indices, face: Face) -> Divergence | None:
+def find_divergence(rays: Rays, places: Indices, face: Separation) -> Divergence | None:
     """Return what of a face without maximum runs off where; None where it is not worked out."""
     if face.direction is None or face.reason is not None or face.clashes or rays.width > MOST_COLUMNS:
         return None
@@ -49,7 +49,7 @@ def find_divergence(rays: Rays, places: Indices, face: Face) -> Divergence | Non
     return Divergence(spanning, aliases, tuple(opposites), signs)
 
 
-def _span(rays: Rays, places: Indices, face: Face) -> tuple[tuple[int, ...], tuple[Relation, ...]] | None:
+def _span(rays: Rays, places: Indices, face: Separation) -> tuple[tuple[int, ...], tuple[Relation, ...]] | None:
     """Return rays that span all, and the relations that hold on all."""
     count = max(FEWEST_RAYS, RAYS_A_COLUMN * rays.width)
     sample = places[:: max(1, len(places) // count)]
@@ -62,7 +62,7 @@ def _span(rays: Rays, places: Indices, face: Face) -> tuple[tuple[int, ...], tup
         aliases = find_relations(taken, white, RATIONAL_OPERATIONS if signs_wanted else 0.0)
         if aliases is None:
             return None
-        against = strangers(rays, places, aliases)
+        against = violating_rows(rays, places, aliases)
         if not len(against):
             order = scipy.linalg.qr(white.basis.T, mode="r", pivoting=True)[1][: len(white.columns)]
             return tuple(sample[order].tolist()), aliases
@@ -71,7 +71,7 @@ def _span(rays: Rays, places: Indices, face: Face) -> tuple[tuple[int, ...], tup
 
 
 def _signs(
-    rays: Rays, places: Indices, face: Face, aliases: tuple[Relation, ...]
+    rays: Rays, places: Indices, face: Separation, aliases: tuple[Relation, ...]
 ) -> tuple[list[tuple[Fraction, ...]], dict[int, SignProof]]:
     """Return directions of other signs, and the proofs of the signs that are the same in all."""
     assert face.direction is not None
@@ -100,7 +100,7 @@ def _signs(
 class _Cone:
     """The directions v of a face, in the coordinates of some vectors, by the separated rays asked so far."""
 
-    def __init__(self, rays: Rays, places: Indices, face: Face, vectors: list[Relation]) -> None:
+    def __init__(self, rays: Rays, places: Indices, face: Separation, vectors: list[Relation]) -> None:
         assert face.direction is not None
         self.rays = rays
         self.direction, self.vectors = face.direction, [dense_relation(vector, rays.width) for vector in vectors]

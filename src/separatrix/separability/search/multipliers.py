@@ -40,7 +40,7 @@ REFINEMENTS = 2
 MISSED = 1e-7  # of the largest entry of what is to be reached: farther from it, rays cannot reach it
 
 
-class Cancelling(NamedTuple):
+class OverlapSearch(NamedTuple):
     """A proof that rays cancel, or a direction, in whitened columns, that floats take for ≥ 0 on all of them.
 
     `held` tells which rays hold the direction back: it is 0 on them.
@@ -60,18 +60,20 @@ class _Combination(NamedTuple):
     held: Bools
 
 
-def few_multipliers(rays: Floats, white: Whitened, multipliers: Floats, relations: tuple[Relation, ...]) -> Cancelling:
+def sparse_multipliers(
+    rays: Floats, white: Whitened, multipliers: Floats, relations: tuple[Relation, ...]
+) -> OverlapSearch:
     """Return a proof of overlap on few of some rays, or the direction that forbids it; neither where floats fail."""
     columns = tuple(white.columns.tolist())
     if not columns:
-        return Cancelling(OverlapProof((), (), (), relations))
+        return OverlapSearch(OverlapProof((), (), (), relations))
     multipliers = np.maximum(multipliers, LEAST * multipliers.max())
     basis = _basis(white, multipliers)
     inner = rays[:, white.columns] * white.scale[white.columns]
-    last = Cancelling()
+    last = OverlapSearch()
     for others, amounts, missing, held in _combinations(white, multipliers, basis):
         if missing is not None:
-            last = Cancelling(direction=missing, held=held)
+            last = OverlapSearch(direction=missing, held=held)
             continue
         solved = _basis_multipliers(inner[basis], inner[others], amounts)
         places = tuple(np.concatenate([basis, others]).tolist())
@@ -79,11 +81,11 @@ def few_multipliers(rays: Floats, white: Whitened, multipliers: Floats, relation
             exact = tuple(Fraction(x) for x in [*solved.tolist(), *amounts.tolist()])
             proof = OverlapProof(places, exact, columns, relations)
             if overlap_holds(proof, rays):
-                return Cancelling(proof)
+                return OverlapSearch(proof)
         if len(columns) <= RATIONAL_RANK:
             rational = _rational_multipliers(rays, proof_places=places, columns=columns, amounts=amounts)
             if rational is not None:
-                return Cancelling(OverlapProof(places, rational, columns, relations))
+                return OverlapSearch(OverlapProof(places, rational, columns, relations))
     return last
 
 
@@ -168,7 +170,7 @@ def _rational_multipliers(
 MAX_PIVOTS = 2000
 
 
-class RationalFace(NamedTuple):
+class RationalSeparation(NamedTuple):
     """A vector with z·w > 0 on the separated rays and 0 on the rest, and multipliers of the rest (0 elsewhere)."""
 
     weights: list[Fraction]
@@ -176,7 +178,7 @@ class RationalFace(NamedTuple):
     multipliers: list[Fraction]
 
 
-def rational_face(rays: Floats) -> RationalFace | None:
+def separate_rational(rays: Floats) -> RationalSeparation | None:
     """Return the face of some rays exactly; None if the limit on pivots is met."""
     m, p = rays.shape
     whole, scales = _integers(rays)
@@ -196,7 +198,7 @@ def rational_face(rays: Floats) -> RationalFace | None:
         values[column] = Fraction(tableau[row, -1], last)
     weights = [(values[j] - values[p + j]) * scales[j] for j in range(p)]
     separated = np.array([values[2 * p + i] > 0 for i in range(m)], dtype=np.bool_)
-    return RationalFace(weights, separated, [Fraction(x, last) for x in tableau[-1, 2 * p + m : 2 * p + 2 * m]])
+    return RationalSeparation(weights, separated, [Fraction(x, last) for x in tableau[-1, 2 * p + m : 2 * p + 2 * m]])
 
 
 def _maximise(tableau: NDArray[Any], basis: list[int]) -> tuple[NDArray[Any], list[int], int] | None:

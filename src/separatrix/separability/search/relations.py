@@ -150,7 +150,7 @@ def _vanishes(rows: Floats, relation: Relation) -> bool:
 MOST_ROWS = 5000
 
 
-def straightened(rays: Floats, white: Whitened) -> tuple[Floats, tuple[Relation, ...]] | None:
+def column_differences(rays: Floats, white: Whitened) -> tuple[Floats, tuple[Relation, ...]] | None:
     """Return rays with their dependent columns replaced by differences, and the relations that these are."""
     if len(rays) > MOST_ROWS:
         return None

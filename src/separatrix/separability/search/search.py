@@ -28,12 +28,12 @@ from functools import partial
 import numpy as np
 
 from separatrix.arrays import Bools, Floats, Indices, Signs
-from separatrix.certificates.overlap import Clash, OverlapProof
+from separatrix.certificates.overlap import OverlapProof, PairOverlap
 from separatrix.certificates.rays import Rays, Relation
 from separatrix.design.base import Block, add_each
 from separatrix.fit.run import Watch
-from separatrix.separability.search.dense import small_face
-from separatrix.separability.search.wide import WideFace, clash_of_two, fitted_face, wide_face
+from separatrix.separability.search.dense import separate_dense
+from separatrix.separability.search.wide import WideSeparation, overlap_of_pair, separate_wide, separation_from_fit
 
 COLUMN_ROUNDS = 20
 DROPPING_ROWS, DROPPING_ENTRIES = 1000, 10_000_000  # looked at a round, at most
@@ -86,7 +86,7 @@ LARGER = 16  # by how much a factor that is too small is raised
 
 
 @dataclass(frozen=True)
-class Face:
+class Separation:
     """A vector ≥ 0 on all rays, None if it would be 0 on all; the places it is 0 on; the proof that these overlap.
 
     `clashes` show of some of these, of all if they are as many, that no vector separates them. `reason` says why there
@@ -97,14 +97,14 @@ class Face:
     left: Indices
     proof: OverlapProof | None = None
     reason: str | None = None
-    clashes: tuple[Clash, ...] = ()
+    clashes: tuple[PairOverlap, ...] = ()
 
 
-def find_face(rays: Rays, places: Indices, hint: Floats | None = None, watch: Watch | None = None) -> Face:
+def find_separation(rays: Rays, places: Indices, hint: Floats | None = None, watch: Watch | None = None) -> Separation:
     """Return the face of the rays in some places; `hint` is a vector, as a fit's last, near which to look."""
     if _is_stopped(rays, watch):
-        return Face(None, places, reason=STOPPED)
-    wide = wide_face(rays, places, watch) if rays.design.row_visits and _too_wide(rays, places) else None
+        return Separation(None, places, reason=STOPPED)
+    wide = separate_wide(rays, places, watch) if rays.design.row_visits and _too_wide(rays, places) else None
     if wide is not None and wide.direction is not None:
         return _of_wide(rays, wide)
     stages: list[_Stage] = []
@@ -113,10 +113,10 @@ def find_face(rays: Rays, places: Indices, hint: Floats | None = None, watch: Wa
         stages.append(_Stage(found[0], left[found[1] > 0]))
         left = left[found[1] == 0]
     if wide is not None and _too_wide(rays, left):
-        clash = clash_of_two(rays, left, wide.ahead) if stages else None
+        clash = overlap_of_pair(rays, left, wide.ahead) if stages else None
         if clash is not None:
-            return Face(_combined(rays, places, stages), left, clashes=(clash,))
-        wide = fitted_face(rays, places, wide, watch)
+            return Separation(_combined(rays, places, stages), left, clashes=(clash,))
+        wide = separation_from_fit(rays, places, wide, watch)
         if wide.direction is not None:
             return _of_wide(rays, wide)
     found_proof: OverlapProof | None = None
@@ -128,7 +128,7 @@ def find_face(rays: Rays, places: Indices, hint: Floats | None = None, watch: Wa
             stages.append(stage)
             left = np.setdiff1d(left, stage.separated, assume_unique=True)
             sample = _first_sample(rays, left, hint, sample)
-    return Face(_combined(rays, places, stages), left, found_proof, reason)
+    return Separation(_combined(rays, places, stages), left, found_proof, reason)
 
 
 @dataclass(frozen=True)
@@ -145,10 +145,10 @@ def _too_wide(rays: Rays, places: Indices) -> bool:
     return (len(places) if len(places) <= 2 * count else count) * rays.width > DENSE_ENTRIES
 
 
-def _of_wide(rays: Rays, wide: WideFace) -> Face:
+def _of_wide(rays: Rays, wide: WideSeparation) -> Separation:
     """Return the face of a direction that separates all rays but those of equal rows."""
     assert wide.direction is not None
-    return Face(tuple(wide.direction), wide.equal.places(rays), clashes=wide.equal.clashes)
+    return Separation(tuple(wide.direction), wide.equal.places(rays), clashes=wide.equal.clashes)
 
 
 def _is_stopped(rays: Rays, watch: Watch | None) -> bool:
@@ -165,7 +165,7 @@ def _search(
             return None, None, sample, STOPPED
         if too_wide:
             return None, None, sample, TOO_WIDE.format(rays.width)
-        face = small_face(rays.take(sample), partial(strangers, rays, left))
+        face = separate_dense(rays.take(sample), partial(violating_rows, rays, left))
         if face is None:
             break
         if face.strangers is not None:
@@ -178,7 +178,7 @@ def _search(
             sample = _joined(rays, sample, against, face.weights)
         else:
             assert face.proof is not None
-            against = strangers(rays, left, face.proof.relations)
+            against = violating_rows(rays, left, face.proof.relations)
             if not len(against):
                 return None, _in_places(face.proof, sample), sample, None
             sample = np.union1d(sample, against)
@@ -253,7 +253,7 @@ def _joined(rays: Rays, sample: Indices, against: Indices, weights: list[Fractio
     return np.union1d(sample, against)
 
 
-def strangers(rays: Rays, places: Indices, relations: tuple[Relation, ...]) -> Indices:
+def violating_rows(rays: Rays, places: Indices, relations: tuple[Relation, ...]) -> Indices:
     """Return rays that break relations between columns, a few for each."""
     found = rays.breaking(relations, places, FEWEST_ADDED)
     return np.unique(np.concatenate([np.zeros(0, dtype=np.intp), *found]))

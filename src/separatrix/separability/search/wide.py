@@ -41,7 +41,7 @@ from numpy.typing import NDArray
 
 from separatrix.arrays import Bools, Floats, Indices
 from separatrix.certificates.exact import exact_sign_rows
-from separatrix.certificates.overlap import Clash, OverlapProof
+from separatrix.certificates.overlap import OverlapProof, PairOverlap
 from separatrix.certificates.rays import Rays, make_rays
 from separatrix.fit.convex import ConvexOptions, fit_convex
 from separatrix.fit.result import separation_rule
@@ -49,10 +49,10 @@ from separatrix.fit.run import Watch
 from separatrix.losses.margin import Logistic
 from separatrix.losses.softmax import Softmax
 from separatrix.problem import Problem
-from separatrix.separability.search.dense import small_face
+from separatrix.separability.search.dense import separate_dense
 
 
-class Level(NamedTuple):
+class EqualScores(NamedTuple):
     """A row on which two classes must be level."""
 
     row: int
@@ -62,8 +62,8 @@ class Level(NamedTuple):
 class EqualRows(NamedTuple):
     """The clashes of equal rows, and what must be level for them."""
 
-    clashes: tuple[Clash, ...]
-    levels: tuple[Level, ...]
+    clashes: tuple[PairOverlap, ...]
+    levels: tuple[EqualScores, ...]
 
     def places(self, rays: Rays) -> Indices:
         """Return the places of the rays that clash, in order."""
@@ -73,7 +73,7 @@ class EqualRows(NamedTuple):
 def equal_rows(rays: Rays, places: Indices) -> EqualRows:
     """Return the clashes between rows that are the same, of those whose rays are in some places."""
     multipliers: dict[tuple[int, int], dict[int, Fraction]] = defaultdict(dict)
-    levels: list[Level] = []
+    levels: list[EqualScores] = []
     for group in _groups(rays, np.unique(rays.rows_of(places))):
         codes = rays.codes[group]
         empty = not rays.design.virtual and not rays.design.take(group[:1]).any()
@@ -82,9 +82,9 @@ def equal_rows(rays: Rays, places: Indices) -> EqualRows:
             for code in pair:
                 own = group[codes == code].tolist()
                 multipliers[pair].update({row: Fraction(1, len(own)) for row in own})
-        levels += [] if empty else [Level(int(group[0]), (present[0], other)) for other in present[1:]]
+        levels += [] if empty else [EqualScores(int(group[0]), (present[0], other)) for other in present[1:]]
     clashes = (
-        Clash(pair, OverlapProof(tuple(own), tuple(own.values()), ())) for pair, own in multipliers.items() if own
+        PairOverlap(pair, OverlapProof(tuple(own), tuple(own.values()), ())) for pair, own in multipliers.items() if own
     )
     return EqualRows(tuple(clashes), tuple(levels))
 
@@ -109,7 +109,9 @@ def _parts(stored: Any, i: int) -> list[Any]:
     return [stored.columns[entries], stored.values[entries]]
 
 
-def levelled(rays: Rays, scores: NDArray[Any], levels: tuple[Level, ...]) -> dict[tuple[int, int], Fraction] | None:
+def equalise_scores(
+    rays: Rays, scores: NDArray[Any], levels: tuple[EqualScores, ...]
+) -> dict[tuple[int, int], Fraction] | None:
     """Return weights, by column and class, that replace those of scores so that all levels hold exactly.
 
     Each level changes a weight that no level before it has; None where there is no such weight.
@@ -140,14 +142,16 @@ REVISITS = 8  # of the rows that moved something, after each sweep
 CLEAR = 1e-3  # of the margin aimed at: rows are ahead if they are by more
 
 
-class Ahead(NamedTuple):
+class Leads(NamedTuple):
     """Scores (p, K) and by how much each row's class is ahead of the nearest one that counts, infinite without any."""
 
     scores: Floats
     leads: Floats
 
 
-def put_ahead(rays: Rays, places: Indices, levels: tuple[Level, ...], watch: Watch | None = None) -> Ahead:
+def passive_aggressive(
+    rays: Rays, places: Indices, levels: tuple[EqualScores, ...], watch: Watch | None = None
+) -> Leads:
     """Return scores that have rows ahead in the rays of some places, if they can be had soon."""
     walk = _Walk(rays, places)
     rng = np.random.default_rng(0)
@@ -166,7 +170,7 @@ def put_ahead(rays: Rays, places: Indices, levels: tuple[Level, ...], watch: Wat
         if not behind or hopeless or stopped or walk.visits > VISITS:
             break
         before = behind
-    return Ahead(walk.scores, ahead)
+    return Leads(walk.scores, ahead)
 
 
 def leads(rays: Rays, scores: Floats, counts: Bools) -> Floats:
@@ -204,7 +208,7 @@ class _Walk:
                 moved.append(i)
         return np.array(moved, dtype=np.intp)
 
-    def level(self, level: Level) -> None:
+    def level(self, level: EqualScores) -> None:
         """Move the scores of two classes so that a row has them level."""
         columns, values = self._row(level.row)
         scores = values @ self.scores[columns]
@@ -246,23 +250,25 @@ FACE_PASSES = 200  # of the fit that may separate all rows
 FIT_PASSES = 60  # of the fit that tells which rows lie near the boundary
 
 
-class WideFace(NamedTuple):
+class WideSeparation(NamedTuple):
     """A direction that separates all rays but those of equal rows, None without; the equal rows; the last scores."""
 
     direction: list[Fraction] | None
     equal: EqualRows
-    ahead: Ahead
+    ahead: Leads
 
 
-def wide_face(rays: Rays, places: Indices, watch: Watch | None = None) -> WideFace:
+def separate_wide(rays: Rays, places: Indices, watch: Watch | None = None) -> WideSeparation:
     """Return a direction that separates all rays but those of equal rows of different classes, if one is found."""
     equal = equal_rows(rays, places)
     others = np.setdiff1d(places, equal.places(rays), assume_unique=True)
-    ahead = put_ahead(rays, others, equal.levels, watch)
-    return WideFace(_exact_direction(rays, others, ahead, equal), equal, ahead)
+    ahead = passive_aggressive(rays, others, equal.levels, watch)
+    return WideSeparation(_exact_direction(rays, others, ahead, equal), equal, ahead)
 
 
-def fitted_face(rays: Rays, places: Indices, wide: WideFace, watch: Watch | None = None) -> WideFace:
+def separation_from_fit(
+    rays: Rays, places: Indices, wide: WideSeparation, watch: Watch | None = None
+) -> WideSeparation:
     """Return what `wide_face` does, by the logistic or softmax fit itself: slower, but for columns alike it gets on."""
     others = np.setdiff1d(places, wide.equal.places(rays), assume_unique=True)
     kept = np.zeros(rays.design.shape[0], dtype=np.bool_)
@@ -272,8 +278,8 @@ def fitted_face(rays: Rays, places: Indices, wide: WideFace, watch: Watch | None
     problem = Problem(rays.design.select(kept), targets, Logistic() if binary else Softmax())
     coef = np.nan_to_num(_fit(problem, FACE_PASSES, watch))
     scores = np.column_stack([np.zeros(len(coef)), coef]) if binary else coef
-    ahead = Ahead(scores, leads(rays, scores, counted_classes(rays, others)))
-    return WideFace(_exact_direction(rays, others, ahead, wide.equal), wide.equal, ahead)
+    ahead = Leads(scores, leads(rays, scores, counted_classes(rays, others)))
+    return WideSeparation(_exact_direction(rays, others, ahead, wide.equal), wide.equal, ahead)
 
 
 def _fit(problem: Problem, passes: int, watch: Watch | None = None) -> Floats:
@@ -282,7 +288,7 @@ def _fit(problem: Problem, passes: int, watch: Watch | None = None) -> Floats:
     return fit_convex(problem, ConvexOptions(max_passes=passes), watch=watch, extra_rules=rules).coef
 
 
-def _exact_direction(rays: Rays, others: Indices, ahead: Ahead, equal: EqualRows) -> list[Fraction] | None:
+def _exact_direction(rays: Rays, others: Indices, ahead: Leads, equal: EqualRows) -> list[Fraction] | None:
     """Return scores rounded to few bits that still separate, with equal rows level, as an exact vector."""
     if not ahead.leads.min() > 0.0 or not len(others):
         return None
@@ -291,7 +297,7 @@ def _exact_direction(rays: Rays, others: Indices, ahead: Ahead, equal: EqualRows
         rounded = np.rint(np.ldexp(ahead.scores, bits - int(np.frexp(largest)[1])))
         if leads(rays, rounded, counts).min() <= 0.0:
             continue
-        changed = levelled(rays, rounded, equal.levels)
+        changed = equalise_scores(rays, rounded, equal.levels)
         if changed is None:
             return None
         weights = _exact_scores(rays, rounded, changed)
@@ -311,7 +317,7 @@ def _exact_scores(rays: Rays, scores: Floats, changed: dict[tuple[int, int], Fra
     return weights
 
 
-def clash_of_two(rays: Rays, places: Indices, ahead: Ahead) -> Clash | None:
+def overlap_of_pair(rays: Rays, places: Indices, ahead: Leads) -> PairOverlap | None:
     """Return rows of two classes that cancel, of the classes most often confused; None where none are found."""
     if rays.classes <= 2:
         return None
@@ -342,7 +348,7 @@ def _nearest(signed: Rays, rows: Indices) -> Indices:
     return rows[np.sort(np.argsort(products, kind="stable")[:most])]
 
 
-def _peel(rays: Rays, places: Indices, pair: tuple[int, int]) -> Clash | None:
+def _peel(rays: Rays, places: Indices, pair: tuple[int, int]) -> PairOverlap | None:
     """Return rows of two classes that cancel, among those nearest to the boundary of the two."""
     rows = np.unique(rays.rows_of(places))
     rows = rows[np.isin(rays.codes[rows], pair)]
@@ -350,13 +356,13 @@ def _peel(rays: Rays, places: Indices, pair: tuple[int, int]) -> Clash | None:
     rows = _nearest(signed, rows)
     while len(rows):
         taken = signed.take(rows)
-        face = small_face(taken)
+        face = separate_dense(taken)
         if face is None:
             return None
         if face.proof is not None:
             chosen, found = rows[list(face.proof.places)], face.proof
             proof = OverlapProof(tuple(chosen.tolist()), found.multipliers, found.columns, found.relations)
-            return Clash(pair, proof) if len(chosen) else None
+            return PairOverlap(pair, proof) if len(chosen) else None
         assert face.weights is not None
         rows = rows[exact_sign_rows(taken, face.weights) == 0]
     return None
