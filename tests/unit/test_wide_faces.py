@@ -189,6 +189,16 @@ def test_the_wide_way_never_contradicts_the_other(seed, classes, intercept):
         assert found.n_overlap <= known.n_left <= found.n_left
 
 
+def test_a_class_whose_rows_all_equal_rows_of_others_is_no_error(monkeypatch):
+    rng = np.random.default_rng(3667)
+    n, p = int(rng.integers(4, 16)), int(rng.integers(2, 9))
+    X, y = rng.integers(-1, 3, (n, p)).astype(float), rng.integers(0, 3, n)
+    monkeypatch.setattr(search, "DENSE_ENTRIES", 0)
+    certificate = sx.check_separability(X, y, fit_intercept=False)
+    assert certificate.verdict in {"quasi", "undecided"}
+    assert certificate.verify(X, y)
+
+
 def test_scores_give_up_early_on_classes_that_overlap():
     rng = np.random.default_rng(2)
     X, y = rng.normal(size=(500, 3)), rng.integers(0, 3, 500)

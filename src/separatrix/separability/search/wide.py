@@ -278,6 +278,7 @@ def separation_from_fit(
     problem = Problem(rays.design.select(kept), targets, Logistic() if binary else Softmax())
     coef = np.nan_to_num(_fit(problem, FACE_PASSES, watch))
     scores = np.column_stack([np.zeros(len(coef)), coef]) if binary else coef
+    scores = np.pad(scores, ((0, 0), (0, rays.classes - scores.shape[1])))  # classes of which no row was fitted
     ahead = Leads(scores, leads(rays, scores, counted_classes(rays, others)))
     return WideSeparation(_exact_direction(rays, others, ahead, wide.equal), wide.equal, ahead)
 
