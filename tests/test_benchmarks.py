@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 MODULES = ("measure", "problems", "objective", "report", "libraries", "suites")
 
 

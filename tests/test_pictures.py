@@ -12,7 +12,7 @@ import pytest
 matplotlib.use("agg")
 from matplotlib import pyplot  # after the backend is chosen
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[1]
 IMAGES = sorted((ROOT / "docs" / "images").iterdir())
 
 

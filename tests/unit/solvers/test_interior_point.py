@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +10,7 @@ import pytest
 import scipy.sparse as sp
 from scipy.optimize import linprog
 from sklearn.datasets import load_iris
+from test_designs import Streamed
 
 from separatrix.certificates.bounds import dual_bound
 from separatrix.design.build import make_design
@@ -22,9 +21,6 @@ from separatrix.problem import Problem
 from separatrix.solvers.base import Step, check_needs
 from separatrix.solvers.dual_coordinate import DualCoordinate
 from separatrix.solvers.interior_point import InteriorPoint
-
-sys.path.append(str(Path(__file__).parents[1] / "laws"))
-from test_designs import Streamed
 
 every_intercept = pytest.mark.parametrize("intercept", [False, True], ids=["through 0", "intercept"])
 

@@ -25,7 +25,7 @@ from separatrix.model.file import load_model, model_from_dict, model_to_dict, sa
 from separatrix.model.record import Model
 from separatrix.tables.table import Column, Table
 
-GOLDEN = Path(__file__).parents[1] / "golden" / "model-format-1.json"
+GOLDEN = Path(__file__).parents[2] / "golden" / "model-format-1.json"
 NAN = np.nan
 
 

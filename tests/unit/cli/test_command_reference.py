@@ -3,7 +3,7 @@
 import runpy
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 def test_the_page_is_what_the_script_makes_of_the_code():
