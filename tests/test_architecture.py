@@ -12,6 +12,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -192,6 +193,45 @@ def test_a_borrowed_private_name_would_be_caught(tmp_path: Path) -> None:
         "thief.py reads online._secret",
         "thief.py reads separatrix.design.build._numbers",
     ]
+
+
+# Names
+
+
+def classes_by_name(package: Path) -> dict[str, list[str]]:
+    """Return the files that define each public class name."""
+    found: dict[str, list[str]] = {}
+    for file, tree in sources(package):
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                found.setdefault(node.name, []).append(file)
+    return found
+
+
+def test_no_two_classes_share_a_name() -> None:
+    assert {name: files for name, files in classes_by_name(PACKAGE).items() if len(files) > 1} == {}
+
+
+def test_two_classes_of_one_name_would_be_caught(tmp_path: Path) -> None:
+    for file in ("a.py", "b.py"):
+        (tmp_path / file).write_text("class Rule:\n    pass\n", encoding="utf-8")
+    assert classes_by_name(tmp_path) == {"Rule": ["a.py", "b.py"]}
+
+
+def test_unit_tests_mirror_the_source_tree() -> None:
+    units = ROOT / "tests" / "unit"
+    folders = {file.parent.relative_to(units) for file in units.rglob("test_*.py")}
+    assert len(folders) > 10
+    assert [str(folder) for folder in sorted(folders) if not (PACKAGE / folder).is_dir()] == []
+
+
+@pytest.mark.parametrize(
+    ("module", "old", "new"),
+    [(sx.losses, "Perceptron", "PerceptronLoss"), (sx.kernels, "Polynomial", "PolynomialKernel")],
+)
+def test_a_renamed_public_class_warns_under_its_old_name(module: ModuleType, old: str, new: str) -> None:
+    with pytest.warns(FutureWarning, match=f"{old} is now called {new}; the old name will be removed"):
+        assert getattr(module, old) is getattr(module, new)
 
 
 # The front door

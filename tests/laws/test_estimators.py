@@ -50,7 +50,8 @@ ESTIMATORS = [
     sx.OneVsRest(sx.KernelSVM()),
     sx.OneVsRest(sx.KernelPerceptron(max_updates=100)),
 ]
-
+FIRST = list({type(each): each for each in reversed(ESTIMATORS)}.values())  # one of each class
+OTHERS = [each for each in ESTIMATORS if each not in FIRST]
 
 WEIGHTS_ARE_REPETITIONS = (
     "check_sample_weight_equivalence_on_dense_data",
@@ -73,8 +74,15 @@ def expected_failures(estimator):
 
 
 @pytest.mark.filterwarnings("ignore::separatrix.errors.SeparatrixWarning")
-@parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)
+@parametrize_with_checks(FIRST, expected_failed_checks=expected_failures)
 def test_scikit_learn_checks(estimator, check):
+    check(estimator)  # raises AssertionError where the estimator breaks scikit-learn's contract
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::separatrix.errors.SeparatrixWarning")
+@parametrize_with_checks(OTHERS, expected_failed_checks=expected_failures)
+def test_scikit_learn_checks_with_other_options(estimator, check):
     check(estimator)  # raises AssertionError where the estimator breaks scikit-learn's contract
 
 

@@ -18,7 +18,7 @@ from separatrix.certificates.base import OneVsRestCertificate
 from separatrix.errors import DataError
 from separatrix.fit.result import Status
 
-pytestmark = [needs_data, pytest.mark.filterwarnings("ignore::separatrix.errors.SeparatrixWarning")]
+pytestmark = [pytest.mark.slow, needs_data, pytest.mark.filterwarnings("ignore::separatrix.errors.SeparatrixWarning")]
 ROWS = 120
 FEWER_ROWS = {"mnist": 50, "newsgroups": 50, "sms_spam": 80}  # of so many columns
 SPREAD = {"heart_scale", "adult", "higgs", "sms_spam"}  # the sets whose every column has some inside the classes

@@ -21,6 +21,8 @@ from separatrix.problem import Problem
 from separatrix.selection.path import trace_path
 from separatrix.solvers.coordinate import Coordinate
 
+pytestmark = pytest.mark.slow
+
 OBJECTIVE = 1e-6  # relative; some 1e-11 is reached
 COEFFICIENTS = 1e-6  # relative to the largest of the path
 SCORES = 1e-5  # relative to the largest, or to 1; an elastic net's move by the root of the gap

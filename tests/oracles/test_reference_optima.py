@@ -36,7 +36,7 @@ COLUMNS = {
 LOSSES: dict[str, Loss] = {"logistic_l2": Logistic(), "squared_hinge_l2": SquaredHinge(), "hinge_l2": Hinge()}
 GAP = 1e-7  # relative, certified
 
-pytestmark = needs_data
+pytestmark = [pytest.mark.slow, needs_data]
 
 
 @cache

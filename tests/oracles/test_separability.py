@@ -14,7 +14,7 @@ from data import DATA, needs_data, reference, references, table
 import separatrix as sx
 from separatrix.certificates import standalone
 
-pytestmark = needs_data
+pytestmark = [pytest.mark.slow, needs_data]
 VERDICTS = {"complete": "separable", "quasi-complete": "quasi", "none": "overlap"}
 STATUS = {"+Infinity": "+inf", "-Infinity": "-inf", "finite": "finite"}
 SLOW_BY_HAND = {"digits_0_vs_1"}  # 65 columns in pure Python

@@ -24,6 +24,8 @@ from separatrix.design.row_source import BlockedRows
 from separatrix.design.storage import BlockStore, BlockWriter
 from separatrix.errors import DataError
 
+pytestmark = pytest.mark.slow
+
 ROWS, COLUMNS = 1000, 6
 
 

@@ -14,6 +14,8 @@ from typer.testing import CliRunner
 from separatrix.cli.main import app
 from separatrix.design.journal import FILE
 
+pytestmark = pytest.mark.slow
+
 # The command, in a process that kills itself once so many results are written down.
 KILLED = """
 import os, signal, sys

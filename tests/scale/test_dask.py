@@ -19,6 +19,8 @@ dd = pytest.importorskip("dask.dataframe")
 distributed = pytest.importorskip("distributed")
 pd = pytest.importorskip("pandas")
 
+pytestmark = pytest.mark.slow
+
 N, P = 3000, 5
 CLOSE = 1e-10
 

@@ -28,6 +28,8 @@ from separatrix.design.dask import rows as rows_module  # noqa: E402
 from separatrix.design.dask.design import DaskDesign  # noqa: E402
 from separatrix.design.dask.rows import dask_rows  # noqa: E402
 
+pytestmark = pytest.mark.slow
+
 N, P = 600, 4
 
 

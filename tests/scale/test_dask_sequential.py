@@ -19,6 +19,8 @@ from separatrix.solvers.perceptron import PerceptronSolver, PerceptronState
 
 da = pytest.importorskip("dask.array")
 
+pytestmark = pytest.mark.slow
+
 N, P = 900, 3
 
 

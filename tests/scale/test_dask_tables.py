@@ -17,6 +17,8 @@ dd = pytest.importorskip("dask.dataframe")
 
 from separatrix.design.dask.tables import DaskTable  # noqa: E402
 
+pytestmark = pytest.mark.slow
+
 N = 300
 
 

@@ -29,6 +29,8 @@ from separatrix.design.dask.cluster import open_client, spread
 from separatrix.design.dask.engine import ClusterEngine
 from separatrix.design.dask.rows import DaskRows
 
+pytestmark = pytest.mark.slow
+
 N, P = 4000, 4
 
 

@@ -22,6 +22,8 @@ from separatrix.model.storage import Storage
 from separatrix.model.train import TrainOptions, train_table
 from separatrix.tables.open import open_table, read_table
 
+pytestmark = pytest.mark.slow
+
 ROWS = 6000
 SMALL = 2**24  # bytes allowed
 OTHERS = {"sold": ("price", "grade"), "price": ("sold", "grade"), "grade": ("sold", "price")}

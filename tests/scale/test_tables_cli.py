@@ -18,6 +18,8 @@ from separatrix.model import storage
 from separatrix.model.file import load_model
 from separatrix.tables.open import read_table
 
+pytestmark = pytest.mark.slow
+
 ROWS = 4000
 SMALL = "16.8MB"
 
