@@ -1,9 +1,8 @@
 """Formulas that lose digits or overflow when written naively, each in its one safe form.
 
 Softplus, sigmoid, softmax and log-sum-exp are finite and accurate for every float. The error-free transformations
-return a rounded result and its exact error, so that a sum or a dot product can be known exactly: `exact_dot` returns
-the rational number itself, `rounded_dot` its nearest float. The transformations fail, as any float product does, when
-a product overflows or underflows; `exact_dot` does not.
+return a rounded result and its exact error; `exact_dot` returns a dot product as the rational number that it is. The
+transformations fail, as any float product does, when a product overflows or underflows; `exact_dot` does not.
 """
 
 from __future__ import annotations
@@ -101,12 +100,6 @@ def two_product(a: Any, b: Any) -> tuple[Any, Any]:
     return product, ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low
 
 
-def rounded_dot(a: Floats, b: Floats) -> float:
-    """Return the dot product of two vectors as the float nearest to its exact value."""
-    products, errors = two_product(a, b)
-    return math.fsum([*products.tolist(), *errors.tolist()])
-
-
 def column_lengths(matrix: Floats) -> Floats:
     """Return the length of each column, whatever the scale of its entries."""
     exponents = np.frexp(np.abs(matrix).max(axis=0, initial=0.0))[1]
@@ -129,11 +122,6 @@ def _compensated_sums(high: Floats, low: Floats) -> tuple[Floats, Floats]:
         rest = low[:half] + low[half : 2 * half] + error
         high, low = np.concatenate([total, high[2 * half :]]), np.concatenate([rest, low[2 * half :]])
     return two_sum(high[0], low[0])
-
-
-def exact_sum(numbers: Iterable[float]) -> Fraction:
-    """Return the sum as the rational number that it is."""
-    return sum((Fraction(number) for number in numbers), Fraction(0))
 
 
 def exact_dot(a: Iterable[float], b: Iterable[float]) -> Fraction:

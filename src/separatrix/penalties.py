@@ -13,7 +13,7 @@ The L1 penalty: strength·‖w‖₁, which sets coefficients to exactly 0. The 
 
 The L2 penalty: strength/2·‖w‖², which shrinks every coefficient and makes the optimum unique.
 
-No penalty: value 0, the identity as prox. Its conjugate is 0 at 0 and +inf elsewhere.
+No penalty: value 0. Its conjugate is 0 at 0 and +inf elsewhere.
 
 Penalties: what large coefficients cost; `ALL` holds one example of each.
 """
@@ -66,12 +66,6 @@ class Penalty(ABC):
     def curvature(self, weights: Floats) -> Floats:
         """Return the diagonal of the Hessian of the quadratic part, (p,)."""
         return np.asarray(self.quadratic * weights)
-
-    def prox(self, coef: Floats, step: float | Floats, weights: Floats) -> Floats:
-        """Return the u that minimises ½‖u − coef‖² + step·value(u); a step may be given for each of the p rows."""
-        reach = _over_classes(step * weights, coef)
-        threshold = self.absolute * reach
-        return np.asarray((coef - np.clip(coef, -threshold, threshold)) / (1.0 + self.quadratic * reach))
 
     def conjugate(self, dual: Floats, weights: Floats) -> float:
         """Return the supremum over w of dual·w − value(w), +inf outside its domain."""
@@ -127,8 +121,8 @@ class L1(Penalty):
     Reference: Tibshirani, Regression shrinkage and selection via the lasso (1996).
 
     >>> import numpy as np
-    >>> L1(0.5).prox(np.array([3.0, -4.0, 0.25]), 2.0, np.ones(3))
-    array([ 2., -3.,  0.])
+    >>> L1(0.5).value(np.array([3.0, -4.0]), np.ones(2))
+    3.5
     """
 
     strength: float

@@ -156,12 +156,6 @@ class Problem:
             return Expansion(value, gradient)
         return Expansion(value, gradient, sums.hessian / self.total_weight + self._penalty_hessian(coef))
 
-    def hessian_product(self, coef: Floats, direction: Floats) -> Floats:
-        """Return the Hessian at coef times a direction, without forming it, in one pass."""
-        product = self.design.fold(_hessian_product, coef, direction, self.pointwise, rows=self.rows)
-        curvature = self.penalty.curvature(self.penalty_weights)
-        return np.asarray(product / self.total_weight + (curvature * direction.T).T)
-
     def dual(self, slopes: Floats) -> float:
         """Return D at some slopes, (n,) or (n, K): a lower bound on P everywhere; −inf where infeasible."""
         conjugate = self.mean(self.loss.conjugate(slopes, self.y))
@@ -198,12 +192,3 @@ def _column_squares(block: Block, weights: Floats) -> Floats:
 
 def _hessian(block: Block, weights: Floats, curvature: Floats) -> Floats:
     return block_hessian(block, (weights * curvature.T).T)
-
-
-def _hessian_product(block: Any, *arguments: Any) -> Floats:
-    *rows, coef, direction, pointwise = arguments
-    eta, change = block.matvec(coef), block.matvec(direction)
-    curvature = pointwise(eta, 2, *rows)[2]
-    if curvature.ndim == 1:
-        return np.asarray(block.rmatvec(curvature * change))
-    return np.asarray(block.rmatvec(np.einsum("ijk,ik->ij", curvature, change)))
