@@ -148,7 +148,7 @@ def test_exact_dot_neither_overflows_nor_underflows() -> None:
 @pytest.mark.parametrize("kind", [int, float, str, object, bool])
 def test_distinct_values_are_those_of_a_sort(kind, late) -> None:
     rng = np.random.default_rng(2)
-    numbers = rng.integers(0, 2, 3 * numerics.FIRST_LOOK)
+    numbers = rng.integers(0, 2, 3 * numerics.SAMPLE_VALUES)
     if late and kind is not bool:
         numbers[-1] = 7  # a value that the first look does not meet
     values = np.asarray([f"w{k}" for k in numbers], dtype=object) if kind is object else numbers.astype(kind)
