@@ -95,11 +95,11 @@ def _shifted_bound(problem: Problem, coef: Floats) -> DualBound:
     sums = problem.design.fold(_loss_sums, coef, problem.pointwise, rows=problem.rows, combine=add_each)
     value, slope, mass = sums
     primal = value / problem.total_weight + problem.penalty.value(coef, problem.penalty_weights)
-    moved = _dual_point(problem, coef, slope / mass if problem.free.any() and mass > 0.0 else 0.0)
+    point = _dual_point(problem, coef, slope / mass if problem.free.any() and mass > 0.0 else 0.0)
     residual = 0.0
     if problem.free.any():
-        residual = abs(float(moved.dual_coef[0])) / max(moved.size, np.finfo(np.float64).tiny)
-    return _bound(problem, primal, moved, residual)
+        residual = abs(float(point.dual_coef[0])) / max(point.size, np.finfo(np.float64).tiny)
+    return _bound(problem, primal, point, residual)
 
 
 def _newton_bound(problem: Problem, coef: Floats, wanted: float) -> DualBound:
@@ -111,11 +111,11 @@ def _newton_bound(problem: Problem, coef: Floats, wanted: float) -> DualBound:
     change, residual = np.zeros(len(coef)), expansion.gradient
     for _ in range(ROUNDS):
         change = change + solve(residual)
-        moved = _dual_point(problem, coef, change)
-        bound = _bound(problem, expansion.value, moved, _imbalance(problem, moved.size, moved.dual_coef))
+        point = _dual_point(problem, coef, change)
+        bound = _bound(problem, expansion.value, point, _imbalance(problem, point.size, point.dual_coef))
         if bound.relative_gap <= wanted:
             return bound
-        residual = curvature * (coef - change) - moved.dual_coef
+        residual = curvature * (coef - change) - point.dual_coef
     return bound
 
 

@@ -40,8 +40,8 @@ def rounding_bound(norms: Any, weights: Floats) -> Any:
 def least_margin(design: Design, y: NDArray[Any], weights: Floats) -> tuple[float, int]:
     """Return the least of yᵢ w·xᵢ, its sign exact, and its row."""
     margins = np.asarray(y * design.matvec(weights), dtype=np.float64)
-    unsure = rounding_bound(np.sqrt(design.squared_norms()), weights)
-    for row in np.flatnonzero(margins - unsure <= 0.0).tolist():
+    rounding = rounding_bound(np.sqrt(design.squared_norms()), weights)
+    for row in np.flatnonzero(margins - rounding <= 0.0).tolist():
         margins[row] = float(y[row] * exact_dot(design.take([row])[0].tolist(), weights.tolist()))
         if margins[row] <= 0.0:
             return float(margins[row]), row
@@ -56,8 +56,8 @@ def exact_sign_rows(rows: Floats, weights: Sequence[Fraction]) -> Signs:
     signs = np.zeros(len(rows), dtype=np.int8)
     if not support:
         return signs
-    if (whole := _whole_signs(values, coefficients)) is not None:
-        return whole
+    if (integer_signs := _integer_signs(values, coefficients)) is not None:
+        return integer_signs
     undecided = np.ones(len(rows), dtype=np.bool_)
     terms = _exact_terms(values, coefficients)
     if terms is not None:
@@ -70,7 +70,7 @@ def exact_sign_rows(rows: Floats, weights: Sequence[Fraction]) -> Signs:
     return signs
 
 
-def _whole_signs(rows: Floats, weights: Sequence[Fraction]) -> Signs | None:
+def _integer_signs(rows: Floats, weights: Sequence[Fraction]) -> Signs | None:
     """Return the signs if all products are integers whose sums are exact in floats, else None."""
     scaled, exact = scaled_floats(weights)
     if scaled is None or not exact or not (scaled == np.rint(scaled)).all():
@@ -87,9 +87,9 @@ def scaled_floats(weights: Sequence[Fraction]) -> tuple[Floats | None, bool]:
     The floats are integers if possible; otherwise none but 0 is below about 1. None if the weights range too widely.
     """
     if all(weight.denominator == 1 for weight in weights):
-        whole = [weight.numerator for weight in weights]
-        if 0 < max(map(abs, whole), default=0) < WHOLE // 2:
-            return np.array(whole, dtype=np.float64), True
+        numerators = [weight.numerator for weight in weights]
+        if 0 < max(map(abs, numerators), default=0) < WHOLE // 2:
+            return np.array(numerators, dtype=np.float64), True
     exponents = [binary_exponent(weight) for weight in weights if weight]
     if not exponents or max(exponents) - min(exponents) > 2 * SAFE_EXPONENT:
         return None, False
@@ -160,8 +160,8 @@ def as_integers(values: Any) -> tuple[NDArray[Any], int]:
     mantissas, exponents = np.frexp(np.asarray(values, dtype=np.float64))
     shifts = np.where(mantissas == 0.0, 0, exponents.astype(np.int64) - MANTISSA_BITS)
     least = int(shifts[mantissas != 0.0].min(initial=0)) if np.any(mantissas) else 0
-    whole = np.ldexp(mantissas, MANTISSA_BITS).astype(np.int64).astype(object)
-    return whole << np.where(mantissas == 0.0, 0, shifts - least).astype(object), least
+    integers = np.ldexp(mantissas, MANTISSA_BITS).astype(np.int64).astype(object)
+    return integers << np.where(mantissas == 0.0, 0, shifts - least).astype(object), least
 
 
 def exact_margins(design: Design, signs: Floats, coef: Floats, rows: Sequence[int] | NDArray[Any]) -> list[Fraction]:
@@ -180,8 +180,8 @@ def exact_combination(points: Floats, multipliers: Sequence[Fraction]) -> list[F
     """Return Σ λᵢ pᵢ of some points (k, p), exactly."""
     entries, unit = as_integers(points)
     common = math.lcm(*(number.denominator for number in multipliers))
-    whole = np.array([int(number * common) for number in multipliers], dtype=object)
-    return [total * Fraction(2) ** unit / common for total in (whole @ entries).tolist()]
+    integers = np.array([int(number * common) for number in multipliers], dtype=object)
+    return [total * Fraction(2) ** unit / common for total in (integers @ entries).tolist()]
 
 
 def rounded_down_root(square: Fraction) -> float:

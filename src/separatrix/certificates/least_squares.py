@@ -35,15 +35,15 @@ SLACK = 1e-9  # relative rounding error of a sum over many rows
 ALIASED = 1e-8  # of a column's norm: a smaller residual of its relation counts as 0
 
 
-def excess_squares(design: Design, y: Floats, weights: Floats | None, coef: Floats, kept: Indices) -> Excess:
-    """Return the weighted sum of squares of some coefficients and its excess; `kept` are the columns not aliased."""
+def excess_squares(design: Design, y: Floats, weights: Floats | None, coef: Floats, columns: Indices) -> Excess:
+    """Return the weighted sum of squares of some coefficients and its excess; `columns` are those not aliased."""
     sums = residual_sums(design, y, weights, coef)
-    if not len(kept):
+    if not len(columns):
         return Excess(sums.squares, 0.0, sums.squares)
-    factor = triangle(design, y, weights)[: len(coef), :-1][:, kept]
-    root = np.asarray(np.linalg.qr(factor, mode="r")) if len(kept) < len(coef) else factor
+    factor = triangle(design, y, weights)[: len(coef), :-1][:, columns]
+    root = np.asarray(np.linalg.qr(factor, mode="r")) if len(columns) < len(coef) else factor
     lengths = column_lengths(root)
-    scaled = solve_triangle(root / lengths, sums.cross[kept] / lengths, transposed=True)
+    scaled = solve_triangle(root / lengths, sums.cross[columns] / lengths, transposed=True)
     rounding = (len(coef) * EPSILON) ** 2 * sums.magnitude
     return Excess(sums.squares, max(float(scaled @ scaled) - rounding, 0.0), sums.squares + rounding)
 
@@ -109,8 +109,8 @@ class LeastSquaresCertificate(Certificate):
             design, targets, weights = self._data(X, y, sample_weight)
         except DataError as error:
             return Verification((Check("data", False, str(error)),))
-        kept = np.setdiff1d(np.arange(len(self.coef)), self.aliased)
-        excess = excess_squares(design, targets, weights, self.coef, kept)
+        columns = np.setdiff1d(np.arange(len(self.coef)), self.aliased)
+        excess = excess_squares(design, targets, weights, self.coef, columns)
         same = math.isclose(excess.rss, self.rss, rel_tol=SLACK, abs_tol=excess.scale - excess.rss)
         limit = max(self.relative_excess, TOLERANCE)
         checks = [
@@ -120,24 +120,26 @@ class LeastSquaresCertificate(Certificate):
             ),
         ]
         if self.independent is not None:
-            checks.append(self._independence(design, kept))
+            checks.append(self._independence(design, columns))
         return Verification((*checks, *self._relation_checks(design, weights)))
 
-    def _independence(self, design: Design, kept: Indices) -> Check:
+    def _independence(self, design: Design, columns: Indices) -> Check:
         """Check that as many rows as columns are named, and that they are linearly independent."""
         rows = np.asarray(self.independent, dtype=np.int64)
-        if len(rows) != len(kept) or not ((rows >= 0) & (rows < design.shape[0])).all():
-            return Check("unique", False, f"{len(rows)} rows are named for {len(kept)} columns")
-        rank = rank_modulo(design.take(rows.tolist())[:, kept])
-        return Check("unique", rank == len(kept), f"{rank} of {len(kept)} rows are independent in the columns kept")
+        if len(rows) != len(columns) or not ((rows >= 0) & (rows < design.shape[0])).all():
+            return Check("unique", False, f"{len(rows)} rows are named for {len(columns)} columns")
+        rank = rank_modulo(design.take(rows.tolist())[:, columns])
+        return Check(
+            "unique", rank == len(columns), f"{rank} of {len(columns)} rows are independent in the columns kept"
+        )
 
     def _relation_checks(self, design: Design, weights: Floats | None) -> list[Check]:
         """Check each aliased column against its relation; without relations, check the rank."""
         if self.aliased and not self.relations:
             return [self._rank_check(design, weights)]
-        kept = set(range(len(self.coef))).difference(self.aliased)
+        independent = set(range(len(self.coef))).difference(self.aliased)
         one_each = len(self.relations) == len(set(self.aliased)) == len(self.aliased)
-        if not (one_each and kept.issuperset(part for relation in self.relations for part in relation)):
+        if not (one_each and independent.issuperset(part for relation in self.relations for part in relation)):
             return [Check("alias", False, "the relations do not write each aliased column by columns that are not")]
         checks = []
         for column, relation in zip(self.aliased, self.relations, strict=True):

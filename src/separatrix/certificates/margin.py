@@ -183,8 +183,8 @@ def _float_margins(design: Design, signs: Floats, coef: Floats) -> tuple[Floats,
 
 
 def _squared_norm(weights: Floats) -> Fraction:
-    whole, exponent = as_integers(weights)
-    return Fraction(int((whole * whole).sum())) * Fraction(4) ** exponent
+    integers, exponent = as_integers(weights)
+    return Fraction(int((integers * integers).sum())) * Fraction(4) ** exponent
 
 
 def _squared_distance(design: Design, signs: Floats, rows: Ints, multipliers: Floats) -> Fraction:

@@ -259,17 +259,17 @@ def rank_modulo(rows: Floats, prime: int = PRIME) -> int:
 def _modulo(rows: Floats, prime: int) -> Ints:
     """Return floats times 2^53 modulo a prime: integer mantissas times powers of 2."""
     mantissas, exponents = np.frexp(rows)
-    whole = np.ldexp(mantissas, 53).astype(np.int64)
+    integers = np.ldexp(mantissas, 53).astype(np.int64)
     powers = {int(e): pow(2, int(e), prime) for e in np.unique(exponents)}
     factors = np.vectorize(powers.__getitem__, otypes=[np.int64])(exponents)
-    return np.asarray(whole % prime * factors % prime)
+    return np.asarray(integers % prime * factors % prime)
 
 
 def exact_residual(values: Floats, multipliers: tuple[Fraction, ...]) -> list[Fraction]:
     """Return Σ λ z exactly, one number per column."""
     shared = math.lcm(*(multiplier.denominator for multiplier in multipliers))
-    whole = [int(multiplier * shared) for multiplier in multipliers]
-    return [_column_total(column, whole) / shared for column in values.T]
+    integers = [int(multiplier * shared) for multiplier in multipliers]
+    return [_column_total(column, integers) / shared for column in values.T]
 
 
 def _column_total(column: Floats, multipliers: list[int]) -> Fraction:

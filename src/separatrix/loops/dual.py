@@ -65,9 +65,9 @@ def root_multiplier(offset: float, curvature: float, guess: float) -> float:
     u = min(high, max(low, guess))
     for _ in range(ROOT_STEPS):
         tail = math.exp(-abs(u))
-        whole = 1.0 + tail
-        multiplier = (tail if u > 0.0 else 1.0) / whole
-        step = (u - curvature * multiplier - offset) / (1.0 + curvature * tail / (whole * whole))
+        denominator = 1.0 + tail
+        multiplier = (tail if u > 0.0 else 1.0) / denominator
+        step = (u - curvature * multiplier - offset) / (1.0 + curvature * tail / (denominator * denominator))
         u = min(high, max(low, u - step))
         if abs(step) <= ROOT_STEP:
             break

@@ -111,8 +111,8 @@ def perceptron_visits(
     values, columns, starts, width, virtual = rows
     current, w = weights.current, weights.current[virtual:]
     done, row, streak, updates = counters[DONE], counters[ROW] % y.size, counters[STREAK], counters[UPDATES]
-    goal, limit, earlier = counters[GOAL], update_limit(rule, log, counters), counters[VISITS] - counters[DONE]
-    while done < goal and streak < rule.full_streak and updates < limit:
+    visit_limit, limit, earlier = counters[GOAL], update_limit(rule, log, counters), counters[VISITS] - counters[DONE]
+    while done < visit_limit and streak < rule.full_streak and updates < limit:
         i = order[done] if order.size else row
         if starts.size == 0:
             score = dense_dot(values, i * width, (i + 1) * width, w)
