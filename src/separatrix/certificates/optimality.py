@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -293,10 +293,6 @@ class LikelihoodCertificate(Certificate):
         if not weighted.all():
             X, labels = rows_where(X, weighted), labels[weighted]
         return Verification((*optimality.checks, *self.existence.verify(X, labels).checks))
-
-    def weighed(self, class_weights: tuple[float, ...] | None) -> Self:
-        """Return the certificate of a fit whose classes had weights."""
-        return replace(self, optimality=replace(self.optimality, class_weights=class_weights))
 
     def certified(self) -> CertifiedCoef:
         return self.optimality.certified()
