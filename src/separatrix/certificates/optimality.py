@@ -317,28 +317,28 @@ class KernelTask(NamedTuple):
     """Signs, upper bounds C and norms Kᵢᵢ^½ of the rows, each (n,); the number of columns of X; the strength."""
 
     signs: Floats
-    caps: Floats
-    lengths: Floats
+    upper: Floats
+    norms: Floats
     columns: int
     strength: float
 
     def rounding(self, coef: Floats) -> Floats:
         """Return a bound on the rounding error of each score Σ βⱼ k(x, xⱼ), (n,)."""
         terms = int(np.count_nonzero(coef)) + self.columns
-        return np.asarray(EPSILON * terms * float(np.abs(coef) @ self.lengths) * self.lengths)
+        return np.asarray(EPSILON * terms * float(np.abs(coef) @ self.norms) * self.norms)
 
 
 def kernel_bound(task: KernelTask, scores: Floats, coef: Floats, intercept: float) -> DualBound:
     """Return the objective at some multipliers and the lower bound that they give, from their float scores Kβ."""
-    signs, caps, sizes = task.signs, task.caps, np.abs(coef)
-    short, rounding = 1.0 - signs * (scores + intercept), task.rounding(coef)
-    primal = 0.5 * max(float(coef @ scores), 0.0) + float(caps @ np.maximum(short, 0.0))
-    gap = caps * np.maximum(short, 0.0) - sizes * short
+    signs, upper, sizes = task.signs, task.upper, np.abs(coef)
+    shortfall, rounding = 1.0 - signs * (scores + intercept), task.rounding(coef)
+    primal = 0.5 * max(float(coef @ scores), 0.0) + float(upper @ np.maximum(shortfall, 0.0))
+    gap = upper * np.maximum(shortfall, 0.0) - sizes * shortfall
     slopes = np.where(
-        short > rounding, caps - sizes, np.where(short < -rounding, sizes, np.maximum(sizes, caps - sizes))
+        shortfall > rounding, upper - sizes, np.where(shortfall < -rounding, sizes, np.maximum(sizes, upper - sizes))
     )
     imbalance = abs(math.fsum(coef.tolist()))
-    intercepts = 1.0 + float(task.lengths.max()) * math.sqrt(2.0 * primal) + abs(intercept)
+    intercepts = 1.0 + float(task.norms.max()) * math.sqrt(2.0 * primal) + abs(intercept)
     dual = primal - float((gap + slopes * rounding).sum()) - imbalance * intercepts
     residual = imbalance / max(float(sizes.sum()), np.finfo(np.float64).tiny)
     strength = task.strength
@@ -401,8 +401,8 @@ class KernelOptimalityCertificate(Certificate):
             coef = self._coef()
         except (DataError, IndexError) as error:
             return Verification((Check("data", False, str(error)),))
-        caps = caps_of(self.strength, weights[weighted])
-        return Verification(tuple(self._checks(rows, signs, kernel, caps, coef)))
+        upper = caps_of(self.strength, weights[weighted])
+        return Verification(tuple(self._checks(rows, signs, kernel, upper, coef)))
 
     def _weights(self, y: NDArray[Any], sample_weight: Any) -> Floats:
         n = len(y)
@@ -422,16 +422,16 @@ class KernelOptimalityCertificate(Certificate):
         coef[self.rows] = self.multipliers
         return coef
 
-    def _checks(self, X: Any, signs: Floats, kernel: Kernel, caps: Floats, coef: Floats) -> Iterator[Check]:
+    def _checks(self, X: Any, signs: Floats, kernel: Kernel, upper: Floats, coef: Floats) -> Iterator[Check]:
         yield from check_inner_product(kernel, X)
         alpha = signs * coef
-        worst = int(np.argmax(np.maximum(-alpha, alpha - FEASIBLE * caps)))
-        inside = bool(((alpha >= 0.0) & (alpha <= FEASIBLE * caps)).all() and np.isfinite(coef).all())
-        yield Check("multipliers", inside, f"row {worst} has {alpha[worst]:.6g} between 0 and {caps[worst]:.6g}")
-        lengths = np.sqrt(np.maximum(kernel.diagonal(X), 0.0))
-        task, scores = KernelTask(signs, caps, lengths, self.shape[1], self.strength), training_scores(kernel, X, coef)
+        worst = int(np.argmax(np.maximum(-alpha, alpha - FEASIBLE * upper)))
+        feasible = bool(((alpha >= 0.0) & (alpha <= FEASIBLE * upper)).all() and np.isfinite(coef).all())
+        yield Check("multipliers", feasible, f"row {worst} has {alpha[worst]:.6g} between 0 and {upper[worst]:.6g}")
+        norms = np.sqrt(np.maximum(kernel.diagonal(X), 0.0))
+        task, scores = KernelTask(signs, upper, norms, self.shape[1], self.strength), training_scores(kernel, X, coef)
         bound = kernel_bound(task, scores, coef, self.intercept)
-        rounding = self.strength * float(task.rounding(coef) @ (caps + np.abs(coef)))
+        rounding = self.strength * float(task.rounding(coef) @ (upper + np.abs(coef)))
         yield Check(
             "balance", bound.residual <= BALANCED, f"the multipliers add up to {bound.residual:.2g} of their sizes"
         )

@@ -92,6 +92,6 @@ class ScalarLoss(Loss):
         """Return the derivative of the value in eta; at a kink, a subgradient."""
 
 
-def inside(domain: Any, formula: Any) -> Any:
+def in_domain(domain: Any, formula: Any) -> Any:
     """Return the formula inside the domain and +inf outside; a scalar for scalars."""
     return np.where(domain, formula, np.inf)[()]

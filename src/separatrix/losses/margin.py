@@ -25,7 +25,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from separatrix.jit import scalar
-from separatrix.losses.base import ScalarLoss, inside
+from separatrix.losses.base import ScalarLoss, in_domain
 from separatrix.numerics import entropy_complement, entropy_term, sigmoid, sigmoid_slope, softplus
 
 
@@ -59,7 +59,7 @@ class ZeroOne(ScalarLoss):
     @staticmethod
     def conjugate(slope: Any, y: Any) -> Any:
         """Return 0 at slope 0, +inf elsewhere."""
-        return inside(slope == 0.0, 0.0 * y)
+        return in_domain(slope == 0.0, 0.0 * y)
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class PerceptronLoss(ScalarLoss):
     @staticmethod
     def conjugate(slope: Any, y: Any) -> Any:
         """Return 0 for −1 ≤ y·slope ≤ 0, +inf elsewhere."""
-        return inside((y * slope >= -1.0) & (y * slope <= 0.0), 0.0)
+        return in_domain((y * slope >= -1.0) & (y * slope <= 0.0), 0.0)
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ class Hinge(ScalarLoss):
     @staticmethod
     def conjugate(slope: Any, y: Any) -> Any:
         """Return y·slope for −1 ≤ y·slope ≤ 0, +inf elsewhere."""
-        return inside((y * slope >= -1.0) & (y * slope <= 0.0), y * slope)
+        return in_domain((y * slope >= -1.0) & (y * slope <= 0.0), y * slope)
 
 
 @dataclass(frozen=True)
@@ -161,7 +161,7 @@ class SquaredHinge(ScalarLoss):
     @staticmethod
     def conjugate(slope: Any, y: Any) -> Any:
         """Return y·slope + slope²/4 for y·slope ≤ 0, +inf elsewhere."""
-        return inside(y * slope <= 0.0, y * slope + slope * slope / 4.0)
+        return in_domain(y * slope <= 0.0, y * slope + slope * slope / 4.0)
 
 
 @dataclass(frozen=True)

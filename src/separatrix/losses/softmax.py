@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from separatrix.arrays import EPSILON, Floats, Indices
-from separatrix.losses.base import Loss, Target, inside
+from separatrix.losses.base import Loss, Target, in_domain
 from separatrix.numerics import entropy_complement, entropy_term, log1p_sum_exp, softmax
 
 
@@ -80,7 +80,7 @@ class Softmax(Loss):
         rounding = slope.shape[-1] * EPSILON
         balanced = np.abs(others_total + np.take_along_axis(slope, own, -1)[..., 0]) <= rounding
         entropy = entropy_term(others).sum(axis=-1) + entropy_complement(np.minimum(others_total, 1.0))
-        return inside(balanced & (others_total <= 1.0 + rounding), entropy)
+        return in_domain(balanced & (others_total <= 1.0 + rounding), entropy)
 
 
 def _class_index(y: Any) -> Indices:
