@@ -32,9 +32,9 @@ def parse_json(content: bytes) -> Any:
     try:
         value = json.loads(
             content.decode("utf-8"),
-            parse_float=_finite,
+            parse_float=_finite_float,
             parse_constant=_refuse_constant,
-            object_pairs_hook=_without_repeats,
+            object_pairs_hook=_unique_keys,
         )
     except RecursionError:
         raise ModelFileError(f"it nests deeper than {MAX_DEPTH} levels, which no model does") from None
@@ -44,7 +44,7 @@ def parse_json(content: bytes) -> Any:
     return value
 
 
-def _finite(text: str) -> float:
+def _finite_float(text: str) -> float:
     number = float(text)
     if not math.isfinite(number):
         raise ValueError(f"{text[:MAX_SHOWN]} is beyond every float")
@@ -55,7 +55,7 @@ def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is no JSON number")
 
 
-def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     values = dict(pairs)
     if len(values) < len(pairs):
         counts = Counter(name for name, _ in pairs)

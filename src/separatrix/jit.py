@@ -133,7 +133,7 @@ def _with_compiled_callees(function: Callable[..., Any]) -> FunctionType:
 @contextmanager
 def _cache_folder() -> Iterator[None]:
     """Set Numba's cache folder to ours while a function is being decorated."""
-    import numba  # noqa: PLC0415
+    import numba  # noqa: PLC0415  # see `_compile`
 
     config: Any = numba.config
     before = config.CACHE_DIR

@@ -100,7 +100,7 @@ class NoPenalty(Penalty):
 
 @dataclass(frozen=True)
 class L2(Penalty):
-    """Half the squared length of the coefficients, strength/2·‖w‖².
+    """Half the squared norm of the coefficients, strength/2·‖w‖².
 
     Parameters: `strength`, at least 0.
     Reference: Hoerl and Kennard, Ridge regression (1970).

@@ -95,11 +95,11 @@ class Problem:
     @cached_property
     def least_scale(self) -> float:
         """The least value that gaps are relative to: 1e-8 of the loss at scores of 0."""
-        outputs, null = self.zero_coef().shape[1:], 0.0
+        outputs, null_loss = self.zero_coef().shape[1:], 0.0
         for start in range(0, len(self.y), ROWS_AT_ONCE):
             y, *weights = (each[start : start + ROWS_AT_ONCE] for each in self.rows)
-            null += float(self.pointwise(np.zeros((len(y), *outputs)), 0, y, *weights)[0].sum())
-        return max(NEGLIGIBLE * null / self.total_weight, float(np.finfo(np.float64).tiny))
+            null_loss += float(self.pointwise(np.zeros((len(y), *outputs)), 0, y, *weights)[0].sum())
+        return max(NEGLIGIBLE * null_loss / self.total_weight, float(np.finfo(np.float64).tiny))
 
     def certifiable_excess(self, gradient: Floats, estimate: float) -> float:
         """Return the duality gap to expect at a point of estimated suboptimality; larger with a quadratic penalty."""

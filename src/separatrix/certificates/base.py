@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import wraps
 from importlib import import_module
@@ -203,6 +203,12 @@ def _read(make: Callable[[Mapping[str, Any]], Certificate], content: Any) -> Cer
     return certificate
 
 
+def shared_verdict(parts: Iterable[Certificate]) -> str:
+    """Return the verdict that all parts have, or 'mixed'."""
+    verdicts = {part.verdict for part in parts}
+    return verdicts.pop() if len(verdicts) == 1 else "mixed"
+
+
 @register
 @dataclass(frozen=True)
 class OneVsRestCertificate(Certificate):
@@ -223,8 +229,7 @@ class OneVsRestCertificate(Certificate):
     @property
     def verdict(self) -> str:
         """The verdict shared by all classes, or 'mixed'."""
-        verdicts = {part.verdict for part in self.parts}
-        return verdicts.pop() if len(verdicts) == 1 else "mixed"
+        return shared_verdict(self.parts)
 
     def verify(self, X: Any, y: Any, **weights: Any) -> Verification:
         """Re-check each part; `sample_weight` is passed on to the parts."""

@@ -21,7 +21,7 @@ from separatrix.design.row_source import array_of
 from separatrix.errors import DataError
 
 SAMPLE_ROWS = 1000  # rows on which the kernel matrix is shown to be positive semidefinite
-NEGATIVE = {4: 1e-5, 8: 1e-8}  # bytes per number: relative to the largest, an eigenvalue that counts as below 0
+NEGATIVE = {4: 1e-5, 8: 1e-8}  # by bytes per number: rounding error of eigenvalues relative to the largest
 
 
 def signs_of(y: Any, labels: tuple[Any, Any], rows: int, *, whose: str = "fit") -> Floats:

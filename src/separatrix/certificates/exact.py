@@ -185,7 +185,7 @@ def exact_combination(points: Floats, multipliers: Sequence[Fraction]) -> list[F
 
 
 def rounded_down_root(square: Fraction) -> float:
-    """Return the largest float that is not above the square root of a rational number."""
+    """Return the square root of a rational number, rounded down."""
     root = _near_root(square)
     while Fraction(root) ** 2 > square:
         root = math.nextafter(root, 0.0)
@@ -193,7 +193,7 @@ def rounded_down_root(square: Fraction) -> float:
 
 
 def rounded_up_root(square: Fraction) -> float:
-    """Return the smallest float that is not below the square root of a rational number."""
+    """Return the square root of a rational number, rounded up."""
     root = _near_root(square)
     while Fraction(root) ** 2 < square:
         root = math.nextafter(root, math.inf)

@@ -52,14 +52,14 @@ def packing_bound(sets: Sequence[Sequence[int]], weights: Sequence[Fraction]) ->
 
 def cover_needs(sets: Sequence[Sequence[int]], size: int, max_nodes: int = MAX_NODES) -> bool | None:
     """Return whether every hitting set has at least `size` rows; None if the search was cut short."""
-    masks = [sum(1 << row for row in rows) for rows in _numbered(sets)]
+    masks = [sum(1 << row for row in rows) for rows in _renumbered(sets)]
     stack, nodes = [_Node(masks, size - 1)], 0
     while stack:
         node = stack.pop()
         nodes += 1
         if nodes > max_nodes:
             return None
-        if node.budget < 0 or _disjoint(node.sets) > node.budget:
+        if node.budget < 0 or _count_disjoint(node.sets) > node.budget:
             continue
         if not node.sets:
             return False
@@ -77,14 +77,14 @@ class _Node(NamedTuple):
         """Return one node per row of the smallest set: that row chosen, the rows before it excluded."""
         nodes, excluded = [], 0
         smallest = min(self.sets, key=int.bit_count)
-        for row in self._by_use(smallest):
+        for row in self._rows_by_frequency(smallest):
             rest = [mask & ~excluded for mask in self.sets if not mask & row]
             if all(rest):
                 nodes.append(_Node(rest, self.budget - 1))
             excluded |= row
         return nodes[::-1]
 
-    def _by_use(self, mask: int) -> list[int]:
+    def _rows_by_frequency(self, mask: int) -> list[int]:
         """Return the rows of a set as bits, those in most sets first."""
         rows = []
         while mask:
@@ -93,7 +93,7 @@ class _Node(NamedTuple):
         return sorted(rows, key=lambda row: -sum(1 for other in self.sets if other & row))
 
 
-def _disjoint(sets: list[int]) -> int:
+def _count_disjoint(sets: list[int]) -> int:
     """Return the number of disjoint sets in a greedy choice, smallest first."""
     union, count = 0, 0
     for mask in sorted(sets, key=int.bit_count):
@@ -103,7 +103,7 @@ def _disjoint(sets: list[int]) -> int:
     return count
 
 
-def _numbered(sets: Sequence[Sequence[int]]) -> list[list[int]]:
+def _renumbered(sets: Sequence[Sequence[int]]) -> list[list[int]]:
     """Renumber the rows from 0."""
     numbers = {row: number for number, row in enumerate(sorted({row for rows in sets for row in rows}))}
     return [[numbers[row] for row in rows] for rows in sets]
@@ -226,7 +226,7 @@ class ZeroOneCertificate(Certificate):
             coef=fields.numbers("coef"),
             wrong=fields.places("wrong", n_rows),
             lower=fields.whole("lower"),
-            subsystems=tuple(_system(entry["rows"], entry["multipliers"]) for entry in content["subsystems"]),
+            subsystems=tuple(_infeasible_rows(entry["rows"], entry["multipliers"]) for entry in content["subsystems"]),
             packing=tuple(map(from_number, content["packing"])),
             fit_intercept=fields.flag("fit_intercept"),
             labels=fields.two_labels(),
@@ -234,7 +234,7 @@ class ZeroOneCertificate(Certificate):
         )
 
 
-def _system(rows: Sequence[int], multipliers: Sequence[str]) -> InfeasibleRows:
+def _infeasible_rows(rows: Sequence[int], multipliers: Sequence[str]) -> InfeasibleRows:
     return InfeasibleRows(tuple(map(int, rows)), tuple(map(from_number, multipliers)))
 
 

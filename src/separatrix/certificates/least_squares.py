@@ -120,10 +120,10 @@ class LeastSquaresCertificate(Certificate):
             ),
         ]
         if self.independent is not None:
-            checks.append(self._independence(design, columns))
+            checks.append(self._independence_check(design, columns))
         return Verification((*checks, *self._relation_checks(design, weights)))
 
-    def _independence(self, design: Design, columns: Indices) -> Check:
+    def _independence_check(self, design: Design, columns: Indices) -> Check:
         """Check that as many rows as columns are named, and that they are linearly independent."""
         rows = np.asarray(self.independent, dtype=np.int64)
         if len(rows) != len(columns) or not ((rows >= 0) & (rows < design.shape[0])).all():
@@ -210,7 +210,7 @@ class LeastSquaresCertificate(Certificate):
             relative_excess=fields.number("relative_excess"),
             aliased=tuple(fields.places("aliased", len(coef)).tolist()),
             relations=tuple(
-                {_place(column, len(coef)): float(coefficient) for column, coefficient in relation.items()}
+                {_column_index(column, len(coef)): float(coefficient) for column, coefficient in relation.items()}
                 for relation in content["relations"]
             ),
             independent=None if rows is None else tuple(rows.tolist()),
@@ -230,7 +230,7 @@ def _numbers(name: str, values: Any) -> Floats:
     return numbers
 
 
-def _place(column: Any, width: int) -> int:
+def _column_index(column: Any, width: int) -> int:
     place = int(column)
     if not 0 <= place < width:
         raise ValueError(f"there is no column {place} among {width}")

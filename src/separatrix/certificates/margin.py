@@ -216,13 +216,13 @@ def _margins(matrix: Floats, diagonal: Floats, signs: Floats, support: _Support)
     inner, error = matrix[rows], ENTRY + 2 * EPSILON * (len(rows) + 8)
     margins = signs * (matrix @ support.coef + support.intercept)
     margins -= error * (lengths * (np.abs(support.coef) @ lengths[rows]) + abs(support.intercept))
-    square = _square(inner, support.coef, lengths[rows], error)
+    square = _quadratic_bound(inner, support.coef, lengths[rows], error)
     lower = float(margins.min()) / math.sqrt(square) if square > 0.0 else -math.inf
-    upper = math.sqrt(_square(inner, support.shares(signs), lengths[rows], error))
+    upper = math.sqrt(_quadratic_bound(inner, support.shares(signs), lengths[rows], error))
     return _Margins(lower, upper, float(lengths.max()))
 
 
-def _square(inner: Floats, coef: Floats, lengths: Floats, error: float) -> float:
+def _quadratic_bound(inner: Floats, coef: Floats, lengths: Floats, error: float) -> float:
     """Return an upper bound on cᵗKc."""
     return max(float(coef @ inner @ coef), 0.0) + 2.0 * error * float(np.abs(coef) @ lengths) ** 2
 

@@ -119,8 +119,8 @@ class MistakesCertificate(Certificate):
         run = f"{counted(self.updates, 'update')} on rows within radius {self.radius:.6g}"
         if self.bound is None:
             return f"{run}; no separator is known, so there is no bound"
-        how = "(R/γ)²" if self.is_textbook else "the bound"
-        return f"{run}; a separator of margin γ = {self.margin:.6g} allows {how} = {self.bound:.6g} at most"
+        formula = "(R/γ)²" if self.is_textbook else "the bound"
+        return f"{run}; a separator of margin γ = {self.margin:.6g} allows {formula} = {self.bound:.6g} at most"
 
     @property
     def is_textbook(self) -> bool:
@@ -360,10 +360,9 @@ class KernelMistakesCertificate(Certificate):
             return f"{run} kernel; a budget of {self.budget:,} rows forgets some, which loses the guarantee"
         if self.bound is None:
             return f"{run} kernel; no separator is known, so there is no bound"
-        how = "(R/γ)²" if self.is_textbook else "the bound"
-        return (
-            f"{run} kernel; a separator of margin γ = {self.margin:.6g} there allows {how} = {self.bound:.6g} at most"
-        )
+        formula = "(R/γ)²" if self.is_textbook else "the bound"
+        limit = f"{formula} = {self.bound:.6g}"
+        return f"{run} kernel; a separator of margin γ = {self.margin:.6g} there allows {limit} at most"
 
     @property
     def is_textbook(self) -> bool:
@@ -538,9 +537,9 @@ class MixingCertificate(MistakesCertificate):
         if self.bound is None:
             return f"{run}; no separator is known, so there is no bound"
         rounds = ", and as many rounds with a mistake" if self.by_mistakes else ""
-        how = "(R/γ)²" if self.is_textbook else "the bound"
+        formula = "(R/γ)²" if self.is_textbook else "the bound"
         return (
-            f"{run}; a separator of margin γ = {self.margin:.6g} allows {how} = {self.bound:.6g} weighted mistakes"
+            f"{run}; a separator of margin γ = {self.margin:.6g} allows {formula} = {self.bound:.6g} weighted mistakes"
             f" at most{rounds}"
         )
 

@@ -124,7 +124,7 @@ class OverlapProof:
             independent = rank_modulo(values[:rho]) == rho
             detail = "they cancel exactly" if independent else "they cancel, but their basis is not independent"
             return Check("multipliers", independent, f"{detail}; rank {rho}")
-        holds, slack = _rounded_hold(values[:rho], residual, self.multipliers[:rho])
+        holds, slack = _rounded_multipliers_hold(values[:rho], residual, self.multipliers[:rho])
         detail = f"rounded multipliers: exact ones lie within {slack:.3g} of the least, relative to it"
         return Check("multipliers", holds, detail)
 
@@ -187,7 +187,7 @@ class PairOverlap:
         multipliers = self.proof.multipliers
         if not len(set(rows.tolist())) == len(rows) == len(multipliers) or not all(value > 0 for value in multipliers):
             return Check("clash", False, "a clash has rows twice, or not a multiplier above 0 for each")
-        cancels = not any(_totals(signed, rows, multipliers).values())
+        cancels = not any(_exact_totals(signed, rows, multipliers).values())
         outcome = "cancel exactly" if cancels else "do not cancel"
         return Check("clash", cancels, f"{len(rows)} rows of two classes {outcome}")
 
@@ -200,7 +200,7 @@ class PairOverlap:
         return cls((int(first), int(second)), OverlapProof.from_content(content["proof"]))
 
 
-def _totals(rays: Rays, rows: Indices, multipliers: tuple[Fraction, ...]) -> dict[int, Fraction]:
+def _exact_totals(rays: Rays, rows: Indices, multipliers: tuple[Fraction, ...]) -> dict[int, Fraction]:
     """Return Σ λ z exactly in the columns where some row is not 0, in chunks of rows."""
     totals: dict[int, Fraction] = {}
     step = max(1, CHUNK_ELEMENTS // rays.width)
@@ -213,7 +213,9 @@ def _totals(rays: Rays, rows: Indices, multipliers: tuple[Fraction, ...]) -> dic
     return totals
 
 
-def _rounded_hold(basis: Floats, residual: list[Fraction], multipliers: tuple[Fraction, ...]) -> tuple[bool, float]:
+def _rounded_multipliers_hold(
+    basis: Floats, residual: list[Fraction], multipliers: tuple[Fraction, ...]
+) -> tuple[bool, float]:
     """Return whether λ_B − Z_B⁻ᵗ r > 0, and a bound on the change relative to the least multiplier."""
     column_scale = -np.frexp(np.abs(basis).max(axis=0))[1]
     scaled = np.ldexp(basis, column_scale)

@@ -12,7 +12,14 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from separatrix.certificates.base import Certificate, Check, Verification, certificate_from_dict, register
+from separatrix.certificates.base import (
+    Certificate,
+    Check,
+    Verification,
+    certificate_from_dict,
+    register,
+    shared_verdict,
+)
 from separatrix.certificates.separability import SeparabilityCertificate, weighted_rows
 from separatrix.design.kernel_matrix import by_rows
 
@@ -35,8 +42,7 @@ class OneVsOneCertificate(Certificate):
     @property
     def verdict(self) -> str:
         """The verdict shared by all pairs, or 'mixed'."""
-        verdicts = {part.verdict for part in self.parts}
-        return verdicts.pop() if len(verdicts) == 1 else "mixed"
+        return shared_verdict(self.parts)
 
     def verify(self, X: Any, y: Any, sample_weight: Any = None) -> Verification:
         """Re-check each part on the rows of its own two classes."""
@@ -77,8 +83,7 @@ class PairsCertificate(Certificate):
     @property
     def verdict(self) -> str:
         """The verdict shared by all pairs, or 'mixed'."""
-        verdicts = {part.verdict for part in self.parts}
-        return verdicts.pop() if len(verdicts) == 1 else "mixed"
+        return shared_verdict(self.parts)
 
     def verify(self, X: Any, y: Any, sample_weight: Any = None) -> Verification:
         """Re-check each part on the rows of its own two classes."""

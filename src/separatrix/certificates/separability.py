@@ -155,7 +155,7 @@ class SeparabilityCertificate(Certificate):
             return Verification((Check("data", False, str(error)),))
         if self.reason is not None:
             return Verification((Check("verdict", None, f"there is nothing to check: {self.reason}"),))
-        left, checks = self._follow(rays, places)
+        left, checks = self._check_direction(rays, places)
         if left is None:
             return Verification(tuple(checks))
         same_count = len(left) == self.n_left
@@ -164,8 +164,8 @@ class SeparabilityCertificate(Certificate):
             checks += self._clash_checks(rays, left)
         elif self.proof is None:
             separated = not len(left)
-            place = "none is left" if separated else f"row {int(rays.rows_of(left[:1])[0])} is not separated"
-            checks.append(Check("separable", separated, place))
+            detail = "none is left" if separated else f"row {int(rays.rows_of(left[:1])[0])} is not separated"
+            checks.append(Check("separable", separated, detail))
         else:
             checks += self.proof.checks(rays, left)
         if self.divergence is not None and all(check.holds for check in checks):
@@ -189,7 +189,7 @@ class SeparabilityCertificate(Certificate):
         If the clashes have fewer rays than `n_left`, another direction might separate some of these rows.
         """
         rays, places = self._rays(X, y, sample_weight)
-        left, checks = self._follow(rays, places)
+        left, checks = self._check_direction(rays, places)
         if left is None:
             raise DataError(f"these are not the data of the certificate: {checks[-1].detail}")
         return np.unique(rays.rows_of(left))
@@ -205,7 +205,7 @@ class SeparabilityCertificate(Certificate):
         near = places[products <= least * (1.0 + TIED)]
         return least / float(np.linalg.norm(rays.from_exact(self.weights))), np.unique(rays.rows_of(near))
 
-    def _follow(self, rays: Rays, places: Indices) -> tuple[Indices | None, list[Check]]:
+    def _check_direction(self, rays: Rays, places: Indices) -> tuple[Indices | None, list[Check]]:
         """Return the rays with z·w = 0, or None if the direction is below 0 on a ray or separates none."""
         if self.weights is None:
             return places, []
@@ -215,11 +215,11 @@ class SeparabilityCertificate(Certificate):
             return None, [Check("direction", False, f"row {row} is on the wrong side")]
         if not (signs > 0).any():
             return None, [Check("direction", False, "it separates no row at all")]
-        above = int((signs > 0).sum())
-        return places[signs == 0], [Check("direction", True, f"above 0 on {above:,}, below 0 on none, exactly")]
+        separated = int((signs > 0).sum())
+        return places[signs == 0], [Check("direction", True, f"above 0 on {separated:,}, below 0 on none, exactly")]
 
     def _rays(self, X: Any, y: Any, sample_weight: Any) -> tuple[Rays, Indices]:
-        design = make_design(self._in_order(X), intercept=self.fit_intercept)
+        design = make_design(self._reorder(X), intercept=self.fit_intercept)
         require_finite(design)
         labels = np.asarray(y)
         if labels.shape != (design.shape[0],) or len(labels) != self.n_rows:
@@ -243,7 +243,7 @@ class SeparabilityCertificate(Certificate):
         rays = make_rays(design, codes, len(self.classes))
         return rays, rays.places_of(weighted)
 
-    def _in_order(self, X: Any) -> Any:
+    def _reorder(self, X: Any) -> Any:
         """Return a table with its columns, if they have names, in the order of the certificate."""
         if not hasattr(X, "columns"):
             return X
@@ -368,7 +368,7 @@ class MappedCertificate(Certificate):
     def verify(self, X: Any, y: Any, sample_weight: Any = None) -> Verification:
         """Re-check the verdict and the margin from the rows before the map."""
         try:
-            rows = mapped_rows(self._in_order(X), self.map)
+            rows = mapped_rows(self._reorder(X), self.map)
         except DataError as error:
             return Verification((Check("data", False, str(error)),))
         weights = {} if sample_weight is None else {"sample_weight": sample_weight}
@@ -377,7 +377,7 @@ class MappedCertificate(Certificate):
             return verification
         return Verification((*verification.checks, *self.widest.verify(rows, y).checks))
 
-    def _in_order(self, X: Any) -> Any:
+    def _reorder(self, X: Any) -> Any:
         """Return a table with its columns in the order of the map's inputs."""
         if not hasattr(X, "columns"):
             return X

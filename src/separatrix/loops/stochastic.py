@@ -48,13 +48,13 @@ def slope(eta: Any, y: Any) -> Any:
 
 
 @cache
-def visits_down(of_loss: Scalar[..., Any]) -> Loop[..., None]:
+def visits_down(loss_slope: Scalar[..., Any]) -> Loop[..., None]:
     """Return `stochastic_visits` with the slope of a loss compiled in."""
     plain = stochastic_visits.function
     assert isinstance(plain, FunctionType)
-    bound = FunctionType(plain.__code__, {**plain.__globals__, "slope": of_loss}, plain.__name__)
+    bound = FunctionType(plain.__code__, {**plain.__globals__, "slope": loss_slope}, plain.__name__)
     # The cache on disk tells the loops of different losses apart by this name.
-    bound.__qualname__ = f"{plain.__qualname__}_{of_loss.function.__qualname__}"
+    bound.__qualname__ = f"{plain.__qualname__}_{loss_slope.function.__qualname__}"
     return Loop(bound)
 
 
@@ -62,7 +62,7 @@ def visits_down(of_loss: Scalar[..., Any]) -> Loop[..., None]:
 def stochastic_visits(
     rows: Rows, y: Any, shares: Any, order: Any, schedule: Schedule, weights: StochasticWeights
 ) -> None:
-    """Visit every row once, in the given order (cyclically if `order` is empty); `shares` are row weights, or empty.
+    """Visit every row once, in the given order (as stored if `order` is empty); `shares` are row weights, or empty.
 
     Arrays are unpacked once: passing an array on costs some 10 ns, more than a short row.
     """
@@ -111,8 +111,8 @@ def multiply_in(scale: float, total: float, w: Any, w_lag: Any) -> None:
 
 
 @loop
-def add_lag(rows: Rows, i: int, of_virtual: float, of_stored: float, lag: Any) -> None:
+def add_lag(rows: Rows, i: int, virtual_factor: float, stored_factor: float, lag: Any) -> None:
     """Add a row to the lag, with a factor of its own for the virtual column."""
-    row_add(rows, i, of_stored, lag)
+    row_add(rows, i, stored_factor, lag)
     if rows.virtual:
-        lag[0] += of_virtual - of_stored
+        lag[0] += virtual_factor - stored_factor

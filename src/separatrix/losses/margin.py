@@ -130,7 +130,7 @@ class Hinge(ScalarLoss):
 class SquaredHinge(ScalarLoss):
     """The square of how far a margin falls short of 1, max(0, 1 − m)².
 
-    Reference: Cortes and Vapnik, Support-vector networks (1995), with errors counted squared.
+    Reference: Cortes and Vapnik, Support-vector networks (1995), with squared errors.
 
     >>> print(SquaredHinge().of_margin(0.5), SquaredHinge().of_margin(2.0))
     0.25 0.0
