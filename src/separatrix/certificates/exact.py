@@ -37,12 +37,17 @@ def rounding_bound(norms: Any, weights: Floats) -> Any:
     return (weights.size + 2) * EPSILON * norms * float(np.linalg.norm(weights))
 
 
-def least_margin(design: Design, y: NDArray[Any], weights: Floats) -> tuple[float, int]:
+def float_margins(design: Design, signs: Floats, weights: Floats) -> tuple[Floats, Floats]:
+    """Return yᵢ w·xᵢ in floats, and a bound on the rounding error of each."""
+    margins = np.asarray(signs * design.matvec(weights))
+    return margins, np.asarray(rounding_bound(np.sqrt(design.squared_norms()), weights))
+
+
+def least_margin(design: Design, signs: Floats, weights: Floats) -> tuple[float, int]:
     """Return the least of yᵢ w·xᵢ, its sign exact, and its row."""
-    margins = np.asarray(y * design.matvec(weights), dtype=np.float64)
-    rounding = rounding_bound(np.sqrt(design.squared_norms()), weights)
+    margins, rounding = float_margins(design, signs, weights)
     for row in np.flatnonzero(margins - rounding <= 0.0).tolist():
-        margins[row] = float(y[row] * exact_dot(design.take([row])[0].tolist(), weights.tolist()))
+        margins[row] = float(signs[row] * exact_dot(design.take([row])[0].tolist(), weights.tolist()))
         if margins[row] <= 0.0:
             return float(margins[row]), row
     row = int(np.argmin(margins))

@@ -28,7 +28,7 @@ import numpy as np
 from separatrix.arrays import Floats, Ints
 from separatrix.certificates.base import Certificate, CertifiedCoef, Check, Verification, certified_coef, register
 from separatrix.certificates.data import fitted_rows
-from separatrix.certificates.exact import exact_combination, exact_margins, rounding_bound
+from separatrix.certificates.exact import exact_combination, exact_margins, float_margins
 from separatrix.certificates.overlap import from_number
 from separatrix.codec import Fields
 from separatrix.design.base import Design
@@ -118,8 +118,7 @@ class InfeasibleRows(NamedTuple):
 
 def exactly_wrong(design: Design, signs: Floats, coef: Floats) -> Ints:
     """Return the rows with yᵢ(w·xᵢ + b) ≤ 0, exactly."""
-    margins = np.asarray(signs * design.matvec(coef))
-    rounding = rounding_bound(np.sqrt(design.squared_norms()), coef)
+    margins, rounding = float_margins(design, signs, coef)
     wrong = margins <= 0.0
     near = np.flatnonzero(np.abs(margins) <= rounding)
     wrong[near] = [margin <= 0 for margin in exact_margins(design, signs, coef, near)]

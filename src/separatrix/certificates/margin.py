@@ -35,9 +35,9 @@ from separatrix.certificates.exact import (
     as_integers,
     exact_combination,
     exact_margins,
+    float_margins,
     rounded_down_root,
     rounded_up_root,
-    rounding_bound,
 )
 from separatrix.codec import Fields
 from separatrix.design.base import Design
@@ -61,7 +61,7 @@ def margin_bounds(design: Design, signs: Floats, coef: Floats, rows: Ints, multi
 
 def least_margin_below(design: Design, signs: Floats, coef: Floats) -> Fraction:
     """Return the least of yᵢ(w·xᵢ + b) exactly or, where thousands of rows tie for it, a lower bound."""
-    margins, rounding = _float_margins(design, signs, coef)
+    margins, rounding = float_margins(design, signs, coef)
     candidates = np.flatnonzero(margins - rounding <= float((margins + rounding).min()))
     if len(candidates) > MAX_EXACT:
         return Fraction(float((margins - rounding).min()))
@@ -120,7 +120,7 @@ class MarginCertificate(Certificate):
         weights = self.coef[int(design.virtual) :]
         if not (np.isfinite(self.coef).all() and weights.any() and self.lower > 0.0):
             return Check("lower", False, f"a margin of {self.lower:.6g} of weights {weights.tolist()[:5]} is none")
-        margins, rounding = _float_margins(design, signs, self.coef)
+        margins, rounding = float_margins(design, signs, self.coef)
         near = np.flatnonzero(~(margins - rounding > NEAR * self.lower * float(np.linalg.norm(weights))))
         square = Fraction(self.lower) ** 2 * _squared_norm(weights)
         for row, margin in zip(near.tolist(), exact_margins(design, signs, self.coef, near), strict=True):
@@ -174,12 +174,6 @@ class MarginCertificate(Certificate):
             n_rows=n_rows,
             tolerance=fields.number("tolerance"),
         )
-
-
-def _float_margins(design: Design, signs: Floats, coef: Floats) -> tuple[Floats, Floats]:
-    """Return yᵢ(w·xᵢ + b) in floats, and a bound on the rounding error of each."""
-    margins = np.asarray(signs * design.matvec(coef))
-    return margins, np.asarray(rounding_bound(np.sqrt(design.squared_norms()), coef))
 
 
 def _squared_norm(weights: Floats) -> Fraction:
