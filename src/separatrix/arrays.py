@@ -1,4 +1,4 @@
-"""Array types, and the spacing of floats."""
+"""Array types, and the machine epsilon of float64."""
 
 from __future__ import annotations
 

@@ -1,10 +1,9 @@
-"""JSON from a file that nobody vouches for: parsed within limits, and read value by value, every fault with its place.
+"""Untrusted JSON: parsed within limits, then read value by value with type checks; errors name the place.
 
-`parse_json` refuses what JSON allows but no file of ours has: a key given twice, numbers that no float holds, deep
-nesting, text that is no Unicode. A `Record` is an object at a place in the file; it hands out values only of the type
-asked for. Whatever is wrong is a ModelFileError that names the place. The cost is a few times that of `json.loads`.
-
-The content of a certificate that nobody vouches for, read value by value; a fault is told with its place.
+`parse_json` refuses JSON that no file of ours has: repeated keys, numbers beyond the range of a float, deep nesting,
+text that is not valid Unicode. A `Record` is an object at a place in the file and returns values only of the requested
+type; a fault raises a ModelFileError that names the place. `Fields` does the same for the content of a certificate,
+where a missing key raises a CertificateError. Cost: a few times that of `json.loads`.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NoReturn, TypeVar
 
 import numpy as np
@@ -20,33 +19,35 @@ import numpy as np
 from separatrix.arrays import Floats, Ints
 from separatrix.errors import CertificateError, ModelFileError, did_you_mean
 
-DEEPEST = 64  # objects and lists within each other
-MOST_VALUES = 20_000_000  # in a file
-LONGEST_SHOWN = 40  # characters of a value at fault
-NO_TEXT = "text that is no Unicode (half of a surrogate pair)"
+Value = TypeVar("Value")
+
+MAX_DEPTH = 64  # objects and lists within each other
+MAX_VALUES = 20_000_000  # in a file
+MAX_INDEX = 2**53  # of rows or columns
+MAX_SHOWN = 40  # characters of a wrong value in an error
 
 
 def parse_json(content: bytes) -> Any:
-    """Return the value that a file's bytes stand for; anything but plain, finite JSON raises a ModelFileError."""
+    """Parse the bytes of a file; anything but plain JSON with finite numbers raises a ModelFileError."""
     try:
         value = json.loads(
             content.decode("utf-8"),
-            parse_float=_finite,
+            parse_float=_finite_float,
             parse_constant=_refuse_constant,
-            object_pairs_hook=_without_repeats,
+            object_pairs_hook=_unique_keys,
         )
     except RecursionError:
-        raise ModelFileError(f"it nests deeper than {DEEPEST} levels, which no model does") from None
-    except ValueError as problem:
-        raise ModelFileError(f"it is no JSON, or was cut short or altered: {problem}") from None
-    _walk(value)
+        raise ModelFileError(f"it nests deeper than {MAX_DEPTH} levels, which no model does") from None
+    except ValueError as error:
+        raise ModelFileError(f"it is no JSON, or was cut short or altered: {error}") from None
+    _check_limits(value)
     return value
 
 
-def _finite(text: str) -> float:
+def _finite_float(text: str) -> float:
     number = float(text)
     if not math.isfinite(number):
-        raise ValueError(f"{text[:LONGEST_SHOWN]} is beyond every float")
+        raise ValueError(f"{text[:MAX_SHOWN]} is beyond every float")
     return number
 
 
@@ -54,24 +55,24 @@ def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is no JSON number")
 
 
-def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        times = Counter(name for name, _ in pairs)
-        repeated = next(name for name, count in times.items() if count > 1)
-        raise ValueError(f"the key {repeated[:LONGEST_SHOWN]!r} is given twice in one object")
-    return found
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    values = dict(pairs)
+    if len(values) < len(pairs):
+        counts = Counter(name for name, _ in pairs)
+        repeated = next(name for name, count in counts.items() if count > 1)
+        raise ValueError(f"the key {repeated[:MAX_SHOWN]!r} is given twice in one object")
+    return values
 
 
-def _walk(value: Any) -> None:
-    """Refuse values too deep, too many, or no text, without recursion."""
+def _check_limits(value: Any) -> None:
+    """Refuse values too deep, too many, or with invalid text; without recursion."""
     level, seen, depth = [value], 0, 0
     while level:
         depth, seen = depth + 1, seen + len(level)
-        if depth > DEEPEST:
-            raise ModelFileError(f"it nests deeper than {DEEPEST} levels, which no model does")
-        if seen > MOST_VALUES:
-            raise ModelFileError(f"it has more than {MOST_VALUES:,} values, which no model has")
+        if depth > MAX_DEPTH:
+            raise ModelFileError(f"it nests deeper than {MAX_DEPTH} levels, which no model does")
+        if seen > MAX_VALUES:
+            raise ModelFileError(f"it has more than {MAX_VALUES:,} values, which no model has")
         below: list[Any] = []
         for each in level:
             if isinstance(each, dict):
@@ -80,15 +81,15 @@ def _walk(value: Any) -> None:
             elif isinstance(each, list):
                 below.extend(each)
             elif isinstance(each, str) and not each.isascii():
-                _refuse_half_characters(each)
+                _require_unicode(each)
         level = below
 
 
-def _refuse_half_characters(text: str) -> None:
+def _require_unicode(text: str) -> None:
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
-        raise ModelFileError(f"{text[:LONGEST_SHOWN]!a} is {NO_TEXT}") from None
+        raise ModelFileError(f"{text[:MAX_SHOWN]!a} is text that is no Unicode (half of a surrogate pair)") from None
 
 
 class Record:
@@ -105,33 +106,33 @@ class Record:
         return self.place if key is None else f"{self.place}.{key}" if self.place else key
 
     def refuse(self, key: str | None, value: Any, wanted: str) -> NoReturn:
-        """Raise the error that names the place, what is there and what should be."""
-        shown = value if isinstance(value, str | int | float) else type(value).__name__
-        words = "nothing" if value is None else ascii(shown)[:LONGEST_SHOWN]
-        raise ModelFileError(f"{self.at(key) or 'the file'} is {words}, where {wanted} should be")
+        """Raise an error that names the place, its value and what is expected."""
+        plain = value if isinstance(value, str | int | float) else type(value).__name__
+        actual = "nothing" if value is None else ascii(plain)[:MAX_SHOWN]
+        raise ModelFileError(f"{self.at(key) or 'the file'} is {actual}, where {wanted} should be")
 
     def has(self, key: str) -> bool:
-        """Tell whether a key is there and not null."""
+        """Return whether a key is present and not null."""
         return self.values.get(key) is not None
 
     def value(self, key: str) -> Any:
-        """Return what is there, of any type."""
+        """Return a value of any type."""
         if key not in self.values:
             raise ModelFileError(f"{self.at(key)} is not there; the file is incomplete")
         return self.values[key]
 
     def text(self, key: str, choices: Iterable[str] | None = None) -> str:
-        """Return a text, one of the choices if some are given."""
+        """Return a text; with `choices`, one of them."""
         value = self.value(key)
         if not isinstance(value, str):
             self.refuse(key, value, "text")
         known = None if choices is None else list(choices)
         if known is not None and value not in known:
-            raise ModelFileError(f"{self.at(key)} is {value[:LONGEST_SHOWN]!r}{did_you_mean(value, known)}")
+            raise ModelFileError(f"{self.at(key)} is {value[:MAX_SHOWN]!r}{did_you_mean(value, known)}")
         return value
 
     def flag(self, key: str) -> bool:
-        """Return a truth value."""
+        """Return a boolean."""
         value = self.value(key)
         if not isinstance(value, bool):
             self.refuse(key, value, "true or false")
@@ -145,7 +146,7 @@ class Record:
         return float(value)
 
     def whole(self, key: str, *, least: int = 0, most: int = 2**53) -> int:
-        """Return a whole number within bounds."""
+        """Return an integer within bounds."""
         value = self.value(key)
         if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
             self.refuse(key, value, f"a whole number from {least} to {most}")
@@ -194,21 +195,13 @@ class Record:
                 self.refuse(f"{key}[{place}]", value, "a finite number")
         if count is not None and len(values) != count:
             raise ModelFileError(f"{self.at(key)} has {len(values)} numbers, where {count} should be")
-        return _array(values)
+        return np.asarray(values, dtype=np.float64)
 
 
 def _is_number(value: Any) -> bool:
     if isinstance(value, float):
         return math.isfinite(value)
     return isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**1023
-
-
-def _array(values: Sequence[float]) -> Floats:
-    return np.asarray(values, dtype=np.float64)
-
-
-Value = TypeVar("Value")
-MOST = 2**53  # rows or columns, far beyond what there can be
 
 
 class Fields(Record):
@@ -218,13 +211,12 @@ class Fields(Record):
         super().__init__(value, place)
 
     def value(self, key: str) -> Any:
-        """Return what is there, of any type."""
         if key not in self.values:
             raise CertificateError(f"malformed certificate: it has no {self.at(key)}")
         return self.values[key]
 
     def or_none(self, key: str, read: Callable[[str], Value]) -> Value | None:
-        """Return what a reader finds at a key, None where nothing is stated."""
+        """Return the value of a key by one of the methods here, None if it is null."""
         return None if self.value(key) is None else read(key)
 
     def fields(self, key: str) -> Fields:
@@ -232,7 +224,7 @@ class Fields(Record):
         return Fields(self.value(key), self.at(key))
 
     def within(self, key: str, least: float = 0.0, most: float = np.inf, *, above: bool = False) -> float:
-        """Return a number of at least, or above, a least one."""
+        """Return a number from `least` to `most`; with `above`, greater than `least`."""
         number = self.number(key)
         if not (least < number if above else least <= number) or number > most:
             upper = "" if most == np.inf else f" and at most {most:g}"
@@ -240,8 +232,8 @@ class Fields(Record):
         return number
 
     def places(self, key: str, count: int | None = None) -> Ints:
-        """Return a list of places of rows or columns, below a count if one is given."""
-        most = MOST if count is None else count - 1
+        """Return a list of indices of rows or columns, below a count if one is given."""
+        most = MAX_INDEX if count is None else count - 1
         values = self.items(key)
         for place, value in enumerate(values):
             if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= most:
@@ -250,7 +242,7 @@ class Fields(Record):
         return np.asarray(values, dtype=np.int64)
 
     def labels(self, key: str, count: int | None = None) -> tuple[Any, ...]:
-        """Return a list of labels: texts, numbers, truth values, or nothing, which stands for all others."""
+        """Return a list of labels: texts, numbers, booleans, or null, which stands for all other labels."""
         values = self.items(key)
         for place, value in enumerate(values):
             if not isinstance(value, str | int | float | None):

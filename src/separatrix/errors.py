@@ -9,9 +9,11 @@ from typing import Any, TypeVar
 
 Choice = TypeVar("Choice", bound=str)
 
+MAX_LISTED = 30  # names in a message
+
 
 class SeparatrixError(Exception):
-    """Anything that separatrix refuses."""
+    """Base class of the errors of separatrix."""
 
 
 class DataError(SeparatrixError, ValueError):
@@ -23,15 +25,15 @@ class OptionError(SeparatrixError, ValueError):
 
 
 class NeedsError(SeparatrixError, TypeError):
-    """A solver was asked for something that its loss, penalty or design does not offer."""
+    """A solver needs something that the loss, penalty or design does not offer."""
 
 
 class SeparationError(SeparatrixError, ArithmeticError):
-    """The maximum likelihood estimate does not exist, and the fit was asked to raise."""
+    """The maximum likelihood estimate does not exist, and the fit was told to raise an error."""
 
 
 class OverlapError(SeparatrixError, ValueError):
-    """No halfspace separates the classes, and the fit can only separate them; `certificate` proves it."""
+    """No halfspace separates the classes, which the fit requires; `certificate` proves it."""
 
     def __init__(self, message: str, certificate: object = None) -> None:
         super().__init__(message)
@@ -39,34 +41,31 @@ class OverlapError(SeparatrixError, ValueError):
 
 
 class ClusterError(SeparatrixError, RuntimeError):
-    """A cluster was lost, or its workers died again and again, in the middle of the work."""
+    """A cluster was lost, or its workers died repeatedly, during the work."""
 
 
 class CertificateError(SeparatrixError, ValueError):
-    """A certificate is malformed, so that there is nothing to verify."""
+    """A certificate is malformed and cannot be verified."""
 
 
 class ModelFileError(SeparatrixError, ValueError):
-    """A model file is cut short, altered, of a later format, or no model file at all."""
+    """A model file is cut short, altered, of a later format, or not a model file."""
 
 
 class SeparatrixWarning(UserWarning):
-    """Anything that separatrix does but wants seen."""
+    """Base class of the warnings of separatrix."""
 
 
 class ConvergenceWarning(SeparatrixWarning):
-    """A fit stopped before it reached its goal; the message has the number reached."""
+    """A fit stopped before it reached its tolerance; the message has the number reached."""
 
 
 class SeparationWarning(SeparatrixWarning):
-    """The maximum likelihood estimate does not exist, or could not be shown to exist."""
-
-
-MANY_KNOWN = 30  # names that a message lists
+    """The maximum likelihood estimate does not exist, or could not be proved to exist."""
 
 
 def renamed(module: str, names: Mapping[str, Any], name: str) -> Any:
-    """Return what a public name is called now, with a warning; for `__getattr__` of a module that renamed it."""
+    """Return the object of a renamed public name, with a warning; for `__getattr__` of a module."""
     if name not in names:
         raise AttributeError(f"module {module!r} has no attribute {name!r}")
     new = names[name]
@@ -75,22 +74,22 @@ def renamed(module: str, names: Mapping[str, Any], name: str) -> Any:
 
 
 def counted(number: int, noun: str) -> str:
-    """Return a number with its noun: "1 row", "2,000 passes"."""
+    """Return a number with its noun, singular or plural: "1 row", "2,000 passes"."""
     ending = "" if number == 1 else "es" if noun.endswith("s") else "s"
     return f"{number:,} {noun}{ending}"
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """Return ``"; did you mean 'close'?"`` or, with nothing close, the list of what is known."""
+    """Return ``"; did you mean 'close'?"`` or, if nothing is close, the list of known names."""
     known = list(known)
     if close := _closest(word, known) or [name for name in known if word and name.lower().startswith(word.lower())]:
         return f"; did you mean {close[0]!r}?"
-    more = f", … and {len(known) - MANY_KNOWN:,} more" if len(known) > MANY_KNOWN else ""
-    return f"; known: {', '.join(map(repr, known[:MANY_KNOWN]))}{more}" if known else ""
+    more = f", … and {len(known) - MAX_LISTED:,} more" if len(known) > MAX_LISTED else ""
+    return f"; known: {', '.join(map(repr, known[:MAX_LISTED]))}{more}" if known else ""
 
 
 def _closest(word: str, known: Sequence[str]) -> list[str]:
-    """Return the name that is most like a word, if one is; capitals count only where all else is alike."""
+    """Return the known name closest to a word, if any; capitals matter only between otherwise equal names."""
     if close := get_close_matches(word, known, n=1, cutoff=0.9):
         return close
     plain = {name.lower(): name for name in reversed(known)}
@@ -111,14 +110,14 @@ def require_choice(option: str, value: object, choices: Iterable[Choice]) -> Cho
 def require_number(
     option: str, value: object, *, above: float | None = None, least: float | None = None, most: float | None = None
 ) -> float:
-    """Return `value` as a finite float within the bounds given, else raise an OptionError that says the bounds."""
+    """Return `value` as a finite float within the bounds, else raise an OptionError that states them."""
     low = f" above {above:g}" if above is not None else f" of at least {least:g}" if least is not None else ""
     bounds = low + ("" if most is None else f" and at most {most:g}" if low else f" of at most {most:g}")
     try:
-        number = float("text" if isinstance(value, str) else value)  # type: ignore[arg-type]  # float() is the judge
+        number = float("text" if isinstance(value, str) else value)  # type: ignore[arg-type]  # float() decides
     except (TypeError, ValueError):
         raise OptionError(f"{option}={value!r} is not a number; give a finite number{bounds}") from None
-    except OverflowError:  # a whole number of hundreds of digits, too many to show
+    except OverflowError:  # an integer of hundreds of digits
         raise OptionError(f"{option} is larger than any float; give a finite number{bounds}") from None
     within = (
         (above is None or number > above) and (least is None or number >= least) and (most is None or number <= most)
@@ -129,7 +128,7 @@ def require_number(
 
 
 def require_count(option: str, value: object) -> int:
-    """Return `value` as a whole number of at least 1, else raise an OptionError."""
+    """Return `value` as an integer of at least 1, else raise an OptionError."""
     number = require_number(option, value, least=1)
     if number != int(number):
         raise OptionError(f"{option}={value!r} is no whole number; give one of at least 1")

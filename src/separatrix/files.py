@@ -1,8 +1,8 @@
-"""Files written whole or not at all.
+"""Atomic file writes.
 
-A new file is made beside the old one, flushed to the disk, and then takes its name in one step of the file system:
-whoever reads, also after a crash at any moment, finds the old file or the new one. What a crash may leave behind is
-the file beside, `.name.<process>.part`.
+The content goes to a temporary file beside the target, `.name.<process>.part`, which is flushed to the disk and then
+renamed in one step of the file system. A reader finds the old file or the new one, even after a crash; a crash may
+leave the temporary file behind.
 """
 
 from __future__ import annotations
@@ -18,38 +18,38 @@ from separatrix.errors import OptionError
 
 @contextmanager
 def replacing(path: str | Path) -> Iterator[Path]:
-    """Yield the path of an empty file beside, to be filled; it takes the name if the block ends without exception."""
-    goal = Path(path)
-    if goal.exists() and not goal.is_file():
+    """Yield the path of an empty temporary file, which replaces `path` if the block ends without an exception."""
+    target = Path(path)
+    if target.exists() and not target.is_file():
         raise OptionError(f"{path} is no file that could be replaced; give the name of a file")
-    goal = goal.resolve()
-    beside = goal.with_name(f".{goal.name}.{os.getpid()}.part")
+    target = target.resolve()
+    temporary = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
-        beside.open("xb").close()
-        yield beside
-        _settle(beside, goal)
-    except OSError as problem:
-        raise OptionError(f"{path} cannot be written: {problem.strerror or problem}") from None
+        temporary.open("xb").close()
+        yield temporary
+        _rename(temporary, target)
+    except OSError as error:
+        raise OptionError(f"{path} cannot be written: {error.strerror or error}") from None
     finally:
         with suppress(OSError):
-            beside.unlink(missing_ok=True)
+            temporary.unlink(missing_ok=True)
 
 
 def write_whole(path: str | Path, content: str | bytes) -> None:
-    """Write bytes, or a text as UTF-8, in the place of what the file held; an OptionError says why that cannot be."""
-    with replacing(path) as beside:
-        beside.write_bytes(content.encode("utf-8") if isinstance(content, str) else content)
+    """Replace the content of a file by bytes, or by a text as UTF-8; an OptionError says why if that fails."""
+    with replacing(path) as temporary:
+        temporary.write_bytes(content.encode("utf-8") if isinstance(content, str) else content)
 
 
-def _settle(beside: Path, goal: Path) -> None:
-    """Flush a file to the disk, give it the goal's name and, where one was there, its permissions."""
-    with beside.open("rb+") as file:
+def _rename(temporary: Path, target: Path) -> None:
+    """Flush a file to the disk and rename it to the target, with the permissions of an existing target."""
+    with temporary.open("rb+") as file:
         os.fsync(file.fileno())
-    if goal.exists():
-        beside.chmod(stat.S_IMODE(goal.stat().st_mode))
-    beside.replace(goal)
+    if target.exists():
+        temporary.chmod(stat.S_IMODE(target.stat().st_mode))
+    temporary.replace(target)
     if hasattr(os, "O_DIRECTORY"):
-        folder = os.open(goal.parent, os.O_RDONLY | os.O_DIRECTORY)
+        folder = os.open(target.parent, os.O_RDONLY | os.O_DIRECTORY)
         try:
             os.fsync(folder)
         finally:

@@ -1,16 +1,16 @@
-"""The only door to Numba: loops that run as plain Python until compiling repays itself.
+"""Loops that run as plain Python until compiling them with Numba pays off; the only module that imports Numba.
 
-A `@loop` is written once, in the part of Python that Numba compiles. Called directly it is interpreted, so five rows
-cost microseconds and Numba is never loaded; `loop.compiled` is the same code as machine code, with the same result
-bit for bit. A `@reduction` is a loop whose sum may be taken in any order, which lets the machine add several terms at
-once (half the time of a dot product) and may change the last bit. A `@scalar` is a branch-free NumPy expression of
-numbers: called directly it works on whole arrays; `scalar.compiled` is the scalar machine code that a compiled loop
-takes by typed pointer.
+A `@loop` is written once, in the subset of Python that Numba compiles. Called directly it is interpreted, so five rows
+take microseconds and Numba is never loaded; `loop.compiled` is the same code as machine code, with the same result
+bit for bit. A `@reduction` is a loop that may sum in any order, which lets the processor add several terms at once
+(half the time of a dot product) and may change the last bit. A `@scalar` is a branch-free NumPy expression of numbers:
+called directly it works on whole arrays; `scalar.compiled` is the scalar machine code that a compiled loop takes by
+typed pointer.
 
-Compiled code is cached on disk, in a folder named for the text of every source file that holds loops: Numba itself
-looks only at the file of the outermost loop and would run stale code when a loop that it calls had changed.
+Compiled code is cached on disk, in a folder named by a hash of every source file that has loops. Numba itself compares
+only the file of the outermost loop and would run stale code if a loop that it calls had changed.
 
-Cost: loading Numba about 0.5 s, a cached loop some 0.05 s more, a first compilation about a second, once a machine.
+Cost: about 0.5 s to load Numba, 0.05 s for each cached loop, and a second for a first compilation, once per machine.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from typing import Any, ClassVar, Generic, ParamSpec, TypeVar
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 
-# Interpreted scalar operations (some 0.2 µs each) that a process may spend before loading Numba repays itself.
+# Interpreted scalar operations (some 0.2 µs each) after which loading Numba pays off.
 INTERPRETED_OPERATIONS = 2_000_000
 
 
 class Loop(Generic[Arguments, Result]):
-    """A function that runs interpreted when called and as machine code through `compiled`."""
+    """A function that runs interpreted when called, and as machine code through `compiled`."""
 
     fastmath: bool | set[str] = False
 
@@ -43,7 +43,6 @@ class Loop(Generic[Arguments, Result]):
         functools.update_wrapper(self, function)
 
     def __call__(self, *arguments: Arguments.args, **options: Arguments.kwargs) -> Result:
-        """Run interpreted."""
         return self.function(*arguments, **options)
 
     def __reduce__(self) -> str:
@@ -57,17 +56,17 @@ class Loop(Generic[Arguments, Result]):
 
 
 class Reduction(Loop[Arguments, Result]):
-    """A loop whose sum may be taken in any order."""
+    """A loop that may sum in any order."""
 
-    fastmath = {"reassoc"}  # noqa: RUF012  # a setting, never changed
+    fastmath = {"reassoc"}  # noqa: RUF012  # never changed
 
 
 class Scalar(Loop[Arguments, Result]):
-    """A branch-free expression of float64 numbers; interpreted, it takes whole arrays."""
+    """A branch-free expression of float64 numbers, which takes whole arrays when interpreted."""
 
     @functools.cached_property
     def compiled(self) -> Callable[Arguments, Result]:
-        """The expression as machine code of fixed signature, which a loop can take by typed pointer."""
+        """The expression as machine code with a fixed signature, which a loop can take by typed pointer."""
         arity = len(inspect.signature(self.function).parameters)
         compiled: Callable[Arguments, Result] = _compile(
             self.function, f"float64({', '.join(['float64'] * arity)})", False
@@ -76,24 +75,24 @@ class Scalar(Loop[Arguments, Result]):
 
 
 def loop(function: Callable[Arguments, Result]) -> Loop[Arguments, Result]:
-    """Mark a loop for compilation when its work is large."""
+    """Mark a function as a loop, to be compiled when its work is large."""
     return Loop(function)
 
 
 def reduction(function: Callable[Arguments, Result]) -> Reduction[Arguments, Result]:
-    """Mark a loop that sums, in any order."""
+    """Mark a function as a loop that may sum in any order."""
     return Reduction(function)
 
 
 def scalar(function: Callable[Arguments, Result]) -> Scalar[Arguments, Result]:
-    """Mark a branch-free expression of numbers, used on arrays and, compiled, inside loops."""
+    """Mark a function as a branch-free expression of numbers, for arrays and for compiled loops."""
     return Scalar(function)
 
 
 class WorkGate:
-    """Gives a run its loops: interpreted while the work of their kind, in this process, is small; then compiled.
+    """Chooses the form of a loop: interpreted while this process has done little work of its kind, then compiled.
 
-    A kind is whatever Numba would compile anew for: the element types that the loops will meet.
+    A kind stands for the element types of the arguments, for each of which Numba compiles again.
     """
 
     spent: ClassVar[dict[Hashable, int]] = {}
@@ -103,14 +102,14 @@ class WorkGate:
         self.operations = operations
 
     def choose(self, loop: Loop[Arguments, Result], operations: int) -> Callable[Arguments, Result]:
-        """Return the form of `loop` to use for the next `operations` scalar operations."""
+        """Return the form of `loop` for the next `operations` scalar operations."""
         spent = self.spent.get(self.kind, 0) + operations
         self.spent[self.kind] = spent
         return loop if spent <= self.operations else loop.compiled
 
 
 def _compile(function: Callable[..., Any], signature: str | None, fastmath: bool | set[str]) -> Callable[..., Any]:
-    from numba import njit  # noqa: PLC0415  # the one import of Numba, paid only by work that repays it
+    from numba import njit  # noqa: PLC0415  # takes 0.5 s, so only for work that repays it
 
     with _cache_folder():
         decorate = functools.partial(njit, cache=True, nogil=True, error_model="numpy", fastmath=fastmath)
@@ -120,7 +119,7 @@ def _compile(function: Callable[..., Any], signature: str | None, fastmath: bool
 
 
 def _with_compiled_callees(function: Callable[..., Any]) -> FunctionType:
-    """Copy a function so that the loops that it calls by name are their compiled forms."""
+    """Copy a function so that it calls the compiled forms of other loops."""
     assert isinstance(function, FunctionType)
     scope = dict(function.__globals__)
     for name in function.__code__.co_names:
@@ -133,8 +132,8 @@ def _with_compiled_callees(function: Callable[..., Any]) -> FunctionType:
 
 @contextmanager
 def _cache_folder() -> Iterator[None]:
-    """Have Numba keep the code in our folder while a function is being decorated, then put its setting back."""
-    import numba  # noqa: PLC0415
+    """Set Numba's cache folder to ours while a function is being decorated."""
+    import numba  # noqa: PLC0415  # see `_compile`
 
     config: Any = numba.config
     before = config.CACHE_DIR

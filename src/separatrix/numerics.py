@@ -1,9 +1,9 @@
-"""Formulas that lose digits or overflow when written naively, each in its one safe form.
+"""Numerically stable forms of formulas that lose digits or overflow when written naively.
 
 Softplus, sigmoid, softmax and log-sum-exp are finite and accurate for every float. The error-free transformations
-return a rounded result and its exact error, so that a sum or a dot product can be known exactly: `exact_dot` returns
-the rational number itself, `rounded_dot` its nearest float. The transformations fail, as any float product does, when
-a product overflows or underflows; `exact_dot` does not.
+`two_sum` and `two_product` return a rounded result and its exact error; they fail if a product overflows or underflows.
+`exact_dot` is a rational number and does not fail. Semidefinite systems are solved by a Cholesky factorisation or, if
+they are singular, by eigenvalues.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from numpy.typing import NDArray
 from separatrix.arrays import Floats, Indices
 from separatrix.jit import scalar
 
-RANK_TOLERANCE = 1e-12  # relative to the largest, of eigenvalues in columns of equal scale, to count as 0
-CANCELLED = 1e-3  # of ‖a‖² + ‖b‖²: a squared distance below is taken from the differences themselves
+RANK_TOLERANCE = 1e-12  # relative to the largest eigenvalue, columns of equal scale: smaller ones count as 0
+CANCELLED = 1e-3  # of ‖a‖² + ‖b‖²: a smaller squared distance is computed from the differences
 DIFFERENCES_AT_ONCE = 2**20  # numbers
-FIRST_LOOK, FEW = 4096, 20  # values looked at first, and how many different ones are compared with each
-_SPLITTER = float(2**27 + 1)  # Veltkamp: cuts a 53-bit float into two of 26 bits
+SAMPLE_VALUES, FEW_VALUES = 4096, 20  # values sampled first, and distinct ones up to which no sort is needed
+_SPLITTER = float(2**27 + 1)  # Veltkamp: splits a 53-bit float into two of 26 bits
 
 
 @scalar
@@ -68,7 +68,7 @@ def log_sum_exp(eta: Floats) -> Floats:
     """Return log(sum(exp(eta))) over the last axis, finite whenever the largest eta is."""
     largest = eta.max(axis=-1, keepdims=True)
     anchor = np.where(np.isfinite(largest), largest, 0.0)
-    with np.errstate(divide="ignore"):  # the log of nothing at all is -inf
+    with np.errstate(divide="ignore"):  # log(0) is -inf
         total = np.log(np.exp(eta - anchor).sum(axis=-1, keepdims=True)) + anchor
     return np.asarray(total[..., 0])
 
@@ -89,8 +89,8 @@ def softmax(eta: Floats) -> Floats:
 def two_sum(a: Any, b: Any) -> tuple[Any, Any]:
     """Return the rounded sum of a and b, and its exact error (Knuth)."""
     total = a + b
-    of_b = total - a
-    return total, (a - (total - of_b)) + (b - of_b)
+    b_part = total - a
+    return total, (a - (total - b_part)) + (b - b_part)
 
 
 def two_product(a: Any, b: Any) -> tuple[Any, Any]:
@@ -101,26 +101,26 @@ def two_product(a: Any, b: Any) -> tuple[Any, Any]:
     return product, ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low
 
 
-def rounded_dot(a: Floats, b: Floats) -> float:
-    """Return the dot product of two vectors as the float nearest to its exact value."""
-    products, errors = two_product(a, b)
-    return math.fsum([*products.tolist(), *errors.tolist()])
+def _split(x: Any) -> tuple[Any, Any]:
+    scaled = _SPLITTER * x
+    high = scaled - (scaled - x)
+    return high, x - high
 
 
 def column_lengths(matrix: Floats) -> Floats:
-    """Return the length of each column, whatever the scale of its entries."""
+    """Return the norm of each column, without overflow or underflow."""
     exponents = np.frexp(np.abs(matrix).max(axis=0, initial=0.0))[1]
     return np.asarray(np.ldexp(np.linalg.norm(np.ldexp(matrix, -exponents), axis=0), exponents))
 
 
 def compensated_dots(rows: Floats, high: Floats, low: Floats | float = 0.0) -> tuple[Floats, Floats]:
-    """Return each row's dot product with high + low, (p,), in twice the working precision: the sums and their rests."""
+    """Return the dot product of each row with high + low, (p,), in twice the working precision: sums and remainders."""
     products, errors = two_product(rows, high)
     return _compensated_sums(products.T, (errors + rows * low).T)
 
 
 def _compensated_sums(high: Floats, low: Floats) -> tuple[Floats, Floats]:
-    """Return the sums of high + low over the first axis in twice the working precision, by halves."""
+    """Return the sums of high + low over the first axis in twice the working precision, by pairwise summation."""
     if not len(high):
         return np.zeros(high.shape[1:]), np.zeros(high.shape[1:])
     while len(high) > 1:
@@ -131,47 +131,42 @@ def _compensated_sums(high: Floats, low: Floats) -> tuple[Floats, Floats]:
     return two_sum(high[0], low[0])
 
 
-def exact_sum(numbers: Iterable[float]) -> Fraction:
-    """Return the sum as the rational number that it is."""
-    return sum((Fraction(number) for number in numbers), Fraction(0))
-
-
 def exact_dot(a: Iterable[float], b: Iterable[float]) -> Fraction:
-    """Return the dot product of two vectors as the rational number that it is."""
+    """Return the dot product of two vectors as a rational number."""
     return sum((Fraction(x) * Fraction(z) for x, z in zip(a, b, strict=True)), Fraction(0))
 
 
 def distinct(values: NDArray[Any]) -> tuple[NDArray[Any], Indices]:
-    """Return the different values (n,), sorted, and the place of each among them: a sort only if there are many."""
-    seen = np.unique(values[:FIRST_LOOK])
-    if len(seen) <= FEW and len(values) > FIRST_LOOK:
-        places = np.full(len(values), -1, dtype=np.intp)
-        for place, value in enumerate(seen):
-            places[values == value] = place
-        if (places >= 0).all():
-            return seen, places
-    seen, places = np.unique(values, return_inverse=True)
-    return seen, places
+    """Return the sorted distinct values and the index of each value (n,) among them; sorts only if there are many."""
+    distinct_values = np.unique(values[:SAMPLE_VALUES])
+    if len(distinct_values) <= FEW_VALUES and len(values) > SAMPLE_VALUES:
+        indices = np.full(len(values), -1, dtype=np.intp)
+        for place, value in enumerate(distinct_values):
+            indices[values == value] = place
+        if (indices >= 0).all():
+            return distinct_values, indices
+    distinct_values, indices = np.unique(values, return_inverse=True)
+    return distinct_values, indices
 
 
 def solve_semidefinite(matrix: Floats, right: Floats, outputs: int = 1) -> Floats:
-    """Solve a positive semidefinite system; where it is singular, for the least solution in columns of equal scale.
+    """Solve a positive semidefinite system; if it is singular, for the minimum-norm solution in columns of equal scale.
 
-    With several outputs the unknowns are (p, outputs), columns outer, and a constant over the outputs is taken to be
-    free (as in a softmax): the solution returned sums to 0 over them.
+    With several outputs the unknowns are (p, outputs), columns outer, and a constant over the outputs is free, as in a
+    softmax: the solution sums to 0 over the outputs.
     """
     return semidefinite_solver(matrix, outputs)(right)
 
 
 def solve_triangle(triangle: Floats, right: Floats, *, transposed: bool = False) -> Floats:
-    """Solve an upper triangular system, or that of its transpose."""
+    """Solve an upper triangular system, or its transpose."""
     if not len(triangle):
         return right[:0]
     return np.asarray(scipy.linalg.lapack.dtrtrs(triangle, right, trans=int(transposed))[0])
 
 
 def semidefinite_solver(matrix: Floats, outputs: int = 1) -> Callable[[Floats], Floats]:
-    """Return what `solve_semidefinite` does to a right side, or to several as columns, the matrix factored once."""
+    """Factor a matrix once and return a function that solves for one right side, or for several as columns."""
     diagonal = np.diag(matrix).reshape(-1, outputs).mean(axis=1)
     scale = np.repeat(np.sqrt(np.maximum(diagonal, np.finfo(np.float64).tiny)), outputs)
     scaled = matrix / np.outer(scale, scale)
@@ -189,31 +184,25 @@ def _scaled_solver(matrix: Floats) -> Callable[[Floats], Floats]:
     except scipy.linalg.LinAlgError:
         pass
     values, vectors = scipy.linalg.eigh(matrix)
-    kept = values > RANK_TOLERANCE * values[-1]
-    basis, sizes = vectors[:, kept], values[kept]
-    return lambda right: np.asarray(basis @ ((basis.T @ right).T / sizes).T)
-
-
-def _split(x: Any) -> tuple[Any, Any]:
-    scaled = _SPLITTER * x
-    high = scaled - (scaled - x)
-    return high, x - high
+    positive = values > RANK_TOLERANCE * values[-1]
+    basis, eigenvalues = vectors[:, positive], values[positive]
+    return lambda right: np.asarray(basis @ ((basis.T @ right).T / eigenvalues).T)
 
 
 def squared_distances(A: Any, B: Any) -> Floats:
     """Return ‖a − b‖² of each row a of A (n, p) and b of B (m, p), dense or sparse, as (n, m).
 
-    ‖a‖² + ‖b‖² − 2 a·b, a matrix product; where that cancels, from the differences, so that 12 digits stay and equal
-    rows are at 0.
+    By a matrix product, ‖a‖² + ‖b‖² − 2 a·b; where that cancels, from the differences, which keeps 12 digits and makes
+    the distance of equal rows 0.
     """
     norms = [np.asarray((X * X if isinstance(X, np.ndarray) else X.multiply(X)).sum(axis=1)).ravel() for X in (A, B)]
     sizes = np.add.outer(*norms)
     products = A @ B.T
     distances = np.asarray(sizes - 2.0 * (products if isinstance(products, np.ndarray) else products.toarray()))
-    near, there = np.nonzero(distances <= CANCELLED * sizes)
+    rows, columns = np.nonzero(distances <= CANCELLED * sizes)
     step = max(1, DIFFERENCES_AT_ONCE // max(1, A.shape[1]))
-    for first in range(0, len(near), step):
-        pairs = near[first : first + step], there[first : first + step]
+    for first in range(0, len(rows), step):
+        pairs = rows[first : first + step], columns[first : first + step]
         differences: Any = A[pairs[0]] - B[pairs[1]]
         if not isinstance(differences, np.ndarray):
             differences = differences.toarray()

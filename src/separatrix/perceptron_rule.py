@@ -1,10 +1,11 @@
-"""The perceptron rule: when a visit is a mistake, and how far its update moves.
+"""The perceptron rule: which scores are mistakes, and the update on a mistake.
 
     mistake: y·score < 0, or a score of exactly 0 as `tie` says; with a margin m > 0: y·score < m
     update:  w ← w + η_k y x, or with the batch rule the sum of y x over all mistakes; η_k = rate, or rate / k
 
-`tie` is what a score of exactly 0 counts as: "positive" predicts +1, "negative" −1; "mistake" is one for either label,
-"correct" for none. Solvers follow the rule row by row (compiled, in `loops.online`); here it is on whole arrays.
+`tie` says how a score of exactly 0 counts: "positive" predicts +1, "negative" −1; "mistake" makes it a mistake for
+either label, "correct" for neither. Solvers apply the rule row by row, compiled (`loops.online`); this module applies
+it to whole arrays.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from separatrix.loops.online import TIE_CODES, Tie
 
 @dataclass(frozen=True)
 class UpdateRule:
-    """The rule that a run follows."""
+    """The options of the rule; `inverse` means rate / k."""
 
     update: Literal["single", "batch"] = "single"
     tie: Tie = "positive"
@@ -34,13 +35,13 @@ class UpdateRule:
         return self.rate / k if self.inverse else self.rate
 
     def mistaken(self, scores: Floats, y: Any, *, margin: float | None = None) -> Bools:
-        """Tell which scores are mistakes, at the rule's margin unless another is given."""
-        reached, asked = y * scores, self.margin if margin is None else margin
-        if asked > 0.0:
-            return np.asarray(~(reached >= asked))
+        """Return which scores are mistakes, at the margin of the rule unless another is given."""
+        achieved, required = y * scores, self.margin if margin is None else margin
+        if required > 0.0:
+            return np.asarray(~(achieved >= required))
         code = TIE_CODES[self.tie]
         wrong_tie = (code != 2) & (y != code)
-        return np.asarray(np.where(reached == 0.0, wrong_tie, ~(reached > 0.0)))
+        return np.asarray(np.where(achieved == 0.0, wrong_tie, ~(achieved > 0.0)))
 
 
 def predicted_signs(scores: Floats, tie: Tie) -> Floats:
@@ -49,6 +50,6 @@ def predicted_signs(scores: Floats, tie: Tie) -> Floats:
 
 
 def mistaken_sum(block: Block, y: Any, coef: Floats, rule: UpdateRule) -> tuple[int, Floats]:
-    """Return the number of mistakes in a block and the sum of y x over them: the batch update, to be folded."""
+    """Return the number of mistakes in a block and the sum of y x over them, the batch update of the block."""
     wrong = rule.mistaken(block.matvec(coef), y)
     return int(wrong.sum()), block.rmatvec(np.where(wrong, y, 0.0))

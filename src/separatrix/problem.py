@@ -1,14 +1,14 @@
-"""The one objective, and the only place where design, loss and penalty meet.
+"""The objective: design, target, loss and penalty put together.
 
     P(w) = Σ sᵢ loss(xᵢ·w, yᵢ) / Σ sᵢ + penalty(w)
 
-and its Fenchel dual, for slopes αᵢ of the loss (one a row):
+and its Fenchel dual, for slopes αᵢ of the loss, one per row:
 
     D(α) = −Σ sᵢ loss*(αᵢ, yᵢ) / Σ sᵢ − penalty*(−Σ sᵢ αᵢ xᵢ / Σ sᵢ),      D(α) ≤ P(w) for every α and w.
 
-Labels are ±1 inside. The intercept is the design's virtual column, whose penalty weight is 0. Cost: one pass a call.
-Fails, with the loss named, where a derivative is asked for that the loss does not have; with the row and column named,
-where the data are not finite.
+Labels are ±1. The intercept is the design's virtual column, whose penalty weight is 0. Cost: one pass per call. Fails
+with a NeedsError if the loss lacks a derivative, and with a DataError that names row and column if the data are not
+finite.
 """
 
 from __future__ import annotations
@@ -27,25 +27,25 @@ from separatrix.errors import NeedsError
 from separatrix.losses.base import Loss
 from separatrix.penalties import NoPenalty, Penalty
 
-NEGLIGIBLE = 1e-8  # of the loss at 0: an objective below this is as good as 0
+NEGLIGIBLE = 1e-8  # of the loss at 0: a smaller objective counts as 0
 ROWS_AT_ONCE = 2**16
 
 
 @dataclass(frozen=True)
 class WeightedLoss:
-    """The loss of some scores, times their rows' weights: all of a problem that a task needs, wherever it runs."""
+    """A loss times the row weights, as a task that can be sent to where the rows are."""
 
     loss: Loss
 
     def __call__(self, eta: Floats, order: int, y: NDArray[Any], *weights: Floats) -> tuple[Floats, ...]:
-        """Return weighted value, slope and curvature of the loss at some scores, up to an order."""
+        """Return the weighted value, slope and curvature of the loss at some scores, up to an order."""
         parts = self.loss.expand(eta, y, order)
         return tuple((weights[0] * part.T).T if weights else part for part in parts)
 
 
 @dataclass(frozen=True)
 class Problem:
-    """A design, its targets, a loss and a penalty; `weights` are one a row, 1 where not given."""
+    """A design, its target, a loss and a penalty; `weights` are row weights (n,), None for 1."""
 
     design: Design
     y: NDArray[Any]
@@ -60,33 +60,33 @@ class Problem:
 
     @cached_property
     def penalty_weights(self) -> Floats:
-        """One weight a coefficient, 0 for the virtual column, (p,)."""
+        """The penalty weight of each coefficient, (p,): 0 for the intercept, else 1."""
         weights = np.ones(self.design.shape[1])
         weights[: int(self.design.virtual)] = 0.0
         return weights
 
     def zero_coef(self) -> Floats:
-        """Return coefficients of 0 in the shape that the loss takes: (p,), or (p, K) for classes."""
+        """Return coefficients of 0 in the shape that the loss needs: (p,), or (p, K) for classes."""
         p = self.design.shape[1]
         return np.zeros((p, int(self.y.max()) + 1)) if self.loss.target == "classes" else np.zeros(p)
 
     def subsample(self, stride: int) -> Problem:
-        """Return the problem of every stride-th row; needs a design with `random_rows`."""
+        """Return the problem on every stride-th row; needs a design with `random_rows`."""
         weights = None if self.weights is None else self.weights[::stride]
         return replace(self, design=self.design.subsample(stride), y=self.y[::stride], weights=weights)
 
     def bounding_hessian(self) -> Floats:
-        """Return a matrix no smaller than any Hessian of the objective, by the loss's curvature bound; one pass."""
+        """Return an upper bound (in the Loewner order) on all Hessians, from the loss's curvature bound; one pass."""
         if self.loss.curvature_bound is None:
             raise NeedsError(f"the curvature of the {self.loss.name} loss has no bound")
         gram = self.design.gram(self._row_weights(self.y)) * (self.loss.curvature_bound / self.total_weight)
         if not np.isfinite(gram).all():
-            row_radius(self.design)  # refuses data that are not finite, with their place
+            row_radius(self.design)  # raises an error that names an entry that is not finite
         outputs = self.zero_coef().size // len(gram)
         return np.kron(gram, np.eye(outputs)) + self._penalty_hessian(self.zero_coef())
 
     def centred(self) -> tuple[Problem, Floats]:
-        """Return an equal problem whose columns lie near 0, and the centre taken off them, (p − 1,) or empty."""
+        """Return an equivalent problem with centred columns, and the centre, (p − 1,); empty if none was needed."""
         centre = self.design.needed_centre()
         if centre is None:
             return self, np.zeros(0)
@@ -94,15 +94,15 @@ class Problem:
 
     @cached_property
     def least_scale(self) -> float:
-        """The smallest value that gaps are taken relative to: a hundred-millionth of the loss of scores of 0."""
-        outputs, null = self.zero_coef().shape[1:], 0.0
+        """The least value that gaps are relative to: 1e-8 of the loss at scores of 0."""
+        outputs, null_loss = self.zero_coef().shape[1:], 0.0
         for start in range(0, len(self.y), ROWS_AT_ONCE):
             y, *weights = (each[start : start + ROWS_AT_ONCE] for each in self.rows)
-            null += float(self.pointwise(np.zeros((len(y), *outputs)), 0, y, *weights)[0].sum())
-        return max(NEGLIGIBLE * null / self.total_weight, float(np.finfo(np.float64).tiny))
+            null_loss += float(self.pointwise(np.zeros((len(y), *outputs)), 0, y, *weights)[0].sum())
+        return max(NEGLIGIBLE * null_loss / self.total_weight, float(np.finfo(np.float64).tiny))
 
     def certifiable_excess(self, gradient: Floats, estimate: float) -> float:
-        """Return what a dual point made of the slopes will show of an excess: under a quadratic penalty, often more."""
+        """Return the duality gap to expect at a point of estimated suboptimality; larger with a quadratic penalty."""
         curvature = self.penalty.curvature(self.penalty_weights)
         if not self.penalty.quadratic:
             return estimate
@@ -112,17 +112,17 @@ class Problem:
 
     @cached_property
     def free(self) -> Bools:
-        """Which coefficients have no penalty at all, (p,)."""
+        """Which coefficients are unpenalised, (p,)."""
         return np.asarray((self.penalty.absolute + self.penalty.quadratic) * self.penalty_weights == 0.0)
 
     @cached_property
     def column_squares(self) -> Floats:
-        """The weighted mean of each column's squares, (p,)."""
+        """The weighted mean square of each column, (p,)."""
         weights = self._row_weights(self.y)
         return np.asarray(self.design.fold(_column_squares, rows=(weights,)) / self.total_weight)
 
     def mean(self, values: Any) -> Any:
-        """Return the weighted mean over the rows of something that has one entry a row."""
+        """Return the weighted mean over the rows, the first axis."""
         weights = self._row_weights(self.y)
         total = np.tensordot(weights, np.asarray(values), axes=1) / self.total_weight
         return float(total) if total.ndim == 0 else total
@@ -133,7 +133,7 @@ class Problem:
         return np.asarray(self.design.fold(_hessian, rows=rows) / self.total_weight)
 
     def dual_coef(self, slopes: Floats) -> Floats:
-        """Return −Σ sᵢ αᵢ xᵢ / Σ sᵢ, where the penalty's conjugate is taken; (p,) or (p, K), one pass."""
+        """Return −Σ sᵢ αᵢ xᵢ / Σ sᵢ, the argument of the penalty's conjugate; (p,) or (p, K), one pass."""
         weighted = (self._row_weights(self.y) * slopes.T).T
         return np.asarray(-self.design.rmatvec(weighted) / self.total_weight)
 
@@ -147,7 +147,7 @@ class Problem:
             raise NeedsError(f"the {self.loss.name} loss has no curvature, so there is no Hessian; use order 1")
         sums = self.design.sweep(coef, self.pointwise, order, self.rows)
         if not np.isfinite(sums.value) or (sums.gradient is not None and not np.isfinite(sums.gradient).all()):
-            row_radius(self.design)  # refuses data that are not finite, with their place
+            row_radius(self.design)  # raises an error that names an entry that is not finite
         value = sums.value / self.total_weight + self.penalty.value(coef, self.penalty_weights)
         if sums.gradient is None:
             return Expansion(value)
@@ -156,14 +156,8 @@ class Problem:
             return Expansion(value, gradient)
         return Expansion(value, gradient, sums.hessian / self.total_weight + self._penalty_hessian(coef))
 
-    def hessian_product(self, coef: Floats, direction: Floats) -> Floats:
-        """Return the Hessian at coef times a direction, without forming it, in one pass."""
-        product = self.design.fold(_hessian_product, coef, direction, self.pointwise, rows=self.rows)
-        curvature = self.penalty.curvature(self.penalty_weights)
-        return np.asarray(product / self.total_weight + (curvature * direction.T).T)
-
     def dual(self, slopes: Floats) -> float:
-        """Return D at some slopes, (n,) or (n, K): a lower bound on P everywhere; −inf where infeasible."""
+        """Return D at some slopes, (n,) or (n, K): a lower bound on P; −inf if infeasible."""
         conjugate = self.mean(self.loss.conjugate(slopes, self.y))
         return float(-conjugate - self.penalty.conjugate(self.dual_coef(slopes), self.penalty_weights))
 
@@ -174,7 +168,7 @@ class Problem:
 
     @cached_property
     def rows(self) -> tuple[NDArray[Any], ...]:
-        """What goes with the rows of the design: the targets and, where there are any, the weights; read-only."""
+        """The target and, if there are any, the row weights; read-only."""
         return tuple(map(_read_only, (self.y,) if self.weights is None else (self.y, self.weights)))
 
     def _row_weights(self, y: NDArray[Any]) -> Floats:
@@ -186,7 +180,7 @@ class Problem:
 
 
 def _read_only(array: NDArray[Any]) -> NDArray[Any]:
-    """View an array as read-only: a design on a cluster then knows that it need be sent but once."""
+    """Return a read-only view: a design on a cluster sends a read-only array only once."""
     view = array.view()
     view.flags.writeable = False
     return view
@@ -198,12 +192,3 @@ def _column_squares(block: Block, weights: Floats) -> Floats:
 
 def _hessian(block: Block, weights: Floats, curvature: Floats) -> Floats:
     return block_hessian(block, (weights * curvature.T).T)
-
-
-def _hessian_product(block: Any, *arguments: Any) -> Floats:
-    *rows, coef, direction, pointwise = arguments
-    eta, change = block.matvec(coef), block.matvec(direction)
-    curvature = pointwise(eta, 2, *rows)[2]
-    if curvature.ndim == 1:
-        return np.asarray(block.rmatvec(curvature * change))
-    return np.asarray(block.rmatvec(np.einsum("ijk,ik->ij", curvature, change)))

@@ -152,22 +152,6 @@ def test_hessian_is_the_derivative_of_the_gradient(loss: Loss, penalty: Penalty,
     np.testing.assert_allclose(hessian, expected, rtol=0, atol=difference_error(np.abs(gradient).max()))
 
 
-@curved_losses
-@every_penalty
-@every_storage
-@weighted_or_not
-def test_hessian_product_is_the_hessian_times_a_direction(
-    loss: Loss, penalty: Penalty, storage: str, weighted: bool
-) -> None:
-    problem = make(loss, penalty, storage, weighted=weighted)
-    coef, direction = coefficients(problem), coefficients(problem, seed=1)
-    hessian = problem.expand(coef, order=2).hessian
-    assert hessian is not None
-    expected = (hessian @ direction.ravel()).reshape(coef.shape)
-    found = problem.hessian_product(coef, direction)
-    np.testing.assert_allclose(found, expected, rtol=RELATIVE, atol=RELATIVE * np.abs(expected).max())
-
-
 @every_loss
 @every_penalty
 def test_expansions_agree_across_orders_and_storages(loss: Loss, penalty: Penalty) -> None:
@@ -205,8 +189,6 @@ def test_a_hessian_that_does_not_exist_is_refused_by_the_name_of_the_loss(loss: 
     coef = coefficients(problem)
     with pytest.raises(NeedsError, match=f"the {loss.name} loss has no curvature, so there is no Hessian; use order 1"):
         problem.expand(coef, order=2)
-    with pytest.raises(NeedsError, match=f"the {loss.name} loss has no curvature: .* squared hinge or logistic loss"):
-        problem.hessian_product(coef, coef)
 
 
 # Convexity facts
@@ -370,7 +352,7 @@ def test_one_pass_a_call(loss: Loss, penalty: Penalty, storage: str) -> None:
         lambda: problem.dual(loss.slope(problem.design.take(np.arange(N)) @ coef, problem.y)),
     ]
     if loss.has_curvature:
-        calls += [lambda: problem.expand(coef, order=2), lambda: problem.hessian_product(coef, coef)]
+        calls.append(lambda: problem.expand(coef, order=2))
     for number, call in enumerate(calls, start=1):
         call()
         assert problem.design.passes == number

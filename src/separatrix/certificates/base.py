@@ -1,15 +1,17 @@
-"""Certificates: a claim, the witness that proves it, and `verify`, which re-checks it from the data alone.
+"""Certificates: a claim about a fit, a witness that proves it, and `verify`, which re-checks the proof from the data.
 
-A certificate is plain data: it goes to JSON and back unchanged (floats exactly), and whoever holds it needs no
-solver, only the data, to check it. Verification returns every check made, so that a refusal says which one failed,
-and where.
+A certificate is plain data. It goes to JSON and back unchanged (floats exactly), and checking it takes the data but no
+solver. `verify` returns every check that it made, so that a refusal says which check failed, and where. Malformed
+content raises a CertificateError.
+
+`OneVsRestCertificate` combines the certificates of K classes, each fitted against the rest.
 """
 
 from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import wraps
 from importlib import import_module
@@ -22,20 +24,20 @@ from separatrix.codec import Fields
 from separatrix.errors import CertificateError, SeparatrixError, did_you_mean
 
 FORMAT = 1
-NONSENSE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)  # what malformed content leads to
+MALFORMED = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)  # what malformed content raises
 
 
 @dataclass(frozen=True)
 class Check:
-    """One thing looked at: what it was, whether it holds (None: it could not be checked), and the numbers."""
+    """One check of a certificate: its name, whether it holds (None: it could not be checked), and the numbers."""
 
     name: str
     holds: bool | None
     detail: str
 
     def __str__(self) -> str:
-        word = {True: "holds", False: "FAILS", None: "unchecked"}[self.holds]
-        return f"{word}: {self.name}: {self.detail}"
+        outcome = {True: "holds", False: "FAILS", None: "unchecked"}[self.holds]
+        return f"{outcome}: {self.name}: {self.detail}"
 
 
 @dataclass(frozen=True)
@@ -57,10 +59,10 @@ class Verification:
 
 
 class CertifiedCoef(NamedTuple):
-    """The coefficients (K, p) and intercepts (K,) that a claim is about, and the labels of the classes; None: numbers.
+    """The coefficients (K, p) and intercepts (K,) that a claim is about, and the class labels; None for a regression.
 
-    One score is of the second of two labels against the first. Those of a run are the model's if that keeps one of the
-    weights that `kept` has for the score; where that is empty, they are always.
+    A single score is that of the second of two labels against the first. `kept` lists, for each score, the values of a
+    perceptron's option `keep` under which the model's weights are the certified ones; empty if they always are.
     """
 
     coef: Floats
@@ -72,10 +74,10 @@ class CertifiedCoef(NamedTuple):
 def certified_coef(
     coef: Floats, labels: tuple[Any, ...] | None, *, fit_intercept: bool, kept: tuple[str, ...] = ()
 ) -> CertifiedCoef:
-    """Return coefficients (p,) or (p, K), those of a virtual column first if there is one, as rows of K scores."""
+    """Return coefficients (p,) or (p, K), the intercept first if there is one, with one row per score."""
     rows = np.atleast_2d(coef.T)
     if fit_intercept:
-        intercept = rows[:, :1].sum(axis=1)  # 0 where there is no column at all
+        intercept = rows[:, :1].sum(axis=1)  # 0 if there are no columns
         return CertifiedCoef(rows[:, 1:], intercept, labels, (kept,) * len(rows))
     return CertifiedCoef(rows, np.zeros(len(rows)), labels, (kept,) * len(rows))
 
@@ -88,12 +90,12 @@ class Certificate(ABC):
     @property
     @abstractmethod
     def claim(self) -> str:
-        """What is claimed, in words."""
+        """The claim as a sentence."""
 
     @property
     @abstractmethod
     def verdict(self) -> str:
-        """The claim in a word."""
+        """The claim in a word or two."""
 
     @abstractmethod
     def verify(self, X: Any, y: Any) -> Verification:
@@ -102,15 +104,15 @@ class Certificate(ABC):
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         if "verify" in vars(cls):
-            setattr(cls, "verify", _guarded(cls.verify))  # noqa: B010  # a method, which a plain assignment may not be
+            setattr(cls, "verify", _guarded(cls.verify))  # noqa: B010  # mypy refuses to assign to a method
 
     def certified(self) -> CertifiedCoef | None:
-        """Return the coefficients that the claim is about; None if it is about none, or about no linear scores."""
+        """Return the coefficients that the claim is about; None if it is not about linear scores."""
         return None
 
     @abstractmethod
     def content(self) -> dict[str, Any]:
-        """Return all that the claim rests on, as JSON values."""
+        """Return the statement and its witness as JSON values."""
 
     @classmethod
     @abstractmethod
@@ -128,7 +130,7 @@ class Certificate(ABC):
 
 
 def _guarded(verify: Callable[..., Verification]) -> Callable[..., Verification]:
-    """Return a check that raises a CertificateError where what a certificate contains makes no sense with the data."""
+    """Wrap a `verify` so that content that does not fit the data raises a CertificateError."""
 
     @wraps(verify)
     def checked(certificate: Certificate, *data: Any, **weights: Any) -> Verification:
@@ -136,17 +138,17 @@ def _guarded(verify: Callable[..., Verification]) -> Callable[..., Verification]
             return verify(certificate, *data, **weights)
         except SeparatrixError:
             raise
-        except NONSENSE as problem:
-            words = f"{type(problem).__name__}: {problem}"
+        except MALFORMED as error:
+            cause = f"{type(error).__name__}: {error}"
             raise CertificateError(
-                f"the certificate of {certificate.kind} makes no sense with these data ({words})"
-            ) from problem
+                f"the certificate of {certificate.kind} makes no sense with these data ({cause})"
+            ) from error
 
     return checked
 
 
 _KINDS: dict[str, type[Certificate]] = {}
-# The module that registers each kind; imported when a certificate of that kind is read.
+# The module that registers each kind, imported when a certificate of that kind is read.
 _MODULES = {
     "bias-reduction": "bias_reduction",
     "generative": "generative",
@@ -175,7 +177,7 @@ def register(kind: type[Certificate]) -> type[Certificate]:
 
 
 def certificate_from_dict(data: Mapping[str, Any]) -> Certificate:
-    """Make a certificate from what `to_dict` returned; malformed data raise a CertificateError."""
+    """Make a certificate from the result of `to_dict`; malformed data raise a CertificateError."""
     if not isinstance(data, Mapping):
         raise CertificateError(f"a certificate is a JSON object; this is {type(data).__name__}")
     kind, version = data.get("kind"), data.get("format")
@@ -188,25 +190,31 @@ def certificate_from_dict(data: Mapping[str, Any]) -> Certificate:
 
 
 def _read(make: Callable[[Mapping[str, Any]], Certificate], content: Any) -> Certificate:
-    """Make a certificate, and see that its verdict and its claim can be told."""
+    """Make a certificate; content from which no verdict or claim can be derived is malformed too."""
     try:
-        made = make(Fields(content).values)
-        _ = made.verdict, made.claim
+        certificate = make(Fields(content).values)
+        _ = certificate.verdict, certificate.claim
     except CertificateError:
         raise
-    except KeyError as problem:
-        raise CertificateError(f"malformed certificate: it has no {problem}") from problem
-    except (*NONSENSE, RecursionError) as problem:
-        raise CertificateError(f"malformed certificate: {problem}") from problem
-    return made
+    except KeyError as error:
+        raise CertificateError(f"malformed certificate: it has no {error}") from error
+    except (*MALFORMED, RecursionError) as error:
+        raise CertificateError(f"malformed certificate: {error}") from error
+    return certificate
+
+
+def shared_verdict(parts: Iterable[Certificate]) -> str:
+    """Return the verdict that all parts have, or 'mixed'."""
+    verdicts = {part.verdict for part in parts}
+    return verdicts.pop() if len(verdicts) == 1 else "mixed"
 
 
 @register
 @dataclass(frozen=True)
 class OneVsRestCertificate(Certificate):
-    """One certificate a class, each of that class against the rest.
+    """One certificate per class, each of its class against the rest; the claim is that all parts hold.
 
-    With `indicators` the parts were fitted to labels True for their class and False for the rest.
+    With `indicators` the parts were fitted to labels True (their class) and False (the rest).
     """
 
     kind: ClassVar[str] = "one-vs-rest"
@@ -216,39 +224,37 @@ class OneVsRestCertificate(Certificate):
 
     @property
     def claim(self) -> str:
-        """What is claimed, class by class."""
         return "; ".join(f"{label!r}: {part.claim}" for label, part in zip(self.classes, self.parts, strict=True))
 
     @property
     def verdict(self) -> str:
         """The verdict shared by all classes, or 'mixed'."""
-        verdicts = {part.verdict for part in self.parts}
-        return verdicts.pop() if len(verdicts) == 1 else "mixed"
+        return shared_verdict(self.parts)
 
     def verify(self, X: Any, y: Any, **weights: Any) -> Verification:
-        """Re-check each part on its own class against the rest; `sample_weight` goes to parts that had one."""
+        """Re-check each part; `sample_weight` is passed on to the parts."""
         targets = [np.asarray(y) == label if self.indicators else y for label in self.classes]
         parts = zip(self.parts, targets, strict=True)
-        return Verification(tuple(check for part, own in parts for check in part.verify(X, own, **weights).checks))
+        return Verification(
+            tuple(check for part, labels in parts for check in part.verify(X, labels, **weights).checks)
+        )
 
     def certified(self) -> CertifiedCoef | None:
-        """Return the coefficients of the parts, a score each, if all are about some."""
-        found = [part.certified() for part in self.parts]
-        own = [each for each in found if each is not None and len(each.coef) == 1 and each.labels is not None]
-        if len(own) < len(self.classes) or len({each.coef.shape for each in own}) != 1:
+        """Return one score per part, if every part certifies coefficients."""
+        certified = [part.certified() for part in self.parts]
+        scores = [each for each in certified if each is not None and len(each.coef) == 1 and each.labels is not None]
+        if len(scores) < len(self.classes) or len({each.coef.shape for each in scores}) != 1:
             return None
-        labels = self.classes if self.indicators else tuple((each.labels or ())[-1] for each in own)
-        coef, intercept = np.vstack([each.coef for each in own]), np.concatenate([each.intercept for each in own])
-        return CertifiedCoef(coef, intercept, labels, tuple(each.kept[0] for each in own))
+        labels = self.classes if self.indicators else tuple((each.labels or ())[-1] for each in scores)
+        coef, intercept = np.vstack([each.coef for each in scores]), np.concatenate([each.intercept for each in scores])
+        return CertifiedCoef(coef, intercept, labels, tuple(each.kept[0] for each in scores))
 
     def content(self) -> dict[str, Any]:
-        """Return the classes and their parts as JSON values."""
         parts = [part.to_dict() for part in self.parts]
         return {"classes": list(self.classes), "indicators": self.indicators, "parts": parts}
 
     @classmethod
     def from_content(cls, content: Mapping[str, Any]) -> Self:
-        """Make a certificate from its content."""
         parts = tuple(certificate_from_dict(part) for part in content["parts"])
         fields = Fields(content)
         return cls(fields.labels("classes"), parts, fields.flag("indicators"))

@@ -1,11 +1,14 @@
-"""The likelihood of a logistic model times Jeffreys' prior (Firth 1993), and what certifies its maximum.
+"""Firth's bias reduction: the logistic likelihood times Jeffreys' prior, and the certificate of a stationary point.
 
     ℓ*(w) = Σ sᵢ log σ(yᵢ w·xᵢ) + ½ log det I(w),          I(w) = Σ sᵢ πᵢ(1 − πᵢ) xᵢ xᵢᵗ,  πᵢ = σ(w·xᵢ)
     ∇ℓ*(w) = Σ (sᵢ (tᵢ − πᵢ) + hᵢ (½ − πᵢ)) xᵢ             hᵢ = sᵢ πᵢ(1 − πᵢ) xᵢᵗ I⁻¹ xᵢ,  tᵢ = 1 for yᵢ = 1, else 0
 
-It has a maximum on any data of full rank, separated or not. At it the gradient is 0: ½ ∇ᵗ I⁻¹ ∇ measures, in units of
-the log-likelihood and in any units of the columns, how far from it a point is, to second order. That says stationary,
-not largest: ℓ* need not be concave. Cost: two passes a point.
+On data of full rank ℓ* has a maximum, separated or not, where its gradient is 0. The certificate states ½ ∇ᵗ I⁻¹ ∇:
+to second order the distance from a stationary point in units of the log-likelihood, whatever the units of the columns.
+It does not state that the point is the global maximum: ℓ* need not be concave.
+
+Cost: two passes per point. Fails on columns that are linearly dependent, with a DataError that names them.
+Reference: Firth, Bias reduction of maximum likelihood estimates (1993).
 """
 
 from __future__ import annotations
@@ -28,13 +31,13 @@ from separatrix.losses.margin import Logistic
 from separatrix.numerics import sigmoid
 from separatrix.problem import Problem
 
-SLACK = 1e-8  # relative: what recomputing a sum of many rows may change
-NAMED = 5  # columns that an error lists
-RANK_TOLERANCE = 1e-13  # of the diagonal 1, in columns of equal scale: a pivot below counts as 0
+SLACK = 1e-8  # relative rounding error of a sum over many rows
+MAX_LISTED = 5  # columns that an error names
+RANK_TOLERANCE = 1e-13  # relative to the diagonal, columns of equal scale: smaller pivots count as 0
 
 
 class JeffreysPoint(NamedTuple):
-    """At some coefficients: ℓ, ℓ*, the gradient of ℓ*, the information I and a root R of its inverse, RᵗR = I⁻¹."""
+    """ℓ, ℓ*, the gradient of ℓ*, the information I and a root R of its inverse (RᵗR = I⁻¹) at some coefficients."""
 
     loglik: float
     penalised: float
@@ -55,9 +58,9 @@ class JeffreysPoint(NamedTuple):
 
 
 def jeffreys_point(problem: Problem, coef: Floats) -> JeffreysPoint:
-    """Return ℓ* and its derivatives at coefficients of an unpenalised logistic problem, in two passes."""
+    """Return ℓ* and its derivatives at some coefficients of an unpenalised logistic problem, in two passes."""
     expansion = problem.expand(coef, 2)
-    assert expansion.gradient is not None  # order 2 has both
+    assert expansion.gradient is not None
     assert expansion.hessian is not None
     information = problem.total_weight * expansion.hessian
     scale = np.sqrt(np.maximum(np.diag(information), np.finfo(np.float64).tiny))
@@ -71,13 +74,13 @@ def jeffreys_point(problem: Problem, coef: Floats) -> JeffreysPoint:
 
 
 def _factor(matrix: Floats, names: Any) -> Floats:
-    """Return the lower Cholesky factor; columns that depend on others raise a DataError that names them."""
+    """Return the lower Cholesky factor; linearly dependent columns raise a DataError that names them."""
     factor, failed = scipy.linalg.lapack.dpotrf(matrix, lower=1, clean=1)
     if failed == 0 and float(np.diag(factor).min()) ** 2 > RANK_TOLERANCE:
         return np.asarray(factor)
     _, pivots, rank, _ = scipy.linalg.lapack.dpstrf(matrix, tol=RANK_TOLERANCE, lower=1)
     aliased = [str(names[place - 1]) for place in sorted(pivots[rank:].tolist())]
-    listed = ", ".join(map(repr, aliased[:NAMED])) + (", …" if len(aliased) > NAMED else "")
+    listed = ", ".join(map(repr, aliased[:MAX_LISTED])) + (", …" if len(aliased) > MAX_LISTED else "")
     raise DataError(
         f"the information is singular: {listed or 'some column'} can be made of other columns, or its probabilities are"
         " all 0 or 1; bias reduction needs columns that are independent, so drop it"
@@ -96,7 +99,7 @@ def _leverage_sums(block: Block, *arguments: Any) -> Floats:
 @register
 @dataclass(frozen=True)
 class BiasReductionCertificate(Certificate):
-    """Coefficients, the intercept's first, at which ℓ* is stationary; `distance` is ½ ∇ᵗ I⁻¹ ∇ there."""
+    """Coefficients (the intercept first) at which ℓ* is stationary; `distance` is ½ ∇ᵗ I⁻¹ ∇ there."""
 
     kind: ClassVar[str] = "bias-reduction"
     coef: Floats
@@ -114,7 +117,6 @@ class BiasReductionCertificate(Certificate):
 
     @property
     def claim(self) -> str:
-        """What is claimed, in words."""
         near = f"about {self.distance:.2g} below a maximum of it"
         return f"the likelihood times Jeffreys' prior has logarithm {self.penalised:.10g}, {near}"
 
@@ -125,16 +127,16 @@ class BiasReductionCertificate(Certificate):
             problem, centre = problem.centred()
             coef = self.coef.copy()
             coef[:1] += centre @ coef[1:] if len(centre) else 0.0
-            found = jeffreys_point(problem, coef)
-        except DataError as trouble:
-            return Verification((Check("data", False, str(trouble)),))
-        same = math.isclose(found.loglik, self.loglik, rel_tol=SLACK, abs_tol=SLACK)
-        both = same and math.isclose(found.penalised, self.penalised, rel_tol=SLACK, abs_tol=SLACK)
-        still = found.distance <= max(2.0 * self.distance, SLACK * SLACK * max(abs(found.penalised), 1.0))
+            point = jeffreys_point(problem, coef)
+        except DataError as error:
+            return Verification((Check("data", False, str(error)),))
+        same_loglik = math.isclose(point.loglik, self.loglik, rel_tol=SLACK, abs_tol=SLACK)
+        same_value = same_loglik and math.isclose(point.penalised, self.penalised, rel_tol=SLACK, abs_tol=SLACK)
+        stationary = point.distance <= max(2.0 * self.distance, SLACK * SLACK * max(abs(point.penalised), 1.0))
         return Verification(
             (
-                Check("likelihood", both, f"measured {found.penalised:.17g}, claimed {self.penalised:.17g}"),
-                Check("stationary", still, f"{found.distance:.3g} from a maximum, claimed {self.distance:.3g}"),
+                Check("likelihood", same_value, f"measured {point.penalised:.17g}, claimed {self.penalised:.17g}"),
+                Check("stationary", stationary, f"{point.distance:.3g} from a maximum, claimed {self.distance:.3g}"),
             )
         )
 
@@ -142,23 +144,20 @@ class BiasReductionCertificate(Certificate):
         design, labels = make_design(X, intercept=self.fit_intercept), np.asarray(y)
         if design.shape[1] != len(self.coef):
             raise DataError(f"X has {design.shape[1]} columns, intercept included; the fit had {len(self.coef)}")
-        strangers = ~np.isin(labels, np.asarray(self.labels))
-        if len(labels) != design.shape[0] or strangers.any():
+        unknown = ~np.isin(labels, np.asarray(self.labels))
+        if len(labels) != design.shape[0] or unknown.any():
             raise DataError(f"y must be {design.shape[0]} labels of {list(self.labels)}")
         weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
         return Problem(design, np.where(labels == self.labels[1], 1.0, -1.0), Logistic(), weights=weights)
 
     def certified(self) -> CertifiedCoef:
-        """Return the coefficients that the claim is about."""
         return certified_coef(self.coef, self.labels, fit_intercept=self.fit_intercept)
 
     def content(self) -> dict[str, Any]:
-        """Return all that the claim rests on, as JSON values."""
         return {**vars(self), "coef": self.coef.tolist(), "labels": list(self.labels)}
 
     @classmethod
     def from_content(cls, content: Mapping[str, Any]) -> Self:
-        """Make a certificate from its content."""
         fields = Fields(content)
         numbers = {name: fields.number(name) for name in ("loglik", "penalised", "distance", "tolerance")}
         coef, fit_intercept = fields.numbers("coef"), fields.flag("fit_intercept")

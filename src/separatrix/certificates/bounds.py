@@ -1,14 +1,14 @@
-"""How far from optimal: a point of the dual, made feasible, bounds the least value of the objective from below.
+"""An upper bound on the suboptimality of coefficients: the duality gap at a feasible dual point.
 
     gap = P(w) − D(α) ≥ P(w) − min P,        α = the slopes of the loss at w, moved to where D is finite
 
-Coefficients without a penalty (the intercept; all of them at strength 0) ask that Σ sᵢ αᵢ xᵢⱼ = 0: the slopes are
-moved along the loss's curvature until it holds (a Newton step's worth, so the gap is quadratic in the gradient), or,
-of a loss without curvature, by shrinking the heavier class. Under an L1 penalty they are scaled into its box. A
-solver that has a better dual point hands it over.
+Feasibility: each unpenalised coefficient (the intercept; at strength 0 all of them) needs Σ sᵢ αᵢ xᵢⱼ = 0. The slopes
+are moved along the loss's curvature to where that holds, as far as a Newton step would move them, so that the gap is
+quadratic in the gradient. For a loss without curvature, the slopes of one class are scaled down instead. Under an L1
+penalty the slopes are scaled into its box. A solver that has a better dual point can supply it.
 
-Cost: two passes; where many coefficients are free one more and a Gram matrix. Of one score a row nothing is kept by
-row. Where no feasible point is found the bound is 0, below which no objective can fall.
+Cost: two passes; with several unpenalised coefficients one more, and a Hessian. With one score per row no array of n
+numbers is stored. If no feasible point is found, the lower bound is 0: losses and penalties are never negative.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from separatrix.design.base import Block, add_each
 from separatrix.numerics import semidefinite_solver, solve_semidefinite
 from separatrix.problem import Problem
 
-BALANCED = 1e-9  # relative to the sum of sizes: an equality constraint that floats can be said to meet
-MAX_FREE = 3000  # free coefficients beyond which their Gram matrix is not formed
-MOST_CURVATURES = 2**28  # numbers, two gigabytes: those of more rows and classes are not held at once
-ROUNDS = 2  # of moving the slopes: the second takes out what the first left by rounding
+BALANCED = 1e-9  # relative to the size of the terms: an equality constraint that counts as met
+MAX_COEFFICIENTS = 3000  # beyond, the Hessian is not formed
+MAX_CURVATURES = 2**28  # numbers (2 GB) of the per-row curvature matrices that are stored at once
+ROUNDS = 2  # Newton steps of the slopes; the second removes the rounding error of the first
 
 
 @dataclass(frozen=True)
 class DualBound:
-    """The objective at some coefficients, a lower bound on its least value, and how well its equalities hold."""
+    """The objective at some coefficients, a lower bound on its minimum, and the residual of the dual equalities."""
 
     primal: float
     dual: float
@@ -41,27 +41,27 @@ class DualBound:
 
     @property
     def gap(self) -> float:
-        """How far from optimal the coefficients can be, at most."""
+        """An upper bound on the suboptimality."""
         return max(self.primal - self.dual, 0.0)
 
     @property
     def relative_gap(self) -> float:
-        """The gap relative to the objective, or to `scale` where that is larger."""
+        """The gap relative to the larger of the objective and `scale`."""
         return self.gap / max(abs(self.primal), self.scale)
 
 
 def dual_bound(problem: Problem, coef: Floats, slopes: Floats | None = None, *, wanted: float = 0.0) -> DualBound:
-    """Return the gap of some coefficients, by the slopes of the loss there or, where given, a solver's own.
+    """Return the duality gap of some coefficients, from the slopes of the loss there or from a solver's own slopes.
 
-    A relative gap of `wanted` is good enough to stop at the cheapest dual point; otherwise the best one is made.
+    The cheapest dual point is returned if its relative gap is at most `wanted`; otherwise the best one.
     """
     if slopes is None and _can_fuse(problem):
-        few = _has_few_free(problem)
-        if few and (bound := _shifted_bound(problem, coef)).relative_gap <= wanted:
+        intercept_only = _only_intercept_free(problem)
+        if intercept_only and (bound := _shifted_bound(problem, coef)).relative_gap <= wanted:
             return bound
-        if problem.penalty.smooth and coef.size <= MAX_FREE:
+        if problem.penalty.smooth and coef.size <= MAX_COEFFICIENTS:
             bound = _newton_bound(problem, coef, wanted)
-            if bound.dual > 0.0 or not few:
+            if bound.dual > 0.0 or not intercept_only:
                 return bound
     eta = problem.design.matvec(coef)
     primal = problem.mean(problem.loss.value(eta, problem.y)) + problem.penalty.value(coef, problem.penalty_weights)
@@ -79,71 +79,68 @@ def dual_bound(problem: Problem, coef: Floats, slopes: Floats | None = None, *, 
 
 
 def _can_fuse(problem: Problem) -> bool:
-    """Tell whether passes that keep nothing will do: one score a row, a curvature, no box."""
+    """Return whether sums over blocks suffice: one score per row, a loss with curvature, and no L1 box."""
     boxed = problem.penalty.absolute > 0.0 and problem.penalty.quadratic == 0.0
     return problem.loss.target != "classes" and problem.loss.has_curvature and not boxed
 
 
-def _has_few_free(problem: Problem) -> bool:
-    """Tell whether nothing is free but, at most, the intercept."""
+def _only_intercept_free(problem: Problem) -> bool:
+    """Return whether every coefficient but the intercept is penalised."""
     free = int(problem.free.sum())
     return free == 0 or (free == 1 and problem.design.virtual)
 
 
 def _shifted_bound(problem: Problem, coef: Floats) -> DualBound:
-    """Return the bound in two passes: sums to find the shift along the curvature, then the dual at shifted slopes."""
+    """Return the bound in two passes: one to find the shift along the curvature, one for the dual at shifted slopes."""
     sums = problem.design.fold(_loss_sums, coef, problem.pointwise, rows=problem.rows, combine=add_each)
     value, slope, mass = sums
     primal = value / problem.total_weight + problem.penalty.value(coef, problem.penalty_weights)
-    moved = _moved(problem, coef, slope / mass if problem.free.any() and mass > 0.0 else 0.0)
+    point = _dual_point(problem, coef, slope / mass if problem.free.any() and mass > 0.0 else 0.0)
     residual = 0.0
     if problem.free.any():
-        residual = abs(float(moved.dual_coef[0])) / max(moved.size, np.finfo(np.float64).tiny)
-    return _bound(problem, primal, moved, residual)
+        residual = abs(float(point.dual_coef[0])) / max(point.size, np.finfo(np.float64).tiny)
+    return _bound(problem, primal, point, residual)
 
 
 def _newton_bound(problem: Problem, coef: Floats, wanted: float) -> DualBound:
-    """Return the bound at slopes moved to where a Newton step would take them: where dual and primal point agree.
-
-    Each round takes out what the one before left by rounding; none is gone beyond the gap that is wanted.
-    """
-    here = problem.expand(coef, order=2)
-    assert here.gradient is not None
-    assert here.hessian is not None
-    curvature, solve = problem.penalty.curvature(problem.penalty_weights), semidefinite_solver(here.hessian)
-    change, off = np.zeros(len(coef)), here.gradient
+    """Return the bound at slopes moved as by a Newton step, in up to `ROUNDS` rounds, until the gap is as wanted."""
+    expansion = problem.expand(coef, order=2)
+    assert expansion.gradient is not None
+    assert expansion.hessian is not None
+    curvature, solve = problem.penalty.curvature(problem.penalty_weights), semidefinite_solver(expansion.hessian)
+    change, residual = np.zeros(len(coef)), expansion.gradient
     for _ in range(ROUNDS):
-        change = change + solve(off)
-        moved = _moved(problem, coef, change)
-        bound = _bound(problem, here.value, moved, _imbalance(problem, moved.size, moved.dual_coef))
+        change = change + solve(residual)
+        point = _dual_point(problem, coef, change)
+        bound = _bound(problem, expansion.value, point, _imbalance(problem, point.size, point.dual_coef))
         if bound.relative_gap <= wanted:
             return bound
-        off = curvature * (coef - change) - moved.dual_coef
+        residual = curvature * (coef - change) - point.dual_coef
     return bound
 
 
-class _Moved(NamedTuple):
-    """The sums over all rows at slopes that were moved: the mean of the conjugate, the dual point, the slopes' size."""
+class _DualPoint(NamedTuple):
+    """Means over the rows at moved slopes: the conjugate, the dual coefficients, and the root mean square slope."""
 
     conjugate: float
     dual_coef: Floats
     size: float
 
 
-def _moved(problem: Problem, coef: Floats, change: float | Floats) -> _Moved:
-    """Return the sums at slopes moved along the curvature as if the coefficients, or all scores, were less by this."""
+def _dual_point(problem: Problem, coef: Floats, change: float | Floats) -> _DualPoint:
+    """Return the point whose slopes are moved along the curvature by minus a change of the coefficients or scores."""
     fold, total = problem.design.fold, problem.total_weight
     with np.errstate(invalid="ignore", over="ignore"):
         conjugate, sums, squares = fold(_dual_sums, coef, problem.loss, change, rows=problem.rows, combine=add_each)
-    return _Moved(conjugate / total, -sums / total, math.sqrt(squares / total))
+    return _DualPoint(conjugate / total, -sums / total, math.sqrt(squares / total))
 
 
-def _bound(problem: Problem, primal: float, moved: _Moved, residual: float) -> DualBound:
-    """Return the bound of a dual point, 0 where it is not feasible; what its equalities miss is taken off it."""
-    if not residual <= BALANCED or not math.isfinite(moved.conjugate):
+def _bound(problem: Problem, primal: float, point: _DualPoint, residual: float) -> DualBound:
+    """Return the bound of a dual point, 0 if it is infeasible; its free coefficients count as exactly 0."""
+    if not residual <= BALANCED or not math.isfinite(point.conjugate):
         return DualBound(primal, 0.0, problem.least_scale, residual)
-    balanced = np.where(problem.free, 0.0, moved.dual_coef)
-    dual = -moved.conjugate - problem.penalty.conjugate(balanced, problem.penalty_weights)
+    balanced = np.where(problem.free, 0.0, point.dual_coef)
+    dual = -point.conjugate - problem.penalty.conjugate(balanced, problem.penalty_weights)
     return DualBound(primal, max(dual, 0.0), problem.least_scale, residual)
 
 
@@ -163,21 +160,21 @@ def _dual_sums(block: Block, *arguments: Any) -> tuple[float, Floats, float]:
 
 
 def _balance(problem: Problem, coef: Floats, eta: Floats, slopes: Floats) -> Floats:
-    """Move slopes to where the free coefficients' equalities hold, if that can be done inside the loss's domain."""
-    only_ones = problem.design.virtual and problem.free.sum() == 1
-    curved = problem.loss.has_curvature and len(eta) * (coef.size // len(coef)) ** 2 <= MOST_CURVATURES
-    if curved and problem.penalty.smooth and coef.size <= MAX_FREE:
+    """Move slopes to where the equalities of the free coefficients hold, if that stays in the conjugate's domain."""
+    only_intercept = problem.design.virtual and problem.free.sum() == 1
+    curved = problem.loss.has_curvature and len(eta) * (coef.size // len(coef)) ** 2 <= MAX_CURVATURES
+    if curved and problem.penalty.smooth and coef.size <= MAX_COEFFICIENTS:
         moved = _move_by_columns(problem, coef, eta, slopes)
         if np.isfinite(problem.loss.conjugate(moved, problem.y)).all():
             return moved
-    if curved and only_ones:
-        moved = _move_by_ones(problem, eta, _move_by_ones(problem, eta, slopes))
+    if curved and only_intercept:
+        moved = _move_by_intercept(problem, eta, _move_by_intercept(problem, eta, slopes))
         if np.isfinite(problem.loss.conjugate(moved, problem.y)).all():
             return moved
-    return _shrink_heavier_class(problem, slopes) if only_ones and slopes.ndim == 1 else slopes
+    return _shrink_heavier_class(problem, slopes) if only_intercept and slopes.ndim == 1 else slopes
 
 
-def _move_by_ones(problem: Problem, eta: Floats, slopes: Floats) -> Floats:
+def _move_by_intercept(problem: Problem, eta: Floats, slopes: Floats) -> Floats:
     """Move slopes along the curvature so that their weighted sum is 0."""
     curvature = np.asarray(problem.loss.curvature(eta, problem.y))
     total, mass = problem.mean(slopes), problem.mean(curvature)
@@ -187,29 +184,28 @@ def _move_by_ones(problem: Problem, eta: Floats, slopes: Floats) -> Floats:
 
 
 def _move_by_columns(problem: Problem, coef: Floats, eta: Floats, slopes: Floats) -> Floats:
-    """Move slopes along the curvature to where a Newton step would take them: where dual and primal point agree."""
+    """Move slopes along the curvature as by a Newton step of all coefficients."""
     p, outputs = problem.design.shape[1], coef.size // len(coef)
     curvature = np.asarray(problem.loss.curvature(eta, problem.y))
     penalty = np.repeat(problem.penalty.curvature(problem.penalty_weights), outputs)
     hessian = problem.mean_hessian(curvature) + np.diag(penalty)
     target, moved = coef.reshape(-1), slopes
     for _ in range(ROUNDS):
-        off = penalty * target - problem.dual_coef(moved).reshape(-1)
-        change = solve_semidefinite(hessian, off, outputs)
+        residual = penalty * target - problem.dual_coef(moved).reshape(-1)
+        change = solve_semidefinite(hessian, residual, outputs)
         target = target - change
-        moved = moved - _along(curvature, problem.design.matvec(change.reshape(p, outputs)))
+        moved = moved - _curvature_product(curvature, problem.design.matvec(change.reshape(p, outputs)))
     return moved
 
 
-def _along(curvature: Floats, change: Floats) -> Floats:
-    """Return the curvature of each row times the change of its scores."""
+def _curvature_product(curvature: Floats, change: Floats) -> Floats:
     if curvature.ndim == 1:
         return np.asarray(curvature * change[:, 0])
     return np.asarray(np.einsum("ijk,ik->ij", curvature, change))
 
 
 def _shrink_heavier_class(problem: Problem, slopes: Floats) -> Floats:
-    """Scale down the slopes of one class so that the weighted sum of all is 0."""
+    """Scale down the slopes of one sign so that the weighted sum of all is 0."""
     positive = slopes > 0.0
     up, down = problem.mean(np.where(positive, slopes, 0.0)), -problem.mean(np.where(positive, 0.0, slopes))
     if up > down:
@@ -218,39 +214,39 @@ def _shrink_heavier_class(problem: Problem, slopes: Floats) -> Floats:
 
 
 def _scale_into_box(problem: Problem, slopes: Floats, dual_coef: Floats) -> tuple[Floats, Floats]:
-    """Scale slopes so that the L1 box holds; of the scales that do, one at which the dual is largest."""
+    """Scale slopes into the L1 box, at a scale that makes the dual large."""
     limits = problem.penalty.absolute * problem.penalty_weights
     boxed = (limits > 0.0) & (problem.penalty.quadratic * problem.penalty_weights == 0.0)
     if not boxed.any():
         return slopes, dual_coef
     sizes = np.abs(dual_coef[boxed]).reshape(boxed.sum(), -1).max(axis=1)
     with np.errstate(divide="ignore"):
-        most = float(np.min(limits[boxed] / sizes)) * (1.0 - 4.0 * float(np.finfo(np.float64).eps))
-    scale = min(most, _best_scale(problem, slopes, min(most, 1.0)))
+        largest = float(np.min(limits[boxed] / sizes)) * (1.0 - 4.0 * float(np.finfo(np.float64).eps))
+    scale = min(largest, _best_scale(problem, slopes, min(largest, 1.0)))
     return slopes * scale, dual_coef * scale
 
 
 def _best_scale(problem: Problem, slopes: Floats, scale: float) -> float:
-    """Return the scale at the vertex of the parabola through the dual at 0, scale/2 and scale."""
-    none, half, whole = (-problem.mean(problem.loss.conjugate(t * slopes, problem.y)) for t in (0.0, scale / 2, scale))
-    bend = none - 2.0 * half + whole
+    """Return the vertex of the parabola through the dual at the scales 0, scale/2 and scale."""
+    zero, half, full = (-problem.mean(problem.loss.conjugate(t * slopes, problem.y)) for t in (0.0, scale / 2, scale))
+    bend = zero - 2.0 * half + full
     if not math.isfinite(bend) or bend >= 0.0:
         return scale
-    return max(scale / 2 * (1.0 - (whole - none) / (2.0 * bend)), 0.0) if problem.loss.target == "numbers" else scale
+    return max(scale / 2 * (1.0 - (full - zero) / (2.0 * bend)), 0.0) if problem.loss.target == "numbers" else scale
 
 
 def _residual(problem: Problem, slopes: Floats, dual_coef: Floats) -> float:
-    """Return how far the free equalities are from holding, relative to the sizes that should cancel."""
+    """Return the residual of the free equalities relative to the size of the terms that should cancel."""
     size = math.sqrt(float(problem.mean((slopes * slopes).reshape(len(slopes), -1).sum(axis=1))))
     return _imbalance(problem, size, dual_coef)
 
 
 def _imbalance(problem: Problem, size: float, dual_coef: Floats) -> float:
-    """Return how far the free equalities are from holding at slopes of some size."""
+    """Return the residual of the free equalities, relative to slopes of a root mean square `size`."""
     if not problem.free.any():
         return 0.0
     radius = np.sqrt(problem.column_squares[problem.free])
-    off = np.abs(dual_coef[problem.free]).reshape(len(radius), -1).max(axis=1)
+    errors = np.abs(dual_coef[problem.free]).reshape(len(radius), -1).max(axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
-        relative = np.where(off == 0.0, 0.0, off / (radius * size))
+        relative = np.where(errors == 0.0, 0.0, errors / (radius * size))
     return float(relative.max())

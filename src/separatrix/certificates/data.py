@@ -1,6 +1,7 @@
-"""The labels of a certificate's data as signs ±1, with what does not fit refused by its row.
+"""The data given to `verify`: shape, labels and finiteness checked against the certificate, labels as signs ±1.
 
-The data of a kernel's certificate: rows as they are, finite and in the fit's shape; whether the kernel is one.
+Data that do not fit raise a DataError that names the row or the shape. For kernels also: a bound on the rounding of
+scores, and a check on a sample of rows that the kernel matrix is positive semidefinite.
 """
 
 from __future__ import annotations
@@ -19,9 +20,12 @@ from separatrix.design.kernels import Kernel, Precomputed
 from separatrix.design.row_source import array_of
 from separatrix.errors import DataError
 
+SAMPLE_ROWS = 1000  # rows on which the kernel matrix is shown to be positive semidefinite
+NEGATIVE = {4: 1e-5, 8: 1e-8}  # by bytes per number: rounding error of eigenvalues relative to the largest
+
 
 def signs_of(y: Any, labels: tuple[Any, Any], rows: int, *, whose: str = "fit") -> Floats:
-    """Return +1 for the second label and −1 for the first (None: any other); strangers raise a DataError."""
+    """Return +1 for the second label, −1 for the first (None: any other); an unknown label raises a DataError."""
     values, (negative, positive) = np.asarray(y), labels
     if values.shape != (rows,):
         raise DataError(f"y has shape {values.shape} where {rows} labels are needed")
@@ -38,7 +42,7 @@ def signs_of(y: Any, labels: tuple[Any, Any], rows: int, *, whose: str = "fit") 
 def fitted_rows(
     X: Any, y: Any, labels: tuple[Any, Any], shape: tuple[int, int], fit_intercept: bool
 ) -> tuple[Design, Floats]:
-    """Return data as a design and signs ±1; data of another shape than the fit's, or not finite, raise a DataError."""
+    """Return a design and signs ±1; entries that are not finite, or another shape than the fit's, raise a DataError."""
     design = make_design(X, intercept=fit_intercept)
     if design.shape != shape:
         raise DataError(f"X has shape {design.shape}, intercept included; the fit had {shape}")
@@ -47,15 +51,10 @@ def fitted_rows(
     return design, signs
 
 
-SAMPLED = 1000  # rows on which a kernel is shown to be an inner product
-# Relative to the largest: an eigenvalue this far below 0 is below 0, of a matrix of so many bytes a number.
-NEGATIVE = {4: 1e-5, 8: 1e-8}
-
-
 def kernel_data(
     X: Any, y: Any, labels: tuple[Any, Any], shape: tuple[int, int], kernel: Kernel
 ) -> tuple[Any, Floats, Kernel]:
-    """Return rows by rows, signs ±1 and the kernel; another shape than the fit's, or a NaN, raises a DataError."""
+    """Return rows, signs ±1 and the kernel with its parameters; a shape other than the fit's raises a DataError."""
     design = make_design(X, intercept=False)
     if design.shape != shape:
         raise DataError(f"X has shape {design.shape}; the fit had {shape}")
@@ -69,30 +68,30 @@ def kernel_data(
 
 def kernel_among(kernel: Kernel, X: Any, rows: Ints) -> Floats:
     """Return the kernel matrix of some rows among themselves, (k, k)."""
-    some = select_rows(kernel, X, rows).astype(np.float64, copy=False)
+    selected = select_rows(kernel, X, rows).astype(np.float64, copy=False)
     if isinstance(kernel, Precomputed):
-        return np.asarray(some if isinstance(some, np.ndarray) else some.toarray())
-    return KernelAgainst(kernel, some)(some)
+        return np.asarray(selected if isinstance(selected, np.ndarray) else selected.toarray())
+    return KernelAgainst(kernel, selected)(selected)
 
 
 def score_rounding(coef: Floats, radius: float, columns: int) -> float:
-    """Return how far a float Σ cⱼ k(x, xⱼ) of rows within a radius, of so many columns, can be from the truth."""
+    """Return a bound on the rounding error of Σ cⱼ k(x, xⱼ) for rows of p columns within a radius."""
     return EPSILON * (int(np.count_nonzero(coef)) + columns + 2) * radius**2 * float(np.abs(coef).sum())
 
 
 def most_negative(kernel: Kernel, X: Any) -> tuple[float, int]:
-    """Return the least eigenvalue of the kernel over the largest, and on how many rows, an even sample of them."""
+    """Return the least eigenvalue of the kernel matrix over the largest, and the number of rows sampled for it."""
     n = X.shape[0]
-    rows = np.arange(n) if n <= SAMPLED else np.linspace(0, n - 1, SAMPLED).astype(np.int64)
+    rows = np.arange(n) if n <= SAMPLE_ROWS else np.linspace(0, n - 1, SAMPLE_ROWS).astype(np.int64)
     values = scipy.linalg.eigvalsh(kernel_among(kernel, X, rows))
     return float(values[0] / max(abs(values[-1]), np.finfo(np.float64).tiny)), len(rows)
 
 
 def check_inner_product(kernel: Kernel, X: Any) -> list[Check]:
-    """Return a check that the kernel is an inner product on these rows, none where it always is one."""
+    """Return a check that the kernel is an inner product on these rows; no check if it always is one."""
     if kernel.is_inner_product and not isinstance(kernel, Precomputed):
         return []
     least, rows = most_negative(kernel, X)
-    held = least >= -NEGATIVE[4 if X.dtype == np.float32 else 8]
-    words = f"the least eigenvalue is {least:.3g} of the largest, on {rows:,} of {X.shape[0]:,} rows"
-    return [Check("inner product", None if rows < X.shape[0] and held else held, words)]
+    holds = least >= -NEGATIVE[4 if X.dtype == np.float32 else 8]
+    detail = f"the least eigenvalue is {least:.3g} of the largest, on {rows:,} of {X.shape[0]:,} rows"
+    return [Check("inner product", None if rows < X.shape[0] and holds else holds, detail)]

@@ -1,16 +1,17 @@
-"""Which coefficients of a likelihood without maximum stay finite, and which run off to where, proved.
+"""Coefficients of separated data: which have a finite estimate and which diverge, with a proof for each.
 
-A likelihood runs off along the directions v with z·v ≥ 0 on all rays. These are 0 on the rays left, so they lie in the
-span of the relations that hold there (in the whole space, if none is left). A coefficient j is
+The likelihood of separated data increases along every direction of recession v, z·v ≥ 0 on all rays z. Such a v is 0
+on the rays that overlap, so it lies in the span of the relations that hold on them (in the whole space if no rays
+overlap). Coefficient j is
 
-    aliased        if a relation that holds on *every* ray has it: the data do not tell it from others
-    finite         if no relation on the rays left has it: vⱼ = 0 for every such v
+    aliased        if it occurs in a relation that holds on *every* ray: the data do not identify it
+    finite         if it occurs in no relation on the overlapping rays: vⱼ = 0 for every such v
     +inf, -inf     if vⱼ has one sign for all v: ±vⱼ = Σ μ z·v with μ ≥ 0 on a few rays, checked on each relation
-    not estimable  if the sign depends on the direction: some v, an `opposite`, has it other than w has
-    diverges       if the sign was not worked out
+    not estimable  if its sign depends on the direction: some v, an `opposite`, has another sign than w there
+    diverges       if its sign was not worked out
 
-How many independent directions there are is the rank of all rays less that of the rays left; rays that span all, by
-elimination modulo a prime, and the aliases, which bound the rank from above, settle the first.
+The number of independent directions is the rank of all rays less the rank of the overlapping rays. The rank of all
+rays is proved by rays that are independent modulo a prime (a lower bound) and by the aliases (an upper bound).
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from separatrix.codec import Fields
 
 @dataclass(frozen=True)
 class SignProof:
-    """Rays and multipliers ≥ 0 with sign · vⱼ = Σ μ z·v for every direction v."""
+    """Rays and multipliers ≥ 0 with sign·vⱼ = Σ μ z·v for every direction of recession v."""
 
     sign: int
     places: tuple[int, ...]
@@ -40,7 +41,7 @@ class SignProof:
 
 @dataclass(frozen=True)
 class Divergence:
-    """Rays that span all, relations that hold on all, directions of other signs, and proofs of signs by column."""
+    """Rays that span all rays, relations on all rays, opposite directions, and proofs of signs by column."""
 
     spanning: tuple[int, ...]
     aliases: tuple[Relation, ...]
@@ -48,7 +49,7 @@ class Divergence:
     signs: dict[int, SignProof]
 
     def statuses(self, weights: Sequence[Fraction], relations: Sequence[Relation] | None) -> tuple[str, ...]:
-        """Return a status for each coefficient; `relations` hold on the rays left, None if none is left."""
+        """Return a status for each coefficient; `relations` hold on the overlapping rays, None if there are none."""
         aliased = {column for alias in self.aliases for column, value in alias.items() if value}
         moving = set(range(len(weights)))
         if relations is not None:
@@ -67,7 +68,7 @@ class Divergence:
         return "diverges"
 
     def checks(self, rays: Rays, places: Indices, relations: Sequence[Relation] | None) -> list[Check]:
-        """Check all of it for the rays in some places."""
+        """Check rank, opposites and signs for the rays in some places."""
         return [
             self._span_check(rays, places),
             self._opposite_check(rays, places),
@@ -103,16 +104,15 @@ class Divergence:
             known = 0 <= column < rays.width and np.isin(chosen, places).all()
             if not known or len(chosen) != len(proof.multipliers) or any(value < 0 for value in proof.multipliers):
                 return Check("signs", False, f"the proof of the sign of column {column} does not fit the data")
-            taken = rays.take(chosen).tolist()
+            selected = rays.take(chosen).tolist()
             for vector in basis:
-                products = [_exact_product(ray, vector) for ray in taken]
+                products = [_exact_product(ray, vector) for ray in selected]
                 total = sum((m * x for m, x in zip(proof.multipliers, products, strict=True)), Fraction(0))
                 if total != proof.sign * vector[column] or proof.sign not in {-1, 1}:
                     return Check("signs", False, f"the sign of column {column} does not follow from its rows")
         return Check("signs", True, f"{len(self.signs)} signs follow from their rows, exactly")
 
     def content(self) -> dict[str, Any]:
-        """Return it as JSON values."""
         return {
             "spanning": list(self.spanning),
             "aliases": [{str(j): to_number(c) for j, c in alias.items()} for alias in self.aliases],
@@ -129,7 +129,6 @@ class Divergence:
 
     @classmethod
     def from_content(cls, content: Mapping[str, Any]) -> Self:
-        """Make it from its content."""
         return cls(
             tuple(Fields(content, "divergence").places("spanning").tolist()),
             tuple({int(j): from_number(c) for j, c in alias.items()} for alias in content["aliases"]),
@@ -145,7 +144,7 @@ def _sign_proof(content: Mapping[str, Any]) -> SignProof:
 
 
 def _independent(aliases: Sequence[Relation], width: int) -> bool:
-    """Tell whether each alias has a column that no other has."""
+    """Return whether each alias has a column that no other alias has."""
     counts = np.zeros(width, dtype=np.int64)
     for alias in aliases:
         counts[[column for column, value in alias.items() if value]] += 1

@@ -1,18 +1,14 @@
-"""Signs and margins decided exactly: floats where they are sure of the answer, rationals where they are not.
+"""Exact signs and values of dot products of floats.
 
-A float dot product of p terms is off by at most (p + 2)·ε·‖x‖·‖w‖; a margin farther from 0 than that has its true
-sign. The few that are nearer are computed as the rational numbers that they are. Cost: two passes and the near rows
-in rationals.
+Three methods, from fast to slow; each decides the rows that the one before it left open:
 
-Floats as what they are, integers times a power of two, so that sums of products of them are exact and fast.
+    float filter     |fl(x·w) − x·w| ≤ (p + 2)·ε·‖x‖·‖w‖, so a product farther from 0 has its true sign
+    error-free sums  products and sums with their rounding errors (`two_product`, `two_sum`), many rows at a time;
+                     integer products whose sums stay below 2^53 are exact in floats as they are
+    rationals        floats as integers times a power of 2, summed as Python integers
 
-Cost: one product of Python integers an entry; they stay short unless the entries' sizes differ by hundreds of orders.
-
-Signs of sums of products without error: whole numbers and error-free sums where they do, rationals where not.
-
-Products of whole numbers that add up to less than 2^53 are exact in floats, in any order. Other terms are split into
-floats that are exact (`numerics.two_product`) and summed with their errors kept (`numerics.two_sum`), many rows at a
-time; what even that leaves open is summed as rationals. Cost: some ten operations a term.
+Cost: one or two passes for the filter, some ten operations per term for error-free sums, one product of Python
+integers per entry for the rest; the integers stay short unless the entries differ by hundreds of orders of magnitude.
 """
 
 from __future__ import annotations
@@ -31,85 +27,56 @@ from separatrix.numerics import exact_dot, two_product, two_sum
 
 MANTISSA_BITS = 53
 ROWS_AT_ONCE = 256
-
-
-def as_integers(values: Any) -> tuple[NDArray[Any], int]:
-    """Return integers (an array of Python's) and the exponent e with values = integers · 2^e, exactly."""
-    mantissas, exponents = np.frexp(np.asarray(values, dtype=np.float64))
-    shifts = np.where(mantissas == 0.0, 0, exponents.astype(np.int64) - MANTISSA_BITS)
-    least = int(shifts[mantissas != 0.0].min(initial=0)) if np.any(mantissas) else 0
-    whole = np.ldexp(mantissas, MANTISSA_BITS).astype(np.int64).astype(object)
-    return whole << np.where(mantissas == 0.0, 0, shifts - least).astype(object), least
-
-
-def exact_margins(design: Design, signs: Floats, coef: Floats, rows: Sequence[int] | NDArray[Any]) -> list[Fraction]:
-    """Return yᵢ w·xᵢ of some rows as the rational numbers that they are."""
-    weights, scale = as_integers(coef)
-    margins = []
-    for first in range(0, len(rows), ROWS_AT_ONCE):
-        some = np.asarray(rows[first : first + ROWS_AT_ONCE], dtype=np.intp)
-        entries, unit = as_integers(design.take(some))
-        for sign, total in zip(signs[some].tolist(), (entries @ weights).tolist(), strict=True):
-            margins.append(int(sign) * total * Fraction(2) ** (unit + scale))
-    return margins
-
-
-def exact_combination(points: Floats, multipliers: Sequence[Fraction]) -> list[Fraction]:
-    """Return Σ λᵢ pᵢ of some points (k, p), exactly."""
-    entries, unit = as_integers(points)
-    common = math.lcm(*(number.denominator for number in multipliers))
-    whole = np.array([int(number * common) for number in multipliers], dtype=object)
-    return [total * Fraction(2) ** unit / common for total in (whole @ entries).tolist()]
-
-
-def rounded_down_root(square: Fraction) -> float:
-    """Return the root of a rational number as a float that is not above it."""
-    root = _near_root(square)
-    while Fraction(root) ** 2 > square:
-        root = math.nextafter(root, 0.0)
-    return root
-
-
-def rounded_up_root(square: Fraction) -> float:
-    """Return the root of a rational number as a float that is not below it."""
-    root = _near_root(square)
-    while Fraction(root) ** 2 < square:
-        root = math.nextafter(root, math.inf)
-    return root
-
-
-def _near_root(square: Fraction) -> float:
-    """Return a float within a few units of the root, also where the square leaves the range of a float."""
-    shift = (square.numerator.bit_length() - square.denominator.bit_length()) // 2
-    return math.ldexp(math.sqrt(float(square / Fraction(4) ** shift)), shift)
-
-
 SAFE_EXPONENT = 300  # entries within 2^±300 have products and errors that are exact floats
-EXPANSION_SWEEPS = 6  # sweeps of error-free sums before rationals are asked
-WHOLE = 2.0**52  # sums of whole numbers of less are exact
+EXPANSION_SWEEPS = 6  # sweeps of error-free sums before rationals take over
+WHOLE = 2.0**52  # float sums of integers below this are exact
+
+
+def rounding_bound(norms: Any, weights: Floats) -> Any:
+    """Return a bound on the rounding error of float dot products of the weights with rows of given norms."""
+    return (weights.size + 2) * EPSILON * norms * float(np.linalg.norm(weights))
+
+
+def float_margins(design: Design, signs: Floats, weights: Floats) -> tuple[Floats, Floats]:
+    """Return yᵢ w·xᵢ in floats, and a bound on the rounding error of each."""
+    margins = np.asarray(signs * design.matvec(weights))
+    return margins, np.asarray(rounding_bound(np.sqrt(design.squared_norms()), weights))
+
+
+def least_margin(design: Design, signs: Floats, weights: Floats) -> tuple[float, int]:
+    """Return the least of yᵢ w·xᵢ, its sign exact, and its row."""
+    margins, rounding = float_margins(design, signs, weights)
+    for row in np.flatnonzero(margins - rounding <= 0.0).tolist():
+        margins[row] = float(signs[row] * exact_dot(design.take([row])[0].tolist(), weights.tolist()))
+        if margins[row] <= 0.0:
+            return float(margins[row]), row
+    row = int(np.argmin(margins))
+    return float(margins[row]), row
 
 
 def exact_sign_rows(rows: Floats, weights: Sequence[Fraction]) -> Signs:
     """Return the sign of each row's exact product with the weights."""
     support = [j for j in np.flatnonzero(rows.any(axis=0)).tolist() if weights[j]]
-    kept, used = rows[:, support], [weights[j] for j in support]
+    values, coefficients = rows[:, support], [weights[j] for j in support]
     signs = np.zeros(len(rows), dtype=np.int8)
     if not support:
         return signs
-    if (whole := _whole_signs(kept, used)) is not None:
-        return whole
-    open_rows = np.ones(len(rows), dtype=np.bool_)
-    terms = _exact_terms(kept, used)
+    if (integer_signs := _integer_signs(values, coefficients)) is not None:
+        return integer_signs
+    undecided = np.ones(len(rows), dtype=np.bool_)
+    terms = _exact_terms(values, coefficients)
     if terms is not None:
-        signs, open_rows = _sign_of_expansion(*terms)
-    for row in np.flatnonzero(open_rows).tolist():
-        total = sum((Fraction(x) * w for x, w in zip(kept[row].tolist(), used, strict=True) if x), Fraction(0))
+        signs, undecided = _sign_of_expansion(*terms)
+    for row in np.flatnonzero(undecided).tolist():
+        total = sum(
+            (Fraction(x) * w for x, w in zip(values[row].tolist(), coefficients, strict=True) if x), Fraction(0)
+        )
         signs[row] = (total > 0) - (total < 0)
     return signs
 
 
-def _whole_signs(rows: Floats, weights: Sequence[Fraction]) -> Signs | None:
-    """Return the signs where all products are whole numbers of small sums; None where they are not."""
+def _integer_signs(rows: Floats, weights: Sequence[Fraction]) -> Signs | None:
+    """Return the signs if all products are integers whose sums are exact in floats, else None."""
     scaled, exact = scaled_floats(weights)
     if scaled is None or not exact or not (scaled == np.rint(scaled)).all():
         return None
@@ -120,14 +87,14 @@ def _whole_signs(rows: Floats, weights: Sequence[Fraction]) -> Signs | None:
 
 
 def scaled_floats(weights: Sequence[Fraction]) -> tuple[Floats | None, bool]:
-    """Return weights as floats, none below about 1, whole numbers if they can be, and whether they are exact.
+    """Return a positive multiple of the weights as floats, and whether it is exact.
 
-    None where they range too widely.
+    The floats are integers if possible; otherwise none but 0 is below about 1. None if the weights range too widely.
     """
     if all(weight.denominator == 1 for weight in weights):
-        whole = [weight.numerator for weight in weights]
-        if 0 < max(map(abs, whole), default=0) < WHOLE // 2:
-            return np.array(whole, dtype=np.float64), True
+        numerators = [weight.numerator for weight in weights]
+        if 0 < max(map(abs, numerators), default=0) < WHOLE // 2:
+            return np.array(numerators, dtype=np.float64), True
     exponents = [binary_exponent(weight) for weight in weights if weight]
     if not exponents or max(exponents) - min(exponents) > 2 * SAFE_EXPONENT:
         return None, False
@@ -146,17 +113,20 @@ def binary_exponent(number: Fraction) -> int:
 
 
 def _exact_terms(rows: Floats, weights: Sequence[Fraction]) -> tuple[Floats, Bools] | None:
-    """Return terms (k, t) whose sums have the products' signs exactly, and which rows they hold for."""
+    """Return terms (t, k) whose sums over the first axis have the exact signs of the k products, and for which rows.
+
+    None if a weight leaves the range in which products are exact.
+    """
     shared = math.lcm(*(_odd_part(weight.denominator) for weight in weights))
     exponents = np.array([binary_exponent(weight) for weight in weights])
-    used = [weight * shared / Fraction(2) ** int(e) for weight, e in zip(weights, exponents, strict=True)]
+    coefficients = [weight * shared / Fraction(2) ** int(e) for weight, e in zip(weights, exponents, strict=True)]
     with np.errstate(over="ignore", under="ignore"):
         sizes = np.frexp(np.abs(rows).max(axis=0, initial=0.0))[1] + exponents
         scaled = np.ldexp(rows, exponents - int(sizes.max()))
     small, large = 2.0**-SAFE_EXPONENT, 2.0**SAFE_EXPONENT
     safe = ((rows == 0.0) | ((np.abs(scaled) >= small) & (np.abs(scaled) <= large))).all(axis=1)
     terms: list[Any] = []
-    for column, weight in zip(scaled.T, used, strict=True):
+    for column, weight in zip(scaled.T, coefficients, strict=True):
         rest = weight
         while rest:
             if not -SAFE_EXPONENT < binary_exponent(rest) < SAFE_EXPONENT:
@@ -168,40 +138,74 @@ def _exact_terms(rows: Floats, weights: Sequence[Fraction]) -> tuple[Floats, Boo
 
 
 def _sign_of_expansion(terms: Floats, safe: Bools) -> tuple[Signs, Bools]:
-    """Return the signs of the sums of terms, one a column of them, and which are still open."""
+    """Return the signs of the sums over the first axis, and which of them are still undecided."""
     signs = np.zeros(terms.shape[1], dtype=np.int8)
-    still = np.flatnonzero(safe)
-    terms = terms[:, still]
+    remaining = np.flatnonzero(safe)
+    terms = terms[:, remaining]
     for _ in range(EXPANSION_SWEEPS):
         for k in range(1, len(terms)):
             terms[k], terms[k - 1] = two_sum(terms[k], terms[k - 1])
         rest = np.abs(terms[:-1]).sum(axis=0) * (1.0 + len(terms) * EPSILON)
         done = (np.abs(terms[-1]) > rest) | ((rest == 0.0) & (terms[-1] == 0.0))
-        signs[still[done]] = np.sign(terms[-1, done])
-        still, terms = still[~done], terms[:, ~done]
-        if not len(still):
+        signs[remaining[done]] = np.sign(terms[-1, done])
+        remaining, terms = remaining[~done], terms[:, ~done]
+        if not len(remaining):
             break
-    open_rows = ~safe
-    open_rows[still] = True
-    return signs, open_rows
+    undecided = ~safe
+    undecided[remaining] = True
+    return signs, undecided
 
 
 def _odd_part(number: int) -> int:
     return number // (number & -number)
 
 
-def rounding_bound(norms: Any, weights: Floats) -> Any:
-    """Return how far a float dot product of rows of these norms with the weights can be from the truth."""
-    return (weights.size + 2) * EPSILON * norms * float(np.linalg.norm(weights))
+def as_integers(values: Any) -> tuple[NDArray[Any], int]:
+    """Return Python integers (an object array) and the exponent e with values = integers · 2^e, exactly."""
+    mantissas, exponents = np.frexp(np.asarray(values, dtype=np.float64))
+    shifts = np.where(mantissas == 0.0, 0, exponents.astype(np.int64) - MANTISSA_BITS)
+    least = int(shifts[mantissas != 0.0].min(initial=0)) if np.any(mantissas) else 0
+    integers = np.ldexp(mantissas, MANTISSA_BITS).astype(np.int64).astype(object)
+    return integers << np.where(mantissas == 0.0, 0, shifts - least).astype(object), least
 
 
-def least_margin(design: Design, y: NDArray[Any], weights: Floats) -> tuple[float, int]:
-    """Return the least of yᵢ w·xᵢ, with its sign exact, and the row that has it."""
-    margins = np.asarray(y * design.matvec(weights), dtype=np.float64)
-    unsure = rounding_bound(np.sqrt(design.squared_norms()), weights)
-    for row in np.flatnonzero(margins - unsure <= 0.0).tolist():
-        margins[row] = float(y[row] * exact_dot(design.take([row])[0].tolist(), weights.tolist()))
-        if margins[row] <= 0.0:
-            return float(margins[row]), row
-    row = int(np.argmin(margins))
-    return float(margins[row]), row
+def exact_margins(design: Design, signs: Floats, coef: Floats, rows: Sequence[int] | NDArray[Any]) -> list[Fraction]:
+    """Return yᵢ w·xᵢ of some rows as rational numbers."""
+    weights, scale = as_integers(coef)
+    margins = []
+    for first in range(0, len(rows), ROWS_AT_ONCE):
+        chunk = np.asarray(rows[first : first + ROWS_AT_ONCE], dtype=np.intp)
+        entries, unit = as_integers(design.take(chunk))
+        for sign, total in zip(signs[chunk].tolist(), (entries @ weights).tolist(), strict=True):
+            margins.append(int(sign) * total * Fraction(2) ** (unit + scale))
+    return margins
+
+
+def exact_combination(points: Floats, multipliers: Sequence[Fraction]) -> list[Fraction]:
+    """Return Σ λᵢ pᵢ of some points (k, p), exactly."""
+    entries, unit = as_integers(points)
+    common = math.lcm(*(number.denominator for number in multipliers))
+    integers = np.array([int(number * common) for number in multipliers], dtype=object)
+    return [total * Fraction(2) ** unit / common for total in (integers @ entries).tolist()]
+
+
+def rounded_down_root(square: Fraction) -> float:
+    """Return the square root of a rational number, rounded down."""
+    root = _near_root(square)
+    while Fraction(root) ** 2 > square:
+        root = math.nextafter(root, 0.0)
+    return root
+
+
+def rounded_up_root(square: Fraction) -> float:
+    """Return the square root of a rational number, rounded up."""
+    root = _near_root(square)
+    while Fraction(root) ** 2 < square:
+        root = math.nextafter(root, math.inf)
+    return root
+
+
+def _near_root(square: Fraction) -> float:
+    """Return a float within a few units in the last place of the root, even if the square overflows."""
+    shift = (square.numerator.bit_length() - square.denominator.bit_length()) // 2
+    return math.ldexp(math.sqrt(float(square / Fraction(4) ** shift)), shift)

@@ -1,19 +1,18 @@
-"""How many rows it takes to hit every one of some sets of rows: a lower bound, shown by weights and by search.
+"""The fewest mistakes that any halfspace makes on labelled rows, bounded from both sides, exactly.
 
-    packing:  weights u ≥ 0, one a set, whose sum over the sets of any one row is at most 1: Σ u rows are needed
-    search:   of a set that is not hit, some row must be taken: try each, the rows tried before it being left alone
+    upper:  the number of mistakes of given weights; a score of exactly 0 is a mistake
+    lower:  infeasible subsystems: some rows with multipliers λ > 0 and Σ λᵢ yᵢ xᵢ = 0 (xᵢ with a leading 1 if there is
+            an intercept). No w classifies all rows of one correctly, so the mistakes of any w are a hitting set of the
+            subsystems, and at least as many as the smallest hitting set has rows.
 
-The search prunes where disjoint sets, or the packing, say that too many more are needed. Cost: a look at all sets a
-node; nodes can be exponentially many, so they are limited, and a search cut short shows nothing.
+The size of the smallest hitting set is bounded from below in one of two ways:
 
-The fewest mistakes that any halfspace makes on some rows, from both sides, exactly.
+    packing:  weights u ≥ 0, one per set, with a sum of at most 1 over the sets that contain any one row: Σ u rows
+    search:   branch on the rows of a set that is not yet hit, each branch excluding the rows tried before it; a node is
+              pruned when it has more disjoint sets than rows left to choose
 
-    upper:  the mistakes of the weights given, counted; a score of exactly 0 is a mistake
-    lower:  infeasible subsystems, each some rows with multipliers λ > 0 and Σ λᵢ yᵢ xᵢ = 0 (with an intercept, xᵢ
-            is [1, xᵢ]), of which no w gets all right: the mistakes of any w hit every subsystem, and it is shown
-            that fewer than `lower` rows cannot (`certificates.covers`)
-
-Cost of verifying: a pass, some rationals for each subsystem, and the search for a small cover.
+Cost of verifying: one pass, rational arithmetic for each subsystem, and the search. Each node of the search reads all
+sets. There can be exponentially many nodes, so their number is limited, and a search that was cut short proves nothing.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ import numpy as np
 from separatrix.arrays import Floats, Ints
 from separatrix.certificates.base import Certificate, CertifiedCoef, Check, Verification, certified_coef, register
 from separatrix.certificates.data import fitted_rows
-from separatrix.certificates.exact import exact_combination, exact_margins, rounding_bound
+from separatrix.certificates.exact import exact_combination, exact_margins, float_margins
 from separatrix.certificates.overlap import from_number
 from separatrix.codec import Fields
 from separatrix.design.base import Design
@@ -39,7 +38,7 @@ MAX_NODES = 50_000
 
 
 def packing_bound(sets: Sequence[Sequence[int]], weights: Sequence[Fraction]) -> int:
-    """Return the rows that any cover needs by a packing; 0 if the weights are none."""
+    """Return the lower bound of a packing on the size of a hitting set; 0 if the weights are no packing."""
     loads: dict[int, Fraction] = {}
     for rows, weight in zip(sets, weights, strict=True):
         if weight < 0:
@@ -52,15 +51,15 @@ def packing_bound(sets: Sequence[Sequence[int]], weights: Sequence[Fraction]) ->
 
 
 def cover_needs(sets: Sequence[Sequence[int]], size: int, max_nodes: int = MAX_NODES) -> bool | None:
-    """Tell whether no fewer than `size` rows hit every set; None if the search was cut short."""
-    masks = [sum(1 << row for row in rows) for rows in _numbered(sets)]
+    """Return whether every hitting set has at least `size` rows; None if the search was cut short."""
+    masks = [sum(1 << row for row in rows) for rows in _renumbered(sets)]
     stack, nodes = [_Node(masks, size - 1)], 0
     while stack:
         node = stack.pop()
         nodes += 1
         if nodes > max_nodes:
             return None
-        if node.budget < 0 or _disjoint(node.sets) > node.budget:
+        if node.budget < 0 or _count_disjoint(node.sets) > node.budget:
             continue
         if not node.sets:
             return False
@@ -69,24 +68,24 @@ def cover_needs(sets: Sequence[Sequence[int]], size: int, max_nodes: int = MAX_N
 
 
 class _Node(NamedTuple):
-    """Sets that are not hit, without the rows to be left alone, and how many rows may still be taken."""
+    """The sets that are not yet hit, as bit masks without excluded rows, and how many more rows may be chosen."""
 
     sets: list[int]
     budget: int
 
     def children(self) -> list[_Node]:
-        """Return what is left after taking each row of the smallest set, the rows before it being left alone."""
-        found, left_alone = [], 0
+        """Return one node per row of the smallest set: that row chosen, the rows before it excluded."""
+        nodes, excluded = [], 0
         smallest = min(self.sets, key=int.bit_count)
-        for row in self._by_use(smallest):
-            rest = [mask & ~left_alone for mask in self.sets if not mask & row]
+        for row in self._rows_by_frequency(smallest):
+            rest = [mask & ~excluded for mask in self.sets if not mask & row]
             if all(rest):
-                found.append(_Node(rest, self.budget - 1))
-            left_alone |= row
-        return found[::-1]
+                nodes.append(_Node(rest, self.budget - 1))
+            excluded |= row
+        return nodes[::-1]
 
-    def _by_use(self, mask: int) -> list[int]:
-        """Return the rows of a set, each as a bit, those in most sets first."""
+    def _rows_by_frequency(self, mask: int) -> list[int]:
+        """Return the rows of a set as bits, those in most sets first."""
         rows = []
         while mask:
             rows.append(mask & -mask)
@@ -94,35 +93,34 @@ class _Node(NamedTuple):
         return sorted(rows, key=lambda row: -sum(1 for other in self.sets if other & row))
 
 
-def _disjoint(sets: list[int]) -> int:
-    """Return how many disjoint sets are found, taking the smallest first."""
-    taken, count = 0, 0
+def _count_disjoint(sets: list[int]) -> int:
+    """Return the number of disjoint sets in a greedy choice, smallest first."""
+    union, count = 0, 0
     for mask in sorted(sets, key=int.bit_count):
-        if not mask & taken:
-            taken |= mask
+        if not mask & union:
+            union |= mask
             count += 1
     return count
 
 
-def _numbered(sets: Sequence[Sequence[int]]) -> list[list[int]]:
-    """Return the sets with their rows numbered from 0."""
+def _renumbered(sets: Sequence[Sequence[int]]) -> list[list[int]]:
+    """Renumber the rows from 0."""
     numbers = {row: number for number, row in enumerate(sorted({row for rows in sets for row in rows}))}
     return [[numbers[row] for row in rows] for rows in sets]
 
 
 class InfeasibleRows(NamedTuple):
-    """Rows of which no weights get all right, and the multipliers above 0 at which they cancel."""
+    """Rows that no weights classify all correctly, and multipliers above 0 at which they cancel."""
 
     rows: tuple[int, ...]
     multipliers: tuple[Fraction, ...]
 
 
 def exactly_wrong(design: Design, signs: Floats, coef: Floats) -> Ints:
-    """Return the rows with yᵢ(w·xᵢ + b) ≤ 0, their signs exact."""
-    margins = np.asarray(signs * design.matvec(coef))
-    unsure = rounding_bound(np.sqrt(design.squared_norms()), coef)
+    """Return the rows with yᵢ(w·xᵢ + b) ≤ 0, exactly."""
+    margins, rounding = float_margins(design, signs, coef)
     wrong = margins <= 0.0
-    near = np.flatnonzero(np.abs(margins) <= unsure)
+    near = np.flatnonzero(np.abs(margins) <= rounding)
     wrong[near] = [margin <= 0 for margin in exact_margins(design, signs, coef, near)]
     return np.flatnonzero(wrong)
 
@@ -130,9 +128,10 @@ def exactly_wrong(design: Design, signs: Floats, coef: Floats) -> Ints:
 @register
 @dataclass(frozen=True)
 class ZeroOneCertificate(Certificate):
-    """Weights (the intercept's first, if fitted), the rows that they get wrong, and how few any weights can.
+    """Weights (the intercept first, if fitted), the rows that they misclassify, and a lower bound for any weights.
 
-    `packing` has a weight for each subsystem: a cheap proof of the bound, or of part of it.
+    `subsystems` are infeasible sets of rows; `packing` has one weight per subsystem, a cheap proof of all or part of
+    the bound.
     """
 
     kind: ClassVar[str] = "zero-one"
@@ -147,7 +146,7 @@ class ZeroOneCertificate(Certificate):
 
     @property
     def upper(self) -> int:
-        """The mistakes of the weights."""
+        """The number of mistakes of the weights."""
         return len(self.wrong)
 
     @property
@@ -157,35 +156,36 @@ class ZeroOneCertificate(Certificate):
 
     @property
     def claim(self) -> str:
-        """What is claimed, in words."""
-        made = f"{counted(self.upper, 'mistake')} on {counted(self.n_rows, 'row')}"
+        mistakes = f"{counted(self.upper, 'mistake')} on {counted(self.n_rows, 'row')}"
         if self.verdict == "minimum":
-            return f"{made}, and no halfspace makes fewer"
-        return f"{made}, and every halfspace makes at least {self.lower:,}"
+            return f"{mistakes}, and no halfspace makes fewer"
+        return f"{mistakes}, and every halfspace makes at least {self.lower:,}"
 
     def verify(self, X: Any, y: Any) -> Verification:
         """Count the mistakes and re-check the lower bound from the data, exactly."""
         try:
             design, signs = fitted_rows(X, y, self.labels, (self.n_rows, self.coef.size), self.fit_intercept)
-        except DataError as problem:
-            return Verification((Check("data", False, str(problem)),))
+        except DataError as error:
+            return Verification((Check("data", False, str(error)),))
         systems = self._check_subsystems(design, signs)
         return Verification((self._check_mistakes(design, signs), systems, self._check_lower()))
 
     def _check_mistakes(self, design: Design, signs: Floats) -> Check:
         if not np.isfinite(self.coef).all():
             return Check("mistakes", False, "some weights are not finite")
-        found = exactly_wrong(design, signs, self.coef)
-        differ = np.setxor1d(found, self.wrong)
+        wrong = exactly_wrong(design, signs, self.coef)
+        differ = np.setxor1d(wrong, self.wrong)
         place = f"; row {int(differ[0])} differs" if len(differ) else ""
-        return Check("mistakes", not len(differ), f"counted {len(found):,}, claimed {self.upper:,}{place}")
+        return Check("mistakes", not len(differ), f"counted {len(wrong):,}, claimed {self.upper:,}{place}")
 
     def _check_subsystems(self, design: Design, signs: Floats) -> Check:
         for number, system in enumerate(self.subsystems):
-            trouble = _trouble(system, design, signs)
-            if trouble:
-                return Check("subsystems", False, f"subsystem {number} {trouble}")
-        return Check("subsystems", True, f"{_sets(len(self.subsystems))} cannot all be right, exactly")
+            fault = _fault(system, design, signs)
+            if fault:
+                return Check("subsystems", False, f"subsystem {number} {fault}")
+        count = len(self.subsystems)
+        sets = f"{count:,} {'set' if count == 1 else 'sets'} of rows"
+        return Check("subsystems", True, f"{sets} cannot all be right, exactly")
 
     def _check_lower(self) -> Check:
         sets = [system.rows for system in self.subsystems]
@@ -193,20 +193,18 @@ class ZeroOneCertificate(Certificate):
             return Check("lower", True, "nothing is claimed")
         if len(self.packing) == len(sets) and packing_bound(sets, self.packing) >= self.lower:
             return Check("lower", True, f"{counted(self.lower, 'row')} or more must be wrong, by a packing")
-        shown = cover_needs(sets, self.lower)
-        words = {
+        proved = cover_needs(sets, self.lower)
+        details = {
             True: f"{counted(self.lower, 'row')} or more must be wrong: no fewer hit every subsystem",
             False: f"fewer than {self.lower:,} rows hit every subsystem",
             None: f"the search whether fewer than {self.lower:,} rows hit every subsystem was cut short",
         }
-        return Check("lower", bool(shown), words[shown])
+        return Check("lower", bool(proved), details[proved])
 
     def certified(self) -> CertifiedCoef:
-        """Return the coefficients that the claim is about."""
         return certified_coef(self.coef, self.labels, fit_intercept=self.fit_intercept)
 
     def content(self) -> dict[str, Any]:
-        """Return all that the claim rests on, as JSON values; multipliers as "a/b"."""
         systems = [{"rows": list(rows), "multipliers": list(map(str, values))} for rows, values in self.subsystems]
         return {
             "coef": self.coef.tolist(),
@@ -221,14 +219,13 @@ class ZeroOneCertificate(Certificate):
 
     @classmethod
     def from_content(cls, content: Mapping[str, Any]) -> Self:
-        """Make a certificate from its content."""
         fields = Fields(content)
         n_rows = fields.whole("n_rows")
         return cls(
             coef=fields.numbers("coef"),
             wrong=fields.places("wrong", n_rows),
             lower=fields.whole("lower"),
-            subsystems=tuple(_system(entry["rows"], entry["multipliers"]) for entry in content["subsystems"]),
+            subsystems=tuple(_infeasible_rows(entry["rows"], entry["multipliers"]) for entry in content["subsystems"]),
             packing=tuple(map(from_number, content["packing"])),
             fit_intercept=fields.flag("fit_intercept"),
             labels=fields.two_labels(),
@@ -236,16 +233,12 @@ class ZeroOneCertificate(Certificate):
         )
 
 
-def _sets(count: int) -> str:
-    return f"{count:,} {'set' if count == 1 else 'sets'} of rows"
-
-
-def _system(rows: Sequence[int], multipliers: Sequence[str]) -> InfeasibleRows:
+def _infeasible_rows(rows: Sequence[int], multipliers: Sequence[str]) -> InfeasibleRows:
     return InfeasibleRows(tuple(map(int, rows)), tuple(map(from_number, multipliers)))
 
 
-def _trouble(system: InfeasibleRows, design: Design, signs: Floats) -> str:
-    """Return what is wrong with a subsystem; nothing if its rows cannot all be right."""
+def _fault(system: InfeasibleRows, design: Design, signs: Floats) -> str:
+    """Return why a subsystem is not infeasible; an empty text if it is."""
     rows = np.asarray(system.rows, dtype=np.intp)
     if not len(rows) or len(rows) != len(system.multipliers) or len(set(system.rows)) < len(rows):
         return "has no rows, a row twice, or not one multiplier a row"
@@ -254,5 +247,5 @@ def _trouble(system: InfeasibleRows, design: Design, signs: Floats) -> str:
     if min(system.multipliers) <= 0:
         return f"has a multiplier of {min(system.multipliers)}, which is not above 0"
     totals = exact_combination(design.take(rows) * signs[rows, np.newaxis], system.multipliers)
-    left = [design.names[column] for column, total in enumerate(totals) if total]
-    return f"of rows {list(system.rows)} does not cancel in column {left[0]!r}" if left else ""
+    uncancelled = [design.names[column] for column, total in enumerate(totals) if total]
+    return f"of rows {list(system.rows)} does not cancel in column {uncancelled[0]!r}" if uncancelled else ""

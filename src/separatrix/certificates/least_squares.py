@@ -1,13 +1,12 @@
-"""Proof that coefficients solve a least squares problem, and whether they alone do.
+"""Least squares: coefficients whose residual sum of squares is minimal, and whether they are unique.
 
-At the least sum of squares the residuals r stand at right angles to every column: g = XᵗSr = 0. Otherwise the sum is
-above its least value by exactly
+At the minimum the residuals r are orthogonal to every column: g = XᵗSr = 0. Elsewhere the excess over the minimum is
 
-    gᵗ (XᵗSX)⁻¹ g = ‖R⁻ᵗg‖²            (R the triangle of the rows' QR factorisation)
+    RSS(w) − min RSS = gᵗ (XᵗSX)⁻¹ g = ‖R⁻ᵗg‖²            (R the triangle of the QR factorisation of S^½X)
 
-which is measured from the data, residuals in twice the working precision where there are few. The solution is the only
-one if some p rows are independent, which elimination modulo a prime proves: rank can only fall there. Columns that are
-aliased are shown to be made of others by their relations, to rounding.
+which is measured from the data, with residuals in twice the working precision where there are few rows. The solution
+is unique if some p rows are linearly independent; elimination modulo a prime proves it, since it can only lower the
+rank. For an aliased column, a relation gives it as a combination of other columns, checked to rounding.
 
 Cost: three passes.
 """
@@ -31,27 +30,27 @@ from separatrix.design.moments import residual_sums, triangle
 from separatrix.errors import DataError, counted
 from separatrix.numerics import column_lengths, solve_triangle
 
-TOLERANCE = 1e-10  # of the sum of squares: an excess above its least value that no digit of a fit shows
-SLACK = 1e-9  # relative: what recomputing a sum of many rows may change
-RELATED = 1e-8  # of a column's length: what a relation may leave of it
+TOLERANCE = 1e-10  # of the sum of squares: an excess that no printed digit of a fit shows
+SLACK = 1e-9  # relative rounding error of a sum over many rows
+ALIASED = 1e-8  # of a column's norm: a smaller residual of its relation counts as 0
 
 
-def excess_squares(design: Design, y: Floats, weights: Floats | None, coef: Floats, kept: Indices) -> Excess:
-    """Return the weighted sum of squares of some coefficients, and how far above its least value it is."""
+def excess_squares(design: Design, y: Floats, weights: Floats | None, coef: Floats, columns: Indices) -> Excess:
+    """Return the weighted sum of squares of some coefficients and its excess; `columns` are those not aliased."""
     sums = residual_sums(design, y, weights, coef)
-    if not len(kept):
+    if not len(columns):
         return Excess(sums.squares, 0.0, sums.squares)
-    factor = triangle(design, y, weights)[: len(coef), :-1][:, kept]
-    root = np.asarray(np.linalg.qr(factor, mode="r")) if len(kept) < len(coef) else factor
+    factor = triangle(design, y, weights)[: len(coef), :-1][:, columns]
+    root = np.asarray(np.linalg.qr(factor, mode="r")) if len(columns) < len(coef) else factor
     lengths = column_lengths(root)
-    shares = solve_triangle(root / lengths, sums.cross[kept] / lengths, transposed=True)
+    scaled = solve_triangle(root / lengths, sums.cross[columns] / lengths, transposed=True)
     rounding = (len(coef) * EPSILON) ** 2 * sums.magnitude
-    return Excess(sums.squares, max(float(shares @ shares) - rounding, 0.0), sums.squares + rounding)
+    return Excess(sums.squares, max(float(scaled @ scaled) - rounding, 0.0), sums.squares + rounding)
 
 
 @dataclass(frozen=True)
 class Excess:
-    """A sum of squares, by how much more than rounding it is above the least one, and both sizes together."""
+    """A residual sum of squares, its excess over the minimum beyond rounding, and the sum plus its rounding."""
 
     rss: float
     above: float
@@ -66,10 +65,10 @@ class Excess:
 @register
 @dataclass(frozen=True)
 class LeastSquaresCertificate(Certificate):
-    """Coefficients, (p,) with the virtual column's first, whose sum of squares is the least to within a tolerance.
+    """Coefficients (p,), the intercept first, whose sum of squares is minimal to within `relative_excess`.
 
-    `aliased` columns are made of others by `relations` (column → share); `independent` are rows that prove that the
-    other columns are not, None where that was not looked for.
+    Each of the `aliased` columns is a combination of others, given by `relations` (column → coefficient).
+    `independent` are rows that prove the other columns to be linearly independent; None if none were sought.
     """
 
     kind: ClassVar[str] = "least-squares"
@@ -85,7 +84,7 @@ class LeastSquaresCertificate(Certificate):
 
     @property
     def unique(self) -> bool | None:
-        """Whether no other coefficients do as well; None where only the condition of the columns says so."""
+        """Whether no other coefficients reach the same sum of squares; None if that was not proved."""
         if self.aliased:
             return False
         return None if self.independent is None else True
@@ -97,7 +96,6 @@ class LeastSquaresCertificate(Certificate):
 
     @property
     def claim(self) -> str:
-        """What is claimed, in words."""
         least = f"the sum of squares {self.rss:.10g} is within {max(self.relative_excess, TOLERANCE):.2g} of the least"
         if self.aliased:
             depend = "depends" if len(self.aliased) == 1 else "depend"
@@ -106,57 +104,61 @@ class LeastSquaresCertificate(Certificate):
         return least if self.independent is None else f"{least}, and no other coefficients reach it"
 
     def verify(self, X: Any, y: Any, sample_weight: Any = None) -> Verification:
-        """Measure the sum of squares and its excess from the data, and check what is said of the columns."""
+        """Measure the sum of squares and its excess from the data, and check rank and aliases of the columns."""
         try:
             design, targets, weights = self._data(X, y, sample_weight)
-        except DataError as trouble:
-            return Verification((Check("data", False, str(trouble)),))
-        kept = np.setdiff1d(np.arange(len(self.coef)), self.aliased)
-        found = excess_squares(design, targets, weights, self.coef, kept)
-        same = math.isclose(found.rss, self.rss, rel_tol=SLACK, abs_tol=found.scale - found.rss)
+        except DataError as error:
+            return Verification((Check("data", False, str(error)),))
+        columns = np.setdiff1d(np.arange(len(self.coef)), self.aliased)
+        excess = excess_squares(design, targets, weights, self.coef, columns)
+        same = math.isclose(excess.rss, self.rss, rel_tol=SLACK, abs_tol=excess.scale - excess.rss)
         limit = max(self.relative_excess, TOLERANCE)
         checks = [
-            Check("sum of squares", same, f"measured {found.rss:.17g}, claimed {self.rss:.17g}"),
-            Check("least", found.relative <= limit, f"{found.relative:.2g} above the least value, {limit:.2g} allowed"),
+            Check("sum of squares", same, f"measured {excess.rss:.17g}, claimed {self.rss:.17g}"),
+            Check(
+                "least", excess.relative <= limit, f"{excess.relative:.2g} above the least value, {limit:.2g} allowed"
+            ),
         ]
         if self.independent is not None:
-            checks.append(self._independence(design, kept))
+            checks.append(self._independence_check(design, columns))
         return Verification((*checks, *self._relation_checks(design, weights)))
 
-    def _independence(self, design: Design, kept: Indices) -> Check:
-        """Check that the rows named are as many as the columns kept, and independent in them."""
+    def _independence_check(self, design: Design, columns: Indices) -> Check:
+        """Check that as many rows as columns are named, and that they are linearly independent."""
         rows = np.asarray(self.independent, dtype=np.int64)
-        if len(rows) != len(kept) or not ((rows >= 0) & (rows < design.shape[0])).all():
-            return Check("unique", False, f"{len(rows)} rows are named for {len(kept)} columns")
-        rank = rank_modulo(design.take(rows.tolist())[:, kept])
-        return Check("unique", rank == len(kept), f"{rank} of {len(kept)} rows are independent in the columns kept")
+        if len(rows) != len(columns) or not ((rows >= 0) & (rows < design.shape[0])).all():
+            return Check("unique", False, f"{len(rows)} rows are named for {len(columns)} columns")
+        rank = rank_modulo(design.take(rows.tolist())[:, columns])
+        return Check(
+            "unique", rank == len(columns), f"{rank} of {len(columns)} rows are independent in the columns kept"
+        )
 
     def _relation_checks(self, design: Design, weights: Floats | None) -> list[Check]:
-        """Check that each aliased column is what its relation makes it; without relations, that the rank is so low."""
+        """Check each aliased column against its relation; without relations, check the rank."""
         if self.aliased and not self.relations:
             return [self._rank_check(design, weights)]
-        kept = set(range(len(self.coef))).difference(self.aliased)
-        whole_list = len(self.relations) == len(set(self.aliased)) == len(self.aliased)
-        if not (whole_list and kept.issuperset(part for relation in self.relations for part in relation)):
+        independent = set(range(len(self.coef))).difference(self.aliased)
+        one_each = len(self.relations) == len(set(self.aliased)) == len(self.aliased)
+        if not (one_each and independent.issuperset(part for relation in self.relations for part in relation)):
             return [Check("alias", False, "the relations do not write each aliased column by columns that are not")]
         checks = []
         for column, relation in zip(self.aliased, self.relations, strict=True):
             vector = np.zeros(design.shape[1])
             vector[column] = 1.0
-            only = vector.copy()
-            vector[list(relation)] = [-share for share in relation.values()]
-            left, whole = design.matvec(vector), design.matvec(only)
-            mass = np.ones(len(left)) if weights is None else weights
-            off, size = math.sqrt(float(mass @ (left * left))), math.sqrt(float(mass @ (whole * whole)))
-            detail = f"column {column} less its parts has length {off:.3g} of {size:.3g}"
-            checks.append(Check("alias", off <= RELATED * size, detail))
+            single = vector.copy()
+            vector[list(relation)] = [-coefficient for coefficient in relation.values()]
+            residual, values = design.matvec(vector), design.matvec(single)
+            mass = np.ones(len(values)) if weights is None else weights
+            error, size = math.sqrt(float(mass @ (residual * residual))), math.sqrt(float(mass @ (values * values)))
+            detail = f"column {column} less its parts has length {error:.3g} of {size:.3g}"
+            checks.append(Check("alias", error <= ALIASED * size, detail))
         return checks
 
     def _rank_check(self, design: Design, weights: Floats | None) -> Check:
-        """Check that the columns, each scaled to length 1, span no more directions than there are columns kept."""
+        """Check that the columns, each scaled to norm 1, have no higher rank than claimed."""
         root = triangle(design, np.zeros(design.shape[0]), weights)[: len(self.coef), :-1]
         lengths = np.linalg.norm(root, axis=0)
-        rank = int(np.linalg.matrix_rank(root / np.where(lengths > 0.0, lengths, 1.0), tol=RELATED))
+        rank = int(np.linalg.matrix_rank(root / np.where(lengths > 0.0, lengths, 1.0), tol=ALIASED))
         allowed = len(self.coef) - len(self.aliased)
         return Check("alias", rank <= allowed, f"{len(self.coef)} columns have rank {rank}, at most {allowed} claimed")
 
@@ -178,11 +180,9 @@ class LeastSquaresCertificate(Certificate):
         return design, targets, weights
 
     def certified(self) -> CertifiedCoef:
-        """Return the coefficients that the claim is about."""
         return certified_coef(self.coef, None, fit_intercept=self.fit_intercept)
 
     def content(self) -> dict[str, Any]:
-        """Return all that the claim rests on, as JSON values."""
         return {
             "fit_intercept": self.fit_intercept,
             "coef": self.coef.tolist(),
@@ -190,14 +190,15 @@ class LeastSquaresCertificate(Certificate):
             "rss": self.rss,
             "relative_excess": self.relative_excess,
             "aliased": list(self.aliased),
-            "relations": [{str(column): share for column, share in part.items()} for part in self.relations],
+            "relations": [
+                {str(column): coefficient for column, coefficient in relation.items()} for relation in self.relations
+            ],
             "independent": None if self.independent is None else list(self.independent),
             "weighted": self.weighted,
         }
 
     @classmethod
     def from_content(cls, content: Mapping[str, Any]) -> Self:
-        """Make a certificate from its content."""
         fields = Fields(content)
         coef, n_rows = fields.numbers("coef"), fields.whole("n_rows")
         rows = fields.or_none("independent", lambda key: fields.places(key, n_rows))
@@ -209,8 +210,8 @@ class LeastSquaresCertificate(Certificate):
             relative_excess=fields.number("relative_excess"),
             aliased=tuple(fields.places("aliased", len(coef)).tolist()),
             relations=tuple(
-                {_place(column, len(coef)): float(share) for column, share in part.items()}
-                for part in content["relations"]
+                {_column_index(column, len(coef)): float(coefficient) for column, coefficient in relation.items()}
+                for relation in content["relations"]
             ),
             independent=None if rows is None else tuple(rows.tolist()),
             weighted=fields.flag("weighted"),
@@ -229,7 +230,7 @@ def _numbers(name: str, values: Any) -> Floats:
     return numbers
 
 
-def _place(column: Any, width: int) -> int:
+def _column_index(column: Any, width: int) -> int:
     place = int(column)
     if not 0 <= place < width:
         raise ValueError(f"there is no column {place} among {width}")

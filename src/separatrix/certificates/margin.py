@@ -1,25 +1,21 @@
-"""The widest margin γ between two classes, from both sides, exactly.
+"""The widest margin γ between two classes, bounded from both sides: of linear scores, and in the space of a kernel.
 
-    lower:  γ ≥ minᵢ yᵢ(w·xᵢ + b) / ‖w‖      for the w and b given
-    upper:  γ ≤ ‖Σ λᵢ yᵢ xᵢ‖ / Σ λᵢ          for any λ ≥ 0; with an intercept, λ of equal sums over the classes
+    lower:  γ ≥ minᵢ yᵢ(w·xᵢ + b) / ‖w‖      for the given w and b
+    upper:  γ ≤ ‖Σ λᵢ yᵢ xᵢ‖ / Σ λᵢ          for any λ ≥ 0; with an intercept, λ with equal sums over the two classes
 
-for if a unit w has all yᵢ(w·xᵢ + b) ≥ γ, then γ Σ λᵢ ≤ w·Σ λᵢ yᵢ xᵢ ≤ ‖Σ λᵢ yᵢ xᵢ‖. Multipliers of unequal sums are
-scaled to equal ones, class by class. Both sides are compared as rational numbers. The intercept is no part of ‖w‖.
+Proof of the upper bound: if a unit w has yᵢ(w·xᵢ + b) ≥ γ on all rows, then γ Σ λᵢ ≤ w·Σ λᵢ yᵢ xᵢ ≤ ‖Σ λᵢ yᵢ xᵢ‖.
+Multipliers are rescaled class by class to equal sums. The intercept does not count in ‖w‖.
 
-Cost of verifying: two passes, and rationals for the rows nearest to the hyperplane and those with a multiplier.
+`MarginCertificate` compares both sides in rational arithmetic. Cost of verifying: two passes, and rationals for the
+rows nearest to the hyperplane and those with a multiplier.
 
-Two classes in the space of a kernel: a function that separates them, and bounds on the widest margin there.
-
-With f = Σ aⱼ k(xⱼ, ·) + b, of norm ‖f‖² = aᵗKa (the intercept not counted), and multipliers λ ≥ 0, of equal sums over
-the classes where there is an intercept:
+`KernelCertificate` bounds the margin of functions f = Σ aⱼ k(xⱼ, ·) + b with ‖f‖² = aᵗKa:
 
     lower:  γ ≥ minᵢ yᵢ f(xᵢ) / ‖f‖          upper:  γ ≤ ‖Σ λᵢ yᵢ Φ(xᵢ)‖ / Σ λᵢ = (Σ λᵢ yᵢ Kᵢⱼ yⱼ λⱼ)^½ / Σ λᵢ
 
-Exponentials and powers are not exact in floats, so nothing here rests on the last digits: every entry of K may be off
-by 1e-12 (kᵢᵢ kⱼⱼ)^½, and the bounds hold for all such matrices. So "separable" is true of the kernel itself; the
-converse, that no function separates, is only ever shown down to a margin: "no margin above …".
-
-Cost of verifying: the rows of K of the support, and two products.
+Exponentials and powers are not exact in floats. The bounds therefore hold for every matrix whose entries differ from
+the computed ones by at most 1e-12 (kᵢᵢ kⱼⱼ)^½, and so for the kernel itself. That no function separates the classes is
+only shown down to a margin: "no margin above …". Cost of verifying: the columns of K of the support, and two products.
 """
 
 from __future__ import annotations
@@ -39,9 +35,9 @@ from separatrix.certificates.exact import (
     as_integers,
     exact_combination,
     exact_margins,
+    float_margins,
     rounded_down_root,
     rounded_up_root,
-    rounding_bound,
 )
 from separatrix.codec import Fields
 from separatrix.design.base import Design
@@ -49,13 +45,159 @@ from separatrix.design.kernels import Kernel, Precomputed, kernel_from_dict
 from separatrix.design.row_source import array_of
 from separatrix.errors import DataError
 
-ENTRY = 1e-12  # of (kᵢᵢ kⱼⱼ)^½: what an entry of the kernel matrix may be off by
-NO_MARGIN = 1e-5  # of the longest row: a widest margin below is none to speak of
-ROUNDING_SLACK = 1e-9  # relative: by what the bounds claimed may be missed by another machine's rounding
+NEAR = 1.0 + 8 * float(np.finfo(np.float64).eps)  # rounding error of comparing two floats
+MAX_EXACT = 2000  # rows that tie for the least margin, up to which it is computed exactly
+ENTRY = 1e-12  # of (kᵢᵢ kⱼⱼ)^½: error allowed in an entry of the kernel matrix
+NO_MARGIN = 1e-5  # of the longest row: a widest margin below this counts as none
+ROUNDING_SLACK = 1e-9  # relative difference of the bounds between machines
+
+
+def margin_bounds(design: Design, signs: Floats, coef: Floats, rows: Ints, multipliers: Floats) -> tuple[float, float]:
+    """Return the lower bound of some weights on the widest margin, and the upper bound of some multipliers."""
+    least = least_margin_below(design, signs, coef)
+    lower = rounded_down_root(least**2 / _squared_norm(coef[int(design.virtual) :])) if least > 0 else 0.0
+    return lower, rounded_up_root(_squared_distance(design, signs, rows, multipliers))
+
+
+def least_margin_below(design: Design, signs: Floats, coef: Floats) -> Fraction:
+    """Return the least of yᵢ(w·xᵢ + b) exactly or, where thousands of rows tie for it, a lower bound."""
+    margins, rounding = float_margins(design, signs, coef)
+    candidates = np.flatnonzero(margins - rounding <= float((margins + rounding).min()))
+    if len(candidates) > MAX_EXACT:
+        return Fraction(float((margins - rounding).min()))
+    return min(exact_margins(design, signs, coef, candidates))
+
+
+@register
+@dataclass(frozen=True)
+class MarginCertificate(Certificate):
+    """Weights (the intercept first, if fitted) that separate two classes, and bounds on the widest margin.
+
+    `lower` is the margin of these weights; no weights have a larger margin than `upper`, which `rows` and
+    `multipliers` prove. `tolerance` is the relative gap at which the margin counts as the widest.
+    """
+
+    kind: ClassVar[str] = "margin"
+    coef: Floats
+    lower: float
+    upper: float
+    rows: Ints
+    multipliers: Floats
+    fit_intercept: bool
+    labels: tuple[Any, Any]
+    n_rows: int
+    tolerance: float
+
+    @property
+    def gap(self) -> float:
+        """An upper bound on how much wider another margin can be."""
+        return max(self.upper - self.lower, 0.0)
+
+    @property
+    def relative_gap(self) -> float:
+        """The gap relative to the upper bound."""
+        return self.gap / self.upper if self.upper > 0.0 else math.inf
+
+    @property
+    def verdict(self) -> str:
+        """'widest margin' (within the tolerance) or 'separable'."""
+        return "widest margin" if self.relative_gap <= self.tolerance else "separable"
+
+    @property
+    def claim(self) -> str:
+        widest = f"no halfspace has more than {self.upper:.10g} (relative gap {self.relative_gap:.2g})"
+        return f"every row is right, by {self.lower:.10g} at least; {widest}"
+
+    def verify(self, X: Any, y: Any) -> Verification:
+        """Re-check both bounds from the data, exactly."""
+        try:
+            design, signs = fitted_rows(X, y, self.labels, (self.n_rows, self.coef.size), self.fit_intercept)
+        except DataError as error:
+            return Verification((Check("data", False, str(error)),))
+        return Verification((self._check_lower(design, signs), self._check_upper(design, signs)))
+
+    def _check_lower(self, design: Design, signs: Floats) -> Check:
+        weights = self.coef[int(design.virtual) :]
+        if not (np.isfinite(self.coef).all() and weights.any() and self.lower > 0.0):
+            return Check("lower", False, f"a margin of {self.lower:.6g} of weights {weights.tolist()[:5]} is none")
+        margins, rounding = float_margins(design, signs, self.coef)
+        near = np.flatnonzero(~(margins - rounding > NEAR * self.lower * float(np.linalg.norm(weights))))
+        square = Fraction(self.lower) ** 2 * _squared_norm(weights)
+        for row, margin in zip(near.tolist(), exact_margins(design, signs, self.coef, near), strict=True):
+            if margin <= 0 or margin**2 < square:
+                measured = float(margin) / float(np.linalg.norm(weights))
+                return Check("lower", False, f"row {row} is right by {measured:.17g} only; claimed {self.lower:.17g}")
+        return Check("lower", True, f"every row is right by {self.lower:.17g} at least")
+
+    def _check_upper(self, design: Design, signs: Floats) -> Check:
+        rows, multipliers = self.rows, self.multipliers
+        valid = rows.shape == multipliers.shape and np.isfinite(multipliers).all() and (multipliers >= 0.0).all()
+        if not valid or len(np.unique(rows)) < len(rows) or not ((rows >= 0) & (rows < self.n_rows)).all():
+            return Check("upper", False, "the multipliers are not one number of at least 0 for each of some rows")
+        try:
+            square = _squared_distance(design, signs, rows, multipliers)
+        except DataError as error:
+            return Check("upper", False, str(error))
+        holds = square <= Fraction(self.upper) ** 2 if math.isfinite(self.upper) else False
+        measured = f"the hull comes as near as {rounded_up_root(square):.17g}"
+        return Check("upper", holds, f"{measured}; claimed {self.upper:.17g}")
+
+    def certified(self) -> CertifiedCoef:
+        return certified_coef(self.coef, self.labels, fit_intercept=self.fit_intercept)
+
+    def content(self) -> dict[str, Any]:
+        return {
+            "coef": self.coef.tolist(),
+            "lower": self.lower,
+            "upper": self.upper,
+            "rows": self.rows.tolist(),
+            "multipliers": self.multipliers.tolist(),
+            "fit_intercept": self.fit_intercept,
+            "labels": list(self.labels),
+            "n_rows": self.n_rows,
+            "tolerance": self.tolerance,
+        }
+
+    @classmethod
+    def from_content(cls, content: Mapping[str, Any]) -> Self:
+        fields = Fields(content)
+        n_rows = fields.whole("n_rows")
+        rows = fields.places("rows", n_rows)
+        return cls(
+            coef=fields.numbers("coef"),
+            lower=fields.number("lower"),
+            upper=fields.number("upper"),
+            rows=rows,
+            multipliers=fields.numbers("multipliers", len(rows)),
+            fit_intercept=fields.flag("fit_intercept"),
+            labels=fields.two_labels(),
+            n_rows=n_rows,
+            tolerance=fields.number("tolerance"),
+        )
+
+
+def _squared_norm(weights: Floats) -> Fraction:
+    integers, exponent = as_integers(weights)
+    return Fraction(int((integers * integers).sum())) * Fraction(4) ** exponent
+
+
+def _squared_distance(design: Design, signs: Floats, rows: Ints, multipliers: Floats) -> Fraction:
+    """Return ‖Σ λᵢ yᵢ xᵢ‖² exactly, λ scaled to the sum 1 or, with an intercept, to ½ in each class."""
+    groups = [signs[rows] > 0.0, signs[rows] < 0.0] if design.virtual else [np.ones(len(rows), dtype=bool)]
+    shares = [Fraction(0)] * len(rows)
+    for group in groups:
+        places = np.flatnonzero(group).tolist()
+        total = sum((Fraction(multipliers[place]) for place in places), Fraction(0))
+        if total <= 0:
+            raise DataError("the multipliers are all 0, of a class at least")
+        for place in places:
+            shares[place] = Fraction(multipliers[place]) / total / len(groups)
+    points = design.take(rows)[:, int(design.virtual) :] * signs[rows, np.newaxis]
+    return sum((entry**2 for entry in exact_combination(points, shares)), Fraction(0))
 
 
 class _Margins(NamedTuple):
-    """What a function shows of the widest margin from below, what multipliers show from above, and the radius."""
+    """Lower and upper bound on the widest margin, and the norm of the longest row."""
 
     lower: float
     upper: float
@@ -63,24 +205,24 @@ class _Margins(NamedTuple):
 
 
 def _margins(matrix: Floats, diagonal: Floats, signs: Floats, support: _Support) -> _Margins:
-    """Return both bounds, rounding accounted for; `matrix` has the kernel of every row with each of the support."""
+    """Return both bounds with rounding included; `matrix` is the kernel of every row with each support row."""
     lengths, rows = np.sqrt(np.maximum(diagonal, 0.0)), support.rows
-    inner, loss = matrix[rows], ENTRY + 2 * EPSILON * (len(rows) + 8)
+    inner, error = matrix[rows], ENTRY + 2 * EPSILON * (len(rows) + 8)
     margins = signs * (matrix @ support.coef + support.intercept)
-    margins -= loss * (lengths * (np.abs(support.coef) @ lengths[rows]) + abs(support.intercept))
-    square = _square(inner, support.coef, lengths[rows], loss)
+    margins -= error * (lengths * (np.abs(support.coef) @ lengths[rows]) + abs(support.intercept))
+    square = _quadratic_bound(inner, support.coef, lengths[rows], error)
     lower = float(margins.min()) / math.sqrt(square) if square > 0.0 else -math.inf
-    upper = math.sqrt(_square(inner, support.shares(signs), lengths[rows], loss))
+    upper = math.sqrt(_quadratic_bound(inner, support.shares(signs), lengths[rows], error))
     return _Margins(lower, upper, float(lengths.max()))
 
 
-def _square(inner: Floats, coef: Floats, lengths: Floats, loss: float) -> float:
-    """Return an upper bound of cᵗKc."""
-    return max(float(coef @ inner @ coef), 0.0) + 2.0 * loss * float(np.abs(coef) @ lengths) ** 2
+def _quadratic_bound(inner: Floats, coef: Floats, lengths: Floats, error: float) -> float:
+    """Return an upper bound on cᵗKc."""
+    return max(float(coef @ inner @ coef), 0.0) + 2.0 * error * float(np.abs(coef) @ lengths) ** 2
 
 
 class _Support(NamedTuple):
-    """The rows that the bounds are made of: the function's coefficients there, its intercept, and the multipliers."""
+    """The support rows, the coefficients of f on them, its intercept, and the multipliers."""
 
     rows: Ints
     coef: Floats
@@ -104,9 +246,9 @@ class _Support(NamedTuple):
 @register
 @dataclass(frozen=True)
 class KernelCertificate(Certificate):
-    """`rows` carry the coefficients of f and the multipliers; `lower` and `upper` bound the widest margin.
+    """Bounds on the widest margin in the space of a kernel; `coef` and `multipliers` belong to the support `rows`.
 
-    `lower` is 0 where nothing was found that separates the rows by more than rounding.
+    `lower` is 0 if no function was found that separates the rows by more than rounding.
     """
 
     kind: ClassVar[str] = "kernel"
@@ -131,12 +273,11 @@ class KernelCertificate(Certificate):
 
     @property
     def margin(self) -> float | None:
-        """The margin in the kernel's space that is certified; None where there is none."""
+        """The certified margin in the space of the kernel; None if there is none."""
         return self.lower if self.lower > 0.0 else None
 
     @property
     def claim(self) -> str:
-        """What is claimed, in words."""
         space = f"in the space of the {self.kernel.name} kernel, whose values may be off by {ENTRY:g}"
         most = f"none has more than {self.upper:.6g}"
         if self.lower > 0.0:
@@ -144,30 +285,30 @@ class KernelCertificate(Certificate):
         return f"{space}: no function was found that separates the classes; {most}"
 
     def verify(self, X: Any, y: Any) -> Verification:
-        """Re-check both bounds from the rows (of a precomputed kernel: from the matrix)."""
+        """Re-check both bounds from the rows, or from the matrix of a precomputed kernel."""
         try:
-            found = self._measured(X, y)
-        except DataError as trouble:
-            return Verification((Check("data", False, str(trouble)),))
-        shown = max(found.lower, 0.0)
+            margins = self._measured(X, y)
+        except DataError as error:
+            return Verification((Check("data", False, str(error)),))
+        proved = max(margins.lower, 0.0)
         lower = Check(
-            "lower", self.lower <= shown * (1.0 + ROUNDING_SLACK), f"found {shown:.10g}, claimed {self.lower:.10g}"
+            "lower", self.lower <= proved * (1.0 + ROUNDING_SLACK), f"found {proved:.10g}, claimed {self.lower:.10g}"
         )
-        held = found.upper <= self.upper * (1.0 + ROUNDING_SLACK)
-        upper = Check("upper", held, f"found {found.upper:.10g}, claimed {self.upper:.10g}")
-        held = abs(found.radius - self.radius) <= ROUNDING_SLACK * self.radius
-        return Verification((lower, upper, Check("radius", held, f"found {found.radius:.10g}")))
+        holds = margins.upper <= self.upper * (1.0 + ROUNDING_SLACK)
+        upper = Check("upper", holds, f"found {margins.upper:.10g}, claimed {self.upper:.10g}")
+        holds = abs(margins.radius - self.radius) <= ROUNDING_SLACK * self.radius
+        return Verification((lower, upper, Check("radius", holds, f"found {margins.radius:.10g}")))
 
     def _measured(self, X: Any, y: Any) -> _Margins:
         X, size = array_of(X), len(self.rows)
         rows = X if hasattr(X, "tocsr") else np.asarray(X, dtype=np.float64)
-        proper = self.coef.shape == self.multipliers.shape == (size,) and (self.multipliers >= 0.0).all()
-        if not proper or len(np.unique(self.rows)) < size or not ((self.rows >= 0) & (self.rows < self.n_rows)).all():
+        valid = self.coef.shape == self.multipliers.shape == (size,) and (self.multipliers >= 0.0).all()
+        if not valid or len(np.unique(self.rows)) < size or not ((self.rows >= 0) & (self.rows < self.n_rows)).all():
             raise DataError("coefficients and multipliers of at least 0 are not given once for each of some rows")
         if rows.ndim != 2 or rows.shape[0] != self.n_rows:
             raise DataError(f"X has shape {rows.shape}; the certificate is of {self.n_rows} rows")
         signs = signs_of(y, self.labels, self.n_rows, whose="certificate")
-        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite shows in the matrix
+        with np.errstate(over="ignore", invalid="ignore"):  # checked in the matrix
             matrix = self._columns(rows)
         if not np.isfinite(matrix).all():
             raise DataError("the kernel of some rows is not finite; drop such rows, or fill in a number")
@@ -175,13 +316,13 @@ class KernelCertificate(Certificate):
         return _margins(matrix, self.kernel.diagonal(rows), signs, support)
 
     def _columns(self, rows: Any) -> Floats:
-        """Return the kernel of every row with each of the support."""
+        """Return the kernel of every row with each support row."""
         if isinstance(self.kernel, Precomputed):
             return self.kernel(rows, rows)[:, self.rows]
         return self.kernel(rows, rows[self.rows])
 
     @classmethod
-    def of(  # noqa: PLR0913  # all that the claim is about
+    def of(  # noqa: PLR0913  # the parts of the claim
         cls,
         kernel: Kernel,
         X: Any,
@@ -193,15 +334,14 @@ class KernelCertificate(Certificate):
         multipliers: Floats,
         fit_intercept: bool,
     ) -> Self:
-        """Return the certificate of coefficients and multipliers, one a row, with the bounds that they show."""
+        """Return the certificate of coefficients and multipliers (n,), with the bounds that they prove."""
         rows = np.flatnonzero((coef != 0.0) | (multipliers != 0.0))
         parts = (rows, coef[rows], intercept, multipliers[rows])
-        made = cls(kernel, labels, len(coef), fit_intercept, *parts, lower=0.0, upper=0.0, radius=0.0)
-        found = made._measured(X, y)
-        return replace(made, lower=max(found.lower, 0.0), upper=found.upper, radius=found.radius)
+        certificate = cls(kernel, labels, len(coef), fit_intercept, *parts, lower=0.0, upper=0.0, radius=0.0)
+        margins = certificate._measured(X, y)
+        return replace(certificate, lower=max(margins.lower, 0.0), upper=margins.upper, radius=margins.radius)
 
     def content(self) -> dict[str, Any]:
-        """Return all that the claim rests on, as JSON values."""
         return {
             "kernel": self.kernel.to_dict(),
             "labels": list(self.labels),
@@ -218,7 +358,6 @@ class KernelCertificate(Certificate):
 
     @classmethod
     def from_content(cls, content: Mapping[str, Any]) -> Self:
-        """Make a certificate from its content."""
         negative, positive = content["labels"]
         return cls(
             kernel=kernel_from_dict(content["kernel"]),
@@ -233,161 +372,3 @@ class KernelCertificate(Certificate):
             upper=float(content["upper"]),
             radius=float(content["radius"]),
         )
-
-
-NEAR = 1.0 + 8 * float(np.finfo(np.float64).eps)  # what comparing two floats may be off by
-MAX_EXACT = 2000  # rows that tie for the least margin, up to which it is known exactly
-
-
-def margin_bounds(design: Design, signs: Floats, coef: Floats, rows: Ints, multipliers: Floats) -> tuple[float, float]:
-    """Return what some weights show of the widest margin from below, and some multipliers from above."""
-    least = least_margin_below(design, signs, coef)
-    lower = rounded_down_root(least**2 / _squared_norm(coef[int(design.virtual) :])) if least > 0 else 0.0
-    return lower, rounded_up_root(_squared_distance(design, signs, rows, multipliers))
-
-
-def least_margin_below(design: Design, signs: Floats, coef: Floats) -> Fraction:
-    """Return the least of yᵢ(w·xᵢ + b), exactly or, where thousands of rows tie for it, a hair below."""
-    margins, unsure = _float_margins(design, signs, coef)
-    candidates = np.flatnonzero(margins - unsure <= float((margins + unsure).min()))
-    if len(candidates) > MAX_EXACT:
-        return Fraction(float((margins - unsure).min()))
-    return min(exact_margins(design, signs, coef, candidates))
-
-
-@register
-@dataclass(frozen=True)
-class MarginCertificate(Certificate):
-    """Weights (the intercept's first, if fitted) that separate two classes, and bounds on the widest margin there is.
-
-    `lower` is the margin of these weights; no weights have more than `upper`. `rows` and `multipliers` show the upper
-    bound. `tolerance` is the relative gap at which the margin counts as the widest.
-    """
-
-    kind: ClassVar[str] = "margin"
-    coef: Floats
-    lower: float
-    upper: float
-    rows: Ints
-    multipliers: Floats
-    fit_intercept: bool
-    labels: tuple[Any, Any]
-    n_rows: int
-    tolerance: float
-
-    @property
-    def gap(self) -> float:
-        """How much wider another margin can be, at most."""
-        return max(self.upper - self.lower, 0.0)
-
-    @property
-    def relative_gap(self) -> float:
-        """The gap relative to the upper bound."""
-        return self.gap / self.upper if self.upper > 0.0 else math.inf
-
-    @property
-    def verdict(self) -> str:
-        """'widest margin' (within the tolerance) or 'separable'."""
-        return "widest margin" if self.relative_gap <= self.tolerance else "separable"
-
-    @property
-    def claim(self) -> str:
-        """What is claimed, in words."""
-        widest = f"no halfspace has more than {self.upper:.10g} (relative gap {self.relative_gap:.2g})"
-        return f"every row is right, by {self.lower:.10g} at least; {widest}"
-
-    def verify(self, X: Any, y: Any) -> Verification:
-        """Re-check both bounds from the data, exactly."""
-        try:
-            design, signs = fitted_rows(X, y, self.labels, (self.n_rows, self.coef.size), self.fit_intercept)
-        except DataError as problem:
-            return Verification((Check("data", False, str(problem)),))
-        return Verification((self._check_lower(design, signs), self._check_upper(design, signs)))
-
-    def _check_lower(self, design: Design, signs: Floats) -> Check:
-        weights = self.coef[int(design.virtual) :]
-        if not (np.isfinite(self.coef).all() and weights.any() and self.lower > 0.0):
-            return Check("lower", False, f"a margin of {self.lower:.6g} of weights {weights.tolist()[:5]} is none")
-        margins, unsure = _float_margins(design, signs, self.coef)
-        near = np.flatnonzero(~(margins - unsure > NEAR * self.lower * float(np.linalg.norm(weights))))
-        square = Fraction(self.lower) ** 2 * _squared_norm(weights)
-        for row, margin in zip(near.tolist(), exact_margins(design, signs, self.coef, near), strict=True):
-            if margin <= 0 or margin**2 < square:
-                found = float(margin) / float(np.linalg.norm(weights))
-                return Check("lower", False, f"row {row} is right by {found:.17g} only; claimed {self.lower:.17g}")
-        return Check("lower", True, f"every row is right by {self.lower:.17g} at least")
-
-    def _check_upper(self, design: Design, signs: Floats) -> Check:
-        rows, multipliers = self.rows, self.multipliers
-        proper = rows.shape == multipliers.shape and np.isfinite(multipliers).all() and (multipliers >= 0.0).all()
-        if not proper or len(np.unique(rows)) < len(rows) or not ((rows >= 0) & (rows < self.n_rows)).all():
-            return Check("upper", False, "the multipliers are not one number of at least 0 for each of some rows")
-        try:
-            square = _squared_distance(design, signs, rows, multipliers)
-        except DataError as problem:
-            return Check("upper", False, str(problem))
-        held = square <= Fraction(self.upper) ** 2 if math.isfinite(self.upper) else False
-        measured = f"the hull comes as near as {rounded_up_root(square):.17g}"
-        return Check("upper", held, f"{measured}; claimed {self.upper:.17g}")
-
-    def certified(self) -> CertifiedCoef:
-        """Return the coefficients that the claim is about."""
-        return certified_coef(self.coef, self.labels, fit_intercept=self.fit_intercept)
-
-    def content(self) -> dict[str, Any]:
-        """Return all that the claim rests on, as JSON values."""
-        return {
-            "coef": self.coef.tolist(),
-            "lower": self.lower,
-            "upper": self.upper,
-            "rows": self.rows.tolist(),
-            "multipliers": self.multipliers.tolist(),
-            "fit_intercept": self.fit_intercept,
-            "labels": list(self.labels),
-            "n_rows": self.n_rows,
-            "tolerance": self.tolerance,
-        }
-
-    @classmethod
-    def from_content(cls, content: Mapping[str, Any]) -> Self:
-        """Make a certificate from its content."""
-        fields = Fields(content)
-        n_rows = fields.whole("n_rows")
-        rows = fields.places("rows", n_rows)
-        return cls(
-            coef=fields.numbers("coef"),
-            lower=fields.number("lower"),
-            upper=fields.number("upper"),
-            rows=rows,
-            multipliers=fields.numbers("multipliers", len(rows)),
-            fit_intercept=fields.flag("fit_intercept"),
-            labels=fields.two_labels(),
-            n_rows=n_rows,
-            tolerance=fields.number("tolerance"),
-        )
-
-
-def _float_margins(design: Design, signs: Floats, coef: Floats) -> tuple[Floats, Floats]:
-    """Return yᵢ(w·xᵢ + b) in floats, and how far each can be from the truth."""
-    margins = np.asarray(signs * design.matvec(coef))
-    return margins, np.asarray(rounding_bound(np.sqrt(design.squared_norms()), coef))
-
-
-def _squared_norm(weights: Floats) -> Fraction:
-    whole, exponent = as_integers(weights)
-    return Fraction(int((whole * whole).sum())) * Fraction(4) ** exponent
-
-
-def _squared_distance(design: Design, signs: Floats, rows: Ints, multipliers: Floats) -> Fraction:
-    """Return ‖Σ λᵢ yᵢ xᵢ‖² for λ scaled to sum 1 or, with an intercept, to sum ½ over each class."""
-    groups = [signs[rows] > 0.0, signs[rows] < 0.0] if design.virtual else [np.ones(len(rows), dtype=bool)]
-    shares = [Fraction(0)] * len(rows)
-    for group in groups:
-        places = np.flatnonzero(group).tolist()
-        total = sum((Fraction(multipliers[place]) for place in places), Fraction(0))
-        if total <= 0:
-            raise DataError("the multipliers are all 0, of a class at least")
-        for place in places:
-            shares[place] = Fraction(multipliers[place]) / total / len(groups)
-    points = design.take(rows)[:, int(design.virtual) :] * signs[rows, np.newaxis]
-    return sum((entry**2 for entry in exact_combination(points, shares)), Fraction(0))

@@ -1,37 +1,25 @@
-"""The mistake bound of a perceptron run, and both inequalities of its proof, checkable on the run itself.
+"""The mistake bound of a perceptron run: of linear weights, in the space of a kernel, and mixed over partitions.
 
-With rates η_k, S = Σ η_k, rows inside radius R, margin m asked for, and a unit separator w* of margin γ (Novikoff
-1962):
+Theorem (Novikoff 1962). With rates η_k, S = Σ η_k, rows of norm at most R, a required margin m, and a unit separator
+w* of margin γ, the weights after each update satisfy
 
     w*·w_t ≥ w*·w₀ + γ S        ‖w_t‖² ≤ ‖w₀‖² + R² Σ η_k² + 2 m S
 
-so that (w*·w₀ + γ S)² ≤ ‖w₀‖² + R² Σ η_k² + 2 m S, which bounds S and so the number of updates T. From w₀ = 0 at a
-constant rate and m = 0 it is T ≤ (R/γ)², whatever the rate. For rates η/k: S ≥ η ln(T + 1) and Σ η_k² ≤ η² π²/6. For
-the batch rule each update sums at most n mistakes, so n R² stands for R².
+so that (w*·w₀ + γ S)² ≤ ‖w₀‖² + R² Σ η_k² + 2 m S, which bounds S and so the number of updates T. From w₀ = 0, at a
+constant rate and with m = 0, this is T ≤ (R/γ)². For rates η/k, S ≥ η ln(T + 1) and Σ η_k² ≤ η² π²/6. A batch update
+sums at most n mistakes, so n R² takes the place of R². Any separator gives a bound; the widest margin gives the best.
 
-Any separator bounds T; the one of widest margin bounds it best. `verify` replays the run from the data: each row
-updated on was a mistake, both inequalities hold after each update, and the weights come out as claimed. Cost: one
-read a row updated on.
+`MistakesCertificate`: `verify` replays the run from the data. Each updated row was a mistake, both inequalities hold
+after each update, and the final weights are the claimed ones. Cost: one read of a row per update.
 
-The mistake bound of a perceptron run in a kernel's space, re-checked by replaying the run on the kernel matrix.
+`KernelMistakesCertificate`: the same in the space of a kernel K (plus 1 for an intercept), from w = 0, with
+R² = max Kᵢᵢ and a separator w* = Σ cᵢ φ(xᵢ). A run with a budget, which drops rows, has no bound. Cost: the kernel
+matrix of the updated rows (up to a limit), and one kernel row for each row of the separator.
 
-With K the kernel (plus 1 for an intercept), R² = max Kᵢᵢ and a separator w* = Σ cᵢ φ(xᵢ) of margin γ, from w = 0:
-
-    w*·w_t ≥ γ‖w*‖ Σ η_k        ‖w_t‖² ≤ R² Σ η_k² + 2 m Σ η_k        so T ≤ (R/γ)² at a constant rate, m = 0
-
-The scores of the rows updated on are all that a replay needs: each update must have been a mistake, both inequalities
-must hold after it, and the coefficients must come out as claimed. A run that forgets rows has no bound.
-Cost: the kernel matrix of the rows updated on (up to a stated number), and a kernel row for each in the separator.
-
-The mistake bound of perceptrons run on partitions and mixed round by round (McDonald, Hall and Mann 2010).
-
-With kₛ mistakes of partition s in a round and its share μₛ of the mixture, K = Σ over rounds of Σₛ μₛ kₛ stands where
-the number of updates stands in Novikoff's proof, so that K ≤ (R/γ)² from start 0. The mistakes of all partitions
-together have no such bound, but for their number times it where the shares are equal. Mixed by mistakes, no round that
-has a mistake adds less than 1 to K: there are at most (R/γ)² of them.
-
-`verify` re-checks radius, margin, the bound on K and convergence; the rounds are not replayed, as their weights depend
-on how the rows were cut.
+`MixingCertificate`: perceptrons on partitions, averaged after each round (McDonald, Hall and Mann 2010). With kₛ
+mistakes of partition s in a round and its mixing weight μₛ, K = Σ_rounds Σₛ μₛ kₛ takes the place of T: K ≤ (R/γ)² from
+start 0. If the mixing weights are proportional to the mistakes, each round with a mistake adds at least 1 to K, so
+there are at most (R/γ)² such rounds. The rounds are not replayed: their weights depend on the partitions.
 """
 
 from __future__ import annotations
@@ -56,13 +44,16 @@ from separatrix.errors import DataError, counted
 from separatrix.loops.online import TIE_CODES, Tie
 from separatrix.perceptron_rule import UpdateRule, mistaken_sum
 
-SLACK = 1e-9  # relative: what rounding may cost in sums over a run
-LARGEST_EXPONENT = 700.0  # exp of more leaves the range of a float
-REPLAY_ROWS = 4096  # rows fetched at a time while replaying
+SLACK = 1e-9  # relative rounding error of sums over a run
+LARGEST_EXPONENT = 700.0  # beyond, exp overflows
+REPLAY_ROWS = 4096  # rows read at a time in a replay
+MAX_REPLAYED = 4000  # updated rows beyond which their kernel matrix is not formed
+AT_ZERO = np.zeros(1)
+ANY_SEPARATOR = np.ones(1)
 
 
 class ProofStep(NamedTuple):
-    """The proof's two inequalities after update t: `squared_norm ≤ ceiling` and `progress ≥ floor`."""
+    """The two inequalities of the proof after update t: `squared_norm ≤ ceiling` and `progress ≥ floor`."""
 
     t: int
     squared_norm: float
@@ -72,7 +63,7 @@ class ProofStep(NamedTuple):
 
     @property
     def holds(self) -> bool:
-        """Whether both hold, up to what rounding costs."""
+        """Whether both inequalities hold, up to rounding."""
         slack = SLACK * max(self.ceiling, abs(self.floor), abs(self.progress))
         return self.squared_norm <= self.ceiling + slack and self.progress >= self.floor - slack
 
@@ -80,12 +71,11 @@ class ProofStep(NamedTuple):
 @register
 @dataclass(frozen=True)
 class MistakesCertificate(Certificate):
-    """A run of T updates on rows inside radius R, and the bound that a known separator of margin γ puts on T.
+    """A run of T updates on rows of norm at most R, and the bound that a separator of margin γ puts on T.
 
-    `margin` is the margin of `separator`, so a lower bound on the widest margin there is, and `bound` an upper bound on
-    the best bound; both are None while no separator is known. `history` lists the row of each update (None where the
-    record was thinned, or for the batch rule, which needs none). A run that went on from an earlier one starts at its
-    weights, and counts its rates from its `earlier` updates.
+    `margin` is the margin of `separator`, a lower bound on the widest margin; both are None if no separator is known.
+    `history` lists the row of each update; it is None if the record was thinned, and for the batch rule, which needs
+    none. A run that continues an earlier one starts at its weights, and its rates count from the `earlier` updates.
     """
 
     kind: ClassVar[str] = "mistakes"
@@ -105,7 +95,7 @@ class MistakesCertificate(Certificate):
 
     @property
     def bound(self) -> float | None:
-        """The most updates that the run can make, (R/γ)² from start 0; None while no separator is known."""
+        """An upper bound on the number of updates, (R/γ)² from start 0; None if no separator is known."""
         if self.margin is None or self.separator is None or self.margin <= 0.0:
             return None
         return update_limit(
@@ -114,39 +104,38 @@ class MistakesCertificate(Certificate):
 
     @property
     def verdict(self) -> str:
-        """'within bound', or 'no separator known'."""
+        """'within bound', 'no separator known' or 'bound broken'."""
         if self.bound is None:
             return "no separator known"
         return "within bound" if self.bounded <= self.bound * (1.0 + SLACK) else "bound broken"
 
     @property
     def bounded(self) -> float:
-        """What the bound is of: the updates."""
+        """The quantity that the bound limits: the number of updates."""
         return self.updates
 
     @property
     def claim(self) -> str:
-        """What is claimed, in words."""
         run = f"{counted(self.updates, 'update')} on rows within radius {self.radius:.6g}"
         if self.bound is None:
             return f"{run}; no separator is known, so there is no bound"
-        how = "(R/γ)²" if self.is_textbook else "the bound"
-        return f"{run}; a separator of margin γ = {self.margin:.6g} allows {how} = {self.bound:.6g} at most"
+        formula = "(R/γ)²" if self.is_textbook else "the bound"
+        return f"{run}; a separator of margin γ = {self.margin:.6g} allows {formula} = {self.bound:.6g} at most"
 
     @property
     def is_textbook(self) -> bool:
-        """Whether the bound is (R/γ)²: single updates at a constant rate, from 0, without a margin asked for."""
+        """Whether the bound is (R/γ)²: single updates at a constant rate, from 0, without a required margin."""
         rule = self.rule
         return not (rule.inverse or rule.margin or self.start.any()) and rule.update == "single"
 
     def verify(self, X: Any, y: Any) -> Verification:
-        """Re-check radius, margin, bound and, where every update is known, the whole run, from the data."""
+        """Re-check radius, margin and bound from the data and, if every update is recorded, replay the run."""
         try:
             design = make_design(X, intercept=self.fit_intercept)
             signs = self._signs(y, design)
             radius = row_radius(design)
-        except DataError as problem:
-            return Verification((Check("data", False, str(problem)),))
+        except DataError as error:
+            return Verification((Check("data", False, str(error)),))
         return Verification(tuple(self._checks(design, signs, radius)))
 
     def proof(self, X: Any, y: Any) -> list[ProofStep]:
@@ -154,8 +143,8 @@ class MistakesCertificate(Certificate):
         design = make_design(X, intercept=self.fit_intercept)
         try:
             return [step for step, _ in self._replay(design, self._signs(y, design))]
-        except NoMistakeError as refusal:
-            raise DataError(f"these are not the data of the run: {refusal}") from None
+        except NoMistakeError as error:
+            raise DataError(f"these are not the data of the run: {error}") from None
 
     def _signs(self, y: Any, design: Design) -> Floats:
         signs = signs_of(y, self.labels, design.shape[0], whose="run")
@@ -170,8 +159,8 @@ class MistakesCertificate(Certificate):
         yield Check("radius", same, f"the longest row measures {radius:.17g}, claimed {self.radius:.17g}")
         if self.separator is not None and self.margin is not None:
             yield self._check_margin(design, signs)
-            held = self.bound is not None and self.bounded <= self.bound * (1.0 + SLACK)
-            yield Check("bound", held, f"T = {self.bounded:,} against {self.bound}")
+            holds = self.bound is not None and self.bounded <= self.bound * (1.0 + SLACK)
+            yield Check("bound", holds, f"T = {self.bounded:,} against {self.bound}")
         if self.converged:
             scores = design.matvec(self.coef)
             wrong = self.rule.mistaken(scores, signs)
@@ -186,8 +175,8 @@ class MistakesCertificate(Certificate):
         assert self.margin is not None
         least, row = least_margin(design, signs, self.separator)
         measured = least / float(np.linalg.norm(self.separator))
-        held = 0.0 < self.margin <= measured * (1.0 + SLACK)
-        return Check("margin", held, f"row {row} is nearest, at {measured:.17g}; claimed {self.margin:.17g}")
+        holds = 0.0 < self.margin <= measured * (1.0 + SLACK)
+        return Check("margin", holds, f"row {row} is nearest, at {measured:.17g}; claimed {self.margin:.17g}")
 
     def _check_run(self, design: Design, signs: Floats) -> Check:
         if self.history is None and self.rule.update == "single":
@@ -199,8 +188,8 @@ class MistakesCertificate(Certificate):
             for step, weights in self._replay(design, signs):  # noqa: B007  # the last weights are compared below
                 if not step.holds:
                     return Check("run", False, f"the inequalities of the proof fail after update {step.t}: {step}")
-        except NoMistakeError as refusal:
-            return Check("run", False, str(refusal))
+        except NoMistakeError as error:
+            return Check("run", False, str(error))
         slack = SLACK * (float(np.abs(self.coef).max(initial=0.0)) or 1.0)
         if float(np.abs(weights - self.coef).max(initial=0.0)) > slack:
             return Check("run", False, "replayed, the updates lead to other weights than claimed")
@@ -211,8 +200,8 @@ class MistakesCertificate(Certificate):
         unit = None if self.separator is None else self.separator / np.linalg.norm(self.separator)
         gamma = self.margin or 0.0
         weights = self.start.copy()
-        ahead = 0.0 if unit is None else float(unit @ weights)
-        ceiling, floor = float(weights @ weights), ahead
+        ceiling = float(weights @ weights)
+        floor = 0.0 if unit is None else float(unit @ weights)
         for t, change in enumerate(self._changes(design, signs, weights), start=1):
             rate = self.rule.rate_of(self.earlier + t) * change.mistakes
             weights += change.step
@@ -222,7 +211,7 @@ class MistakesCertificate(Certificate):
             yield ProofStep(t, float(weights @ weights), ceiling, progress, floor), weights
 
     def _changes(self, design: Design, signs: Floats, weights: Floats) -> Iterator[_Change]:
-        """Yield what each update added, read off the weights as they stand."""
+        """Yield the mistakes and the step of each update; `weights` are the current ones, changed by the caller."""
         if self.rule.update == "batch":
             for t in range(1, self.updates + 1):
                 mistakes, total = design.fold(mistaken_sum, weights, self.rule, rows=(signs,), combine=add_each)
@@ -232,19 +221,18 @@ class MistakesCertificate(Certificate):
         for first in range(0, len(self.history), REPLAY_ROWS):
             chosen = self.history[first : first + REPLAY_ROWS]
             for k, (row, x) in enumerate(zip(chosen.tolist(), design.take(chosen), strict=True)):
-                reached = signs[row] * float(x @ weights) - self.rule.margin
-                if reached > rounding_bound(float(np.linalg.norm(x)), weights):
+                excess = signs[row] * float(x @ weights) - self.rule.margin
+                if excess > rounding_bound(float(np.linalg.norm(x)), weights):
                     raise NoMistakeError(f"update {first + k + 1} was made on row {row}, which was no mistake")
                 factor = self.rule.rate * signs[row]
                 yield _Change(1, (factor / (self.earlier + first + k + 1) if self.rule.inverse else factor) * x)
 
     def certified(self) -> CertifiedCoef:
-        """Return the last weights, which are the best too where no row was a mistake any more."""
+        """Return the last weights, which are also the best ones if no row was a mistake any more."""
         kept = ("last", "best") if self.converged and self.rule.margin == 0.0 else ("last",)
         return certified_coef(self.coef, self.labels, fit_intercept=self.fit_intercept, kept=kept)
 
     def content(self) -> dict[str, Any]:
-        """Return all that the claim rests on, as JSON values."""
         lists = {"start": self.start, "coef": self.coef, "separator": self.separator, "history": self.history}
         return {
             "updates": self.updates,
@@ -261,7 +249,6 @@ class MistakesCertificate(Certificate):
 
     @classmethod
     def from_content(cls, content: Mapping[str, Any]) -> Self:
-        """Make a certificate from its content."""
         fields = Fields(content)
         coef, n_rows = fields.numbers("coef"), fields.whole("n_rows")
         return cls(
@@ -282,7 +269,6 @@ class MistakesCertificate(Certificate):
 
 
 def _rule(fields: Fields) -> UpdateRule:
-    """Return the rule of a run."""
     return UpdateRule(
         update="batch" if fields.text("update", ("single", "batch")) == "batch" else "single",
         tie=cast("Tie", fields.text("tie", TIE_CODES)),
@@ -293,7 +279,7 @@ def _rule(fields: Fields) -> UpdateRule:
 
 
 class NoMistakeError(Exception):
-    """An update that the data do not bear out."""
+    """A recorded update on a row that was no mistake."""
 
 
 class _Change(NamedTuple):
@@ -304,14 +290,14 @@ class _Change(NamedTuple):
 def update_limit(
     rule: UpdateRule, radius: float, margin: float, n: int, start: Floats, separator: Floats, *, earlier: int = 0
 ) -> float:
-    """Return the bound on the updates of a run; infinite where it leaves the range of a float."""
-    reach = n * radius**2 if rule.update == "batch" else radius**2
-    ahead, norm = float(separator @ start) / float(np.linalg.norm(separator)), float(np.linalg.norm(start))
-    linear = 2.0 * rule.margin - 2.0 * ahead * margin
-    constant = norm**2 - ahead**2
+    """Return the bound on the number of updates of a run; infinite if it overflows."""
+    squared_radius = n * radius**2 if rule.update == "batch" else radius**2
+    alignment, norm = float(separator @ start) / float(np.linalg.norm(separator)), float(np.linalg.norm(start))
+    linear = 2.0 * rule.margin - 2.0 * alignment * margin
+    constant = norm**2 - alignment**2
     if not rule.inverse:
-        return _positive_root(margin**2, linear + reach * rule.rate, constant) / rule.rate
-    squares = reach * (n if rule.update == "batch" else 1) * (math.pi * rule.rate) ** 2 / 6.0
+        return _positive_root(margin**2, linear + squared_radius * rule.rate, constant) / rule.rate
+    squares = squared_radius * (n if rule.update == "batch" else 1) * (math.pi * rule.rate) ** 2 / 6.0
     total = _positive_root(margin**2, linear, constant + squares) / rule.rate
     return (earlier + 1) * math.expm1(total) if total < LARGEST_EXPONENT else math.inf
 
@@ -321,17 +307,17 @@ def _positive_root(square: float, linear: float, constant: float) -> float:
     return (linear + math.hypot(linear, 2.0 * math.sqrt(square * max(constant, 0.0)))) / (2.0 * square)
 
 
-MAX_REPLAYED = 4000  # rows updated on, beyond which their kernel matrix is not formed
-AT_ZERO = np.zeros(1)
-ANY_SEPARATOR = np.ones(1)
+class _UnitSeparator(NamedTuple):
+    scores: Floats | None
+    length: float
 
 
 @register
 @dataclass(frozen=True)
 class KernelMistakesCertificate(Certificate):
-    """A run of T updates inside radius R of the kernel's space, and the bound that a separator of margin γ puts on T.
+    """A run of T updates in the space of a kernel, and the bound that a separator of margin γ puts on T.
 
-    `coef` and `separator` are coefficients of all rows; `history` the row of each update, None where it was thinned.
+    `coef` and `separator` have one coefficient per row; `history` has the row of each update, None if it was thinned.
     """
 
     kind: ClassVar[str] = "kernel-mistakes"
@@ -351,14 +337,14 @@ class KernelMistakesCertificate(Certificate):
 
     @property
     def bound(self) -> float | None:
-        """The most updates that the run can make, (R/γ)²; None while no separator is known, or under a budget."""
+        """An upper bound on the number of updates; None if no separator is known, or with a budget."""
         if self.margin is None or self.separator is None or self.margin <= 0.0 or self.budget is not None:
             return None
         return update_limit(self.rule, self.radius, self.margin, self.shape[0], AT_ZERO, ANY_SEPARATOR)
 
     @property
     def verdict(self) -> str:
-        """'within bound', 'no separator known', or 'no guarantee' under a budget."""
+        """'within bound', 'no separator known', 'bound broken', or 'no guarantee' with a budget."""
         if self.budget is not None:
             return "no guarantee"
         if self.bound is None:
@@ -367,7 +353,6 @@ class KernelMistakesCertificate(Certificate):
 
     @property
     def claim(self) -> str:
-        """What is claimed, in words."""
         run = (
             f"{counted(self.updates, 'update')} within radius {self.radius:.6g} in the space of the {self.kernel.name}"
         )
@@ -375,45 +360,44 @@ class KernelMistakesCertificate(Certificate):
             return f"{run} kernel; a budget of {self.budget:,} rows forgets some, which loses the guarantee"
         if self.bound is None:
             return f"{run} kernel; no separator is known, so there is no bound"
-        how = "(R/γ)²" if self.is_textbook else "the bound"
-        return (
-            f"{run} kernel; a separator of margin γ = {self.margin:.6g} there allows {how} = {self.bound:.6g} at most"
-        )
+        formula = "(R/γ)²" if self.is_textbook else "the bound"
+        limit = f"{formula} = {self.bound:.6g}"
+        return f"{run} kernel; a separator of margin γ = {self.margin:.6g} there allows {limit} at most"
 
     @property
     def is_textbook(self) -> bool:
-        """Whether the bound is (R/γ)²: updates at a constant rate, without a margin asked for."""
+        """Whether the bound is (R/γ)²: a constant rate, without a required margin."""
         return not (self.rule.inverse or self.rule.margin)
 
     def proof(self, X: Any, y: Any) -> list[ProofStep]:
         """Return both inequalities of the proof after every update, replayed on the kernel matrix."""
         rows, signs, kernel = kernel_data(X, y, self.labels, self.shape, self.kernel)
-        unknown = self._check_history()
-        if unknown is not None:
-            raise DataError(f"this run has no proof to show: {unknown.detail}")
+        refusal = self._check_history()
+        if refusal is not None:
+            raise DataError(f"this run has no proof to show: {refusal.detail}")
         try:
             return [step for step, _ in self._replay(rows, signs, kernel, self._separate(kernel, rows).scores)]
-        except NoMistakeError as refusal:
-            raise DataError(f"these are not the data of the run: {refusal}") from None
+        except NoMistakeError as error:
+            raise DataError(f"these are not the data of the run: {error}") from None
 
     def verify(self, X: Any, y: Any) -> Verification:
-        """Re-check radius, margin, bound, zero mistakes and the run, from the data, the kernel computed anew."""
+        """Re-check radius, margin, bound and convergence from the data, the kernel recomputed, and replay the run."""
         try:
             rows, signs, kernel = kernel_data(X, y, self.labels, self.shape, self.kernel)
-        except DataError as problem:
-            return Verification((Check("data", False, str(problem)),))
+        except DataError as error:
+            return Verification((Check("data", False, str(error)),))
         return Verification(tuple(self._checks(rows, signs, kernel)))
 
     def _scores(self, kernel: Kernel, X: Any, coef: Floats) -> Floats:
         return training_scores(kernel, X, coef) + (float(coef.sum()) if self.fit_intercept else 0.0)
 
-    def _separate(self, kernel: Kernel, X: Any) -> _Separating:
-        """Return the scores of the separator, made one of length 1."""
+    def _separate(self, kernel: Kernel, X: Any) -> _UnitSeparator:
+        """Return the scores of the separator scaled to norm 1, and its norm."""
         if self.separator is None or self.margin is None:
-            return _Separating(None, 1.0)
+            return _UnitSeparator(None, 1.0)
         scores = self._scores(kernel, X, self.separator)
         length = math.sqrt(max(float(self.separator @ scores), np.finfo(np.float64).tiny))
-        return _Separating(scores / length, length)
+        return _UnitSeparator(scores / length, length)
 
     def _checks(self, X: Any, signs: Floats, kernel: Kernel) -> Iterator[Check]:
         yield from check_inner_product(kernel, X)
@@ -422,13 +406,13 @@ class KernelMistakesCertificate(Certificate):
         yield Check("radius", same, f"the longest row measures {radius:.17g}, claimed {self.radius:.17g}")
         scores, length = self._separate(kernel, X)
         if scores is not None and self.separator is not None and self.margin is not None:
-            unsure = score_rounding(self.separator, radius, self.shape[1]) / length
-            measured = float((signs * scores).min()) - unsure
-            held = 0.0 < self.margin <= measured * (1.0 + SLACK)
-            yield Check("margin", held, f"the nearest row is at {measured:.17g} at least; claimed {self.margin:.17g}")
+            rounding = score_rounding(self.separator, radius, self.shape[1]) / length
+            measured = float((signs * scores).min()) - rounding
+            holds = 0.0 < self.margin <= measured * (1.0 + SLACK)
+            yield Check("margin", holds, f"the nearest row is at {measured:.17g} at least; claimed {self.margin:.17g}")
         if self.bound is not None:
-            held = self.updates <= self.bound * (1.0 + SLACK)
-            yield Check("bound", held, f"T = {self.updates:,} against {self.bound}")
+            holds = self.updates <= self.bound * (1.0 + SLACK)
+            yield Check("bound", holds, f"T = {self.updates:,} against {self.bound}")
         if self.converged:
             yield self._check_converged(self._scores(kernel, X, self.coef), signs)
         yield self._check_history() or self._check_run(self._replay(X, signs, kernel, scores))
@@ -440,7 +424,7 @@ class KernelMistakesCertificate(Certificate):
         return Check("converged", not wrong.any(), f"at the last coefficients {place}")
 
     def _check_history(self) -> Check | None:
-        """Return why the run cannot be replayed; None if it can."""
+        """Return the check that says why the run cannot be replayed; None if it can."""
         if self.budget is not None:
             return Check("run", None, "not replayed: a budget forgets rows")
         if self.history is None:
@@ -455,14 +439,14 @@ class KernelMistakesCertificate(Certificate):
         return None
 
     def _check_run(self, replay: Iterator[tuple[ProofStep, Floats]]) -> Check:
-        """Go through the updates: each a mistake, the proof's inequalities after each, the coefficients as claimed."""
+        """Check that each update was on a mistake, both inequalities after it, and the final coefficients."""
         coef = np.zeros(self.shape[0])
         try:
             for step, coef in replay:  # noqa: B007  # the last coefficients are compared below
                 if not step.holds:
                     return Check("run", False, f"the inequalities of the proof fail after update {step.t}")
-        except NoMistakeError as refusal:
-            return Check("run", False, str(refusal))
+        except NoMistakeError as error:
+            return Check("run", False, str(error))
         slack = SLACK * max(1.0, float(np.abs(self.coef).max(initial=0.0)))
         if float(np.abs(coef - self.coef).max(initial=0.0)) > slack:
             return Check("run", False, "replayed, the updates lead to other coefficients than claimed")
@@ -471,27 +455,26 @@ class KernelMistakesCertificate(Certificate):
     def _replay(
         self, X: Any, signs: Floats, kernel: Kernel, separator: Floats | None
     ) -> Iterator[tuple[ProofStep, Floats]]:
-        """Yield both inequalities and the coefficients after each update; `separator` are the scores of a unit one."""
+        """Yield both inequalities and the coefficients after each update; `separator` has a unit separator's scores."""
         rows, places = np.unique(np.asarray(self.history), return_inverse=True)
         matrix = kernel_among(kernel, X, rows) + float(self.fit_intercept)
         scores, coef = np.zeros(len(rows)), np.zeros(self.shape[0])
-        squared = total = squares = ahead = 0.0
+        squared_norm = total = squares = progress = 0.0
         for t, place in enumerate(places.tolist(), start=1):
             row, rate = int(rows[place]), self.rule.rate_of(t)
-            reached = signs[row] * scores[place] - self.rule.margin
-            if reached > (self.shape[0] + t) * EPSILON * self.radius**2 * max(total, 1.0):
+            excess = signs[row] * scores[place] - self.rule.margin
+            if excess > (self.shape[0] + t) * EPSILON * self.radius**2 * max(total, 1.0):
                 raise NoMistakeError(f"update {t} was made on row {row}, which was no mistake")
-            squared += 2.0 * rate * signs[row] * scores[place] + rate**2 * matrix[place, place]
+            squared_norm += 2.0 * rate * signs[row] * scores[place] + rate**2 * matrix[place, place]
             total, squares = total + rate, squares + rate**2
-            ahead += 0.0 if separator is None else rate * signs[row] * float(separator[row])
+            progress += 0.0 if separator is None else rate * signs[row] * float(separator[row])
             scores += rate * signs[row] * matrix[place]
             coef[row] += rate * signs[row]
             ceiling = self.radius**2 * squares + 2.0 * self.rule.margin * total
             floor = 0.0 if separator is None else (self.margin or 0.0) * total
-            yield ProofStep(t, float(squared), ceiling, ahead, floor), coef
+            yield ProofStep(t, float(squared_norm), ceiling, progress, floor), coef
 
     def content(self) -> dict[str, Any]:
-        """Return all that the claim rests on, as JSON values."""
         lists = {"coef": self.coef, "separator": self.separator, "history": self.history}
         return {
             "kernel": self.kernel.to_dict(),
@@ -509,7 +492,6 @@ class KernelMistakesCertificate(Certificate):
 
     @classmethod
     def from_content(cls, content: Mapping[str, Any]) -> Self:
-        """Make a certificate from its content."""
         (negative, positive), (n, p) = content["labels"], content["shape"]
         history, separator, budget = content["history"], content["separator"], content["budget"]
         return cls(
@@ -529,15 +511,13 @@ class KernelMistakesCertificate(Certificate):
         )
 
 
-class _Separating(NamedTuple):
-    scores: Floats | None
-    length: float
-
-
 @register
 @dataclass(frozen=True)
 class MixingCertificate(MistakesCertificate):
-    """Rounds of a perceptron on `parts` partitions: `updates` mistakes in all, `mixed` = K weighted by their shares."""
+    """Rounds of perceptrons on `parts` partitions: `updates` counts all mistakes, `mixed` is K, their weighted sum.
+
+    With `by_mistakes` the mixing weights are proportional to the mistakes of the partitions.
+    """
 
     kind: ClassVar[str] = "mixing"
     mixed: float = 0.0
@@ -547,41 +527,37 @@ class MixingCertificate(MistakesCertificate):
 
     @property
     def bounded(self) -> float:
-        """What the bound is of: K."""
         return self.mixed
 
     @property
     def claim(self) -> str:
-        """What is claimed, in words."""
         where = f"{counted(self.rounds, 'round')} on {counted(self.parts, 'partition')}"
         weighted = f"weighted by their shares {self.mixed:.6g}"
         run = f"{where}, {counted(self.updates, 'mistake')}, {weighted}, on rows within radius {self.radius:.6g}"
         if self.bound is None:
             return f"{run}; no separator is known, so there is no bound"
         rounds = ", and as many rounds with a mistake" if self.by_mistakes else ""
-        how = "(R/γ)²" if self.is_textbook else "the bound"
+        formula = "(R/γ)²" if self.is_textbook else "the bound"
         return (
-            f"{run}; a separator of margin γ = {self.margin:.6g} allows {how} = {self.bound:.6g} weighted mistakes"
+            f"{run}; a separator of margin γ = {self.margin:.6g} allows {formula} = {self.bound:.6g} weighted mistakes"
             f" at most{rounds}"
         )
 
-    def _check_run(self, design: Design, signs: Floats) -> Check:  # noqa: ARG002  # nothing of the data
+    def _check_run(self, design: Design, signs: Floats) -> Check:  # noqa: ARG002  # needs no data
         least = self.rounds - int(self.converged) if self.by_mistakes else 0
         if not max(0, least) <= self.mixed <= self.updates:
             return Check("run", False, f"{self.rounds:,} rounds cannot have {self.mixed:.6g} weighted mistakes")
         return Check("run", None, "not replayed: the mixtures depend on how the rows were cut into partitions")
 
     def content(self) -> dict[str, Any]:
-        """Return all that the claim rests on, as JSON values."""
         own = {"mixed": self.mixed, "rounds": self.rounds, "parts": self.parts, "by_mistakes": self.by_mistakes}
         return {**super().content(), **own}
 
     @classmethod
     def from_content(cls, content: Mapping[str, Any]) -> Self:
-        """Make a certificate from its content."""
-        known, fields = vars(MistakesCertificate.from_content(content)), Fields(content)
+        shared, fields = vars(MistakesCertificate.from_content(content)), Fields(content)
         return cls(
-            **known,
+            **shared,
             mixed=fields.within("mixed"),
             rounds=fields.whole("rounds"),
             parts=fields.whole("parts"),

@@ -1,26 +1,26 @@
-"""That coefficients are optimal to within a gap: the value of the objective there, and a bound below which none falls.
+"""Coefficients that are optimal to within a duality gap: of the convex objective, of a kernel SVM, of a likelihood.
 
-Both are computed anew from the data, the bound as `bounds` says. Cost: two passes, or three.
+`OptimalityCertificate` states the objective P at the coefficients and a lower bound on its minimum, by weak duality
+(`certificates.bounds`). `verify` recomputes both. Cost: two or three passes.
 
-How far a support vector machine in a kernel's space is from optimal, from its multipliers and the data alone.
+`LikelihoodCertificate` adds whether the likelihood has a maximum at all (`certificates.separability`).
+
+`KernelOptimalityCertificate` bounds the suboptimality of a support vector machine in the space of a kernel:
 
     P = strength · ( ½‖w‖² + Σ Cᵢ max(0, 1 − yᵢ(fᵢ + b)) ),   D = strength · ( Σ|βᵢ| − ½‖w‖² ),   Cᵢ = sᵢ/(strength·Σs)
 
-with f = Kβ, ‖w‖² = β·f, 0 ≤ yᵢβᵢ ≤ Cᵢ and Σβ = 0. D is at most the least P. What rounding leaves of Σβ costs at most
-|Σβ| times the intercepts, one of which, an optimum's, is at most 1 + R‖w‖. The gap is summed row by row, where nothing
-cancels: P − D = strength · Σ Cᵢ max(0, 1 − mᵢ) − |βᵢ|(1 − mᵢ), m = y(f + b). A score of k terms, each a kernel of p
-columns, is off by at most ε(k + p) Kᵢᵢ^½ Σ|βⱼ| Kⱼⱼ^½, which counts in the rows where m is not clearly on the side that
-their multipliers say. So a gap is never told smaller than it is. `verify` computes the kernel anew. Cost: a kernel row
-for each support vector.
-
-A fit by maximum likelihood: whether a maximum exists, and how near to it the coefficients are.
+with f = Kβ, ‖w‖² = β·f, 0 ≤ yᵢβᵢ ≤ Cᵢ and Σβ = 0. Weak duality: D ≤ min P. If rounding leaves Σβ ≠ 0, the bound falls
+by at most |Σβ| times the sum of two intercepts, b and an optimum's, which is at most 1 + R‖w‖. The gap is summed row by
+row, which avoids cancellation: P − D = strength · Σ Cᵢ max(0, 1 − mᵢ) − |βᵢ|(1 − mᵢ), m = y(f + b). The rounding error
+of a score with k terms of p columns is at most ε(k + p) Kᵢᵢ^½ Σ|βⱼ| Kⱼⱼ^½; it is added in the rows whose m is not
+clearly on one side of 1. Cost: one kernel row per support vector.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -49,183 +49,19 @@ from separatrix.errors import DataError
 from separatrix.penalties import make_penalty
 from separatrix.problem import Problem
 
-SLACK = 1e-9  # relative: what recomputing the kernel may change
-BALANCED = 1e-9  # relative to Σ|β|: a sum that floats can be said to have made 0
-FEASIBLE = 1.0 + 1e-12
-
-
-def caps_of(strength: float, weights: Floats) -> Floats:
-    """Return C of each row, its weight over strength times the total."""
-    return np.asarray(weights / (strength * float(weights.sum())))
-
-
-class KernelTask(NamedTuple):
-    """What is fitted: signs, caps C and lengths Kᵢᵢ^½ of the rows, (n,) each; the columns of X; the strength."""
-
-    signs: Floats
-    caps: Floats
-    lengths: Floats
-    columns: int
-    strength: float
-
-    def rounding(self, coef: Floats) -> Floats:
-        """Return how far each score Σ βⱼ k(x, xⱼ) in floats can be from the truth, (n,)."""
-        terms = int(np.count_nonzero(coef)) + self.columns
-        return np.asarray(EPSILON * terms * float(np.abs(coef) @ self.lengths) * self.lengths)
-
-
-def kernel_bound(task: KernelTask, scores: Floats, coef: Floats, intercept: float) -> DualBound:
-    """Return objective and lower bound of multipliers, from the scores Kβ that they make in floats."""
-    signs, caps, sizes = task.signs, task.caps, np.abs(coef)
-    short, unsure = 1.0 - signs * (scores + intercept), task.rounding(coef)
-    primal = 0.5 * max(float(coef @ scores), 0.0) + float(caps @ np.maximum(short, 0.0))
-    gap = caps * np.maximum(short, 0.0) - sizes * short
-    slopes = np.where(short > unsure, caps - sizes, np.where(short < -unsure, sizes, np.maximum(sizes, caps - sizes)))
-    unbalanced = abs(math.fsum(coef.tolist()))
-    reach = 1.0 + float(task.lengths.max()) * math.sqrt(2.0 * primal) + abs(intercept)
-    dual = primal - float((gap + slopes * unsure).sum()) - unbalanced * reach
-    residual = unbalanced / max(float(sizes.sum()), np.finfo(np.float64).tiny)
-    strength = task.strength
-    return DualBound(strength * primal, strength * max(dual, 0.0), float(np.finfo(np.float64).tiny), residual)
-
-
-@register
-@dataclass(frozen=True)
-class KernelOptimalityCertificate(Certificate):
-    """Multipliers β of some rows (0 elsewhere), the intercept, and the gap that they show.
-
-    `class_weights` are (label, weight) of each class, None where all are 1; rows' own weights are given to `verify`.
-    Rows without weight are not counted.
-    """
-
-    kind: ClassVar[str] = "kernel-optimality"
-    kernel: Kernel
-    strength: float
-    rows: Ints
-    multipliers: Floats
-    intercept: float
-    primal: float
-    dual: float
-    labels: tuple[Any, Any]
-    shape: tuple[int, int]
-    tolerance: float
-    class_weights: tuple[tuple[Any, float], ...] | None = None
-    weighted: bool = False
-
-    @property
-    def gap(self) -> float:
-        """How far from optimal the fit can be, at most."""
-        return max(self.primal - self.dual, 0.0)
-
-    @property
-    def relative_gap(self) -> float:
-        """The gap relative to the objective."""
-        return self.gap / max(self.primal, float(np.finfo(np.float64).tiny))
-
-    @property
-    def verdict(self) -> str:
-        """'optimal' (within the tolerance) or 'not optimal'."""
-        return "optimal" if self.relative_gap <= self.tolerance else "not optimal"
-
-    @property
-    def claim(self) -> str:
-        """What is claimed, in words."""
-        return (
-            f"with the {self.kernel.name} kernel the objective is {self.primal:.10g}, and at least {self.dual:.10g}"
-            f" for any weights: a relative gap of {self.relative_gap:.2g}; {len(self.rows):,} support vectors"
-        )
-
-    def verify(self, X: Any, y: Any, sample_weight: Any = None) -> Verification:
-        """Re-check multipliers, objective and bound from the data, the kernel computed anew."""
-        try:
-            labels = np.asarray(y)
-            weights = self._weights(labels, sample_weight)
-            counted = np.flatnonzero(weights > 0.0)
-            rows = X if len(counted) == len(labels) else select_rows(self.kernel, by_rows(X), counted)
-            rows, signs, kernel = kernel_data(rows, labels[counted], self.labels, self.shape, self.kernel)
-            coef = self._coef()
-        except (DataError, IndexError) as problem:
-            return Verification((Check("data", False, str(problem)),))
-        caps = caps_of(self.strength, weights[counted])
-        return Verification(tuple(self._checks(rows, signs, kernel, caps, coef)))
-
-    def _weights(self, y: NDArray[Any], sample_weight: Any) -> Floats:
-        n = len(y)
-        if (sample_weight is not None) != self.weighted:
-            raise DataError(
-                "the fit had sample weights; give them" if self.weighted else "the fit had no sample_weight"
-            )
-        weights = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-        if weights.shape != (n,) or not (np.isfinite(weights).all() and (weights >= 0.0).all() and weights.any()):
-            raise DataError(f"sample_weight must be {n} finite numbers of at least 0, not all of them 0")
-        for label, weight in self.class_weights or ():
-            weights = np.where(y == label, weight * weights, weights)
-        return weights
-
-    def _coef(self) -> Floats:
-        coef = np.zeros(self.shape[0])
-        coef[self.rows] = self.multipliers
-        return coef
-
-    def _checks(self, X: Any, signs: Floats, kernel: Kernel, caps: Floats, coef: Floats) -> Iterator[Check]:
-        yield from check_inner_product(kernel, X)
-        alpha = signs * coef
-        worst = int(np.argmax(np.maximum(-alpha, alpha - FEASIBLE * caps)))
-        inside = bool(((alpha >= 0.0) & (alpha <= FEASIBLE * caps)).all() and np.isfinite(coef).all())
-        yield Check("multipliers", inside, f"row {worst} has {alpha[worst]:.6g} between 0 and {caps[worst]:.6g}")
-        lengths = np.sqrt(np.maximum(kernel.diagonal(X), 0.0))
-        task, scores = KernelTask(signs, caps, lengths, self.shape[1], self.strength), training_scores(kernel, X, coef)
-        found = kernel_bound(task, scores, coef, self.intercept)
-        unsure = self.strength * float(task.rounding(coef) @ (caps + np.abs(coef)))
-        yield Check(
-            "balance", found.residual <= BALANCED, f"the multipliers add up to {found.residual:.2g} of their sizes"
-        )
-        same = math.isclose(found.primal, self.primal, rel_tol=SLACK, abs_tol=unsure)
-        yield Check("objective", same, f"the objective is {found.primal:.17g}; claimed {self.primal:.17g}")
-        held = self.dual <= found.dual + SLACK * found.primal + unsure
-        yield Check("bound", held, f"no objective is below {found.dual:.17g}; claimed {self.dual:.17g}")
-
-    def content(self) -> dict[str, Any]:
-        """Return all that the claim rests on, as JSON values."""
-        return {
-            "kernel": self.kernel.to_dict(),
-            "strength": self.strength,
-            "rows": self.rows.tolist(),
-            "multipliers": self.multipliers.tolist(),
-            "intercept": self.intercept,
-            "primal": self.primal,
-            "dual": self.dual,
-            "labels": list(self.labels),
-            "shape": list(self.shape),
-            "tolerance": self.tolerance,
-            "class_weights": None if self.class_weights is None else [list(pair) for pair in self.class_weights],
-            "weighted": self.weighted,
-        }
-
-    @classmethod
-    def from_content(cls, content: Mapping[str, Any]) -> Self:
-        """Make a certificate from its content."""
-        (negative, positive), (n, p), weights = content["labels"], content["shape"], content["class_weights"]
-        return cls(
-            kernel=kernel_from_dict(content["kernel"]),
-            strength=float(content["strength"]),
-            rows=np.asarray(content["rows"], dtype=np.int64),
-            multipliers=np.asarray(content["multipliers"], dtype=np.float64),
-            intercept=float(content["intercept"]),
-            primal=float(content["primal"]),
-            dual=float(content["dual"]),
-            labels=(negative, positive),
-            shape=(int(n), int(p)),
-            tolerance=float(content["tolerance"]),
-            class_weights=None if weights is None else tuple((label, float(weight)) for label, weight in weights),
-            weighted=bool(content["weighted"]),
-        )
+SLACK = 1e-9  # relative rounding error of recomputed sums
+BALANCED = 1e-9  # relative to Σ|β|: a smaller |Σβ| counts as 0
+FEASIBLE = 1.0 + 1e-12  # rounding allowed in the upper bounds C
 
 
 @register
 @dataclass(frozen=True)
 class OptimalityCertificate(Certificate):
-    """The value of the one objective at some coefficients, and how far from its least value that can be."""
+    """The objective at some coefficients, and a lower bound on its minimum.
+
+    `dual_rows` and `dual_values` are the non-zero slopes of a solver's own dual point, None if the bound was made from
+    the coefficients. `scale` is the least value that gaps are relative to.
+    """
 
     kind: ClassVar[str] = "optimality"
     loss: str
@@ -253,7 +89,7 @@ class OptimalityCertificate(Certificate):
         tolerance: float,
         dual: Floats | None = None,
     ) -> Self:
-        """Return the certificate of some coefficients: their bound and, where a solver has its own, the dual point."""
+        """Return the certificate of some coefficients with their bound and, if a solver has one, its dual point."""
         rows = None if dual is None else np.flatnonzero(dual)
         return cls(
             loss=problem.loss.name,
@@ -272,7 +108,7 @@ class OptimalityCertificate(Certificate):
 
     @property
     def gap(self) -> float:
-        """How far from optimal the coefficients can be, at most."""
+        """An upper bound on the suboptimality."""
         return max(self.primal - self.dual, 0.0)
 
     @property
@@ -287,29 +123,30 @@ class OptimalityCertificate(Certificate):
 
     @property
     def claim(self) -> str:
-        """What is claimed, in words."""
         above = f"at most {self.gap:.3g} above its least value ({self.relative_gap:.2g} of it)"
         return f"the objective is {self.primal:.10g}, {above}; {self.tolerance:.2g} was asked for"
 
     def verify(self, X: Any, y: Any, sample_weight: Any = None) -> Verification:
-        """Recompute the objective and the bound from the data, with the row weights of the fit if it had any."""
+        """Recompute the objective and the bound from the data, with the sample weights of the fit if it had any."""
         try:
             problem = self._problem(X, y, sample_weight)
             slopes = self._slopes(problem.design.shape[0])
-        except DataError as trouble:
-            return Verification((Check("data", False, str(trouble)),))
+        except DataError as error:
+            return Verification((Check("data", False, str(error)),))
         problem, centre = problem.centred()
         coef = self.coef.copy()
         coef[:1] += centre @ coef[1:] if len(centre) else 0.0
         bound = dual_bound(problem, coef, slopes, wanted=self.relative_gap)
-        same = math.isclose(bound.primal, self.primal, rel_tol=SLACK, abs_tol=SLACK * self.scale)
-        scale = math.isclose(bound.scale, self.scale, rel_tol=SLACK)
-        held = bound.dual >= self.dual - SLACK * max(abs(self.primal), self.scale)
+        same_objective = math.isclose(bound.primal, self.primal, rel_tol=SLACK, abs_tol=SLACK * self.scale)
+        same_scale = math.isclose(bound.scale, self.scale, rel_tol=SLACK)
+        holds = bound.dual >= self.dual - SLACK * max(abs(self.primal), self.scale)
         return Verification(
             (
-                Check("objective", same, f"measured {bound.primal:.17g}, claimed {self.primal:.17g}"),
-                Check("bound", held, f"no value is below {bound.dual:.17g}, claimed {self.dual:.17g}"),
-                Check("scale", scale, f"gaps are relative to {bound.scale:.6g} at least, claimed {self.scale:.6g}"),
+                Check("objective", same_objective, f"measured {bound.primal:.17g}, claimed {self.primal:.17g}"),
+                Check("bound", holds, f"no value is below {bound.dual:.17g}, claimed {self.dual:.17g}"),
+                Check(
+                    "scale", same_scale, f"gaps are relative to {bound.scale:.6g} at least, claimed {self.scale:.6g}"
+                ),
             )
         )
 
@@ -327,15 +164,15 @@ class OptimalityCertificate(Certificate):
         return Problem(design, targets, loss, make_penalty(self.strength, self.l1_ratio), weights)
 
     def _row_weights(self, targets: NDArray[Any], sample_weight: Any) -> Floats | None:
-        """Return the rows' weights: those given, times their classes' where the fit had any."""
+        """Return the sample weights times the class weights of the fit, None if there are neither."""
         weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
         if weights is not None and (weights.shape != (len(targets),) or not (weights >= 0.0).all()):
             raise DataError(f"sample_weight must be {len(targets)} numbers of at least 0")
         if self.class_weights is None:
             return weights
-        places = targets.astype(np.intp) if self.coef.ndim == 2 else (targets > 0.0).astype(np.intp)
-        each = np.asarray(self.class_weights)[places]
-        return each if weights is None else np.asarray(each * weights)
+        codes = targets.astype(np.intp) if self.coef.ndim == 2 else (targets > 0.0).astype(np.intp)
+        by_class = np.asarray(self.class_weights)[codes]
+        return by_class if weights is None else np.asarray(by_class * weights)
 
     def _slopes(self, n: int) -> Floats | None:
         if self.dual_rows is None or self.dual_values is None:
@@ -347,11 +184,9 @@ class OptimalityCertificate(Certificate):
         return slopes
 
     def certified(self) -> CertifiedCoef:
-        """Return the coefficients that the claim is about."""
         return certified_coef(self.coef, self.labels, fit_intercept=self.fit_intercept)
 
     def content(self) -> dict[str, Any]:
-        """Return all that the claim rests on, as JSON values."""
         arrays = {"coef": self.coef, "dual_rows": self.dual_rows, "dual_values": self.dual_values}
         return {
             "loss": self.loss,
@@ -369,11 +204,10 @@ class OptimalityCertificate(Certificate):
 
     @classmethod
     def from_content(cls, content: Mapping[str, Any]) -> Self:
-        """Make a certificate from its content."""
         fields = Fields(content)
         name = fields.text("loss", [loss.name for loss in losses.ALL])
-        several = next(loss for loss in losses.ALL if loss.name == name).target == "classes"
-        labels = fields.or_none("labels", lambda key: fields.labels(key, None if several else 2))
+        multinomial = next(loss for loss in losses.ALL if loss.name == name).target == "classes"
+        labels = fields.or_none("labels", lambda key: fields.labels(key, None if multinomial else 2))
         scores = len(labels or ())
         rows = fields.or_none("dual_rows", fields.places)
         return cls(
@@ -381,7 +215,7 @@ class OptimalityCertificate(Certificate):
             strength=fields.within("strength"),
             l1_ratio=fields.within("l1_ratio", most=1.0),
             fit_intercept=fields.flag("fit_intercept"),
-            coef=fields.matrix("coef", scores) if several else fields.numbers("coef"),
+            coef=fields.matrix("coef", scores) if multinomial else fields.numbers("coef"),
             primal=fields.number("primal"),
             dual=fields.number("dual"),
             scale=fields.within("scale"),
@@ -394,19 +228,19 @@ class OptimalityCertificate(Certificate):
 
 
 def _targets(y: NDArray[Any], target: str, labels: tuple[Any, ...] | None) -> NDArray[Any]:
-    """Return y as the loss takes it: numbers as they are, two labels as signs, several as places."""
+    """Return y in the form that the loss takes: numbers, signs ±1 for two labels, or class codes."""
     if labels is None:
         return np.asarray(y, dtype=np.float64)
     if target != "classes":
         negative, positive = labels
         known = (y == positive) | (y == negative) if negative is not None else np.ones(len(y), dtype=bool)
-        _refuse_strangers(y, known, labels)
+        _require_known(y, known, labels)
         return np.where(y == positive, 1.0, -1.0)
-    _refuse_strangers(y, np.isin(y, np.asarray(labels)), labels)
+    _require_known(y, np.isin(y, np.asarray(labels)), labels)
     return np.asarray(np.argmax(y[:, np.newaxis] == np.asarray(labels)[np.newaxis, :], axis=1))
 
 
-def _refuse_strangers(y: NDArray[Any], known: Bools, labels: tuple[Any, ...]) -> None:
+def _require_known(y: NDArray[Any], known: Bools, labels: tuple[Any, ...]) -> None:
     if not known.all():
         row = int(np.flatnonzero(~known)[0])
         raise DataError(f"row {row} has label {y[row]!r}; the fit knew {list(labels)}")
@@ -415,9 +249,10 @@ def _refuse_strangers(y: NDArray[Any], known: Bools, labels: tuple[Any, ...]) ->
 @register
 @dataclass(frozen=True)
 class LikelihoodCertificate(Certificate):
-    """`existence` is of the rows that have a weight, `optimality` of the coefficients.
+    """Whether the likelihood has a maximum (`existence`), and how near to it the coefficients are (`optimality`).
 
-    Where one class was fitted against the rest, existence knows the labels False and True.
+    `existence` is about the rows of positive weight. If one class was fitted against the rest, its labels are False and
+    True.
     """
 
     kind: ClassVar[str] = "likelihood"
@@ -426,17 +261,16 @@ class LikelihoodCertificate(Certificate):
 
     @property
     def verdict(self) -> str:
-        """Where a maximum exists, 'optimal' or 'stopped'; otherwise 'separable', 'quasi' or 'undecided'."""
+        """'optimal' or 'stopped' if a maximum exists; otherwise 'separable', 'quasi' or 'undecided'."""
         return self.optimality.verdict if self.existence.verdict == "overlap" else self.existence.verdict
 
     @property
     def claim(self) -> str:
-        """What is claimed, in words."""
         return f"{self.existence.claim}; {self.optimality.claim}"
 
     @property
     def gap(self) -> float:
-        """How far above its least value, attained or not, the objective can be, at most."""
+        """An upper bound on the suboptimality, whether the infimum is attained or not."""
         return self.optimality.gap
 
     @property
@@ -445,37 +279,197 @@ class LikelihoodCertificate(Certificate):
         return self.optimality.relative_gap
 
     def verify(self, X: Any, y: Any, sample_weight: Any = None) -> Verification:
-        """Re-check both parts from the data, with the row weights of the fit if it had any."""
-        found = self.optimality.verify(X, y, sample_weight)
-        if not found:
-            return found
-        labels, kept = np.asarray(y), weighted_rows(sample_weight, len(np.asarray(y)))
-        labels_known, weights = self.optimality.labels, self.optimality.class_weights
-        if labels_known is not None and weights is not None:
-            weightless = [label for label, weight in zip(labels_known, weights, strict=True) if weight == 0.0]
-            kept &= ~np.isin(labels, weightless)
-        if labels_known is not None and labels_known[0] is None:
-            labels = labels == labels_known[1]
-        if not kept.all():
-            X, labels = rows_where(X, kept), labels[kept]
-        return Verification((*found.checks, *self.existence.verify(X, labels).checks))
-
-    def weighed(self, class_weights: tuple[float, ...] | None) -> Self:
-        """Return the certificate of a fit whose classes had weights."""
-        return replace(self, optimality=replace(self.optimality, class_weights=class_weights))
+        """Re-check both parts from the data, with the sample weights of the fit if it had any."""
+        optimality = self.optimality.verify(X, y, sample_weight)
+        if not optimality:
+            return optimality
+        labels, weighted = np.asarray(y), weighted_rows(sample_weight, len(np.asarray(y)))
+        known, weights = self.optimality.labels, self.optimality.class_weights
+        if known is not None and weights is not None:
+            weightless = [label for label, weight in zip(known, weights, strict=True) if weight == 0.0]
+            weighted &= ~np.isin(labels, weightless)
+        if known is not None and known[0] is None:
+            labels = labels == known[1]
+        if not weighted.all():
+            X, labels = rows_where(X, weighted), labels[weighted]
+        return Verification((*optimality.checks, *self.existence.verify(X, labels).checks))
 
     def certified(self) -> CertifiedCoef:
-        """Return the coefficients that the optimality is of."""
         return self.optimality.certified()
 
     def content(self) -> dict[str, Any]:
-        """Return both parts as JSON values."""
         return {"optimality": self.optimality.to_dict(), "existence": self.existence.to_dict()}
 
     @classmethod
     def from_content(cls, content: Mapping[str, Any]) -> Self:
-        """Make a certificate from its content."""
         optimality, existence = (certificate_from_dict(content[name]) for name in ("optimality", "existence"))
         if not isinstance(optimality, OptimalityCertificate) or not isinstance(existence, SeparabilityCertificate):
             raise TypeError(f"its parts are {optimality.kind} and {existence.kind}, not optimality and separability")
         return cls(optimality, existence)
+
+
+def caps_of(strength: float, weights: Floats) -> Floats:
+    """Return the upper bound Cᵢ = sᵢ/(strength·Σs) of each row's multiplier."""
+    return np.asarray(weights / (strength * float(weights.sum())))
+
+
+class KernelTask(NamedTuple):
+    """Signs, upper bounds C and norms Kᵢᵢ^½ of the rows, each (n,); the number of columns of X; the strength."""
+
+    signs: Floats
+    upper: Floats
+    norms: Floats
+    columns: int
+    strength: float
+
+    def rounding(self, coef: Floats) -> Floats:
+        """Return a bound on the rounding error of each score Σ βⱼ k(x, xⱼ), (n,)."""
+        terms = int(np.count_nonzero(coef)) + self.columns
+        return np.asarray(EPSILON * terms * float(np.abs(coef) @ self.norms) * self.norms)
+
+
+def kernel_bound(task: KernelTask, scores: Floats, coef: Floats, intercept: float) -> DualBound:
+    """Return the objective at some multipliers and the lower bound that they give, from their float scores Kβ."""
+    signs, upper, sizes = task.signs, task.upper, np.abs(coef)
+    shortfall, rounding = 1.0 - signs * (scores + intercept), task.rounding(coef)
+    primal = 0.5 * max(float(coef @ scores), 0.0) + float(upper @ np.maximum(shortfall, 0.0))
+    gap = upper * np.maximum(shortfall, 0.0) - sizes * shortfall
+    slopes = np.where(
+        shortfall > rounding, upper - sizes, np.where(shortfall < -rounding, sizes, np.maximum(sizes, upper - sizes))
+    )
+    imbalance = abs(math.fsum(coef.tolist()))
+    intercepts = 1.0 + float(task.norms.max()) * math.sqrt(2.0 * primal) + abs(intercept)
+    dual = primal - float((gap + slopes * rounding).sum()) - imbalance * intercepts
+    residual = imbalance / max(float(sizes.sum()), np.finfo(np.float64).tiny)
+    strength = task.strength
+    return DualBound(strength * primal, strength * max(dual, 0.0), float(np.finfo(np.float64).tiny), residual)
+
+
+@register
+@dataclass(frozen=True)
+class KernelOptimalityCertificate(Certificate):
+    """Multipliers β of some rows (0 elsewhere), the intercept, and the duality gap of a kernel SVM.
+
+    `class_weights` has (label, weight) of each class, None if all are 1; sample weights are given to `verify`. Rows of
+    weight 0 are left out.
+    """
+
+    kind: ClassVar[str] = "kernel-optimality"
+    kernel: Kernel
+    strength: float
+    rows: Ints
+    multipliers: Floats
+    intercept: float
+    primal: float
+    dual: float
+    labels: tuple[Any, Any]
+    shape: tuple[int, int]
+    tolerance: float
+    class_weights: tuple[tuple[Any, float], ...] | None = None
+    weighted: bool = False
+
+    @property
+    def gap(self) -> float:
+        """An upper bound on the suboptimality."""
+        return max(self.primal - self.dual, 0.0)
+
+    @property
+    def relative_gap(self) -> float:
+        """The gap relative to the objective."""
+        return self.gap / max(self.primal, float(np.finfo(np.float64).tiny))
+
+    @property
+    def verdict(self) -> str:
+        """'optimal' (within the tolerance) or 'not optimal'."""
+        return "optimal" if self.relative_gap <= self.tolerance else "not optimal"
+
+    @property
+    def claim(self) -> str:
+        return (
+            f"with the {self.kernel.name} kernel the objective is {self.primal:.10g}, and at least {self.dual:.10g}"
+            f" for any weights: a relative gap of {self.relative_gap:.2g}; {len(self.rows):,} support vectors"
+        )
+
+    def verify(self, X: Any, y: Any, sample_weight: Any = None) -> Verification:
+        """Re-check multipliers, objective and bound from the data; the kernel is recomputed."""
+        try:
+            labels = np.asarray(y)
+            weights = self._weights(labels, sample_weight)
+            weighted = np.flatnonzero(weights > 0.0)
+            rows = X if len(weighted) == len(labels) else select_rows(self.kernel, by_rows(X), weighted)
+            rows, signs, kernel = kernel_data(rows, labels[weighted], self.labels, self.shape, self.kernel)
+            coef = self._coef()
+        except (DataError, IndexError) as error:
+            return Verification((Check("data", False, str(error)),))
+        upper = caps_of(self.strength, weights[weighted])
+        return Verification(tuple(self._checks(rows, signs, kernel, upper, coef)))
+
+    def _weights(self, y: NDArray[Any], sample_weight: Any) -> Floats:
+        n = len(y)
+        if (sample_weight is not None) != self.weighted:
+            raise DataError(
+                "the fit had sample weights; give them" if self.weighted else "the fit had no sample_weight"
+            )
+        weights = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        if weights.shape != (n,) or not (np.isfinite(weights).all() and (weights >= 0.0).all() and weights.any()):
+            raise DataError(f"sample_weight must be {n} finite numbers of at least 0, not all of them 0")
+        for label, weight in self.class_weights or ():
+            weights = np.where(y == label, weight * weights, weights)
+        return weights
+
+    def _coef(self) -> Floats:
+        coef = np.zeros(self.shape[0])
+        coef[self.rows] = self.multipliers
+        return coef
+
+    def _checks(self, X: Any, signs: Floats, kernel: Kernel, upper: Floats, coef: Floats) -> Iterator[Check]:
+        yield from check_inner_product(kernel, X)
+        alpha = signs * coef
+        worst = int(np.argmax(np.maximum(-alpha, alpha - FEASIBLE * upper)))
+        feasible = bool(((alpha >= 0.0) & (alpha <= FEASIBLE * upper)).all() and np.isfinite(coef).all())
+        yield Check("multipliers", feasible, f"row {worst} has {alpha[worst]:.6g} between 0 and {upper[worst]:.6g}")
+        norms = np.sqrt(np.maximum(kernel.diagonal(X), 0.0))
+        task, scores = KernelTask(signs, upper, norms, self.shape[1], self.strength), training_scores(kernel, X, coef)
+        bound = kernel_bound(task, scores, coef, self.intercept)
+        rounding = self.strength * float(task.rounding(coef) @ (upper + np.abs(coef)))
+        yield Check(
+            "balance", bound.residual <= BALANCED, f"the multipliers add up to {bound.residual:.2g} of their sizes"
+        )
+        same = math.isclose(bound.primal, self.primal, rel_tol=SLACK, abs_tol=rounding)
+        yield Check("objective", same, f"the objective is {bound.primal:.17g}; claimed {self.primal:.17g}")
+        holds = self.dual <= bound.dual + SLACK * bound.primal + rounding
+        yield Check("bound", holds, f"no objective is below {bound.dual:.17g}; claimed {self.dual:.17g}")
+
+    def content(self) -> dict[str, Any]:
+        return {
+            "kernel": self.kernel.to_dict(),
+            "strength": self.strength,
+            "rows": self.rows.tolist(),
+            "multipliers": self.multipliers.tolist(),
+            "intercept": self.intercept,
+            "primal": self.primal,
+            "dual": self.dual,
+            "labels": list(self.labels),
+            "shape": list(self.shape),
+            "tolerance": self.tolerance,
+            "class_weights": None if self.class_weights is None else [list(pair) for pair in self.class_weights],
+            "weighted": self.weighted,
+        }
+
+    @classmethod
+    def from_content(cls, content: Mapping[str, Any]) -> Self:
+        (negative, positive), (n, p), weights = content["labels"], content["shape"], content["class_weights"]
+        return cls(
+            kernel=kernel_from_dict(content["kernel"]),
+            strength=float(content["strength"]),
+            rows=np.asarray(content["rows"], dtype=np.int64),
+            multipliers=np.asarray(content["multipliers"], dtype=np.float64),
+            intercept=float(content["intercept"]),
+            primal=float(content["primal"]),
+            dual=float(content["dual"]),
+            labels=(negative, positive),
+            shape=(int(n), int(p)),
+            tolerance=float(content["tolerance"]),
+            class_weights=None if weights is None else tuple((label, float(weight)) for label, weight in weights),
+            weighted=bool(content["weighted"]),
+        )

@@ -1,22 +1,19 @@
-"""Proof that rays overlap: no vector has all of their products ≥ 0 but one that has them all 0.
+"""Proofs of overlap: multipliers λ > 0 with Σ λ z = 0 over some rays z, so that no direction separates these rays.
 
-A few rays T with multipliers λ > 0 and Σ_T λ z = 0: any v with all z·v ≥ 0 then has z·v = 0 on T, and so on every ray
-that T spans. Columns that depend on others are shown to by `relations`, vectors that vanish on every ray, so that
-everything happens in the other ρ columns, and ρ of the rays, the basis B, span all if they are independent there.
+`OverlapProof`: every v with z·v ≥ 0 on all rays has z·v = 0 on all of them. If rays T have Σ_T λ z = 0 with λ > 0, such
+a v has z·v = 0 on T, and so on every ray in the span of T. Linear dependence among columns is proved by `relations`,
+vectors that vanish on every ray. It remains that the first ρ rays of T, the basis B, are linearly independent in the
+other ρ columns; then they span all rays.
 
-The multipliers may be rounded: with r = Σ λ z, exact ones exist if λ_B − Z_B⁻ᵗ r > 0. An approximate inverse R shows
-it: ‖Z_B⁻¹‖₁ ≤ ‖R‖₁ / (1 − ‖I − Z_B R‖₁), with rounding accounted for, r being summed exactly, in rays and columns
-scaled by powers of 2. Where r = 0 exactly, independence is shown by elimination modulo a prime instead: rank can only
-fall there. Cost: ρ³, and a pass for the relations.
+Multipliers may be rounded. With r = Σ λ z, exact multipliers exist if λ_B − Z_B⁻ᵗ r > 0, which an approximate inverse R
+proves by ‖Z_B⁻¹‖₁ ≤ ‖R‖₁ / (1 − ‖I − Z_B R‖₁); r is summed exactly, rays and columns are scaled by powers of 2, and
+rounding is included. If r = 0 exactly, elimination modulo a prime proves independence: it can only lower the rank.
+Cost: ρ³, and one pass for the relations.
 
-Proof that some rows of two classes cannot be told apart, whatever the scores of all classes are.
-
-Rows T of the classes a and b with multipliers λ > 0 and Σ_T λ z = 0, z being the row times its sign: scores that put
-none of these rows behind leave a and b level on every one of them. So the classes are not completely separated. Which
-other rows cannot be separated is left open, unless T is all that a direction leaves at 0.
-
-Multipliers that cancel exactly, as those of equal rows do, need nothing else. Rounded ones need a basis and relations
-(`certificates.overlap`), which need to hold on T only. Cost: the rows of T, and a pass for the relations.
+`PairOverlap`: rows T of two classes a and b with Σ_T λ z = 0, z the row times its sign, λ > 0. Scores that rank no row
+of T wrongly give a and b equal scores on each of them, so the classes are not completely separated. Nothing follows
+about the other rows. Multipliers that cancel exactly, such as those of equal rows, need no further proof; rounded ones
+need a basis and relations on T. Cost: the rows of T, and one pass for the relations.
 """
 
 from __future__ import annotations
@@ -35,15 +32,16 @@ from separatrix.certificates.base import Check
 from separatrix.certificates.rays import Rays, Relation, make_rays
 from separatrix.codec import Fields
 
-SAFETY = 1.0 + 1e-9  # what the rounding of the bounds' own sums can cost, with much room
-TINY = 1e-280  # stands for all that may have underflowed
+SAFETY = 1.0 + 1e-9  # inflates the bounds for the rounding of their own sums
+TINY = 1e-280  # more than all terms that may have underflowed
 PRIME = 2**31 - 1
-RATIONAL = re.compile(r"-?[0-9]+(/[0-9]+)?")  # no exponent: a few letters would make a number that fills the memory
-LARGEST_NORM = 1e100  # of an inverse, beyond which what underflowed might count
+RATIONAL = re.compile(r"-?[0-9]+(/[0-9]+)?")  # without exponent: "1e999999999" would fill the memory
+LARGEST_NORM = 1e100  # of an inverse; beyond, terms that underflowed might matter
+CHUNK_ELEMENTS = 2**22
 
 
 def to_number(value: Fraction | float) -> float | str:
-    """Return a number as JSON can hold it exactly: a float where it is one, else "a/b"."""
+    """Return a number in a form that JSON holds exactly: a float if it is one, else the text "a/b"."""
     if isinstance(value, float):
         return value
     try:
@@ -54,7 +52,7 @@ def to_number(value: Fraction | float) -> float | str:
 
 
 def from_number(value: object) -> Fraction:
-    """Return the rational that JSON holds as a number or as "a/b"."""
+    """Return the rational number of a JSON number or a text "a/b"."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         raise TypeError(f"{value!r} is no number")
     if isinstance(value, str) and not RATIONAL.fullmatch(value):
@@ -64,10 +62,10 @@ def from_number(value: object) -> Fraction:
 
 @dataclass(frozen=True)
 class OverlapProof:
-    """Rays that cancel: their places, the first `len(columns)` of them a basis, and their multipliers.
+    """Rays that cancel: their places (the first ρ are the basis) and their multipliers.
 
-    `columns` are the ρ independent columns; `relations` has, for every other column, a vector that is not 0 there, is
-    0 in all other dependent columns, and vanishes on every ray.
+    `columns` are the ρ independent columns; `relations` has, for each other column, a vector that is not 0 there, is 0
+    in all other dependent columns, and vanishes on every ray.
     """
 
     places: tuple[int, ...]
@@ -76,20 +74,21 @@ class OverlapProof:
     relations: tuple[Relation, ...] = ()
 
     def checks(self, rays: Rays, left: Indices) -> list[Check]:
-        """Check the proof for the rays in the places `left`."""
+        """Check the proof for the rays in the places `left`, those that no direction separates."""
         shape = self._shape_check(rays, left)
         if not shape.holds:
             return [shape]
-        return [shape, *self._relation_checks(rays, left), self._multiplier_check(rays)]
+        multipliers = self.multiplier_check(rays.take(np.asarray(self.places, dtype=np.intp)))
+        return [shape, *self._relation_checks(rays, left), multipliers]
 
     def _shape_check(self, rays: Rays, left: Indices) -> Check:
         """Check that places, multipliers, columns and relations fit the data and each other."""
         places = np.asarray(self.places, dtype=np.intp)
-        strange = places[~np.isin(places, left)]
+        separated = places[~np.isin(places, left)]
         if not self._columns_fit(rays.width):
             return Check("overlap", False, "the columns and relations of the proof do not fit the data's columns")
-        if len(strange):
-            row = int(rays.rows_of(strange[:1])[0])
+        if len(separated):
+            row = int(rays.rows_of(separated[:1])[0])
             return Check("overlap", False, f"row {row} has a multiplier but is not among the rows that are left")
         if not len(set(self.places)) == len(self.places) == len(self.multipliers) >= len(self.columns):
             return Check("overlap", False, "the proof has rows twice, too few, or not one multiplier a row")
@@ -98,7 +97,7 @@ class OverlapProof:
         return Check("overlap", True, f"{len(self.places)} rows with multipliers above 0, {len(self.columns)} columns")
 
     def _columns_fit(self, width: int) -> bool:
-        """Tell whether each dependent column has a relation of its own, and no other dependent column is in it."""
+        """Return whether each dependent column has a relation of its own, without other dependent columns."""
         dependent = set(range(width)) - set(self.columns)
         owned = sorted([j for j, c in relation.items() if c and j in dependent] for relation in self.relations)
         known = all(0 <= column < width for relation in self.relations for column in relation)
@@ -114,26 +113,22 @@ class OverlapProof:
             return []
         return [Check("relations", True, f"{len(self.relations)} hold exactly on every row that is left")]
 
-    def _multiplier_check(self, rays: Rays) -> Check:
-        return self.multiplier_check(rays.take(np.asarray(self.places, dtype=np.intp)))
-
-    def multiplier_check(self, taken: Floats) -> Check:
-        """Check that the rays of the proof, given in its order, cancel and span."""
+    def multiplier_check(self, rays: Floats) -> Check:
+        """Check that the rays of the proof, in its order, cancel and that its basis is independent."""
         rho = len(self.columns)
         if not rho:
             return Check("multipliers", True, "every row that is left is 0 in all columns")
-        values = taken[:, list(self.columns)]
+        values = rays[:, list(self.columns)]
         residual = exact_residual(values, self.multipliers)
         if not any(residual):
             independent = rank_modulo(values[:rho]) == rho
             detail = "they cancel exactly" if independent else "they cancel, but their basis is not independent"
             return Check("multipliers", independent, f"{detail}; rank {rho}")
-        held, slack = _rounded_hold(values[:rho], residual, self.multipliers[:rho])
-        words = f"rounded multipliers: exact ones lie within {slack:.3g} of the least, relative to it"
-        return Check("multipliers", held, words)
+        holds, slack = _rounded_multipliers_hold(values[:rho], residual, self.multipliers[:rho])
+        detail = f"rounded multipliers: exact ones lie within {slack:.3g} of the least, relative to it"
+        return Check("multipliers", holds, detail)
 
     def content(self) -> dict[str, Any]:
-        """Return the proof as JSON values."""
         return {
             "rays": list(self.places),
             "multipliers": [to_number(value) for value in self.multipliers],
@@ -143,7 +138,6 @@ class OverlapProof:
 
     @classmethod
     def from_content(cls, content: Mapping[str, Any]) -> Self:
-        """Make a proof from its content."""
         fields = Fields(content, "proof")
         return cls(
             tuple(fields.places("rays").tolist()),
@@ -154,12 +148,75 @@ class OverlapProof:
 
 
 def overlap_holds(proof: OverlapProof, rays: Floats) -> bool:
-    """Tell whether the multipliers of a proof hold, its places being rows of `rays`."""
+    """Return whether the multipliers of a proof hold, its places being rows of `rays`."""
     return bool(proof.multiplier_check(rays[list(proof.places)]).holds)
 
 
-def _rounded_hold(basis: Floats, residual: list[Fraction], multipliers: tuple[Fraction, ...]) -> tuple[bool, float]:
-    """Tell whether λ_B − Z_B⁻ᵗ r > 0, and return the bound of the change relative to the least multiplier."""
+@dataclass(frozen=True)
+class PairOverlap:
+    """The codes of two classes, and the proof that some of their rows cancel; its places are rows of the data."""
+
+    pair: tuple[int, int]
+    proof: OverlapProof
+
+    def places(self, rays: Rays) -> Indices:
+        """Return the places of the rays that compare each row's class with the other of the two."""
+        rows = np.asarray(self.proof.places, dtype=np.intp)
+        own = rays.codes[rows]
+        return rays.place_against(rows, self.pair[0] + self.pair[1] - own)
+
+    def checks(self, rays: Rays, left: Indices) -> list[Check]:
+        """Check that the rows are of the two classes, that no direction separates them, and that they cancel."""
+        rows, classes = np.asarray(self.proof.places, dtype=np.intp), max(2, rays.classes)
+        known = len(set(self.pair)) == 2 and all(0 <= code < classes for code in self.pair)
+        if not known or not len(rows) or rows.min() < 0 or rows.max() >= len(rays.codes):
+            return [Check("clash", False, f"{len(rows)} rows of the classes {self.pair} do not fit the data")]
+        others = rows[~np.isin(rays.codes[rows], self.pair)]
+        if len(others):
+            return [Check("clash", False, f"row {int(others[0])} is of neither class of a clash")]
+        separated = rows[~np.isin(self.places(rays), left)]
+        if len(separated):
+            return [Check("clash", False, f"row {int(separated[0])} clashes but is not among those that are left")]
+        signed = make_rays(rays.design, (rays.codes == self.pair[1]).astype(np.intp), 2)
+        if self.proof.columns or self.proof.relations:
+            return self.proof.checks(signed, np.unique(rows))
+        return [self._exact_check(signed, rows)]
+
+    def _exact_check(self, signed: Rays, rows: Indices) -> Check:
+        """Check that the multipliers are above 0 and cancel exactly in every column."""
+        multipliers = self.proof.multipliers
+        if not len(set(rows.tolist())) == len(rows) == len(multipliers) or not all(value > 0 for value in multipliers):
+            return Check("clash", False, "a clash has rows twice, or not a multiplier above 0 for each")
+        cancels = not any(_exact_totals(signed, rows, multipliers).values())
+        outcome = "cancel exactly" if cancels else "do not cancel"
+        return Check("clash", cancels, f"{len(rows)} rows of two classes {outcome}")
+
+    def content(self) -> dict[str, Any]:
+        return {"pair": list(self.pair), "proof": self.proof.content()}
+
+    @classmethod
+    def from_content(cls, content: Mapping[str, Any]) -> Self:
+        first, second = content["pair"]
+        return cls((int(first), int(second)), OverlapProof.from_content(content["proof"]))
+
+
+def _exact_totals(rays: Rays, rows: Indices, multipliers: tuple[Fraction, ...]) -> dict[int, Fraction]:
+    """Return Σ λ z exactly in the columns where some row is not 0, in chunks of rows."""
+    totals: dict[int, Fraction] = {}
+    step = max(1, CHUNK_ELEMENTS // rays.width)
+    for first in range(0, len(rows), step):
+        chunk = rays.take(rows[first : first + step])
+        used = np.flatnonzero(chunk.any(axis=0))
+        values = exact_residual(chunk[:, used], multipliers[first : first + step])
+        for column, value in zip(used.tolist(), values, strict=True):
+            totals[column] = totals.get(column, Fraction(0)) + value
+    return totals
+
+
+def _rounded_multipliers_hold(
+    basis: Floats, residual: list[Fraction], multipliers: tuple[Fraction, ...]
+) -> tuple[bool, float]:
+    """Return whether λ_B − Z_B⁻ᵗ r > 0, and a bound on the change relative to the least multiplier."""
     column_scale = -np.frexp(np.abs(basis).max(axis=0))[1]
     scaled = np.ldexp(basis, column_scale)
     row_scale = -np.frexp(np.abs(scaled).max(axis=1))[1]
@@ -182,7 +239,7 @@ def _rounded_hold(basis: Floats, residual: list[Fraction], multipliers: tuple[Fr
 
 
 def rank_modulo(rows: Floats, prime: int = PRIME) -> int:
-    """Return the rank of a matrix of floats modulo a prime: at most its true rank; 0 columns have none."""
+    """Return the rank of a matrix of floats modulo a prime, which is at most its rank."""
     matrix = _modulo(rows, prime)
     rank = 0
     for column in range(matrix.shape[1]):
@@ -202,27 +259,29 @@ def rank_modulo(rows: Floats, prime: int = PRIME) -> int:
 
 
 def _modulo(rows: Floats, prime: int) -> Ints:
-    """Return floats modulo a prime, each row times a power of 2: mantissas as integers, exponents as powers."""
+    """Return floats times 2^53 modulo a prime: integer mantissas times powers of 2."""
     mantissas, exponents = np.frexp(rows)
-    whole = np.ldexp(mantissas, 53).astype(np.int64)
+    integers = np.ldexp(mantissas, 53).astype(np.int64)
     powers = {int(e): pow(2, int(e), prime) for e in np.unique(exponents)}
     factors = np.vectorize(powers.__getitem__, otypes=[np.int64])(exponents)
-    return np.asarray(whole % prime * factors % prime)
+    return np.asarray(integers % prime * factors % prime)
 
 
 def exact_residual(values: Floats, multipliers: tuple[Fraction, ...]) -> list[Fraction]:
-    """Return Σ λ z exactly, a number a column."""
+    """Return Σ λ z exactly, one number per column."""
     shared = math.lcm(*(multiplier.denominator for multiplier in multipliers))
-    whole = [int(multiplier * shared) for multiplier in multipliers]
-    return [_exact_combination(column, whole) / shared for column in values.T]
+    integers = [int(multiplier * shared) for multiplier in multipliers]
+    return [_column_total(column, integers) / shared for column in values.T]
 
 
-def _exact_combination(column: Floats, whole: list[int]) -> Fraction:
+def _column_total(column: Floats, multipliers: list[int]) -> Fraction:
     used = np.flatnonzero(column)
     ratios = [x.as_integer_ratio() for x in column[used].tolist()]
-    shared = max((denominator for _, denominator in ratios), default=1)  # powers of 2: the largest is a multiple of all
+    shared = max(
+        (denominator for _, denominator in ratios), default=1
+    )  # of powers of 2 the largest is a common multiple
     pairs = zip(ratios, used.tolist(), strict=True)
-    return Fraction(sum(top * (shared // bottom) * whole[i] for (top, bottom), i in pairs), shared)
+    return Fraction(sum(top * (shared // bottom) * multipliers[i] for (top, bottom), i in pairs), shared)
 
 
 def dense_relation(relation: Relation, width: int) -> list[Fraction]:
@@ -231,69 +290,3 @@ def dense_relation(relation: Relation, width: int) -> list[Fraction]:
     for column, coefficient in relation.items():
         dense[column] = coefficient
     return dense
-
-
-CHUNK_ELEMENTS = 2**22
-
-
-@dataclass(frozen=True)
-class PairOverlap:
-    """Two classes, by their codes, and the proof that some of their rows cancel; its places are rows of the data."""
-
-    pair: tuple[int, int]
-    proof: OverlapProof
-
-    def places(self, rays: Rays) -> Indices:
-        """Return the places of the rays that set these rows' class against the other of the two."""
-        rows = np.asarray(self.proof.places, dtype=np.intp)
-        own = rays.codes[rows]
-        return rays.place_against(rows, self.pair[0] + self.pair[1] - own)
-
-    def checks(self, rays: Rays, left: Indices) -> list[Check]:
-        """Check that the rows are of the two classes, that a direction leaves them at 0, and that they cancel."""
-        rows, classes = np.asarray(self.proof.places, dtype=np.intp), max(2, rays.classes)
-        known = len(set(self.pair)) == 2 and all(0 <= code < classes for code in self.pair)
-        if not known or not len(rows) or rows.min() < 0 or rows.max() >= len(rays.codes):
-            return [Check("clash", False, f"{len(rows)} rows of the classes {self.pair} do not fit the data")]
-        strangers = rows[~np.isin(rays.codes[rows], self.pair)]
-        if len(strangers):
-            return [Check("clash", False, f"row {int(strangers[0])} is of neither class of a clash")]
-        separated = rows[~np.isin(self.places(rays), left)]
-        if len(separated):
-            return [Check("clash", False, f"row {int(separated[0])} clashes but is not among those that are left")]
-        signed = make_rays(rays.design, (rays.codes == self.pair[1]).astype(np.intp), 2)
-        if self.proof.columns or self.proof.relations:
-            return self.proof.checks(signed, np.unique(rows))
-        return [self._exact_check(signed, rows)]
-
-    def _exact_check(self, signed: Rays, rows: Indices) -> Check:
-        """Check that multipliers above 0 cancel in every column, exactly."""
-        multipliers = self.proof.multipliers
-        if not len(set(rows.tolist())) == len(rows) == len(multipliers) or not all(value > 0 for value in multipliers):
-            return Check("clash", False, "a clash has rows twice, or not a multiplier above 0 for each")
-        cancels = not any(_totals(signed, rows, multipliers).values())
-        words = "cancel exactly" if cancels else "do not cancel"
-        return Check("clash", cancels, f"{len(rows)} rows of two classes {words}")
-
-    def content(self) -> dict[str, Any]:
-        """Return it as JSON values."""
-        return {"pair": list(self.pair), "proof": self.proof.content()}
-
-    @classmethod
-    def from_content(cls, content: Mapping[str, Any]) -> Self:
-        """Make it from its content."""
-        first, second = content["pair"]
-        return cls((int(first), int(second)), OverlapProof.from_content(content["proof"]))
-
-
-def _totals(rays: Rays, rows: Indices, multipliers: tuple[Fraction, ...]) -> dict[int, Fraction]:
-    """Return Σ λ z exactly in the columns where some row is not 0; some rows at a time."""
-    totals: dict[int, Fraction] = {}
-    step = max(1, CHUNK_ELEMENTS // rays.width)
-    for first in range(0, len(rows), step):
-        taken = rays.take(rows[first : first + step])
-        used = np.flatnonzero(taken.any(axis=0))
-        values = exact_residual(taken[:, used], multipliers[first : first + step])
-        for column, value in zip(used.tolist(), values, strict=True):
-            totals[column] = totals.get(column, Fraction(0)) + value
-    return totals

@@ -1,6 +1,7 @@
-"""Several classes two at a time: a certificate for each pair, on the rows of its two classes only.
+"""Several classes in pairs: one certificate per pair of classes, on the rows of these two classes only.
 
-Separability of several classes pair by pair: a certificate for each two of them, on their own rows.
+`OneVsOneCertificate` combines certificates of any kind (of fits), `PairsCertificate` verdicts on separability. Either
+claims that all of its parts hold.
 """
 
 from __future__ import annotations
@@ -11,7 +12,14 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from separatrix.certificates.base import Certificate, Check, Verification, certificate_from_dict, register
+from separatrix.certificates.base import (
+    Certificate,
+    Check,
+    Verification,
+    certificate_from_dict,
+    register,
+    shared_verdict,
+)
 from separatrix.certificates.separability import SeparabilityCertificate, weighted_rows
 from separatrix.design.kernel_matrix import by_rows
 
@@ -19,7 +27,7 @@ from separatrix.design.kernel_matrix import by_rows
 @register
 @dataclass(frozen=True)
 class OneVsOneCertificate(Certificate):
-    """The pairs of labels and their parts; with `square`, X is a kernel matrix, whose columns are rows too."""
+    """Pairs of labels, and one part per pair; with `square`, X is a kernel matrix and is cut on both axes."""
 
     kind: ClassVar[str] = "one-vs-one"
     pairs: tuple[tuple[Any, Any], ...]
@@ -28,37 +36,33 @@ class OneVsOneCertificate(Certificate):
 
     @property
     def claim(self) -> str:
-        """What is claimed, pair by pair."""
         named = zip(self.pairs, self.parts, strict=True)
         return "; ".join(f"{first!r} and {second!r}: {part.claim}" for (first, second), part in named)
 
     @property
     def verdict(self) -> str:
         """The verdict shared by all pairs, or 'mixed'."""
-        verdicts = {part.verdict for part in self.parts}
-        return verdicts.pop() if len(verdicts) == 1 else "mixed"
+        return shared_verdict(self.parts)
 
     def verify(self, X: Any, y: Any, sample_weight: Any = None) -> Verification:
         """Re-check each part on the rows of its own two classes."""
         rows, labels, checks = by_rows(X), np.asarray(y), list[Check]()
         if rows.shape[0] != len(labels):
-            words = f"X has {rows.shape[0]} rows and y has {len(labels)} labels"
-            return Verification((Check("data", False, words),))
+            message = f"X has {rows.shape[0]} rows and y has {len(labels)} labels"
+            return Verification((Check("data", False, message),))
         for pair, part in zip(self.pairs, self.parts, strict=True):
             own = np.flatnonzero(np.logical_or(*(labels == label for label in pair)))
-            some = rows[own][:, own] if self.square else rows[own]
+            selected = rows[own][:, own] if self.square else rows[own]
             weights = {} if sample_weight is None else {"sample_weight": np.asarray(sample_weight)[own]}
-            checks += part.verify(some, labels[own], **weights).checks
+            checks += part.verify(selected, labels[own], **weights).checks
         return Verification(tuple(checks))
 
     def content(self) -> dict[str, Any]:
-        """Return the pairs and their parts as JSON values."""
         pairs, parts = [list(pair) for pair in self.pairs], [part.to_dict() for part in self.parts]
         return {"pairs": pairs, "parts": parts, "square": self.square}
 
     @classmethod
     def from_content(cls, content: Mapping[str, Any]) -> Self:
-        """Make a certificate from its content."""
         pairs = tuple((first, second) for first, second in content["pairs"])
         parts = tuple(certificate_from_dict(part) for part in content["parts"])
         return cls(pairs, parts, bool(content["square"]))
@@ -67,35 +71,31 @@ class OneVsOneCertificate(Certificate):
 @register
 @dataclass(frozen=True)
 class PairsCertificate(Certificate):
-    """One certificate a pair of classes, each on the rows of its two classes only."""
+    """One verdict on separability per pair of classes."""
 
     kind: ClassVar[str] = "pairs"
     parts: tuple[SeparabilityCertificate, ...]
 
     @property
     def claim(self) -> str:
-        """What is claimed, pair by pair."""
         return "; ".join(f"{part.classes[0]!r} and {part.classes[1]!r}: {part.claim}" for part in self.parts)
 
     @property
     def verdict(self) -> str:
         """The verdict shared by all pairs, or 'mixed'."""
-        verdicts = {part.verdict for part in self.parts}
-        return verdicts.pop() if len(verdicts) == 1 else "mixed"
+        return shared_verdict(self.parts)
 
     def verify(self, X: Any, y: Any, sample_weight: Any = None) -> Verification:
         """Re-check each part on the rows of its own two classes."""
         labels = np.asarray(y)
-        kept = weighted_rows(sample_weight, len(labels))
-        own = [kept & np.logical_or(*(labels == label for label in part.classes)) for part in self.parts]
+        counted = weighted_rows(sample_weight, len(labels))
+        own = [counted & np.logical_or(*(labels == label for label in part.classes)) for part in self.parts]
         parts = zip(self.parts, own, strict=True)
         return Verification(tuple(check for part, rows in parts for check in part.verify(X, y, rows).checks))
 
     def content(self) -> dict[str, Any]:
-        """Return the parts as JSON values."""
         return {"parts": [part.to_dict() for part in self.parts]}
 
     @classmethod
     def from_content(cls, content: Mapping[str, Any]) -> Self:
-        """Make a certificate from its content."""
         return cls(tuple(SeparabilityCertificate.from_content(part["content"]) for part in content["parts"]))

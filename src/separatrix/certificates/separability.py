@@ -1,23 +1,22 @@
-"""Whether labelled rows can be separated, proved: completely, in part, or not at all.
+"""Separability of labelled rows: complete separation, quasi-complete separation, or overlap, with a proof.
 
-With z the rays of the rows (`certificates.rays`) the certificate has a *direction* w with z·w ≥ 0 on all of them, and
-for the rays that it leaves at 0 a *proof* that they overlap (`certificates.overlap`). Together they settle which rays
-can be separated, and that no others can:
+With z the rays of the rows (`certificates.rays`), the certificate has a *direction* w with z·w ≥ 0 on all rays, and a
+*proof* that the rays with z·w = 0 overlap (`certificates.overlap`): no direction separates any of them. These are the
+rays *left*. Theorem (Albert and Anderson 1984, Silvapulle 1981):
 
-    separable  no ray is left: every row can be on its own side. A likelihood has no maximum.
-    overlap    every ray is left: whatever is ≥ 0 on all is 0 on all. A likelihood attains its maximum.
-    quasi      some are left: a likelihood has no maximum, but runs off along w.
-               Of very many columns, *clashes* (`certificates.clashes`) may show it of only some of the rays left.
-    undecided  floats could not tell; `reason` says why.
+    separable  no ray is left: w has every row on its own side. The likelihood has no maximum.
+    overlap    every ray is left: z·v ≥ 0 on all rays implies z·v = 0 on all. The likelihood attains its maximum.
+    quasi      some rays are left: the likelihood has no maximum; it increases along w. With very many columns,
+               *clashes* (`PairOverlap`) may prove overlap of only some of the rays left.
+    undecided  neither was proved; `reason` says why.
 
-`verify` re-checks it from the data: the exact signs of all products, and the proof of overlap.
+`verify` re-checks the exact signs of all products and the proof of overlap. Cost: one pass, the rays near 0 exactly,
+and the proof.
 
-A verdict after a feature map: the map itself, written out, and the certificate of the mapped rows.
-
-`verify` takes the rows as they were before the map, maps them anew and checks the proof on what comes out, so nothing
-but the original data is needed. What is proved is proved of the floats that the map gives. Maps of single float
-operations give the same ones everywhere; those that are not `exact` may differ in the last digits from one machine to
-the next, and the proof is then checked on the ones there.
+`MappedCertificate` is a verdict after a feature map. It has the map and the certificate of the mapped rows; `verify`
+takes the original rows and maps them again. The claim is about the floats that the map gives. Maps made of single float
+operations give the same floats everywhere; maps that are not `exact` may differ in the last digits between machines,
+and the proof is then checked on the floats of the machine that verifies.
 """
 
 from __future__ import annotations
@@ -41,8 +40,8 @@ from separatrix.design.mapped import MappedRows
 from separatrix.design.maps import FeatureMap, map_from_dict
 from separatrix.errors import DataError, counted
 
-PINNED = 1e-9  # relative: rows whose margin is this near to the least have it
-WORDS = {
+TIED = 1e-9  # relative: margins this near to the least count as equal to it
+VERDICTS = {
     "separable": "the classes are completely separated",
     "quasi": "the classes are quasi-completely separated",
     "overlap": "the classes overlap",
@@ -53,12 +52,12 @@ WORDS = {
 @register
 @dataclass(frozen=True)
 class SeparabilityCertificate(Certificate):
-    """A verdict on the separability of labelled rows, with what proves it.
+    """A verdict on the separability of labelled rows, with its proof.
 
-    `classes` are the labels, the last of two being the positive one; `weights`, the direction, has the intercept first
-    and, for more than two classes, the scores of every class but the first, class by class. `n_left` counts the rays
-    that are left: rows, or with K classes pairs of a row and another class. `clashes`, in place of a proof, show that
-    some of these cannot be separated; whether all cannot is known if they are as many.
+    `classes` are the labels; of two, the last is the positive one. `weights`, the direction, has the intercept first
+    and, for more than two classes, the scores of every class but the first, class by class. `n_left` is the number of
+    rays left: rows or, with K classes, pairs of a row and another class. `clashes`, in place of a proof, show that some
+    of the rays left cannot be separated; if they are as many as `n_left`, none can.
     """
 
     kind: ClassVar[str] = "separability"
@@ -85,31 +84,30 @@ class SeparabilityCertificate(Certificate):
 
     @property
     def claim(self) -> str:
-        """What is claimed, in words."""
         if self.reason is not None:
             return f"not decided: {self.reason}"
         if len(self.classes) == 1:
-            return f"there is only one class, {self.classes[0]!r}: {WORDS[self.verdict]}"
-        words = WORDS[self.verdict]
+            return f"there is only one class, {self.classes[0]!r}: {VERDICTS[self.verdict]}"
+        verdict = VERDICTS[self.verdict]
         if self.verdict == "overlap":
             support = "" if self.proof is None else f", by {counted(len(self.proof.places), 'row')} that cancel"
-            return f"{words}: no direction has every row on its own side{support}; the likelihood has a maximum"
+            return f"{verdict}: no direction has every row on its own side{support}; the likelihood has a maximum"
         if self.verdict == "separable":
-            return f"{words}: every row is on its own side; the likelihood has no maximum"
+            return f"{verdict}: every row is on its own side; the likelihood has no maximum"
         left = counted(self.n_left, "row" if len(self.classes) <= 2 else "row-and-class pair")
         which = "which overlap" if self.n_overlap == self.n_left else f"of which at least {self.n_overlap:,} overlap"
-        return f"{words}: all but {left}, {which}; the likelihood has no maximum"
+        return f"{verdict}: all but {left}, {which}; the likelihood has no maximum"
 
     @property
     def n_overlap(self) -> int:
-        """How many of the rays left are shown to be separated by no direction: all, but where there are clashes."""
+        """The number of rays that are proved to be separated by no direction: `n_left`, or those in clashes."""
         if self.reason is not None:
             return 0
         return sum(len(clash.proof.places) for clash in self.clashes) if self.clashes else self.n_left
 
     @property
     def direction(self) -> Floats | None:
-        """The direction as floats, its largest entry 1: (p,) with the intercept first, or (K, p); None without."""
+        """The direction in floats, its largest entry 1, (p,) with the intercept first or (K, p); None if absent."""
         if self.weights is None:
             return None
         largest = max(abs(value) for value in self.weights)
@@ -122,8 +120,8 @@ class SeparabilityCertificate(Certificate):
     def coefficient_status(self) -> dict[str, str]:
         """By name: 'finite', '+inf', '-inf', 'not estimable' (no sign of its own), 'aliased' or 'diverges'.
 
-        With more than two classes, names are "class: column", in scores relative to the first class; empty where
-        nothing was worked out.
+        With more than two classes, names are "class: column", in scores relative to the first class. Empty if nothing
+        was worked out.
         """
         if self.weights is None and self.proof is not None:
             aliased = {column for relation in self.proof.relations for column in relation}
@@ -136,7 +134,7 @@ class SeparabilityCertificate(Certificate):
 
     @property
     def divergence_dim(self) -> int | None:
-        """How many independent directions the likelihood runs off along; None where it was not worked out."""
+        """The number of independent directions along which the likelihood increases; None if not worked out."""
         if self.verdict == "overlap":
             return 0
         if self.divergence is None:
@@ -153,21 +151,21 @@ class SeparabilityCertificate(Certificate):
         """Re-check the verdict from the data; rows of weight 0 do not count."""
         try:
             rays, places = self._rays(X, y, sample_weight)
-        except DataError as trouble:
-            return Verification((Check("data", False, str(trouble)),))
+        except DataError as error:
+            return Verification((Check("data", False, str(error)),))
         if self.reason is not None:
             return Verification((Check("verdict", None, f"there is nothing to check: {self.reason}"),))
-        left, checks = self._follow(rays, places)
+        left, checks = self._check_direction(rays, places)
         if left is None:
             return Verification(tuple(checks))
-        same = len(left) == self.n_left
-        checks.append(Check("left", same, f"{len(left):,} are left, claimed {self.n_left:,}"))
+        same_count = len(left) == self.n_left
+        checks.append(Check("left", same_count, f"{len(left):,} are left, claimed {self.n_left:,}"))
         if self.clashes:
             checks += self._clash_checks(rays, left)
         elif self.proof is None:
-            none = not len(left)
-            place = "none is left" if none else f"row {int(rays.rows_of(left[:1])[0])} is not separated"
-            checks.append(Check("separable", none, place))
+            separated = not len(left)
+            detail = "none is left" if separated else f"row {int(rays.rows_of(left[:1])[0])} is not separated"
+            checks.append(Check("separable", separated, detail))
         else:
             checks += self.proof.checks(rays, left)
         if self.divergence is not None and all(check.holds for check in checks):
@@ -176,7 +174,7 @@ class SeparabilityCertificate(Certificate):
         return Verification(tuple(checks))
 
     def _clash_checks(self, rays: Rays, left: Indices) -> list[Check]:
-        """Check each clash, that no ray is in two, and that nothing is claimed that needs a proof of all rays left."""
+        """Check each clash, that no ray is in two, and that nothing is claimed about the other rays left."""
         checks = [check for clash in self.clashes for check in clash.checks(rays, left)]
         if not all(check.holds for check in checks):
             return checks
@@ -186,29 +184,29 @@ class SeparabilityCertificate(Certificate):
         return [*checks, Check("clashes", fits, f"{len(places):,} of those left cannot be separated")]
 
     def left_rows(self, X: Any, y: Any, sample_weight: Any = None) -> Indices:
-        """Return the rows (0-based) that no direction separates; with K classes, those with such a pair.
+        """Return the rows (0-based) that no direction separates; with K classes, the rows of the pairs left.
 
-        Where clashes are fewer than `n_left`, some of these rows might be separated by another direction.
+        If the clashes have fewer rays than `n_left`, another direction might separate some of these rows.
         """
         rays, places = self._rays(X, y, sample_weight)
-        left, checks = self._follow(rays, places)
+        left, checks = self._check_direction(rays, places)
         if left is None:
             raise DataError(f"these are not the data of the certificate: {checks[-1].detail}")
         return np.unique(rays.rows_of(left))
 
     def least_margin(self, X: Any, y: Any, sample_weight: Any = None) -> tuple[float, Indices]:
-        """Return the least of z·w / ‖w‖ over the rays that the direction separates, and the rows that have it."""
+        """Return the least of z·w / ‖w‖ over the rays that the direction separates, and its rows."""
         if self.weights is None:
             raise DataError("the classes overlap: there is no direction, and so no margin")
         rays, places = self._rays(X, y, sample_weight)
         products = rays.products(rays.from_exact(self.weights))[0][places]
         products[rays.signs(self.weights, places) == 0] = np.inf
         least = float(products.min())
-        near = places[products <= least * (1.0 + PINNED)]
+        near = places[products <= least * (1.0 + TIED)]
         return least / float(np.linalg.norm(rays.from_exact(self.weights))), np.unique(rays.rows_of(near))
 
-    def _follow(self, rays: Rays, places: Indices) -> tuple[Indices | None, list[Check]]:
-        """Return the rays that the direction leaves at 0, or None where it is below 0 on a ray."""
+    def _check_direction(self, rays: Rays, places: Indices) -> tuple[Indices | None, list[Check]]:
+        """Return the rays with z·w = 0, or None if the direction is below 0 on a ray or separates none."""
         if self.weights is None:
             return places, []
         signs = rays.signs(self.weights, places)
@@ -217,11 +215,11 @@ class SeparabilityCertificate(Certificate):
             return None, [Check("direction", False, f"row {row} is on the wrong side")]
         if not (signs > 0).any():
             return None, [Check("direction", False, "it separates no row at all")]
-        above = int((signs > 0).sum())
-        return places[signs == 0], [Check("direction", True, f"above 0 on {above:,}, below 0 on none, exactly")]
+        separated = int((signs > 0).sum())
+        return places[signs == 0], [Check("direction", True, f"above 0 on {separated:,}, below 0 on none, exactly")]
 
     def _rays(self, X: Any, y: Any, sample_weight: Any) -> tuple[Rays, Indices]:
-        design = make_design(self._in_order(X), intercept=self.fit_intercept)
+        design = make_design(self._reorder(X), intercept=self.fit_intercept)
         require_finite(design)
         labels = np.asarray(y)
         if labels.shape != (design.shape[0],) or len(labels) != self.n_rows:
@@ -231,33 +229,32 @@ class SeparabilityCertificate(Certificate):
             raise DataError(f"X has {design.shape[1]} columns, intercept included; the certificate {len(self.names)}")
         if self.weighted and sample_weight is None:
             raise DataError("rows of weight 0 were left out; give sample_weight")
-        kept = weighted_rows(sample_weight, len(labels))
+        weighted = weighted_rows(sample_weight, len(labels))
         codes = np.zeros(len(labels), dtype=np.intp)
-        known = ~kept
+        known = ~weighted
         for code, label in enumerate(self.classes):
-            here = labels == label
-            codes[here], known = code, known | here
+            of_class = labels == label
+            codes[of_class], known = code, known | of_class
         if not known.all():
             row = int(np.flatnonzero(~known)[0])
             raise DataError(
                 f"row {row} has label {labels[row : row + 1].tolist()[0]!r}; the certificate knows {list(self.classes)}"
             )
         rays = make_rays(design, codes, len(self.classes))
-        return rays, rays.places_of(kept)
+        return rays, rays.places_of(weighted)
 
-    def _in_order(self, X: Any) -> Any:
-        """Return a table with its columns, where they have names, in the order of the certificate's."""
+    def _reorder(self, X: Any) -> Any:
+        """Return a table with its columns, if they have names, in the order of the certificate."""
         if not hasattr(X, "columns"):
             return X
-        wanted, given = list(self.names[int(self.fit_intercept) :]), [str(name) for name in X.columns]
-        if wanted == given or wanted == [f"x{j + 1}" for j in range(len(given))]:
+        wanted, names = list(self.names[int(self.fit_intercept) :]), [str(name) for name in X.columns]
+        if wanted == names or wanted == [f"x{j + 1}" for j in range(len(names))]:
             return X
-        if sorted(wanted) != sorted(given):
-            raise DataError(f"X has the columns {given}; the certificate is of {wanted}")
-        return np.asarray(X)[:, [given.index(name) for name in wanted]]
+        if sorted(wanted) != sorted(names):
+            raise DataError(f"X has the columns {names}; the certificate is of {wanted}")
+        return np.asarray(X)[:, [names.index(name) for name in wanted]]
 
     def content(self) -> dict[str, Any]:
-        """Return all that the claim rests on, as JSON values."""
         return {
             "classes": list(self.classes),
             "names": list(self.names),
@@ -276,10 +273,9 @@ class SeparabilityCertificate(Certificate):
 
     @classmethod
     def from_content(cls, content: Mapping[str, Any]) -> Self:
-        """Make a certificate from its content."""
         weights, proof, reason = (content[name] for name in ("direction", "proof", "reason"))
         divergence, fields = content["divergence"], Fields(content)
-        made = cls(
+        certificate = cls(
             classes=fields.labels("classes"),
             names=_names(content["names"]),
             fit_intercept=fields.flag("fit_intercept"),
@@ -292,24 +288,24 @@ class SeparabilityCertificate(Certificate):
             reason=None if reason is None else str(reason),
             clashes=tuple(PairOverlap.from_content(clash) for clash in content.get("clashes", ())),
         )
-        opposites = () if made.divergence is None else made.divergence.opposites
-        if any(len(opposite) != len(made.weights or ()) for opposite in opposites):
+        opposites = () if certificate.divergence is None else certificate.divergence.opposites
+        if any(len(opposite) != len(certificate.weights or ()) for opposite in opposites):
             raise ValueError("divergence.opposites should have as many numbers each as content.direction")
-        derived = made.content()
+        derived = certificate.content()
         for name in ("coefficient_status", "divergence_dim"):
             if content[name] != derived[name]:
                 raise ValueError(f"{name} is {content[name]!r}, but its proofs say {derived[name]!r}")
-        return made
+        return certificate
 
 
-def _names(given: Any) -> tuple[str, ...]:
-    if not isinstance(given, list) or not all(isinstance(name, str) for name in given):
-        raise TypeError(f"names must be a list of texts, not {given!r:.60}")
-    return tuple(given)
+def _names(names: Any) -> tuple[str, ...]:
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise TypeError(f"names must be a list of texts, not {names!r:.60}")
+    return tuple(names)
 
 
 def weighted_rows(sample_weight: Any, n: int) -> Bools:
-    """Return which rows count: those of a weight above 0, all without weights."""
+    """Return which rows have a weight above 0; all if there are no weights."""
     if sample_weight is None:
         return np.ones(n, dtype=np.bool_)
     weights = np.asarray(sample_weight, dtype=np.float64)
@@ -319,7 +315,7 @@ def weighted_rows(sample_weight: Any, n: int) -> Bools:
 
 
 def require_finite(design: Any) -> None:
-    """Raise a DataError where an entry is NaN or infinite."""
+    """Raise a DataError if an entry is NaN or infinite."""
     if not np.isfinite(largest_entry(design)):
         norms = design.squared_norms()
         row = int(np.flatnonzero(~np.isfinite(norms))[0])
@@ -330,7 +326,7 @@ def require_finite(design: Any) -> None:
 
 
 def mapped_rows(X: Any, feature_map: FeatureMap) -> Any:
-    """Return rows to be read through a map; mapped at once where mapping them again may change the last digits."""
+    """Return rows that are mapped when read, or mapped once if mapping them again may change the last digits."""
     rows = MappedRows(X, feature_map)
     return rows if feature_map.exact else map_rows(rows)
 
@@ -338,7 +334,7 @@ def mapped_rows(X: Any, feature_map: FeatureMap) -> Any:
 @register
 @dataclass(frozen=True)
 class MappedCertificate(Certificate):
-    """`separability` is of the rows after the map, `columns` are those before it; `widest` is the margin, if sought."""
+    """A verdict on mapped rows (`separability`) and, if sought, their widest margin; `columns` are the map's inputs."""
 
     kind: ClassVar[str] = "mapped"
     map: FeatureMap
@@ -348,12 +344,11 @@ class MappedCertificate(Certificate):
 
     @property
     def verdict(self) -> str:
-        """The verdict on the mapped rows: 'separable', 'quasi', 'overlap', 'undecided'; 'mixed' of several parts."""
+        """The verdict on the mapped rows: 'separable', 'quasi', 'overlap', 'undecided', or 'mixed' if parts differ."""
         return self.separability.verdict
 
     @property
     def claim(self) -> str:
-        """What is claimed, in words."""
         values = ", in floats" if self.map.exact else ", in floats computed here"
         margin = "" if self.widest is None else f"; the widest margin there is {self.widest.lower:.6g}"
         if self.widest is not None and self.widest.verdict != "widest margin":
@@ -362,37 +357,36 @@ class MappedCertificate(Certificate):
 
     @property
     def margin(self) -> float | None:
-        """The margin after the map, certified; None where there is none, or more than two classes."""
+        """The certified margin after the map; None if there is none, or if there are more than two classes."""
         return None if self.widest is None else self.widest.lower
 
     @property
     def direction(self) -> Floats | None:
-        """The direction found after the map, as floats, the intercept first."""
+        """The direction after the map, in floats, the intercept first."""
         return self.separability.direction if isinstance(self.separability, SeparabilityCertificate) else None
 
     def verify(self, X: Any, y: Any, sample_weight: Any = None) -> Verification:
-        """Re-check the verdict, and the margin, from the rows as they were before the map."""
+        """Re-check the verdict and the margin from the rows before the map."""
         try:
-            rows = mapped_rows(self._in_order(X), self.map)
-        except DataError as trouble:
-            return Verification((Check("data", False, str(trouble)),))
+            rows = mapped_rows(self._reorder(X), self.map)
+        except DataError as error:
+            return Verification((Check("data", False, str(error)),))
         weights = {} if sample_weight is None else {"sample_weight": sample_weight}
-        found = self.separability.verify(rows, y, **weights)
-        if self.widest is None or not found:
-            return found
-        return Verification((*found.checks, *self.widest.verify(rows, y).checks))
+        verification = self.separability.verify(rows, y, **weights)
+        if self.widest is None or not verification:
+            return verification
+        return Verification((*verification.checks, *self.widest.verify(rows, y).checks))
 
-    def _in_order(self, X: Any) -> Any:
-        """Return a table with its columns in the order of the map's."""
+    def _reorder(self, X: Any) -> Any:
+        """Return a table with its columns in the order of the map's inputs."""
         if not hasattr(X, "columns"):
             return X
-        given = [str(name) for name in X.columns]
-        if sorted(given) != sorted(self.columns) or given == list(self.columns):
+        names = [str(name) for name in X.columns]
+        if sorted(names) != sorted(self.columns) or names == list(self.columns):
             return X
-        return np.asarray(X)[:, [given.index(name) for name in self.columns]]
+        return np.asarray(X)[:, [names.index(name) for name in self.columns]]
 
     def content(self) -> dict[str, Any]:
-        """Return the map and the certificates of the mapped rows as JSON values."""
         return {
             "map": self.map.to_dict(),
             "columns": list(self.columns),
@@ -402,7 +396,6 @@ class MappedCertificate(Certificate):
 
     @classmethod
     def from_content(cls, content: Mapping[str, Any]) -> Self:
-        """Make a certificate from its content."""
         margin = content["margin"]
         widest = None if margin is None else certificate_from_dict(margin)
         if not (widest is None or isinstance(widest, MarginCertificate)):

@@ -117,24 +117,25 @@ def _check_overlap(proof: dict[str, Any], rays: dict[int, Vector], left: set[int
 
 
 def _check_divergence(content: dict[str, Any], rays: dict[int, Vector], width: int) -> None:
-    given, weights = content["divergence"], [Fraction(value) for value in content["direction"]]
-    aliases = _dense(given["aliases"], width)
+    divergence, weights = content["divergence"], [Fraction(value) for value in content["direction"]]
+    aliases = _dense(divergence["aliases"], width)
     _require(not any(_dot(alias, ray) for alias in aliases for ray in rays.values()), "a row breaks an alias")
-    rank = _rank([rays[place] for place in given["spanning"]])
-    _require(rank == len(given["spanning"]) == width - _rank(aliases) == width - len(aliases), "the rank is other")
-    opposites = [list(map(Fraction, vector)) for vector in given["opposites"]]
+    rank = _rank([rays[place] for place in divergence["spanning"]])
+    _require(rank == len(divergence["spanning"]) == width - _rank(aliases) == width - len(aliases), "the rank is other")
+    opposites = [list(map(Fraction, vector)) for vector in divergence["opposites"]]
     _require(all(_dot(v, ray) >= 0 for v in opposites for ray in rays.values()), "a row is against an opposite")
     proof = content["proof"] or {"relations": [{str(j): 1} for j in range(width)], "columns": []}
     span = _dense(proof["relations"], width)
-    for column, one in given["signs"].items():
-        multipliers = [Fraction(value) for value in one["multipliers"]]
-        totals = [_dot(multipliers, [_dot(vector, rays[place]) for place in one["rays"]]) for vector in span]
-        follows = totals == [one["sign"] * vector[int(column)] for vector in span] and one["sign"] in (-1, 1)
+    signs = {column: entry["sign"] for column, entry in divergence["signs"].items()}
+    for column, entry in divergence["signs"].items():
+        multipliers = [Fraction(value) for value in entry["multipliers"]]
+        totals = [_dot(multipliers, [_dot(vector, rays[place]) for place in entry["rays"]]) for vector in span]
+        follows = totals == [signs[column] * vector[int(column)] for vector in span] and signs[column] in (-1, 1)
         _require(follows and min(multipliers) >= 0, f"the sign of column {column} does not follow")
     for j, claimed in enumerate(content["coefficient_status"].values()):
-        other = not weights[j] or any(vector[j] * weights[j] < 0 for vector in opposites)
-        status = "not estimable" if other else "diverges"
-        status = {1: "+inf", -1: "-inf"}[given["signs"][str(j)]["sign"]] if str(j) in given["signs"] else status
+        opposed = not weights[j] or any(vector[j] * weights[j] < 0 for vector in opposites)
+        status = "not estimable" if opposed else "diverges"
+        status = {1: "+inf", -1: "-inf"}[signs[str(j)]] if str(j) in signs else status
         status = status if any(vector[j] for vector in span) else "finite"
         status = "aliased" if any(alias[j] for alias in aliases) else status
         _require(claimed == status, f"coefficient {j} is claimed to be {claimed!r}; it is {status!r}")
@@ -142,15 +143,15 @@ def _check_divergence(content: dict[str, Any], rays: dict[int, Vector], width: i
 
 
 def check(certificate: dict[str, Any], rows: list[Vector], labels: list[str], counts: list[bool]) -> str:
-    """Return what was shown of a certificate for some data; raise ValueError where it does not hold."""
+    """Return what a certificate proves of some data; raise a ValueError if it does not hold."""
     kind, content = certificate["kind"], certificate["content"]
     if kind == "one-vs-rest":
         each = zip(content["parts"], map(_key, content["classes"]), strict=True)
         return "\n".join(check(part, rows, [str(_key(x) == own) for x in labels], counts) for part, own in each)
     if kind == "pairs":
         pairs = [(part, set(map(_key, part["content"]["classes"]))) for part in content["parts"]]
-        kept = [[c and _key(x) in own for x, c in zip(labels, counts, strict=True)] for _, own in pairs]
-        return "\n".join(check(part, rows, labels, k) for (part, _), k in zip(pairs, kept, strict=True))
+        counted = [[c and _key(x) in own for x, c in zip(labels, counts, strict=True)] for _, own in pairs]
+        return "\n".join(check(part, rows, labels, used) for (part, _), used in zip(pairs, counted, strict=True))
     if kind != "separability" or certificate["verdict"] == "undecided" or "clashes" in content:
         raise NotImplementedError(f"a part is {kind}, {certificate['verdict']}{', clashes' * ('clashes' in content)}")
     _require(len(rows) == content["n_rows"] and (content["weighted"] or all(counts)), f"{len(rows)} rows do not fit")
@@ -174,23 +175,24 @@ def check(certificate: dict[str, Any], rows: list[Vector], labels: list[str], co
     return f"holds: {verdict}; {len(rays)} rays, {len(left)} left"
 
 
-def main(words: list[str]) -> int:
-    """Check a certificate against a table; print the result and return how to exit."""
-    options = dict(zip(words[2::2], words[3::2], strict=False))
-    if len(words) < 4 or not {"--target"} <= set(options) <= {"--target", "--weight"}:
+def main(arguments: list[str]) -> int:
+    """Check a certificate against a table, print the result and return the exit status."""
+    options = dict(zip(arguments[2::2], arguments[3::2], strict=False))
+    if len(arguments) < 4 or not {"--target"} <= set(options) <= {"--target", "--weight"}:
         print(__doc__)
         return 2
     try:
-        with open(words[0], encoding="utf-8") as file:
-            given = json.load(file)
-        if not isinstance(given, dict) or given.get("kind") not in ("separability", "one-vs-rest", "pairs"):
+        with open(arguments[0], encoding="utf-8") as file:
+            root = json.load(file)
+        if not isinstance(root, dict) or root.get("kind") not in ("separability", "one-vs-rest", "pairs"):
             raise NotImplementedError("it is no certificate of separability")
-        print(check(given, *_read_table(words[1], options, given["content"].get("parts", [given])[0]["content"])))
-    except (NotImplementedError, json.JSONDecodeError, OSError) as limit:
-        print(f"cannot be checked here: {limit}")
+        content = root["content"].get("parts", [root])[0]["content"]
+        print(check(root, *_read_table(arguments[1], options, content)))
+    except (NotImplementedError, json.JSONDecodeError, OSError) as error:
+        print(f"cannot be checked here: {error}")
         return 2
-    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as refusal:
-        print(f"REFUSED: {refusal}")
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
+        print(f"REFUSED: {error}")
         return 1
     return 0
 

@@ -1,1 +1,1 @@
-"""Compiled inner loops: what must touch rows one at a time."""
+"""Compiled inner loops: algorithms that visit rows, columns or pairs one at a time."""

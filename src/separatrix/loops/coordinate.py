@@ -1,11 +1,11 @@
-"""The loops of coordinate descent: on a quadratic with kinks held as a Gram matrix, and the products that make one.
+"""Coordinate descent on a quadratic with an elastic-net penalty, and the column products that it needs.
 
     Q(u) = g·(u − w) + ½ (u − w)ᵗ G (u − w) + Σⱼ ( thresholdⱼ |uⱼ| + ridgeⱼ/2 · uⱼ² )
 
-A cycle over all coordinates is followed by cycles over those not 0 until they stand still. With G at hand (`descend`) a
-visit costs O(1), a change O(k), to bring the gradient along. With G = Xᵗ H X as sparse columns (`descend_columns`) a
-visit costs a read of the column, a change another, to bring the residuals a + H X (u − w) along. `sparse_gram` adds up
-a weighted Gram matrix row by row, the square of a row's entries each.
+Each cycle over all coordinates is followed by cycles over the non-zero ones until these no longer change. With the
+Gram matrix G (`descend`), a visit costs O(1) and a change O(k), to update the gradient. With G = Xᵗ H X as sparse
+columns (`descend_columns`), a visit reads the column, and a change reads it again, to update the residuals
+a + H X (u − w). `sparse_gram` sums a weighted Gram matrix row by row; its cost is the square of each row's entries.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from separatrix.loops.rows import dense_dot
 
 
 class L1Penalty(NamedTuple):
-    """What each coordinate has beside the quadratic, and what its slope is compared with; each (k,)."""
+    """Threshold and ridge of each coordinate, and the scale that its slope is relative to; each (k,)."""
 
     threshold: Any
     ridge: Any
@@ -25,10 +25,10 @@ class L1Penalty(NamedTuple):
 
 
 class WeightedColumns(NamedTuple):
-    """Columns (CSC): their entries, the same times the weights of their rows, the rows, where each starts.
+    """Sparse columns (CSC): entries, entries times the row weights, row indices, starts, and diagonal of G.
 
-    `sums` are the weighted sums of the columns and `total` that of ones: with a column of ones beside them, free to
-    move, `sums[j] / total` is how far that goes back when coordinate j goes on by 1; `total` 0 means there is none.
+    `sums` are the weighted sums of the columns and `total` is the sum of the weights. With a free intercept,
+    `sums[j] / total` is its decrease per unit increase of coordinate j; `total` 0 means that there is none.
     """
 
     values: Any
@@ -41,8 +41,8 @@ class WeightedColumns(NamedTuple):
 
 
 @loop
-def best_place(old: float, gradient: float, curvature: float, threshold: float, ridge: float) -> float:
-    """Return the minimum over one coordinate; 0 for one without curvature."""
+def coordinate_minimum(old: float, gradient: float, curvature: float, threshold: float, ridge: float) -> float:
+    """Return the minimiser over one coordinate, by soft-thresholding; 0 for a coordinate without curvature."""
     total, pull = curvature + ridge, old * curvature - gradient
     if total > 0.0 and pull > threshold:
         return (pull - threshold) / total
@@ -52,57 +52,60 @@ def best_place(old: float, gradient: float, curvature: float, threshold: float, 
 
 
 @loop
-def descend(gram: Any, gradient: Any, coef: Any, kinks: L1Penalty, tolerance: float, visits: int) -> float:
+def descend(gram: Any, gradient: Any, coef: Any, penalty: L1Penalty, tolerance: float, visits: int) -> float:
     """Move `coef` and its `gradient` in place until no visit changes a slope by more than tolerance·scale.
 
-    Ends also after about as many visits as allowed. Returns the largest change of the last cycle over all coordinates,
-    relative to `scale`.
+    Stops also after about `visits` visits. Returns the largest change in the last cycle over all coordinates, relative
+    to `scale`.
     """
-    threshold, ridge, scale = kinks
+    threshold, ridge, scale = penalty
     largest = 0.0
-    everywhere = True
+    all_coordinates = True
     while visits > 0:
-        largest_here = 0.0
+        largest_change = 0.0
         for j in range(coef.size):
             old = coef[j]
-            if not everywhere and old == 0.0:
+            if not all_coordinates and old == 0.0:
                 continue
             visits -= 1
-            new = best_place(old, gradient[j], gram[j, j], threshold[j], ridge[j])
+            new = coordinate_minimum(old, gradient[j], gram[j, j], threshold[j], ridge[j])
             if new != old:
                 coef[j] = new
                 change, row = new - old, gram[j]
                 for k in range(row.size):
                     gradient[k] += change * row[k]
-                largest_here = max(largest_here, abs(change) * (gram[j, j] + ridge[j]) / scale[j])
+                largest_change = max(largest_change, abs(change) * (gram[j, j] + ridge[j]) / scale[j])
         visits -= 1
-        if everywhere:
-            largest = largest_here
+        if all_coordinates:
+            largest = largest_change
             if largest <= tolerance:
                 break
-            everywhere = False
-        elif largest_here <= tolerance:
-            everywhere = True
+            all_coordinates = False
+        elif largest_change <= tolerance:
+            all_coordinates = True
     return largest
 
 
 @loop
 def descend_columns(
-    columns: WeightedColumns, residual: Any, shift: float, coef: Any, kinks: L1Penalty, tolerance: float, cycles: int
+    columns: WeightedColumns, residual: Any, shift: float, coef: Any, penalty: L1Penalty, tolerance: float, cycles: int
 ) -> tuple[float, float]:
-    """Do as `descend` does, moving `coef` and the residuals; return the largest change and the free ones' shift."""
+    """Descend as `descend` does, updating residuals instead of a gradient.
+
+    Returns the largest change in the last cycle over all coordinates, and the intercept's shift.
+    """
     values, weighted, rows, starts, diagonal, sums, total = columns
-    threshold, ridge, scale = kinks
+    threshold, ridge, scale = penalty
     largest = 0.0
-    everywhere = True
+    all_coordinates = True
     for _ in range(cycles):
-        largest_here = 0.0
+        largest_change = 0.0
         for j in range(coef.size):
             old = coef[j]
-            if not everywhere and old == 0.0:
+            if not all_coordinates and old == 0.0:
                 continue
             gradient = column_dot(values, rows, starts[j], starts[j + 1], residual) + shift * sums[j]
-            new = best_place(old, gradient, diagonal[j], threshold[j], ridge[j])
+            new = coordinate_minimum(old, gradient, diagonal[j], threshold[j], ridge[j])
             if new != old:
                 coef[j] = new
                 change = new - old
@@ -110,20 +113,23 @@ def descend_columns(
                     residual[rows[k]] += change * weighted[k]
                 if total > 0.0:
                     shift -= change * sums[j] / total
-                largest_here = max(largest_here, abs(change) * (diagonal[j] + ridge[j]) / scale[j])
-        if everywhere:
-            largest = largest_here
+                largest_change = max(largest_change, abs(change) * (diagonal[j] + ridge[j]) / scale[j])
+        if all_coordinates:
+            largest = largest_change
             if largest <= tolerance:
                 break
-            everywhere = False
-        elif largest_here <= tolerance:
-            everywhere = True
+            all_coordinates = False
+        elif largest_change <= tolerance:
+            all_coordinates = True
     return largest, shift
 
 
 @loop
 def weigh_columns(columns: WeightedColumns, weights: Any, flat: float) -> None:
-    """Write the entries times the weights of their rows, the columns' sums, and what is left of their squares."""
+    """Fill in weighted entries, column sums, and weighted sums of squares, about the mean if there is an intercept.
+
+    A sum of squares below `flat` times the uncentred one counts as 0.
+    """
     values, weighted, rows, starts, diagonal, sums, total = columns
     for j in range(diagonal.size):
         square, plain = 0.0, 0.0
@@ -134,8 +140,8 @@ def weigh_columns(columns: WeightedColumns, weights: Any, flat: float) -> None:
         sums[j] = plain
         diagonal[j] = square
         if total > 0.0:
-            left = square - plain * plain / total
-            diagonal[j] = left if left > flat * square else 0.0
+            centred = square - plain * plain / total
+            diagonal[j] = centred if centred > flat * square else 0.0
 
 
 @reduction
@@ -163,7 +169,7 @@ def sparse_gram(values: Any, columns: Any, starts: Any, weights: Any, gram: Any)
 
 @loop
 def column_dots(values: Any, rows: Any, starts: Any, which: Any, vector: Any, dots: Any) -> None:
-    """Write the product of each of some columns (CSC) with a vector into `dots`."""
+    """Write the product of some columns (CSC) with a vector into `dots`."""
     for place in range(which.size):
         j = which[place]
         dots[place] = column_dot(values, rows, starts[j], starts[j + 1], vector)
@@ -171,7 +177,7 @@ def column_dots(values: Any, rows: Any, starts: Any, which: Any, vector: Any, do
 
 @loop
 def dense_dots(values: Any, which: Any, vector: Any, dots: Any) -> Any:
-    """Write the product of each of some columns, stored one after another, with a vector into `dots`; return them."""
+    """Write the product of some columns of a dense matrix (column-major) with a vector into `dots`; return it."""
     n = vector.size
     for place in range(which.size):
         dots[place] = dense_dot(values, which[place] * n, (which[place] + 1) * n, vector)

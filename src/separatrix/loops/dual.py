@@ -1,21 +1,20 @@
-"""Dual coordinate descent, a pass: each row's multiplier moves to where the dual is best, all others held.
+"""Dual coordinate descent: one pass over the rows, each maximising the dual over its own multiplier; and momentum.
 
-The multiplier of a row is q = −y·slope of its loss, 0 ≤ q ≤ upper; the coefficients are kept at what the multipliers
-make of them (`Metric`). With m the row's margin and a = s‖x‖² in the metric, the best new multiplier is
+The multiplier of a row is q = −y·slope of its loss, 0 ≤ q ≤ upper. The coefficients are updated with the multipliers
+(`Metric`). With m the row's margin and a = s‖x‖² in the metric, the new multiplier is
 
     clip(q − (m − 1 + ridge·q) / (ridge + a))       for −q + ridge·q²/2, the conjugate of the hinge (ridge 0) and of
                                                      the squared hinge (ridge ½)
     σ(−u),  u the root of u − a·σ(−u) = m − a·q      for the entropy, the conjugate of the logistic loss
 
-The root is the margin that the row will have: Newton's method from the margin that it has, kept on the side of 0 where
-it closes in from one side, needs one exponential near the solution and never a logarithm. A row that sits at a bound
-with a gradient further outside than `bound` is left out of the order, in place (shrinking; Hsieh et al. 2008).
+The root u is the row's new margin. Newton's method starts at the old margin and stays on the side of 0 where it
+converges monotonically; near the solution it needs one exponential, and never a logarithm. A row at a bound whose
+gradient points outside by more than `bound` is dropped from the order, in place (shrinking; Hsieh et al. 2008).
 
-Cost: one read of each row visited, a second one if its multiplier moves.
+Momentum uses the last three movements of the coefficients, the rows of an array (3, p); unused rows are 0.
 
-The vectors of momentum: one walk over them for all inner products, one for the step.
-
-Three movements of p coefficients are kept as the rows of an array; rows not yet used are 0. Cost: a read of each.
+Cost: one read of each visited row, and a second one if its multiplier changes; for momentum one read of each movement
+for all inner products, and one for the step.
 """
 
 from __future__ import annotations
@@ -26,13 +25,14 @@ from typing import Any, NamedTuple
 from separatrix.jit import loop, reduction
 from separatrix.loops.rows import Rows, dense_add, dense_dot, sparse_add, sparse_dot
 
-ROOT_STEP = 1e-3  # a Newton step this short leaves an error of its square
-ROOT_STEPS = 60  # the logarithm of the largest reach that floats have, and some more
+ROOT_STEP = 1e-3  # a Newton step this short leaves an error of about its square
+ROOT_STEPS = 60  # more than the logarithm of the largest curvature
 LEAST_CURVATURE = 1e-300  # of a row of zeros under the hinge: its multiplier goes to a bound at once
+MEMORY = 3  # movements; the loops are unrolled for this number
 
 
 class Conjugate(NamedTuple):
-    """A loss's conjugate in q: −q + ridge·q²/2 up to `upper`, or the entropy if `curved` is 1."""
+    """The conjugate of a loss in q: −q + ridge·q²/2 up to `upper`, or the entropy if `curved` is 1."""
 
     upper: float
     ridge: float
@@ -40,14 +40,14 @@ class Conjugate(NamedTuple):
 
 
 class Metric(NamedTuple):
-    """What a sum of rows is multiplied by to make coefficients: those stored, and the virtual one."""
+    """The factors that turn a weighted sum of rows into coefficients: of the stored columns, and of the virtual one."""
 
     stored: float
     virtual: float
 
 
 class Weighted(NamedTuple):
-    """What goes with the rows: labels ±1, weights that sum to 1, and ‖row‖² in the metric times the weight."""
+    """Of each row: its label ±1, its weight (summing to 1), and its weight times ‖row‖² in the metric."""
 
     labels: Any
     shares: Any
@@ -55,19 +55,19 @@ class Weighted(NamedTuple):
 
 
 @loop
-def root_multiplier(offset: float, reach: float, guess: float) -> float:
-    """Return σ(−u) at the root u of u − reach·σ(−u) = offset, looked for from a guess."""
-    low, high = offset, offset + reach
-    if offset + 0.5 * reach > 0.0:
+def root_multiplier(offset: float, curvature: float, guess: float) -> float:
+    """Return σ(−u) at the root u of u − curvature·σ(−u) = offset, by Newton's method from a guess."""
+    low, high = offset, offset + curvature
+    if offset + 0.5 * curvature > 0.0:
         low = max(low, 0.0)
     else:
         high = min(high, 0.0)
     u = min(high, max(low, guess))
     for _ in range(ROOT_STEPS):
         tail = math.exp(-abs(u))
-        whole = 1.0 + tail
-        multiplier = (tail if u > 0.0 else 1.0) / whole
-        step = (u - reach * multiplier - offset) / (1.0 + reach * tail / (whole * whole))
+        denominator = 1.0 + tail
+        multiplier = (tail if u > 0.0 else 1.0) / denominator
+        step = (u - curvature * multiplier - offset) / (1.0 + curvature * tail / (denominator * denominator))
         u = min(high, max(low, u - step))
         if abs(step) <= ROOT_STEP:
             break
@@ -85,14 +85,16 @@ def dual_pass(
     bound: float,
     point: tuple[Any, Any],
 ) -> tuple[int, float]:
-    """Visit the rows in order, moving multipliers and coefficients (`point`); return how many of them stay in the
-    order, now its first, and the largest gradient of those that moved."""
+    """Visit the rows in order, changing multipliers and coefficients (`point`) in place.
+
+    Returns how many rows stay in the order, now its first entries, and the largest gradient of a changed multiplier.
+    """
     values, columns, starts, width, virtual = rows
     labels, shares, reaches = weighted
     upper, ridge, curved = conjugate
     multipliers, coef = point
     w = coef[virtual:]
-    kept, largest = 0, 0.0
+    count, largest = 0, 0.0
     for place in range(order.size):
         i = order[place]
         if starts.size == 0:
@@ -113,8 +115,8 @@ def dual_pass(
             after = min(upper, max(0.0, after))
             if after != before:
                 largest = max(largest, abs(gradient))
-        order[kept] = i
-        kept += 1
+        order[count] = i
+        count += 1
         if after != before:
             multipliers[i] = after
             factor = (after - before) * labels[i] * shares[i]
@@ -124,12 +126,12 @@ def dual_pass(
                 dense_add(values, i * width, (i + 1) * width, factor * metric.stored, w)
             else:
                 sparse_add(values, columns, starts[i], starts[i + 1], factor * metric.stored, w)
-    return kept, largest
+    return count, largest
 
 
 @loop
 def add_rows(rows: Rows, indices: Any, factors: Any, metric: Metric, coef: Any) -> None:
-    """Add some rows, each times its factor, in the metric, to the coefficients."""
+    """Add some rows, each times its factor and the metric, to the coefficients."""
     values, columns, starts, width, virtual = rows
     w = coef[virtual:]
     for place in range(indices.size):
@@ -144,26 +146,23 @@ def add_rows(rows: Rows, indices: Any, factors: Any, metric: Metric, coef: Any) 
 
 @loop
 def row_squares(rows: Rows, squares: Any) -> bool:
-    """Write ‖row‖² of each row as stored; tell whether they hold: a row's places must rise, none standing twice."""
+    """Write ‖row‖² of each row; return False if the column indices of a sparse row do not increase strictly."""
     values, columns, starts, width, _ = rows
     for i in range(squares.size):
         if starts.size == 0:
             squares[i] = dense_dot(values, i * width, (i + 1) * width, values[i * width : (i + 1) * width])
             continue
         squares[i] = dense_dot(values, starts[i], starts[i + 1], values[starts[i] : starts[i + 1]])
-        places = columns[starts[i] : starts[i + 1]]
-        for k in range(1, places.size):
-            if places[k] <= places[k - 1]:
+        indices = columns[starts[i] : starts[i + 1]]
+        for k in range(1, indices.size):
+            if indices[k] <= indices[k - 1]:
                 return False
     return True
 
 
-MEMORY = 3  # movements: written out below, so that a compiler can add several terms at once
-
-
 @reduction
 def measure_movements(coef: Any, before: Any, movements: Any, slot: int, products: Any) -> None:
-    """Write coef − before into a slot; write the inner products of all movements, and coef, with each other."""
+    """Write coef − before into a slot, and all inner products of the movements and coef into `products`."""
     newest = movements[slot]
     for j in range(coef.size):
         newest[j] = coef[j] - before[j]
@@ -190,7 +189,7 @@ def measure_movements(coef: Any, before: Any, movements: Any, slot: int, product
 
 @loop
 def take_step(factors: Any, extra: Any, length: float, movements: Any, slot: int, coef: Any) -> None:
-    """Add to coef, and to the movement in a slot, part of a step: movements times factors, and what is extra."""
+    """Add length·(Σ factor·movement + extra) to coef and to the movement in a slot."""
     a, b, c = length * factors[0], length * factors[1], length * factors[2]
     first, second, third, newest = movements[0], movements[1], movements[2], movements[slot]
     for j in range(coef.size):

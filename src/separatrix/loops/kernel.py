@@ -1,11 +1,11 @@
-"""Loops over rows of a kernel matrix: pairs of multipliers moved to where a quadratic is least; a perceptron's visits.
+"""Loops over a kernel matrix: sequential minimal optimisation, and the dual perceptron.
 
-`solve_block` minimises ½ βᵀMβ + q·β over low ≤ β ≤ high with Σβ as it is, given the gradient g = Mβ + q. Each step
-moves a pair: of those that may grow the one with the least gradient, and of those that may shrink the one with which
-the quadratic falls most (second-order selection; Fan, Chen and Lin 2005). Cost: O(size) a step.
+`solve_block` minimises ½ βᵀMβ + q·β over low ≤ β ≤ high with Σβ fixed, given the gradient g = Mβ + q. Each step changes
+a pair: the coordinate that may grow with the least gradient, and of those that may shrink the one that lowers the
+quadratic most (second-order selection; Fan, Chen and Lin 2005). Cost: O(size) per step.
 
-`kernel_visits` is the perceptron in its dual form. The scores of all rows are kept, so a visit reads one number, and an
-update adds one row of the kernel matrix. Cost: O(1) a visit, O(n) an update.
+`kernel_visits` is the perceptron in its dual form. The scores of all rows are stored, so a visit reads one number, and
+an update adds one row of the kernel matrix. Cost: O(1) per visit, O(n) per update.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from separatrix.loops.online import (
 )
 from separatrix.loops.rows import dense_add
 
-LEAST_CURVATURE = 1e-12  # relative to the diagonal: of two rows that are one in feature space
+LEAST_CURVATURE = 1e-12  # relative to the diagonal: of two rows that coincide in feature space
 
 
 class DualWeights(NamedTuple):
-    """Coefficients (n,), the scores of all rows, the sums that make averages, and the best; empty where not kept."""
+    """Coefficients (n,), the scores of all rows, the lag of the average, and the pocket; empty if not needed."""
 
     coef: Any
     scores: Any
@@ -42,7 +42,7 @@ class DualWeights(NamedTuple):
 
 
 class DualLog(NamedTuple):
-    """Room for a record of each update."""
+    """Arrays for one record per update."""
 
     visits: Any
     rows: Any
@@ -51,7 +51,7 @@ class DualLog(NamedTuple):
 
 @loop
 def solve_block(matrix: Any, gradient: Any, point: Any, low: Any, high: Any, tol: float, max_steps: int) -> int:
-    """Move pairs until no gradient that may fall is more than `tol` above one that may rise; return the steps made."""
+    """Change pairs until the optimality conditions hold to within `tol`; return the number of steps."""
     size = point.size
     for step in range(max_steps):
         up, down, least, worst, best = -1, -1, 0.0, 0.0, 0.0
@@ -87,7 +87,7 @@ def solve_block(matrix: Any, gradient: Any, point: Any, low: Any, high: Any, tol
 
 @loop
 def add_kernel_rows(table: Any, slots: Any, factors: Any, total: Any) -> None:
-    """Add some rows of a table, each times its factor."""
+    """Add some rows of a table, each times its factor, to `total`."""
     for k in range(slots.size):
         if factors[k] != 0.0:
             dense_add(table[slots[k]], 0, total.size, factors[k], total)
@@ -107,7 +107,7 @@ def count_wrong(scores: Any, y: Any, tie: int, margin: float, give_up_at: int) -
 
 @loop
 def keep_best(y: Any, rule: Rule, weights: DualWeights, counters: Any) -> None:
-    """Keep the coefficients if their run of correct visits is a record and they make fewer mistakes on all rows."""
+    """Put the coefficients in the pocket if their streak is a record and they make fewer mistakes on all rows."""
     if counters[STREAK] <= counters[POCKET_RUN]:
         return
     counters[POCKET_RUN] = counters[STREAK]
@@ -122,14 +122,14 @@ def keep_best(y: Any, rule: Rule, weights: DualWeights, counters: Any) -> None:
 def kernel_visits(  # noqa: PLR0913, PLR0917  # a tuple of arrays costs a compiled loop more
     table: Any, slots: Any, y: Any, order: Any, rule: Rule, weights: DualWeights, log: DualLog, counters: Any
 ) -> int:
-    """Visit rows in the order given (in turn if it is empty) and correct each mistake.
+    """Visit rows in the given order (cyclically if it is empty) and update on each mistake.
 
-    Returns −1 at the goal, at the run of correct visits asked for, at the last update allowed or when the log is full;
-    else the row whose kernel row is needed and not in the table, its visit not yet made.
+    Returns −1 after all visits, after a full streak of correct visits, at the update limit or when the log is full;
+    otherwise the row whose kernel row is needed but not in the table, before its visit.
     """
     coef, scores = weights.coef, weights.scores
     earlier = counters[VISITS] - counters[DONE]
-    while counters[DONE] < counters[GOAL] and counters[STREAK] < rule.streak_goal:
+    while counters[DONE] < counters[GOAL] and counters[STREAK] < rule.full_streak:
         if counters[UPDATES] >= rule.max_updates or counters[LOGGED] >= log.rows.size:
             break
         done = counters[DONE]

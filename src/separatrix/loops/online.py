@@ -1,10 +1,9 @@
-"""The perceptron's visits: score a row, correct the weights on a mistake, log what was done.
+"""The online perceptron: score a row, update the weights on a mistake, log the update.
 
-One call walks on from `counters[DONE]` until `counters[GOAL]` visits are done, the log is full, a run of correct
-visits as long as asked for has been made, or the updates allowed are used up; all its state is in arrays, so the next
-call goes on where it stopped, interpreted or compiled. Cost: one read of each row visited, a second one on a mistake;
-with a pocket, up to one pass over the rows whenever a run of correct visits beats the longest before it.
-`counters[READS]` has them all.
+One call continues from `counters[DONE]` visits until `counters[GOAL]` are done, the log is full, a streak of correct
+visits is long enough, or the update limit is reached. All state is in arrays, so the next call continues where it
+stopped, interpreted or compiled. Cost: one read of each visited row, a second one on a mistake; with a pocket, up to
+one pass over the rows whenever a streak beats the longest before it. `counters[READS]` counts all reads.
 """
 
 from __future__ import annotations
@@ -14,28 +13,28 @@ from typing import Any, Literal, NamedTuple
 from separatrix.jit import loop
 from separatrix.loops.rows import Rows, dense_add, dense_dot, row_add, row_dot, sparse_add, sparse_dot
 
-# The places of the counters, which are one integer array so that calls can go on from each other.
+# Indices into the counters, which are one integer array that carries the state from call to call.
 DONE, GOAL, ROW, VISITS, READS, UPDATES, MISTAKES, STREAK, LOGGED, KEPT, POCKET_RUN, POCKET_MISTAKES = range(12)
 N_COUNTERS = 12
 
 Tie = Literal["positive", "negative", "mistake", "correct"]
-# What a score of exactly 0 counts as: correct for y = code, for neither (0) or for both (2).
+# A score of exactly 0 is correct for y = code, for neither label (0) or for both (2).
 TIE_CODES: dict[Tie, int] = {"positive": 1, "negative": -1, "mistake": 0, "correct": 2}
 
 
 class Rule(NamedTuple):
-    """When a visit is a mistake, and how far an update moves."""
+    """When a visit is a mistake, the rate of an update, and when to stop."""
 
     tie: int
     margin: float
     rate: float
     inverse: int
     max_updates: int
-    streak_goal: int
+    full_streak: int
 
 
 class OnlineWeights(NamedTuple):
-    """The weights, the sum that turns them into their average, and the pocket; empty where not kept."""
+    """The weights, the lag that turns them into their average, and the pocket; empty if not needed."""
 
     current: Any
     lag: Any
@@ -43,7 +42,7 @@ class OnlineWeights(NamedTuple):
 
 
 class Log(NamedTuple):
-    """Room for a record of each update, and for the weights after every `stride`-th."""
+    """Arrays for one record per update, and for the weights after every `stride`-th update."""
 
     visits: Any
     rows: Any
@@ -54,18 +53,18 @@ class Log(NamedTuple):
 
 @loop
 def is_mistake(score: float, y: float, tie: int, margin: float) -> bool:
-    """Tell whether a score falls short for a label: below the margin or, without one, on the wrong side."""
-    reached = y * score
+    """Return whether a score is a mistake: below the required margin or, without one, on the wrong side."""
+    achieved = y * score
     if margin > 0.0:
-        return not reached >= margin  # a score that is no number is a mistake
-    if reached == 0.0:
+        return not achieved >= margin  # NaN is a mistake
+    if achieved == 0.0:
         return tie != 2 and tie != y  # noqa: PLR1714  # Numba compares a pair faster than a set
-    return not reached > 0.0
+    return not achieved > 0.0
 
 
 @loop
 def count_mistakes(rows: Rows, y: Any, tie: int, margin: float, weights: Any, counters: Any, give_up_at: int) -> int:
-    """Count the rows that the weights get wrong or inside the margin, up to `give_up_at`."""
+    """Count the rows that are mistakes of the weights, up to `give_up_at`."""
     mistakes = 0
     for i in range(y.size):
         counters[READS] += 1
@@ -78,7 +77,7 @@ def count_mistakes(rows: Rows, y: Any, tie: int, margin: float, weights: Any, co
 
 @loop
 def fill_pocket(rows: Rows, y: Any, rule: Rule, weights: OnlineWeights, counters: Any) -> None:
-    """Keep the weights if their run of correct visits is a record and they make fewer mistakes on all rows."""
+    """Put the weights in the pocket if their streak is a record and they make fewer mistakes on all rows."""
     if counters[STREAK] <= counters[POCKET_RUN]:
         return
     counters[POCKET_RUN] = counters[STREAK]
@@ -91,7 +90,7 @@ def fill_pocket(rows: Rows, y: Any, rule: Rule, weights: OnlineWeights, counters
 
 @loop
 def update_limit(rule: Rule, log: Log, counters: Any) -> int:
-    """Return the number of updates to stop at: all that are allowed, or as many as the log has room for."""
+    """Return the number of updates to stop at: the limit of the rule, or the room in the log."""
     updates = counters[UPDATES]
     limit: int = min(rule.max_updates, updates + log.rows.size - counters[LOGGED])
     if log.stride:
@@ -104,16 +103,16 @@ def update_limit(rule: Rule, log: Log, counters: Any) -> int:
 def perceptron_visits(
     rows: Rows, y: Any, order: Any, rule: Rule, weights: OnlineWeights, log: Log, counters: Any
 ) -> None:
-    """Visit rows in the order given (in turn if `order` is empty) and correct each mistake.
+    """Visit rows in the given order (cyclically if `order` is empty) and update on each mistake.
 
-    The rows' arrays have names of their own, and what a visit does is not split into smaller loops: each array that
-    is handed on or taken from a tuple costs some 10 ns, and all together they cost more than the visit.
+    The body is not split into smaller loops, and arrays are unpacked once: passing an array on or reading it from a
+    tuple costs some 10 ns, in sum more than the visit.
     """
     values, columns, starts, width, virtual = rows
     current, w = weights.current, weights.current[virtual:]
     done, row, streak, updates = counters[DONE], counters[ROW] % y.size, counters[STREAK], counters[UPDATES]
-    goal, limit, earlier = counters[GOAL], update_limit(rule, log, counters), counters[VISITS] - counters[DONE]
-    while done < goal and streak < rule.streak_goal and updates < limit:
+    visit_limit, limit, earlier = counters[GOAL], update_limit(rule, log, counters), counters[VISITS] - counters[DONE]
+    while done < visit_limit and streak < rule.full_streak and updates < limit:
         i = order[done] if order.size else row
         if starts.size == 0:
             score = dense_dot(values, i * width, (i + 1) * width, w)
@@ -152,13 +151,13 @@ def perceptron_visits(
 
 @loop
 def write_log(log: Log, i: int, score: float, visit: int, update: int, weights: Any, counters: Any) -> None:
-    """Record an update: its visit, row and score, and with its turn the weights after it."""
-    k, kept = counters[LOGGED], counters[KEPT]
+    """Record an update: its visit, row and score, and at every `stride`-th the weights after it."""
+    k, snapshot = counters[LOGGED], counters[KEPT]
     log.visits[k] = visit
     log.rows[k] = i
     log.scores[k] = score
     counters[LOGGED] += 1
     if log.stride and update % log.stride == 0:
         for j in range(weights.size):
-            log.weights[kept, j] = weights[j]
+            log.weights[snapshot, j] = weights[j]
         counters[KEPT] += 1

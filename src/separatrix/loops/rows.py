@@ -1,9 +1,7 @@
-"""Rows as compiled loops see them: dense or sparse storage behind one pair of loops, `row_dot` and `row_add`.
+"""Rows of a design in compiled loops: dense or sparse storage behind two functions, `row_dot` and `row_add`.
 
-A dense row is a slice of `values`; a sparse one is `values` with their `columns` between two `starts` (CSR).
-The virtual column of ones stands first: weights[0] belongs to it when `virtual` is 1.
-
-Cost: one read of the row.
+A dense row is a slice of `values`; a sparse row is `values` with their `columns` between two `starts` (CSR). If
+`virtual` is 1, weights[0] is the intercept. Cost: one read of the row.
 """
 
 from __future__ import annotations
@@ -14,7 +12,7 @@ from separatrix.jit import loop, reduction
 
 
 class Rows(NamedTuple):
-    """The storage of a matrix by rows; `columns` and `starts` are empty for a dense one."""
+    """A matrix stored by rows; `columns` and `starts` are empty if it is dense."""
 
     values: Any
     columns: Any
@@ -25,11 +23,11 @@ class Rows(NamedTuple):
 
 @loop
 def row_dot(rows: Rows, i: int, weights: Any) -> float:
-    """Return the score of row i, its virtual one included."""
-    bias, w = weights[0] if rows.virtual else 0.0, weights[rows.virtual :]
+    """Return the score of row i, intercept included."""
+    intercept, w = weights[0] if rows.virtual else 0.0, weights[rows.virtual :]
     if rows.starts.size == 0:
-        return bias + dense_dot(rows.values, i * rows.width, (i + 1) * rows.width, w)
-    return bias + sparse_dot(rows.values, rows.columns, rows.starts[i], rows.starts[i + 1], w)
+        return intercept + dense_dot(rows.values, i * rows.width, (i + 1) * rows.width, w)
+    return intercept + sparse_dot(rows.values, rows.columns, rows.starts[i], rows.starts[i + 1], w)
 
 
 @loop
@@ -46,7 +44,7 @@ def row_add(rows: Rows, i: int, factor: float, weights: Any) -> None:
 
 @reduction
 def dense_dot(values: Any, first: int, last: int, w: Any) -> float:
-    """Return x·w, x being the values from `first` to `last`."""
+    """Return x·w with x = values[first:last]."""
     x = values[first:last]
     total = 0.0
     for j in range(x.size):
@@ -56,17 +54,17 @@ def dense_dot(values: Any, first: int, last: int, w: Any) -> float:
 
 @reduction
 def sparse_dot(values: Any, columns: Any, first: int, last: int, w: Any) -> float:
-    """Return the sum of x[k]·w[columns[k]], k from `first` to `last`."""
-    x, places = values[first:last], columns[first:last]
+    """Return the sum of values[k]·w[columns[k]] for first ≤ k < last."""
+    x, indices = values[first:last], columns[first:last]
     total = 0.0
     for k in range(x.size):
-        total += x[k] * w[places[k]]
+        total += x[k] * w[indices[k]]
     return total
 
 
 @loop
 def dense_add(values: Any, first: int, last: int, factor: float, w: Any) -> None:
-    """Add factor·x to w, x being the values from `first` to `last`."""
+    """Add factor·x to w in place, with x = values[first:last]."""
     x = values[first:last]
     for j in range(x.size):
         w[j] += factor * x[j]
@@ -74,6 +72,6 @@ def dense_add(values: Any, first: int, last: int, factor: float, w: Any) -> None
 
 @loop
 def sparse_add(values: Any, columns: Any, first: int, last: int, factor: float, w: Any) -> None:
-    """Add factor·x[k] to w[columns[k]], k from `first` to `last`."""
+    """Add factor·values[k] to w[columns[k]] in place, for first ≤ k < last."""
     for k in range(first, last):
         w[columns[k]] += factor * values[k]

@@ -1,14 +1,14 @@
-"""The visits of stochastic gradient descent: score a row, step down its loss's slope, shrink the weights.
+"""Stochastic gradient descent: score a row, step against the slope of its loss, shrink the weights.
 
     w ← (1 − η_k λ) w − η_k sᵢ slope(xᵢ·w, yᵢ) xᵢ,        η_k = η / (1 + decay·k),  k = 0, 1, … counting visits
 
-The weights are kept as scale·v, so that shrinking all of them is one product and a visit touches only the row's own
-columns; the virtual column is not shrunk. Of the sum of the weights after every visit, Σ w = total·v − lag, only `lag`
-must be kept up, in the row's columns too. Each call is one pass; all state is in arrays, so that the next call goes on
-from it, interpreted or compiled.
+The weights are stored as scale·v, so that shrinking all of them is one product and a visit changes only the columns of
+its row; the intercept is not shrunk. The sum of the weights after every visit is Σ w = total·v − lag, of which only
+`lag` needs an update, again in the columns of the row. Each call is one pass. All state is in arrays, so the next call
+continues from it, interpreted or compiled.
 
-The slope of the loss is built in: a slope handed over as an argument is either compiled anew in each process (as a
-function) or called through a pointer (7 ns more a row). Cost: two reads of each row, a third for the average.
+The slope of the loss is compiled into the loop: as an argument it would be compiled again in each process (a function)
+or called through a pointer (7 ns more per row). Cost: two reads of each row, a third one for the average.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from typing import Any, NamedTuple
 from separatrix.jit import Loop, Scalar, loop, scalar
 from separatrix.loops.rows import Rows, dense_add, dense_dot, row_add, sparse_add, sparse_dot
 
-# The places of the state, which is one float array so that calls can go on from each other.
+# Indices into the state, which is one float array that carries it from call to call.
 VISITS, SCALE, TOTAL = range(3)
-SMALLEST_SCALE = 2.0**-10  # below, it is multiplied into the weights: the sum loses digits as v grows against w
+SMALLEST_SCALE = 2.0**-10  # below, it is multiplied into the weights: the sum loses digits as v grows relative to w
 
 
 class Schedule(NamedTuple):
-    """The rate of a visit, and how strongly it shrinks the weights."""
+    """The rate η, its decay, and the strength λ of the L2 penalty."""
 
     rate: float
     decay: float
@@ -34,7 +34,7 @@ class Schedule(NamedTuple):
 
 
 class StochasticWeights(NamedTuple):
-    """The weights, those of stored columns to be multiplied by the scale; the lag of their sum, empty if not kept."""
+    """The weights (those of stored columns over the scale), the lag of their sum (empty if unused), and the state."""
 
     current: Any
     lag: Any
@@ -43,19 +43,18 @@ class StochasticWeights(NamedTuple):
 
 @scalar
 def slope(eta: Any, y: Any) -> Any:
-    """Stand where `visits_down` puts the slope of a loss."""
+    """Placeholder that `visits_down` replaces by the slope of a loss."""
     return eta - y
 
 
 @cache
-def visits_down(of_loss: Scalar[..., Any]) -> Loop[..., None]:
-    """Return the visits that step down the slope of a loss, as a loop of its own."""
+def visits_down(loss_slope: Scalar[..., Any]) -> Loop[..., None]:
+    """Return `stochastic_visits` with the slope of a loss compiled in."""
     plain = stochastic_visits.function
     assert isinstance(plain, FunctionType)
-    bound = FunctionType(plain.__code__, {**plain.__globals__, "slope": of_loss}, plain.__name__)
-    bound.__qualname__ = (
-        f"{plain.__qualname__}_{of_loss.function.__qualname__}"  # by it the disk cache tells them apart
-    )
+    bound = FunctionType(plain.__code__, {**plain.__globals__, "slope": loss_slope}, plain.__name__)
+    # The cache on disk tells the loops of different losses apart by this name.
+    bound.__qualname__ = f"{plain.__qualname__}_{loss_slope.function.__qualname__}"
     return Loop(bound)
 
 
@@ -63,9 +62,9 @@ def visits_down(of_loss: Scalar[..., Any]) -> Loop[..., None]:
 def stochastic_visits(
     rows: Rows, y: Any, shares: Any, order: Any, schedule: Schedule, weights: StochasticWeights
 ) -> None:
-    """Visit every row once, in the order given (in turn if `order` is empty); `shares` are weights of rows, or empty.
+    """Visit every row once, in the given order (as stored if `order` is empty); `shares` are row weights, or empty.
 
-    The rows' arrays have names of their own here: to hand arrays on costs some 10 ns each, more than a short row.
+    Arrays are unpacked once: passing an array on costs some 10 ns, more than a short row.
     """
     values, columns, starts, width, virtual = rows
     current, lag, state = weights
@@ -104,7 +103,7 @@ def stochastic_visits(
 
 @loop
 def multiply_in(scale: float, total: float, w: Any, w_lag: Any) -> None:
-    """Make the scale 1 and the sum's total 0, changing neither the weights nor their sum."""
+    """Change v and the lag so that scale 1 and total 0 give the same weights and the same sum."""
     for j in range(w_lag.size):
         w_lag[j] -= total * w[j]
     for j in range(w.size):
@@ -112,8 +111,8 @@ def multiply_in(scale: float, total: float, w: Any, w_lag: Any) -> None:
 
 
 @loop
-def add_lag(rows: Rows, i: int, of_virtual: float, of_stored: float, lag: Any) -> None:
-    """Add a row to the lag, the virtual column by a factor of its own."""
-    row_add(rows, i, of_stored, lag)
+def add_lag(rows: Rows, i: int, virtual_factor: float, stored_factor: float, lag: Any) -> None:
+    """Add a row to the lag, with a factor of its own for the virtual column."""
+    row_add(rows, i, stored_factor, lag)
     if rows.virtual:
-        lag[0] += of_virtual - of_stored
+        lag[0] += virtual_factor - stored_factor

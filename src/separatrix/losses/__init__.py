@@ -1,4 +1,4 @@
-"""Losses: what a prediction costs, as functions of `(eta, y)`; `ALL` holds one instance of each.
+"""Losses, the cost of a prediction, as functions of `(eta, y)`; `ALL` has one instance of each.
 
 >>> [loss.name for loss in ALL if not loss.has_curvature]
 ['zero-one', 'perceptron', 'hinge']

@@ -1,10 +1,10 @@
-"""The loss seam: functions of a score and a target, `(eta, y)`, that never see the design matrix.
+"""The interface of losses: functions of a score and a target, `(eta, y)`, independent of the design matrix.
 
     value ℓ(eta, y)    slope ∂ℓ/∂eta    curvature ∂²ℓ/∂eta²    conjugate ℓ*(s, y) = sup over eta of s·eta − ℓ(eta, y)
 
-For labels y = ±1 the margin is m = y·eta. Value, slope and curvature work on numbers and on arrays of any shape, one
-result an entry; a `ScalarLoss` also has them as machine code (`Hinge.slope.compiled`), for compiled loops to call.
-They are finite for every margin whose result is; a conjugate is +inf outside its domain. Cost: O(1) a row.
+For labels y = ±1 the margin is m = y·eta. Value, slope and curvature take numbers, or arrays of any shape elementwise;
+a `ScalarLoss` also has them as machine code (`Hinge.slope.compiled`) for compiled loops. They are finite wherever the
+exact result is in the range of a float; a conjugate is +inf outside its domain. Cost: O(1) per row.
 """
 
 from __future__ import annotations
@@ -21,11 +21,12 @@ Target = Literal["labels", "numbers", "classes"]
 
 
 class Loss(ABC):
-    """What a prediction costs, with the facts about it that solvers and certificates ask for.
+    """The cost of a prediction, with the properties of the loss that solvers and certificates use.
 
     `target` says what y is: labels ±1, real numbers, or classes 0, …, K−1. `kinks` are the margins at which the slope
-    jumps; there `slope` is one of the subgradients. `curvature_bound` bounds the curvature (of a matrix, its largest
-    eigenvalue) over all eta; None if nothing does or there is none. `quadratic`: the curvature is the same everywhere.
+    jumps; there `slope` is one of the subgradients. `curvature_bound` is an upper bound on the curvature (on the
+    largest eigenvalue, if it is a matrix) over all eta; None if it is unbounded or does not exist. `quadratic` means
+    that the curvature is constant.
     """
 
     name: ClassVar[str]
@@ -44,11 +45,11 @@ class Loss(ABC):
     @staticmethod
     @abstractmethod
     def slope(eta: Any, y: Any) -> Any:
-        """Return the derivative of the value in eta, at a kink a subgradient."""
+        """Return the derivative of the value in eta; at a kink, a subgradient."""
 
     @classmethod
-    def curvature(cls, eta: Any, y: Any) -> Any:  # noqa: ARG003  # the signature is for the losses that have one
-        """Return the second derivative of the value in eta; raise a NeedsError where there is none."""
+    def curvature(cls, eta: Any, y: Any) -> Any:  # noqa: ARG003  # for losses that have one
+        """Return the second derivative of the value in eta; raise a NeedsError if the loss has none."""
         places = ", ".join(f"{kink:g}" for kink in cls.kinks)
         raise NeedsError(
             f"the {cls.name} loss has no curvature: it has a kink at margin {places}; "
@@ -56,7 +57,7 @@ class Loss(ABC):
         )
 
     def expand(self, eta: Any, y: Any, order: int) -> tuple[Any, ...]:
-        """Return (value,), (value, slope) or (value, slope, curvature) by order; a loss may share work between them."""
+        """Return (value,), (value, slope) or (value, slope, curvature) for order 0, 1 or 2; losses may share work."""
         return tuple(function(eta, y) for function in (self.value, self.slope, self.curvature)[: order + 1])
 
     @staticmethod
@@ -76,7 +77,7 @@ class Loss(ABC):
 
 
 class ScalarLoss(Loss):
-    """A loss of one score a row: its value and slope (and curvature, if it has one) also exist compiled."""
+    """A loss with one score per row, whose value, slope and (if any) curvature also exist compiled."""
 
     @staticmethod
     @scalar
@@ -88,9 +89,9 @@ class ScalarLoss(Loss):
     @scalar
     @abstractmethod
     def slope(eta: Any, y: Any) -> Any:
-        """Return the derivative of the value in eta, at a kink a subgradient."""
+        """Return the derivative of the value in eta; at a kink, a subgradient."""
 
 
-def inside(domain: Any, formula: Any) -> Any:
-    """Return the formula where the domain holds and +inf elsewhere; a number for numbers."""
+def in_domain(domain: Any, formula: Any) -> Any:
+    """Return the formula inside the domain and +inf outside; a scalar for scalars."""
     return np.where(domain, formula, np.inf)[()]

@@ -1,28 +1,20 @@
-"""The hinge loss, how far a margin falls short of 1: ℓ = max(0, 1 − m), with m = y·eta.
+"""Losses of the margin m = y·eta for labels y = ±1: zero-one, perceptron, hinge, squared hinge and logistic.
 
-With an L2 penalty it is the support vector machine. At margin 1 the slope is 0. Second-order methods are undefined on
-it; the dual is a box, −1 ≤ y·slope ≤ 0, which coordinate methods solve.
+Zero-one, 1[m ≤ 0]: 1 for a mistake; a score of exactly 0 is a mistake. It is neither convex nor continuous, and its
+slope is 0 wherever it exists, so no gradient method can minimise it. Its conjugate is that of its convex envelope, 0.
 
-The logistic loss: ℓ = log(1 + exp(−m)), with m = y·eta: minus the log-likelihood of P(y | eta) = σ(m).
+Perceptron, max(0, −m): how far a score is on the wrong side. Stochastic subgradient descent on it with rate 1 is the
+perceptron. At margin 0 the slope is −y, so that a score of exactly 0 is corrected and learning can start from zero
+weights. The minimum is 0, attained at eta = 0, which classifies nothing, though the descent finds a classifier.
 
-Value, slope and curvature keep full relative accuracy in both tails. The loss has no minimum in eta: on separable data
-an unpenalised fit runs away.
+Hinge, max(0, 1 − m): how far a margin falls short of 1; with an L2 penalty, the support vector machine. At margin 1 the
+slope is 0. Second-order methods do not apply; the dual is a box, −1 ≤ y·slope ≤ 0, for coordinate methods.
 
-The perceptron loss, how far a score is on the wrong side: ℓ = max(0, −m), with m = y·eta.
+Squared hinge, max(0, 1 − m)²: the slope is continuous, so there is no kink; the curvature jumps from 2 to 0 at margin
+1, where the generalised curvature 0 serves Newton's method. It overflows for m below −1e154.
 
-Stochastic subgradient descent on it, with rate 1, is the perceptron. At margin 0 the slope is −y, so that a score of
-exactly 0 is corrected, and learning can start from zero weights. The minimum is always 0, reached by eta = 0: the
-minimum is no classifier, though the descent finds one.
-
-The squared hinge loss: ℓ = max(0, 1 − m)², with m = y·eta.
-
-The slope is continuous, so there is no kink; the curvature jumps from 2 to 0 at margin 1, where the generalised one
-(0 there) serves Newton's method. It overflows for m below −1e154.
-
-The zero-one loss, 1 when the label is missed: ℓ = 1[m ≤ 0], with m = y·eta.
-
-A score of exactly 0 counts as a miss. The loss is neither convex nor continuous and its slope is 0 wherever it has one,
-so no method that follows slopes can lower it. Its conjugate is that of its convex envelope, the constant 0.
+Logistic, log(1 + exp(−m)): the negative log-likelihood of P(y | eta) = σ(m). Value, slope and curvature have full
+relative accuracy in both tails. The loss has no minimum in eta, so an unpenalised fit of separable data diverges.
 """
 
 from __future__ import annotations
@@ -33,8 +25,73 @@ from typing import Any, ClassVar
 import numpy as np
 
 from separatrix.jit import scalar
-from separatrix.losses.base import ScalarLoss, inside
+from separatrix.losses.base import ScalarLoss, in_domain
 from separatrix.numerics import entropy_complement, entropy_term, sigmoid, sigmoid_slope, softplus
+
+
+@dataclass(frozen=True)
+class ZeroOne(ScalarLoss):
+    """The zero-one loss, 1[m ≤ 0], whose mean is the error rate; minimising it is NP-hard in general.
+
+    Reference: Shalev-Shwartz and Ben-David, Understanding Machine Learning (2014), sections 2.1 and 9.1.
+
+    >>> ZeroOne().of_margin(-0.5), ZeroOne().of_margin(0.5)
+    (1.0, 0.0)
+    """
+
+    name: ClassVar[str] = "zero-one"
+    convex: ClassVar[bool] = False
+    kinks: ClassVar[tuple[float, ...]] = (0.0,)
+    has_curvature: ClassVar[bool] = False
+
+    @staticmethod
+    @scalar
+    def value(eta: Any, y: Any) -> Any:
+        """Return 1[m ≤ 0]."""
+        return 1.0 * (y * eta <= 0.0)
+
+    @staticmethod
+    @scalar
+    def slope(eta: Any, y: Any) -> Any:
+        """Return 0: the loss is constant except for its jump."""
+        return 0.0 * (y * eta <= 0.0)
+
+    @staticmethod
+    def conjugate(slope: Any, y: Any) -> Any:
+        """Return 0 at slope 0, +inf elsewhere."""
+        return in_domain(slope == 0.0, 0.0 * y)
+
+
+@dataclass(frozen=True)
+class PerceptronLoss(ScalarLoss):
+    """How far a score is on the wrong side, max(0, −m).
+
+    Reference: Rosenblatt, The perceptron (1958).
+
+    >>> print(PerceptronLoss().of_margin(-0.5), PerceptronLoss().of_margin(0.5))
+    0.5 0.0
+    """
+
+    name: ClassVar[str] = "perceptron"
+    kinks: ClassVar[tuple[float, ...]] = (0.0,)
+    has_curvature: ClassVar[bool] = False
+
+    @staticmethod
+    @scalar
+    def value(eta: Any, y: Any) -> Any:
+        """Return max(0, −m)."""
+        return np.maximum(0.0, -y * eta)
+
+    @staticmethod
+    @scalar
+    def slope(eta: Any, y: Any) -> Any:
+        """Return −y where m ≤ 0, else 0."""
+        return -y * (y * eta <= 0.0)
+
+    @staticmethod
+    def conjugate(slope: Any, y: Any) -> Any:
+        """Return 0 for −1 ≤ y·slope ≤ 0, +inf elsewhere."""
+        return in_domain((y * slope >= -1.0) & (y * slope <= 0.0), 0.0)
 
 
 @dataclass(frozen=True)
@@ -66,7 +123,45 @@ class Hinge(ScalarLoss):
     @staticmethod
     def conjugate(slope: Any, y: Any) -> Any:
         """Return y·slope for −1 ≤ y·slope ≤ 0, +inf elsewhere."""
-        return inside((y * slope >= -1.0) & (y * slope <= 0.0), y * slope)
+        return in_domain((y * slope >= -1.0) & (y * slope <= 0.0), y * slope)
+
+
+@dataclass(frozen=True)
+class SquaredHinge(ScalarLoss):
+    """The square of how far a margin falls short of 1, max(0, 1 − m)².
+
+    Reference: Cortes and Vapnik, Support-vector networks (1995), with squared errors.
+
+    >>> print(SquaredHinge().of_margin(0.5), SquaredHinge().of_margin(2.0))
+    0.25 0.0
+    """
+
+    name: ClassVar[str] = "squared hinge"
+    has_curvature: ClassVar[bool] = True
+    curvature_bound: ClassVar[float | None] = 2.0
+
+    @staticmethod
+    @scalar
+    def value(eta: Any, y: Any) -> Any:
+        """Return max(0, 1 − m)²."""
+        return np.maximum(0.0, 1.0 - y * eta) ** 2
+
+    @staticmethod
+    @scalar
+    def slope(eta: Any, y: Any) -> Any:
+        """Return −2y·max(0, 1 − m)."""
+        return -2.0 * y * np.maximum(0.0, 1.0 - y * eta)
+
+    @staticmethod
+    @scalar
+    def curvature(eta: Any, y: Any) -> Any:
+        """Return 2 where m < 1, else 0."""
+        return 2.0 * (y * eta < 1.0)
+
+    @staticmethod
+    def conjugate(slope: Any, y: Any) -> Any:
+        """Return y·slope + slope²/4 for y·slope ≤ 0, +inf elsewhere."""
+        return in_domain(y * slope <= 0.0, y * slope + slope * slope / 4.0)
 
 
 @dataclass(frozen=True)
@@ -108,114 +203,11 @@ class Logistic(ScalarLoss):
         value = np.log1p(tail) - np.minimum(margin, 0.0)
         if order == 0:
             return (value,)
-        whole = 1.0 + tail
-        slope = -y * (np.where(margin > 0.0, tail, 1.0) / whole)
-        return (value, slope) if order == 1 else (value, slope, tail / (whole * whole))
+        denominator = 1.0 + tail
+        slope = -y * (np.where(margin > 0.0, tail, 1.0) / denominator)
+        return (value, slope) if order == 1 else (value, slope, tail / (denominator * denominator))
 
     @staticmethod
     def conjugate(slope: Any, y: Any) -> Any:
         """Return q·log(q) + (1−q)·log(1−q), with q = −y·slope in [0, 1]; +inf elsewhere."""
         return (entropy_term(-y * slope) + entropy_complement(-y * slope))[()]
-
-
-@dataclass(frozen=True)
-class PerceptronLoss(ScalarLoss):
-    """How far a score is on the wrong side, max(0, −m).
-
-    Reference: Rosenblatt, The perceptron (1958).
-
-    >>> print(PerceptronLoss().of_margin(-0.5), PerceptronLoss().of_margin(0.5))
-    0.5 0.0
-    """
-
-    name: ClassVar[str] = "perceptron"
-    kinks: ClassVar[tuple[float, ...]] = (0.0,)
-    has_curvature: ClassVar[bool] = False
-
-    @staticmethod
-    @scalar
-    def value(eta: Any, y: Any) -> Any:
-        """Return max(0, −m)."""
-        return np.maximum(0.0, -y * eta)
-
-    @staticmethod
-    @scalar
-    def slope(eta: Any, y: Any) -> Any:
-        """Return −y where m ≤ 0, else 0."""
-        return -y * (y * eta <= 0.0)
-
-    @staticmethod
-    def conjugate(slope: Any, y: Any) -> Any:
-        """Return 0 for −1 ≤ y·slope ≤ 0, +inf elsewhere."""
-        return inside((y * slope >= -1.0) & (y * slope <= 0.0), 0.0)
-
-
-@dataclass(frozen=True)
-class SquaredHinge(ScalarLoss):
-    """The square of how far a margin falls short of 1, max(0, 1 − m)².
-
-    Reference: Cortes and Vapnik, Support-vector networks (1995), with errors counted squared.
-
-    >>> print(SquaredHinge().of_margin(0.5), SquaredHinge().of_margin(2.0))
-    0.25 0.0
-    """
-
-    name: ClassVar[str] = "squared hinge"
-    has_curvature: ClassVar[bool] = True
-    curvature_bound: ClassVar[float | None] = 2.0
-
-    @staticmethod
-    @scalar
-    def value(eta: Any, y: Any) -> Any:
-        """Return max(0, 1 − m)²."""
-        return np.maximum(0.0, 1.0 - y * eta) ** 2
-
-    @staticmethod
-    @scalar
-    def slope(eta: Any, y: Any) -> Any:
-        """Return −2y·max(0, 1 − m)."""
-        return -2.0 * y * np.maximum(0.0, 1.0 - y * eta)
-
-    @staticmethod
-    @scalar
-    def curvature(eta: Any, y: Any) -> Any:
-        """Return 2 where m < 1, else 0."""
-        return 2.0 * (y * eta < 1.0)
-
-    @staticmethod
-    def conjugate(slope: Any, y: Any) -> Any:
-        """Return y·slope + slope²/4 for y·slope ≤ 0, +inf elsewhere."""
-        return inside(y * slope <= 0.0, y * slope + slope * slope / 4.0)
-
-
-@dataclass(frozen=True)
-class ZeroOne(ScalarLoss):
-    """The share of mistakes, 1[m ≤ 0]; minimising it is NP-hard in general.
-
-    Reference: Shalev-Shwartz and Ben-David, Understanding Machine Learning (2014), sections 2.1 and 9.1.
-
-    >>> ZeroOne().of_margin(-0.5), ZeroOne().of_margin(0.5)
-    (1.0, 0.0)
-    """
-
-    name: ClassVar[str] = "zero-one"
-    convex: ClassVar[bool] = False
-    kinks: ClassVar[tuple[float, ...]] = (0.0,)
-    has_curvature: ClassVar[bool] = False
-
-    @staticmethod
-    @scalar
-    def value(eta: Any, y: Any) -> Any:
-        """Return 1[m ≤ 0]."""
-        return 1.0 * (y * eta <= 0.0)
-
-    @staticmethod
-    @scalar
-    def slope(eta: Any, y: Any) -> Any:
-        """Return 0: the loss is flat but for its jump."""
-        return 0.0 * (y * eta <= 0.0)
-
-    @staticmethod
-    def conjugate(slope: Any, y: Any) -> Any:
-        """Return 0 at slope 0, +inf elsewhere."""
-        return inside(slope == 0.0, 0.0 * y)

@@ -1,11 +1,11 @@
-"""The softmax loss of K classes: ℓ = log(Σₖ exp(etaₖ)) − eta_y, minus the log-likelihood of P(k | eta) ∝ exp(etaₖ).
+"""The softmax loss of K classes: ℓ = log(Σₖ exp(etaₖ)) − eta_y, the negative log-likelihood of P(k | eta) ∝ exp(etaₖ).
 
 With p = P(· | eta): slope p − e_y, curvature diag(p) − ppᵗ, conjugate Σₖ qₖ·log(qₖ) where q = slope + e_y is a
-probability vector. Entries of y and the last axis of eta are classes 0, …, K−1. The loss depends on differences of eta
-only, so the curvature is singular, and the slopes of a row sum to 0: those are where 1 − p_y is read, since forming it
-from p_y would lose the digits of a well-classified row.
+probability vector. Entries of y and the last axis of eta are classes 0, …, K−1. The loss depends only on differences of
+eta, so the curvature is singular and the slopes of a row sum to 0. 1 − p_y is computed as the sum of the other
+probabilities, since subtracting p_y from 1 would lose the digits of a well-classified row.
 
-Cost: O(K) a row; the curvature matrix O(K²), its product with a direction O(K).
+Cost: O(K) per row; O(K²) for the curvature matrix, O(K) for its product with a direction.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from separatrix.arrays import EPSILON, Floats, Indices
-from separatrix.losses.base import Loss, Target, inside
+from separatrix.losses.base import Loss, Target, in_domain
 from separatrix.numerics import entropy_complement, entropy_term, log1p_sum_exp, softmax
 
 
@@ -40,15 +40,15 @@ class Softmax(Loss):
     @staticmethod
     def value(eta: Any, y: Any) -> Any:
         """Return log(Σₖ exp(etaₖ)) − eta_y, (n,)."""
-        chosen = _chosen(y)
-        return log1p_sum_exp(_replace(eta - np.take_along_axis(eta, chosen, -1), chosen, -np.inf))
+        own = _class_index(y)
+        return log1p_sum_exp(_with_entry(eta - np.take_along_axis(eta, own, -1), own, -np.inf))
 
     @staticmethod
     def slope(eta: Any, y: Any) -> Any:
         """Return p − e_y, (n, K); each entry to full relative accuracy."""
-        chosen = _chosen(y)
-        others = _replace(softmax(eta), chosen, 0.0)
-        return _replace(others, chosen, -others.sum(axis=-1, keepdims=True))
+        own = _class_index(y)
+        others = _with_entry(softmax(eta), own, 0.0)
+        return _with_entry(others, own, -others.sum(axis=-1, keepdims=True))
 
     @staticmethod
     def curvature(eta: Any, y: Any) -> Any:  # noqa: ARG004  # the same for every class
@@ -64,7 +64,7 @@ class Softmax(Loss):
     def curvature_product(eta: Floats, y: Any, direction: Floats) -> Floats:  # noqa: ARG004  # the same for every class
         """Return the curvature times a direction of shape (n, K), without forming the (n, K, K) array."""
         p = softmax(eta)
-        # A constant along the classes changes nothing; taking out the likeliest class's entry avoids cancellation.
+        # A constant along the classes changes nothing; subtracting the likeliest class's entry avoids cancellation.
         relative = direction - np.take_along_axis(direction, p.argmax(axis=-1)[..., np.newaxis], -1)
         return np.asarray(p * (relative - (p * relative).sum(axis=-1, keepdims=True)))
 
@@ -72,22 +72,22 @@ class Softmax(Loss):
     def conjugate(slope: Any, y: Any) -> Any:
         """Return Σₖ qₖ·log(qₖ), (n,), if q = slope + e_y is a probability vector, +inf elsewhere.
 
-        Sums are held to K roundings relative to the total probability 1, as a computed slope cannot do better.
+        Sums may differ from 0 or 1 by K roundings, since computed slopes do.
         """
-        chosen = _chosen(y)
-        others = _replace(slope, chosen, 0.0)
-        missed = others.sum(axis=-1)
+        own = _class_index(y)
+        others = _with_entry(slope, own, 0.0)
+        others_total = others.sum(axis=-1)
         rounding = slope.shape[-1] * EPSILON
-        balanced = np.abs(missed + np.take_along_axis(slope, chosen, -1)[..., 0]) <= rounding
-        entropy = entropy_term(others).sum(axis=-1) + entropy_complement(np.minimum(missed, 1.0))
-        return inside(balanced & (missed <= 1.0 + rounding), entropy)
+        balanced = np.abs(others_total + np.take_along_axis(slope, own, -1)[..., 0]) <= rounding
+        entropy = entropy_term(others).sum(axis=-1) + entropy_complement(np.minimum(others_total, 1.0))
+        return in_domain(balanced & (others_total <= 1.0 + rounding), entropy)
 
 
-def _chosen(y: Any) -> Indices:
+def _class_index(y: Any) -> Indices:
     return np.asarray(y).astype(np.intp, copy=False)[..., np.newaxis]
 
 
-def _replace(values: Floats, chosen: Indices, entry: Any) -> Floats:
+def _with_entry(values: Floats, own: Indices, entry: Any) -> Floats:
     replaced = np.array(values)
-    np.put_along_axis(replaced, chosen, entry, axis=-1)
+    np.put_along_axis(replaced, own, entry, axis=-1)
     return replaced

@@ -204,7 +204,7 @@ def test_absent_and_huge_files_are_refused(tmp_path: Path, monkeypatch: pytest.M
         load_model(tmp_path)
     monkeypatch.setattr("separatrix.model.file.LARGEST_FILE", 10)
     assert "which no model needs" in refusal(tmp_path / "m.json", " " * 11)
-    monkeypatch.setattr("separatrix.codec.MOST_VALUES", 5)
+    monkeypatch.setattr("separatrix.codec.MAX_VALUES", 5)
     monkeypatch.setattr("separatrix.model.file.LARGEST_FILE", 1000)
     assert "it has more than 5 values" in refusal(tmp_path / "m.json", "[1, 2, 3, 4, 5, 6]")
 

@@ -324,7 +324,7 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
     path.write_text("the old page", encoding="utf-8")
     with pytest.raises(OptionError, match="cannot be written"):
         write_report(trained, table, str(tmp_path / "nowhere" / "report.html"), COMMAND)
-    monkeypatch.setattr("separatrix.files._settle", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left")))
+    monkeypatch.setattr("separatrix.files._rename", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left")))
     with pytest.raises(OptionError, match="No space left"):
         write_report(trained, table, str(path), COMMAND)
     assert path.read_text(encoding="utf-8") == "the old page"

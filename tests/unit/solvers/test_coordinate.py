@@ -430,6 +430,6 @@ def test_descents_by_columns_and_by_gram_matrix_agree(ones: bool) -> None:
 
 
 def test_a_column_without_curvature_stays_at_0() -> None:
-    assert loops.best_place(2.0, 5.0, 0.0, 1.0, 0.0) == 0.0
-    assert loops.best_place(2.0, -5.0, 1.0, 1.0, 1.0) == 3.0
-    assert loops.best_place(-2.0, 5.0, 1.0, 1.0, 1.0) == -3.0
+    assert loops.coordinate_minimum(2.0, 5.0, 0.0, 1.0, 0.0) == 0.0
+    assert loops.coordinate_minimum(2.0, -5.0, 1.0, 1.0, 1.0) == 3.0
+    assert loops.coordinate_minimum(-2.0, 5.0, 1.0, 1.0, 1.0) == -3.0
