@@ -28,7 +28,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from separatrix.errors import counted, require_choice
-from separatrix.tables.connection import Connection, literal, word_list
+from separatrix.tables.connection import Connection, literal, literal_list
 from separatrix.tables.formats import (
     BLANKS,
     FORMATS,
@@ -152,7 +152,7 @@ def trimmed(cell: str) -> str:
 def clean(cell: str, missing: Sequence[str]) -> str:
     """Return the SQL expression of a cell's word, NULL where it stands for a missing value."""
     word = trimmed(cell)
-    return f"CASE WHEN {word} IN ({word_list((*MISSING_ANYWHERE, *missing))}) THEN NULL ELSE {word} END"
+    return f"CASE WHEN {word} IN ({literal_list((*MISSING_ANYWHERE, *missing))}) THEN NULL ELSE {word} END"
 
 
 class ParseCounts(NamedTuple):
@@ -177,7 +177,7 @@ class TextColumn:
     @property
     def gap(self) -> str:
         """The SQL condition that a word stands for a missing value in any column."""
-        return f"word IN ({word_list((*MISSING_ANYWHERE, *self.missing))})"
+        return f"word IN ({literal_list((*MISSING_ANYWHERE, *self.missing))})"
 
     def sample(self) -> list[str]:
         """Return some of the words that stand for a value."""
@@ -217,7 +217,7 @@ class TextColumn:
         return bool(blanks), tuple(sorted(gaps or ()))
 
 
-_NUMBER_GAP = f"word IN ({word_list(MISSING_NUMBERS)})"
+_NUMBER_GAP = f"word IN ({literal_list(MISSING_NUMBERS)})"
 
 
 def count_words(connection: Connection, table: str, cell: str, missing: Sequence[str]) -> TextColumn:
@@ -262,7 +262,7 @@ class _Column(NamedTuple):
         """Return an expression of the cell's word, NULL where the user says that the word stands for a gap."""
         if not self.words.missing:
             return expression
-        return f"CASE WHEN {trimmed(self.cell)} IN ({word_list(self.words.missing)}) THEN NULL ELSE {expression} END"
+        return f"CASE WHEN {trimmed(self.cell)} IN ({literal_list(self.words.missing)}) THEN NULL ELSE {expression} END"
 
 
 def infer_text_type(cells: RawColumn) -> ColumnType:
@@ -316,7 +316,7 @@ def _boolean_asked(column: _Column) -> ColumnType:
     pair = given or next((pair for pair in BOOLEANS if spelt & set(pair)), BOOLEANS[0])
     truths = MORE_TRUTHS | {word.lower(): float(place) for place, word in enumerate(pair)}
     found = replace(_boolean_of(column, (pair[0], pair[1]), truths), levels=given or pair)
-    return _with_refused(found, column.words.taken(f"lower(word) IN ({word_list(truths)})"))
+    return _with_refused(found, column.words.taken(f"lower(word) IN ({literal_list(truths)})"))
 
 
 def _boolean_of(column: _Column, pair: tuple[str, str], truths: Mapping[str, float]) -> ColumnType:
@@ -457,7 +457,7 @@ def _category(column: _Column, word: str, different: int, gaps: Sequence[str]) -
     levels = (*given, *(level for level in found if level not in set(given)))
     codes = f"levels_{cells.cell}"
     cells.connection.execute(f"DROP TYPE IF EXISTS {codes}")
-    cells.connection.execute(f"CREATE TYPE {codes} AS ENUM ({word_list(levels or ('',))})")
+    cells.connection.execute(f"CREATE TYPE {codes} AS ENUM ({literal_list(levels or ('',))})")
     values = f"coalesce(CAST(enum_code(TRY_CAST({word} AS {codes})) AS INTEGER), -1)"
     codes_told = " with leading zeros or very many digits" if has_codes(column.sample) else ""
     reason = f"{counted(different, 'level')} of text{codes_told}"

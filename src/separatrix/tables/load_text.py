@@ -25,7 +25,7 @@ from string import whitespace
 from typing import IO, cast
 
 from separatrix.errors import DataError, counted
-from separatrix.tables.connection import Connection, first_words, literal, path_literal, too_little_memory, word_list
+from separatrix.tables.connection import Connection, first_line, literal, literal_list, memory_error, path_literal
 from separatrix.tables.files import File, empty_file
 from separatrix.tables.formats import MISSING_ANYWHERE, has_codes, is_plain_number
 from separatrix.tables.raw import RAW, Raw, unique_names, without_empty_rows
@@ -246,7 +246,7 @@ def _fill_with_care(
             for place, text in enumerate(files):
                 _fill(connection, text, types, gaps, anew=place == 0)
         except duckdb.OutOfMemoryException as problem:
-            raise too_little_memory(files[place].file.name, problem) from problem
+            raise memory_error(files[place].file.name, problem) from problem
         except duckdb.ConversionException as problem:
             if late_words:
                 raise _refusal(files[place], problem) from problem
@@ -281,7 +281,7 @@ def _reader(text: TextFile, types: Sequence[str], gaps: Sequence[str]) -> str:
     return (
         f"read_csv({path_literal(text.path)}, auto_detect = false, strict_mode = true,"
         f" delim = {literal(dialect.separator)}, quote = '\"', escape = {literal(dialect.escape)},"
-        f" header = false, skip = {dialect.skip}, compression = '{text.compression}', nullstr = [{word_list(gaps)}],"
+        f" header = false, skip = {dialect.skip}, compression = '{text.compression}', nullstr = [{literal_list(gaps)}],"
         f" columns = {{{columns}}}, buffer_size = {BUFFER})"
     )
 
@@ -317,7 +317,7 @@ def _refusal(text: TextFile, problem: Exception) -> DataError:
         return DataError(
             f"{name!r}: {_place(told)} is longer than 2 MB; is a quote not closed, or is this a table at all?"
         )
-    return DataError(f"{name!r} cannot be read: {first_words(problem)}; save it as UTF-8 text with one header line")
+    return DataError(f"{name!r} cannot be read: {first_line(problem)}; save it as UTF-8 text with one header line")
 
 
 def _refuse_trailing_fields(connection: Connection, files: Sequence[TextFile]) -> None:

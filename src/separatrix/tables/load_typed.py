@@ -13,7 +13,7 @@ from functools import partial
 from typing import NamedTuple, TypeVar
 
 from separatrix.errors import DataError
-from separatrix.tables.connection import Connection, first_words, path_literal, too_little_memory
+from separatrix.tables.connection import Connection, first_line, memory_error, path_literal
 from separatrix.tables.files import File
 from separatrix.tables.raw import RAW, Raw, cast_to_plain, plain_type, unique_names, without_empty_rows
 
@@ -55,9 +55,9 @@ def _asked(file: File, question: Callable[[], Answer]) -> Answer:
     try:
         return question()
     except duckdb.OutOfMemoryException as problem:
-        raise too_little_memory(file.name, problem) from problem
+        raise memory_error(file.name, problem) from problem
     except duckdb.Error as problem:
-        told = f"{file.name!r} cannot be read: {first_words(problem)}"
+        told = f"{file.name!r} cannot be read: {first_line(problem)}"
         raise DataError(f"{told}; it may be cut off or of another kind; write it again") from problem
 
 

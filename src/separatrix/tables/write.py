@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from separatrix.errors import OptionError
 from separatrix.files import replacing
-from separatrix.tables.connection import Connection, connect, first_words, identifier
+from separatrix.tables.connection import Connection, connect, first_line, identifier
 
 WRITERS = {
     ".csv": "FORMAT csv, HEADER",
@@ -42,7 +42,7 @@ def write_columns(path: str | Path, blocks: Iterable[Mapping[str, NDArray[Any]]]
             # `replacing` puts the file in place whole: DuckDB need not do so as well, with a second file beside it.
             connection.execute(f"COPY {TABLE} TO $path ({form}, USE_TMP_FILE false)", {"path": str(beside)})
         except duckdb.Error as problem:
-            raise OptionError(f"{path} cannot be written: {first_words(problem)}") from None
+            raise OptionError(f"{path} cannot be written: {first_line(problem)}") from None
     return rows
 
 
