@@ -71,22 +71,22 @@ SWAPPED = {
 }
 
 
-def date_candidates(words: Sequence[str]) -> tuple[str, ...]:
+def date_candidates(cells: Sequence[str]) -> tuple[str, ...]:
     """Return the date formats that the cells may be in; none if most cells do not look like dates."""
     for shape, formats in _COMPILED:
-        matches = [match for word in words if (match := shape.fullmatch(word))]
-        if matches and len(matches) >= DATE_SHARE * len(words):
+        matches = [match for cell in cells if (match := shape.fullmatch(cell))]
+        if matches and len(matches) >= DATE_SHARE * len(cells):
             separator = matches[0][1] if shape.groups > CLOCK.count("(") else "-"
             return tuple(form if "," in form else form.replace("-", separator) for form in formats)
     return ()
 
 
-def date_sql(word: str, form: str) -> str:
+def date_sql(cell: str, form: str) -> str:
     """Return the SQL expression that parses a cell as a timestamp, NULL where it is none."""
     if form == ISO:
-        year = f"regexp_matches({word}, '^\\s*[-+]?\\d{{4}}')"  # else 24 would be the year 24
-        return f"(CASE WHEN {year} THEN TRY_CAST({word} AS TIMESTAMPTZ) END AT TIME ZONE 'UTC')"
-    return f"TRY_CAST(try_strptime({word}, [{literal_list(form + time for time in TIMES)}]) AS TIMESTAMP)"
+        year = f"regexp_matches({cell}, '^\\s*[-+]?\\d{{4}}')"  # else 24 would be the year 24
+        return f"(CASE WHEN {year} THEN TRY_CAST({cell} AS TIMESTAMPTZ) END AT TIME ZONE 'UTC')"
+    return f"TRY_CAST(try_strptime({cell}, [{literal_list(form + time for time in TIMES)}]) AS TIMESTAMP)"
 
 
 def days_sql(timestamp: str) -> str:
@@ -99,15 +99,15 @@ def is_missing_word(cell: str) -> bool:
     return cell.strip() in _ALL_MISSING
 
 
-def clean_word(word: str, levels: Container[str] = ()) -> str | None:
+def clean_word(cell: str, levels: Container[str] = ()) -> str | None:
     """Return a cell without blanks around it, or None if it means "missing"; levels are never missing.
 
     >>> clean_word(" yes "), clean_word("NA"), clean_word(" NA ", {"NA"})
     ('yes', None, 'NA')
     """
-    if word in levels:
-        return word
-    trimmed = word.strip(BLANKS)
+    if cell in levels:
+        return cell
+    trimmed = cell.strip(BLANKS)
     return None if trimmed in _ANYWHERE and trimmed not in levels else trimmed
 
 
@@ -136,9 +136,9 @@ class NumberFormat:
         digits = rf"(({group}\d+)({decimal}\d*)?|{decimal}\d+)([eE][-+]?\d+)?"
         return rf"\s*[-+−]?[{SIGNS}]?\s?[-+−]?({digits}|{SPECIAL_NUMBERS})\s?[{SIGNS}]?\s*"
 
-    def sql(self, word: str) -> str:
+    def sql(self, cell: str) -> str:
         """Return the SQL expression that parses a cell; for a cell not in this format, NULL or a wrong number."""
-        digits = f"translate({word}, {literal('−' + SIGNS + NUMBER_BLANKS + self.thousands)}, '-')"
+        digits = f"translate({cell}, {literal('−' + SIGNS + NUMBER_BLANKS + self.thousands)}, '-')"
         pointed = digits if self.decimal == "." else f"replace({digits}, ',', '.')"
         return f"TRY_CAST({pointed} AS DOUBLE)"
 
@@ -157,35 +157,35 @@ _COMMA_FIRST = tuple(sorted(_ALL_FORMATS, key=lambda form: form.decimal))  # a c
 _PATTERNS = {form: re.compile(form.pattern) for form in _ALL_FORMATS}
 
 
-def number_format(words: Sequence[str], *, decimal_comma: bool = False) -> tuple[NumberFormat, int]:
+def number_format(cells: Sequence[str], *, decimal_comma: bool = False) -> tuple[NumberFormat, int]:
     """Return the format that accepts the most cells, the first one on ties, and how many it accepts."""
     order = _COMMA_FIRST if decimal_comma else _ALL_FORMATS
-    accepted = {form: sum(_PATTERNS[form].fullmatch(word) is not None for word in words) for form in order}
+    accepted = {form: sum(_PATTERNS[form].fullmatch(cell) is not None for cell in cells) for form in order}
     best = max(order, key=lambda form: accepted[form])
     return best, accepted[best]
 
 
-def proves_decimal_comma(words: Iterable[str]) -> bool:
+def proves_decimal_comma(cells: Iterable[str]) -> bool:
     """Return whether some commas can only be decimal commas, as in 0,5."""
     grouped, comma = _PATTERNS[_ALL_FORMATS[1]], _PATTERNS[_ALL_FORMATS[2]]
-    with_comma = [word for word in words if "," in word]
+    with_comma = [cell for cell in cells if "," in cell]
     return (
         bool(with_comma)
-        and all(comma.fullmatch(word) for word in with_comma)
-        and not all(grouped.fullmatch(word) for word in with_comma)
+        and all(comma.fullmatch(cell) for cell in with_comma)
+        and not all(grouped.fullmatch(cell) for cell in with_comma)
     )
 
 
-def is_number(word: str) -> bool:
+def is_number(cell: str) -> bool:
     """Return whether a cell is a number in some format."""
-    return is_plain_number(word) or any(pattern.fullmatch(word) for pattern in _PATTERNS.values())
+    return is_plain_number(cell) or any(pattern.fullmatch(cell) for pattern in _PATTERNS.values())
 
 
-def is_plain_number(word: str) -> bool:
+def is_plain_number(cell: str) -> bool:
     """Return whether a cell is a number as Python would write it."""
-    return PLAIN_NUMBER.fullmatch(word) is not None
+    return PLAIN_NUMBER.fullmatch(cell) is not None
 
 
-def has_codes(words: Iterable[str]) -> bool:
+def has_codes(cells: Iterable[str]) -> bool:
     """Return whether some cells are integers that float64 would change: 007, or more than 15 digits."""
-    return any(CODE.fullmatch(word) for word in words)
+    return any(CODE.fullmatch(cell) for cell in cells)

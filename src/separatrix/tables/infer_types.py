@@ -39,7 +39,7 @@ from separatrix.tables.formats import (
     has_codes,
     number_format,
 )
-from separatrix.tables.raw import Raw, number_words
+from separatrix.tables.raw import Raw, number_text
 from separatrix.tables.table import KINDS, MORE_TRUTHS, TRUTH_VALUES, ColumnKind
 
 ASSUMED = "is assumed"  # in the reason of a date format that the cells leave open
@@ -157,7 +157,7 @@ def infer_types(connection: Connection, raw: Raw, options: ReadOptions) -> tuple
 def _column_type(column: RawColumn) -> ColumnType:
     name, cell, kind = column.name, column.cell, column.kind
     if column.type == "DOUBLE" and kind == "id":
-        return ColumnType(name, "id", (), "as asked for", "", number_words(cell), cell)
+        return ColumnType(name, "id", (), "as asked for", "", number_text(cell), cell)
     if column.type == "DOUBLE" and kind in {None, "number"}:
         return _numeric_type(column)
     if column.type == "BOOLEAN" and kind in {None, "boolean", "number"}:
@@ -204,7 +204,7 @@ def _row_number_type(column: RawColumn, shown: str) -> ColumnType | None:
         if not named or column.connection.execute(distinct).fetchone()[0] != column.rows:
             return None
         reason = "a different whole number in each row, and called so, so it names rows"
-    return ColumnType(column.name, "id", (), reason, "", number_words(cell), shown)
+    return ColumnType(column.name, "id", (), reason, "", number_text(cell), shown)
 
 
 def _is_id_name(name: str) -> bool:
@@ -338,7 +338,7 @@ def infer_text_type(raw_column: RawColumn) -> ColumnType:
     """Return the type of a text column, or of another column that the caller wants read as text."""
     cell, table = raw_column.cell, raw_column.raw.table
     if raw_column.type != "VARCHAR":
-        cell = number_words(cell) if raw_column.type == "DOUBLE" else f"CAST({cell} AS VARCHAR)"
+        cell = number_text(cell) if raw_column.type == "DOUBLE" else f"CAST({cell} AS VARCHAR)"
         table = f"(SELECT {cell} AS {raw_column.cell}, rowid FROM {table})"
     text = text_column(raw_column.connection, table, raw_column.cell, raw_column.options.missing)
     column = _SampledColumn(raw_column, text, text.sample(), cell)

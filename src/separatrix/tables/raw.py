@@ -70,7 +70,7 @@ def cast_to_plain(cell: str, kind: str, plain: str) -> str:
     return f"CAST({cell} AS {plain})"
 
 
-def number_words(cell: str) -> str:
+def number_text(cell: str) -> str:
     """Return the SQL expression of a number as text; integers have no decimal point."""
     whole = f"TRY_CAST({cell} AS BIGINT)"
     is_whole = f"{whole} = {cell} AND abs({cell}) < {LARGEST_WHOLE}"
