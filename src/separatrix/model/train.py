@@ -37,6 +37,7 @@ from separatrix.model.provenance import describe_data
 from separatrix.model.record import Model, Predictions, Task, join_predictions
 from separatrix.model.storage import ClusterStorage, EncodedRows, RowStorage, Storage, as_dask_table
 from separatrix.model.target import Target, find_target, known_target, read_target, refuse_unknown
+from separatrix.selection.cross_validation import assign_folds
 from separatrix.tables.frames import from_frame
 from separatrix.tables.open import open_table
 from separatrix.tables.source import TableSource, as_source
@@ -383,8 +384,6 @@ def evaluate_holdout(fit: TableFit, watch: Watch | None) -> tuple[Evaluation | N
     options, n = fit.options, fit.source.n_rows
     if options.holdout is None and options.folds is None:
         return None, ""
-    from separatrix.selection.cross_validation import assign_folds  # noqa: PLC0415  # heavy, and few fits need it
-
     codes = None if fit.target.classes is None else fit.target.classes.codes
     if options.holdout is not None:
         if not 0.0 < options.holdout < 1.0:

@@ -11,6 +11,9 @@ from separatrix.certificates.separability import SeparabilityCertificate
 from separatrix.errors import counted
 from separatrix.families.logistic import LogisticFit, fit_logistic, logistic_problem
 from separatrix.fit.run import Watch
+from separatrix.inference.covariance import CovarianceChoice
+from separatrix.inference.likelihood import LikelihoodFit
+from separatrix.inference.logistic import LogisticModel, SampleRows
 from separatrix.inference.prediction import Covariance
 from separatrix.inference.table import refused_table
 from separatrix.model.decision_rule import DecisionRule
@@ -102,10 +105,6 @@ def _inference(
     rows: TrainingRows, problem: Problem, fit: LogisticFit, coef: Floats, intercept: Floats
 ) -> tuple[Any, Covariance | None, str]:
     """Return the table, and the covariance of the coefficients (two classes) or why there is none."""
-    from separatrix.inference.covariance import CovarianceChoice  # noqa: PLC0415  # heavy; penalised fits do without
-    from separatrix.inference.likelihood import LikelihoodFit  # noqa: PLC0415
-    from separatrix.inference.logistic import LogisticModel, SampleRows  # noqa: PLC0415
-
     if fit.existence is None:
         return None, None, "the fit was stopped before it was known whether a maximum exists"
     coefficients = np.column_stack([intercept, coef]) if problem.design.virtual else coef

@@ -20,6 +20,7 @@ from separatrix.inference import eligibility
 from separatrix.model.learn.base import LearnOptions, TrainingRows
 from separatrix.penalties import make_penalty
 from separatrix.problem import Problem
+from separatrix.selection.cross_validation import assign_folds, cross_validate
 
 STRENGTHS = 30  # candidates of a cross-validation
 
@@ -51,8 +52,6 @@ def choose_strength(problems: Sequence[Problem], options: LearnOptions, codes: A
     """Return the problems with their penalty, its strength, and a sentence about how it was chosen."""
     n = problems[0].design.shape[0]
     if options.strength == "cv":
-        from separatrix.selection.cross_validation import assign_folds, cross_validate  # noqa: PLC0415  # few fits need it
-
         if n < options.folds:
             message = f"strength='cv' takes {options.folds} folds, and there are {counted(n, 'row')}"
             raise OptionError(f"{message}; give a number, as 0.1")
