@@ -103,7 +103,7 @@ class EncodedRows:
         folder = self._folder()
         try:
             encoded = encode_source(encoding, source, self._settings.cap / MATRIX_PART, folder=folder)
-            source.rest()
+            source.release_cache()
             self.stored, self.kept = encoded.X, encoded.kept
             self.reports: tuple[ColumnReport, ...] = encoded.reports
             self.X = self._as_rows(self.stored)

@@ -49,7 +49,7 @@ def allow_columns(connection: Connection, memory: int | None, columns: int) -> N
         connection.execute(f"SET memory_limit = '{_memory_limit(memory, columns)}'")
 
 
-def release(connection: Connection) -> None:
+def release_cache(connection: Connection) -> None:
     """Make DuckDB drop the cache of a database in a file; a locked connection keeps it."""
     import duckdb  # noqa: PLC0415  # takes 0.1 s, and demos do without it
 

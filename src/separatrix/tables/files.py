@@ -21,14 +21,14 @@ FileKind = Literal["text", "parquet", "json", "libsvm"]
 Compression = Literal["none", "gzip", "zstd"]
 
 STANDARD_INPUT = "-"
-SHOWN_ENDS = (".csv", ".tsv", ".parquet", ".json", ".jsonl", ".libsvm")
-ENDS: dict[str, FileKind] = {
+COMMON_SUFFIXES = (".csv", ".tsv", ".parquet", ".json", ".jsonl", ".libsvm")
+SUFFIXES: dict[str, FileKind] = {
     **dict.fromkeys((".csv", ".tsv", ".tab", ".psv", ".txt", ".dat", ".data"), "text"),
     **dict.fromkeys((".parquet", ".pq"), "parquet"),
     **dict.fromkeys((".json", ".jsonl", ".ndjson"), "json"),
     **dict.fromkeys((".libsvm", ".svmlight", ".svm"), "libsvm"),
 }
-COMPRESSED_ENDS = (".gz", ".gzip", ".zst", ".zstd")
+COMPRESSION_SUFFIXES = (".gz", ".gzip", ".zst", ".zstd")
 MAGIC: tuple[tuple[bytes, Compression], ...] = ((b"\x1f\x8b", "gzip"), (b"\x28\xb5\x2f\xfd", "zstd"))
 ARCHIVES = {b"PK\x03\x04": "a zip archive, as Excel writes them", b"\xd0\xcf\x11\xe0": "an old Excel or Office file"}
 BOMB_RATIO, BOMB_SIZE = 200, 1 << 30  # a gzip file above both this ratio and this unpacked size is refused
@@ -55,7 +55,7 @@ def find_files(source: str, scratch: Path) -> tuple[File, ...]:
     if path.is_dir():
         entries = sorted(entry for entry in path.iterdir() if _kind(entry) is not None and not _is_hidden(entry))
         if not entries:
-            raise DataError(f"{source!r} is a folder without a file that ends in one of {', '.join(SHOWN_ENDS)}")
+            raise DataError(f"{source!r} is a folder without a file that ends in one of {', '.join(COMMON_SUFFIXES)}")
         return _files_of_one_kind(entries, source)
     matches = sorted(Path(match) for match in glob.glob(source, recursive=True) if Path(match).is_file())
     if not matches and path.exists():
@@ -69,8 +69,7 @@ def find_files(source: str, scratch: Path) -> tuple[File, ...]:
 def _device_error(path: Path, source: str) -> DataError:
     if path.samefile(os.devnull):
         return empty_file(source)
-    message = f"{source!r} is a device or a pipe, and no file; pipe the table in, and name it {STANDARD_INPUT}"
-    return DataError(message)
+    return DataError(f"{source!r} is a device or a pipe, and no file; pipe the table in, and name it {STANDARD_INPUT}")
 
 
 def empty_file(name: str) -> DataError:
@@ -99,7 +98,7 @@ def _inspected(path: Path, name: str) -> File:
     if archive := ARCHIVES.get(start[:4]):
         raise DataError(f"{name!r} is {archive}, and no table; save the table as csv")
     if kind is None:
-        raise DataError(f"{name!r} does not end in one of {', '.join(SHOWN_ENDS)}; rename or convert the file")
+        raise DataError(f"{name!r} does not end in one of {', '.join(COMMON_SUFFIXES)}; rename or convert the file")
     if not start.strip() and len(start) == size:
         raise empty_file(name)
     compression = _compression(start)
@@ -109,10 +108,10 @@ def _inspected(path: Path, name: str) -> File:
 
 
 def _kind(path: Path) -> FileKind | None:
-    ends = [end.lower() for end in path.suffixes]
-    while ends and ends[-1] in COMPRESSED_ENDS:
-        ends.pop()
-    return ENDS.get(ends[-1]) if ends else None
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    while suffixes and suffixes[-1] in COMPRESSION_SUFFIXES:
+        suffixes.pop()
+    return SUFFIXES.get(suffixes[-1]) if suffixes else None
 
 
 def _compression(start: bytes) -> Compression:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from separatrix.errors import DataError
 from separatrix.tables.connection import connect
 from separatrix.tables.infer_types import ReadOptions, infer_types, reading_notes
-from separatrix.tables.raw import Raw, unique_names
+from separatrix.tables.raw import RawTable, unique_names
 from separatrix.tables.source import DuckSource
 from separatrix.tables.table import ColumnKind, Table
 
@@ -44,7 +44,7 @@ def from_frame(
         connection.register(FRAME, {f"q{k}": array for k, array in enumerate(arrays.values())})
         types = [_type(array) for array in arrays.values()]
         casts = ", ".join(f"CAST(q{k} AS {kind}) AS c{k}" for k, kind in enumerate(types))
-        raw = Raw(tuple(arrays), tuple(types), notes)
+        raw = RawTable(tuple(arrays), tuple(types), notes)
         connection.execute(f"CREATE TABLE {raw.table} AS SELECT {casts} FROM {FRAME}")
         schema = infer_types(connection, raw, options)
         return DuckSource(source, schema, (*notes, *reading_notes(schema)), connection, raw, rows).read()

@@ -39,7 +39,7 @@ from separatrix.tables.formats import (
     has_codes,
     number_format,
 )
-from separatrix.tables.raw import Raw, number_text
+from separatrix.tables.raw import RawTable, number_text
 from separatrix.tables.table import KINDS, MORE_TRUTHS, TRUTH_VALUES, ColumnKind
 
 ASSUMED = "is assumed"  # in the reason of a date format that the cells leave open
@@ -117,7 +117,7 @@ class RawColumn:
     """A column of a raw table, with the options that concern it."""
 
     connection: Connection
-    raw: Raw
+    raw: RawTable
     index: int
     options: ReadOptions
     rows: int
@@ -148,7 +148,7 @@ class RawColumn:
         return self.options.formats.get(self.name)
 
 
-def infer_types(connection: Connection, raw: Raw, options: ReadOptions) -> tuple[ColumnType, ...]:
+def infer_types(connection: Connection, raw: RawTable, options: ReadOptions) -> tuple[ColumnType, ...]:
     """Return the type of each column of a raw table."""
     rows = int(connection.execute(f"SELECT count(*) FROM {raw.table}").fetchone()[0])
     return tuple(_column_type(RawColumn(connection, raw, index, options, rows)) for index in range(len(raw.names)))

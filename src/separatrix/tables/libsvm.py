@@ -62,8 +62,8 @@ class SparseTable:
 
 def is_libsvm(source: str) -> bool:
     """Return whether a source is a sparse file, by its suffix."""
-    ends = [end for end in Path(source).suffixes if end.lower() not in {".gz", ".gzip"}]
-    return bool(ends) and ends[-1].lower() in {".libsvm", ".svmlight", ".svm"}
+    suffixes = [suffix for suffix in Path(source).suffixes if suffix.lower() not in {".gz", ".gzip"}]
+    return bool(suffixes) and suffixes[-1].lower() in {".libsvm", ".svmlight", ".svm"}
 
 
 def read_libsvm(source: str, *, n_features: int | None = None) -> SparseTable:

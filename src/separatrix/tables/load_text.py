@@ -26,7 +26,7 @@ from separatrix.errors import DataError, counted
 from separatrix.tables.connection import Connection, first_line, literal, literal_list, memory_error, path_literal
 from separatrix.tables.files import File, empty_file
 from separatrix.tables.formats import MISSING_ANYWHERE, has_codes, is_plain_number
-from separatrix.tables.raw import RAW, Raw, unique_names, without_empty_rows
+from separatrix.tables.raw import RAW, RawTable, unique_names, without_empty_rows
 from separatrix.tables.sniff import CharacterEncoding, Dialect, detect_encoding, find_dialect, records_of, rewrite
 
 PIECE = 1 << 22  # bytes scanned at a time
@@ -182,7 +182,7 @@ def load_text(
     scratch: Path,
     text_columns: Collection[str],
     missing: Sequence[str],
-) -> Raw:
+) -> RawTable:
     """Return the raw table of text files.
 
     The columns in `text_columns` are not parsed; `missing` are further words for missing values.
@@ -195,7 +195,7 @@ def load_text(
     _refuse_trailing_fields(connection, files)
     comma = any(text.dialect.decimal_comma for text in files)
     file_notes = tuple(dict.fromkeys(note for text in files for note in text.notes))
-    raw = Raw(
+    raw = RawTable(
         names, tuple(types), (*file_notes, *notes), decimal_comma=comma, from_text=True, missing_words=sample_words
     )
     return without_empty_rows(connection, raw, [not name.strip() for name in files[0].dialect.names])

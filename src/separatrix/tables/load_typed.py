@@ -15,7 +15,7 @@ from typing import NamedTuple, TypeVar
 from separatrix.errors import DataError
 from separatrix.tables.connection import Connection, first_line, memory_error, path_literal
 from separatrix.tables.files import File
-from separatrix.tables.raw import RAW, Raw, cast_to_plain, plain_type, unique_names, without_empty_rows
+from separatrix.tables.raw import RAW, RawTable, cast_to_plain, plain_type, unique_names, without_empty_rows
 
 Result = TypeVar("Result")
 NameCheck = Callable[[tuple[str, ...]], None]  # raises an error for a table without the columns needed
@@ -32,7 +32,7 @@ class Field(NamedTuple):
 
 def load_typed(
     connection: Connection, files: Sequence[File], text_columns: Collection[str], check_names: NameCheck
-) -> Raw:
+) -> RawTable:
     """Return the raw table of Parquet or JSON files.
 
     The integers in `text_columns` are read as text. `check_names` gets the column names before any row is read.
@@ -41,7 +41,7 @@ def load_typed(
     for file, fields in zip(files, schemas, strict=True):
         _refuse_other_schema(schemas[0], fields, files[0], file)
     check_names(unique_names(_single_valued(schemas[0]))[0])
-    raw: Raw | None = None
+    raw: RawTable | None = None
     for file, fields in zip(files, schemas, strict=True):
         load = partial(load_query, connection, f"SELECT * FROM {_reader(file)}", fields, text_columns, after=raw)
         raw = _run(file, load)
@@ -122,8 +122,8 @@ def load_query(
     text_columns: Collection[str] = (),
     *,
     table: str = RAW,
-    after: Raw | None = None,
-) -> Raw:
+    after: RawTable | None = None,
+) -> RawTable:
     """Return the result of a query with these columns as a raw table, or append it to the raw table `after`."""
     columns = [(k, field.kind, plain) for k, field in enumerate(fields) if (plain := plain_type(field.kind))]
     if not columns:
@@ -146,7 +146,7 @@ def load_query(
         for field in fields
         if plain_type(field.kind) is None
     ]
-    return after or Raw(names, tuple(plains), (*left_out, *renamed), table=table)
+    return after or RawTable(names, tuple(plains), (*left_out, *renamed), table=table)
 
 
 def _single_valued(fields: Sequence[Field]) -> tuple[str, ...]:

@@ -30,7 +30,7 @@ from separatrix.tables.files import File, find_files
 from separatrix.tables.infer_types import ColumnType, ReadOptions, infer_types, reading_notes
 from separatrix.tables.load_text import common_names, load_text, prepare_text
 from separatrix.tables.load_typed import Field, NameCheck, describe, load_query, load_typed
-from separatrix.tables.raw import Raw
+from separatrix.tables.raw import RawTable
 from separatrix.tables.source import DuckSource, MemorySource, TableSource
 from separatrix.tables.table import ColumnKind, Table
 
@@ -118,7 +118,7 @@ def _opened(
             schema = _schema(connection, raw, options, source)
             raw = raw.with_notes(reading_notes(schema))
         elif where is not None:
-            raw = choose_rows(connection, raw, schema, where, options.text_columns)
+            raw = select_rows(connection, raw, schema, where, options.text_columns)
             check_names(raw.names)
             schema = _with_id_reasons(_schema(connection, raw, _with_kinds(options, schema), source), schema)
             raw = raw.with_notes(reading_notes(schema))
@@ -157,7 +157,7 @@ def _files(source: str, scratch: Path) -> tuple[File, ...]:
 
 def _loaded_whole(
     connection: Connection, files: Sequence[File], scratch: Path, options: ReadOptions, check_names: NameCheck
-) -> Raw:
+) -> RawTable:
     try:
         return _loaded(connection, files, scratch, options, check_names)
     except (EOFError, zlib.error, gzip.BadGzipFile) as problem:
@@ -167,7 +167,7 @@ def _loaded_whole(
 
 def _loaded(
     connection: Connection, files: Sequence[File], scratch: Path, options: ReadOptions, check_names: NameCheck
-) -> Raw:
+) -> RawTable:
     if files[0].kind == "libsvm":
         raise DataError(f"{files[0].name!r} is a sparse file, and no table of columns; read it with read_libsvm")
     if files[0].kind != "text":
@@ -177,7 +177,7 @@ def _loaded(
     return load_text(connection, texts, scratch, options.text_columns, options.missing)
 
 
-def _schema(connection: Connection, raw: Raw, options: ReadOptions, source: str) -> tuple[ColumnType, ...]:
+def _schema(connection: Connection, raw: RawTable, options: ReadOptions, source: str) -> tuple[ColumnType, ...]:
     if not connection.execute(f"SELECT count(*) FROM {raw.table}").fetchone()[0]:
         names = ", ".join(map(repr, raw.names))
         raise DataError(f"{source!r} has no rows, only the columns {names}; add rows")
@@ -197,31 +197,31 @@ def _with_id_reasons(selection: Sequence[ColumnType], schema: Sequence[ColumnTyp
     return tuple(replace(own, reason=whole.reason) if own.kind == "id" else own for own, whole in pairs)
 
 
-def choose_rows(
-    connection: Connection, raw: Raw, schema: Sequence[ColumnType], where: str, text_columns: Collection[str]
-) -> Raw:
+def select_rows(
+    connection: Connection, raw: RawTable, schema: Sequence[ColumnType], where: str, text_columns: Collection[str]
+) -> RawTable:
     """Return the rows that meet a predicate, as a raw table."""
     query = f"SELECT * FROM {VIEW} WHERE (\n{where}\n)"
-    chosen = _answer(connection, raw, schema, query, f"where={where!r}", text_columns)
+    chosen = _query_view(connection, raw, schema, query, f"where={where!r}", text_columns)
     return replace(chosen, notes=(*raw.notes, f"rows chosen where {where}"))
 
 
 def run_query(
-    connection: Connection, raw: Raw, schema: Sequence[ColumnType], sql: str, text_columns: Collection[str]
-) -> Raw:
+    connection: Connection, raw: RawTable, schema: Sequence[ColumnType], sql: str, text_columns: Collection[str]
+) -> RawTable:
     """Return the result of a query, as a raw table."""
-    chosen = _answer(connection, raw, schema, sql.strip().rstrip(";"), f"sql={sql!r}", text_columns)
+    chosen = _query_view(connection, raw, schema, sql.strip().rstrip(";"), f"sql={sql!r}", text_columns)
     return replace(chosen, notes=(*raw.notes, *chosen.notes, f"the table is the answer to {sql}"))
 
 
-def _answer(
+def _query_view(
     connection: Connection,
-    raw: Raw,
+    raw: RawTable,
     schema: Sequence[ColumnType],
     query: str,
     option: str,
     text_columns: Collection[str],
-) -> Raw:
+) -> RawTable:
     """Run a query on the view, with the option that it came from for messages."""
     import duckdb  # noqa: PLC0415  # takes 0.1 s, and demos do without it
 
@@ -269,9 +269,9 @@ def _with_own_names(fields: Sequence[Field], in_sql: Sequence[str], names: Seque
 
 def _capitals_hint(message: str, in_sql: Sequence[str], names: Sequence[str]) -> str:
     """Return how to refer to columns that differ only in capitals, if DuckDB did not find one of them."""
-    for sought in names:
-        alike = [pair for pair in zip(names, in_sql, strict=True) if pair[0].lower() == sought.lower()]
-        if len(alike) > 1 and f'"{sought}"'.lower() in message.lower():
+    for column in names:
+        alike = [pair for pair in zip(names, in_sql, strict=True) if pair[0].lower() == column.lower()]
+        if len(alike) > 1 and f'"{column}"'.lower() in message.lower():
             columns = " and ".join(repr(name) for name, _ in alike)
             spellings = ", ".join(f"{identifier(name_in_sql)} for {name!r}" for name, name_in_sql in alike)
             return f"SQL does not tell {columns} apart; write {spellings}, or rename one in the file"

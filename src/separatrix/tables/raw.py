@@ -22,7 +22,7 @@ STRINGS = {"VARCHAR", "ENUM", "UUID", "TIME", "TIME_NS", "TIME WITH TIME ZONE", 
 
 
 @dataclass(frozen=True)
-class Raw:
+class RawTable:
     """A DuckDB table whose columns c0, c1, … have these names and types; `rowid` numbers its rows from 0.
 
     `from_text`: it was read from a text file, so DOUBLE columns are plain numbers there. `missing_words` are the words
@@ -42,7 +42,7 @@ class Raw:
         """The columns' names in SQL."""
         return tuple(f"c{k}" for k in range(len(self.names)))
 
-    def with_notes(self, notes: Iterable[str]) -> Raw:
+    def with_notes(self, notes: Iterable[str]) -> RawTable:
         """Return the table with further notes, without duplicates."""
         return replace(self, notes=tuple(dict.fromkeys((*self.notes, *notes))))
 
@@ -106,7 +106,7 @@ def _free(name: str, in_use: set[str], first: int) -> str:
     return f"{name}_{first}"
 
 
-def without_empty_rows(connection: Connection, raw: Raw, nameless: Sequence[bool] = ()) -> Raw:
+def without_empty_rows(connection: Connection, raw: RawTable, nameless: Sequence[bool] = ()) -> RawTable:
     """Return the table without empty rows, and without empty columns that have no name."""
     is_empty = " AND ".join(f"{cell} IS NULL" for cell in raw.cells)
     filled = ", ".join(f"count({cell})" for cell in raw.cells)
@@ -137,7 +137,7 @@ def without_empty_rows(connection: Connection, raw: Raw, nameless: Sequence[bool
     )
 
 
-def _row_numbers(connection: Connection, raw: Raw, condition: str, count: int) -> str:
+def _row_numbers(connection: Connection, raw: RawTable, condition: str, count: int) -> str:
     """Return the numbers of the rows that meet a condition, from 1 below the header; blank lines do not count."""
     query = f"SELECT rowid + 1 FROM {raw.table} WHERE {condition} ORDER BY rowid LIMIT {ROWS_SHOWN}"
     shown = [f"{number:,}" for (number,) in connection.execute(query).fetchall()]

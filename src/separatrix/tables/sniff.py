@@ -114,11 +114,13 @@ class _Split:
 def find_dialect(sample: str, *, whole: bool) -> Dialect:
     """Return the dialect of a text from a sample at its start, or from all of it if `whole`."""
     escapes = ("\\", '"') if '\\"' in sample else ('"',)
-    splits = [_split(sample, sign, escape, whole) for escape in escapes for sign in SEPARATORS]
+    splits = [_split(sample, separator, escape, whole) for escape in escapes for separator in SEPARATORS]
     best = max(splits, key=lambda split: split.score)
     if not best.score:
         single = _split(sample, NO_SEPARATOR, '"', whole)
-        rare = max((_split(sample, sign, '"', whole) for sign in RARE_SEPARATORS), key=lambda split: split.score)
+        rare = max(
+            (_split(sample, separator, '"', whole) for separator in RARE_SEPARATORS), key=lambda split: split.score
+        )
         lines = [" ".join(record) for record in single.filled[:EXAMINED]]
         typed = sum(map(_is_typed, lines)) / max(len(lines), 1)
         best = rare if rare.score >= 1.0 + max(typed + RARE_GAIN, RARE_TYPED) else single

@@ -23,9 +23,9 @@ from numpy.typing import NDArray
 
 from separatrix.arrays import Bools
 from separatrix.errors import DataError, require_count
-from separatrix.tables.connection import Connection, release
+from separatrix.tables.connection import Connection, release_cache
 from separatrix.tables.infer_types import ColumnType
-from separatrix.tables.raw import Raw
+from separatrix.tables.raw import RawTable
 from separatrix.tables.table import Column, Table, require_column
 
 BLOCK_ROWS = 65_536
@@ -64,7 +64,7 @@ class TableSource(ABC):
     def blocks(self, rows: int = BLOCK_ROWS, leave_out: Collection[str] = ()) -> Iterator[Table]:
         """Yield the table in blocks of at most `rows` rows, all with the same kinds and levels."""
 
-    def rest(self) -> None:  # noqa: B027  # optional
+    def release_cache(self) -> None:  # noqa: B027  # optional
         """Release caches that are useful only while reading; the source can be read again."""
 
     @abstractmethod
@@ -144,7 +144,7 @@ class DuckSource(TableSource):
     schema: tuple[ColumnType, ...]
     notes: tuple[str, ...]
     connection: Connection
-    raw: Raw
+    raw: RawTable
     rows_stored: int
     scratch: TemporaryDirectory[str] | None = None
     target: str | None = None
@@ -189,8 +189,8 @@ class DuckSource(TableSource):
             if selection is None or selection.any():
                 yield selection, self._values(values, f"WHERE rowid >= {start} AND rowid < {start + step}")
 
-    def rest(self) -> None:
-        release(self.connection)
+    def release_cache(self) -> None:
+        release_cache(self.connection)
 
     def close(self) -> None:
         self.connection.close()

@@ -47,14 +47,14 @@ def write_columns(path: str | Path, blocks: Iterable[Mapping[str, NDArray[Any]]]
 
 def writer_of(path: str | Path) -> str:
     """Return DuckDB's options for a file's suffix; an OptionError lists the known suffixes."""
-    ends = [end.lower() for end in Path(path).suffixes]
-    compression = COMPRESSIONS.get(ends[-1]) if ends else None
-    end = (ends[-2] if len(ends) > 1 else "") if compression else ends[-1] if ends else ""
-    if end not in WRITERS or (compression and end == ".parquet"):
+    suffixes = [suffix.lower() for suffix in Path(path).suffixes]
+    compression = COMPRESSIONS.get(suffixes[-1]) if suffixes else None
+    suffix = (suffixes[-2] if len(suffixes) > 1 else "") if compression else suffixes[-1] if suffixes else ""
+    if suffix not in WRITERS or (compression and suffix == ".parquet"):
         raise OptionError(
             f"{str(path)!r} does not end in one of {', '.join(WRITERS)}, csv and JSON also with .gz or .zst"
         )
-    return WRITERS[end] + (f", COMPRESSION {compression}" if compression else "")
+    return WRITERS[suffix] + (f", COMPRESSION {compression}" if compression else "")
 
 
 def _insert(connection: Connection, block: Mapping[str, NDArray[Any]], types: Mapping[str, type]) -> int:
