@@ -29,7 +29,7 @@ def spreads(design: Design, quantities: Bools) -> Floats:
     """Return the standard deviation of each stored column that is a quantity, and 1 for the others, in one pass."""
     sums, squares = design.fold(_sums, combine=add_each)
     n = design.shape[0]
-    with np.errstate(over="ignore", invalid="ignore"):  # such columns are rejected by name later on
+    with np.errstate(over="ignore", invalid="ignore"):  # overflowing columns are rejected by name later
         variances = np.maximum(squares / n - (sums / n) ** 2, 0.0)[int(design.virtual) :]
     deviations = np.sqrt(variances)
     return np.where(quantities & (deviations > 0.0), deviations, 1.0)
