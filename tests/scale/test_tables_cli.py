@@ -136,7 +136,7 @@ def test_options_that_say_nothing_are_refused(table):
 @pytest.mark.parametrize("end", ["csv", "parquet"])
 def test_a_misspelt_column_is_told_before_any_row_is_read(tmp_path, monkeypatch, end):
     path = write_table(tmp_path / f"t.{end}", made_columns(50))
-    for loader in ("load_text.load_text", "load_typed.load_query"):
+    for loader in ("open.load_text", "load_typed.load_query"):
         monkeypatch.setattr(f"separatrix.tables.{loader}", lambda *_, **__: pytest.fail("rows were read"))
     assert refusal("fit", path, "--target", "solt") == f"{path} has no column 'solt'; did you mean 'sold'?"
     assert refusal("check", path, "--target", "grad") == f"{path} has no column 'grad'; did you mean 'grade'?"

@@ -1,1 +1,1 @@
-"""Fitted predictors as files: saved, loaded, asked for predictions, exported."""
+"""Models of tables: trained, saved and loaded, used for predictions, exported."""

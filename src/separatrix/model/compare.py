@@ -1,11 +1,11 @@
-"""The linear classifiers of two classes side by side: what each corrects, what it minimises, and how it does.
+"""Linear classifiers for two classes side by side: the update of each, its objective, and its performance.
 
     w ← w − rate · error · x        perceptron  sign(s) − y        LMS  s − y        logistic  σ(s) − (y + 1)/2
 
-with the score s = w·x (+ b) and the label y = ±1. Each is fitted to its end: the perceptron by its rule, LMS at its
-limit, which is least squares on the labels, logistic regression at its maximum, where it has one, the support vector
-machine at strength 1/n, the widest margin where there is one, the generative classifier in closed form. Every loss is
-then measured at every one's weights. Cost: six fits and six passes, twice with rows kept apart.
+with the score s = w·x (+ b) and the label y = ±1. Each is fitted to convergence: the perceptron by its rule, LMS at its
+limit, which is least squares on the labels, logistic regression at its maximum if there is one, the support vector
+machine at strength 1/n, the widest margin if there is one, the generative classifier in closed form. Every loss is then
+evaluated at the weights of every learner. Cost: six fits and six passes, twice that with held-out rows.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ from separatrix.fit.result import FitResult
 from separatrix.fit.run import Watch
 from separatrix.losses.squared import Squared
 from separatrix.model.learn import LEARNERS
-from separatrix.model.learn.base import LearnOptions, TrainingRows, one_row_each
+from separatrix.model.learn.base import LearnOptions, TrainingRows, as_matrix
 from separatrix.perceptron_rule import predicted_signs
 from separatrix.problem import Problem
 from separatrix.separability.margin import MarginOptions, fit_max_margin
 
-MOST_PASSES = 1000  # of the perceptron, which may never end
-MEASURED = ("perceptron", "hinge", "squared", "logistic")
+MOST_PASSES = 1000  # of the perceptron, which may never converge
+LOSSES = ("perceptron", "hinge", "squared", "logistic")
 
 
 class LinearFit(NamedTuple):
-    """A fit, and its weights (p,) and intercept in the units of the rows."""
+    """A fit, with its weights (p,) and intercept in the units of the rows."""
 
     result: FitResult
     coef: Floats
@@ -50,10 +50,10 @@ class LinearFit(NamedTuple):
 
 @dataclass(frozen=True)
 class LearnerRow:
-    """A learner: its update, what it minimises, its fit, the rows it has wrong, its margin, and the losses there.
+    """A learner: its update, its objective, its fit, its number of mistakes, its margin, and all losses at its weights.
 
-    `margin` is the distance of the nearest row from the boundary, None where a row is on the wrong side. `apart` is how
-    many rows kept apart a fit of the others has wrong.
+    `margin` is the distance of the nearest row from the boundary, None if a row is misclassified. `apart` is the number
+    of mistakes on held-out rows by a fit to the others.
     """
 
     learner: str
@@ -88,58 +88,58 @@ def compare_learners(
     max_passes: int = MOST_PASSES,
     watch: Watch | None = None,
 ) -> tuple[list[LearnerRow], list[RefusedLearner]]:
-    """Fit each learner to rows of two classes, and measure it; `split` is (rows to fit, rows kept apart)."""
-    compared, refused = [], []
+    """Fit each learner to rows of two classes and measure it; `split` is (rows to fit, held-out rows)."""
+    compared, failed = [], []
     for entry in _entries(intercept, max_passes, watch):
         try:
             fit = entry.fit(rows)
-            apart = None if split is None else _wrong(entry.fit(split[0]), split[1])
+            apart = None if split is None else _mistakes(entry.fit(split[0]), split[1])
         except OverlapError:
-            refused.append(RefusedLearner(entry.learner, "no halfspace separates the rows, which is proved"))
+            failed.append(RefusedLearner(entry.learner, "no halfspace separates the rows, which is proved"))
         except SeparatrixError as problem:
-            refused.append(RefusedLearner(entry.learner, str(problem)))
+            failed.append(RefusedLearner(entry.learner, str(problem)))
         else:
-            compared.append(_measured(entry, fit, rows, apart))
+            compared.append(_learner_row(entry, fit, rows, apart))
     if not compared:
-        raise DataError("; ".join(dict.fromkeys(each.reason for each in refused)))
-    return compared, refused
+        raise DataError("; ".join(dict.fromkeys(each.reason for each in failed)))
+    return compared, failed
 
 
 def _entries(intercept: bool, max_passes: int, watch: Watch | None) -> Iterator[_Entry]:
-    options = LearnOptions(intercept=intercept)
+    learn_options = LearnOptions(intercept=intercept)
 
     def perceptron(rows: TrainingRows) -> LinearFit:
-        asked = PerceptronOptions(keep="best", max_passes=max_passes)
-        fitted = fit_perceptron(rows.design(intercept), rows.targets(), asked, labels=_labels(rows), watch=watch)
-        return _weighed(fitted.result)
+        options = PerceptronOptions(keep="best", max_passes=max_passes)
+        fitted = fit_perceptron(rows.design(intercept), rows.targets(), options, labels=_labels(rows), watch=watch)
+        return _linear_fit(fitted.result)
 
     def least_squares(rows: TrainingRows) -> LinearFit:
-        problem, asked = Problem(rows.design(intercept), rows.targets(), Squared()), ConvexOptions()
-        fitted = fit_convex(problem, asked, watch=watch)
-        return _weighed(linear_result(problem, fitted, asked, labels=_labels(rows)))
+        problem, options = Problem(rows.design(intercept), rows.targets(), Squared()), ConvexOptions()
+        fitted = fit_convex(problem, options, watch=watch)
+        return _linear_fit(linear_result(problem, fitted, options, labels=_labels(rows)))
 
     def logistic(rows: TrainingRows) -> LinearFit:
         problem = logistic_problem(rows.design(intercept), rows.targets(), rows.labels)
-        return _weighed(fit_logistic(problem, ConvexOptions(), labels=rows.labels, watch=watch).result)
+        return _linear_fit(fit_logistic(problem, ConvexOptions(), labels=rows.labels, watch=watch).result)
 
-    def widest(rows: TrainingRows) -> LinearFit:
+    def widest_margin(rows: TrainingRows) -> LinearFit:
         design = rows.design(intercept)
-        return _weighed(fit_max_margin(design, rows.targets(), MarginOptions(), labels=_labels(rows), watch=watch))
+        return _linear_fit(fit_max_margin(design, rows.targets(), MarginOptions(), labels=_labels(rows), watch=watch))
 
-    def learned(name: str) -> Callable[[TrainingRows], LinearFit]:
+    def registered(name: str) -> Callable[[TrainingRows], LinearFit]:
         def fit(rows: TrainingRows) -> LinearFit:
-            found = LEARNERS[name].learn(rows, options, watch)
-            return LinearFit(found.result, found.coef[0], float(found.intercept[0]))
+            fitted = LEARNERS[name].learn(rows, learn_options, watch)
+            return LinearFit(fitted.result, fitted.coef[0], float(fitted.intercept[0]))
 
         return fit
 
     yield _Entry("perceptron", "sign(s) − y", "max(0, −y·s)", perceptron)
     yield _Entry("LMS", "s − y", "(s − y)²/2", least_squares)
     yield _Entry("logistic", "σ(s) − (y + 1)/2", "ln(1 + e^(−y·s))", logistic)
-    yield _Entry("SVM", "−y where y·s < 1", "max(0, 1 − y·s) + ‖w‖²/2n", learned("svm"))
-    yield _Entry("widest margin", "none: all rows at once", "‖w‖ with every y·s ≥ 1", widest)
+    yield _Entry("SVM", "−y where y·s < 1", "max(0, 1 − y·s) + ‖w‖²/2n", registered("svm"))
+    yield _Entry("widest margin", "none: all rows at once", "‖w‖ with every y·s ≥ 1", widest_margin)
     if intercept:
-        yield _Entry("generative", "none: closed form", "−ln p(x, y), Gaussian", learned("generative"))
+        yield _Entry("generative", "none: closed form", "−ln p(x, y), Gaussian", registered("generative"))
 
 
 def _labels(rows: TrainingRows) -> tuple[object, object]:
@@ -147,19 +147,19 @@ def _labels(rows: TrainingRows) -> tuple[object, object]:
     return negative, positive
 
 
-def _weighed(result: FitResult) -> LinearFit:
-    coef, intercept = one_row_each(result.coef, result.intercept)
+def _linear_fit(result: FitResult) -> LinearFit:
+    coef, intercept = as_matrix(result.coef, result.intercept)
     return LinearFit(result, coef[0], float(intercept[0]))
 
 
-def _wrong(fit: LinearFit, rows: TrainingRows) -> int:
+def _mistakes(fit: LinearFit, rows: TrainingRows) -> int:
     return int(np.sum(predicted_signs(fit.scores(rows), "positive") != rows.targets()))
 
 
-def _measured(entry: _Entry, fit: LinearFit, rows: TrainingRows, apart: int | None) -> LearnerRow:
+def _learner_row(entry: _Entry, fit: LinearFit, rows: TrainingRows, apart: int | None) -> LearnerRow:
     scores, signs, length = fit.scores(rows), rows.targets(), float(np.linalg.norm(fit.coef))
     known = {loss.name: loss for loss in losses.ALL}
-    means = {name: float(np.mean(known[name].value(scores, signs))) for name in MEASURED}
-    least = float((signs * scores).min())
-    margin = least / length if least > 0.0 and length > 0.0 else None
-    return LearnerRow(entry.learner, entry.error, entry.minimises, fit, _wrong(fit, rows), margin, means, apart)
+    means = {name: float(np.mean(known[name].value(scores, signs))) for name in LOSSES}
+    smallest = float((signs * scores).min())
+    margin = smallest / length if smallest > 0.0 and length > 0.0 else None
+    return LearnerRow(entry.learner, entry.error, entry.minimises, fit, _mistakes(fit, rows), margin, means, apart)

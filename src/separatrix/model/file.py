@@ -1,11 +1,9 @@
-"""Model files: one JSON object, format 1, written whole or not at all, read with nothing taken on trust.
+"""Model files: one JSON object in format 1, written completely or not at all, and validated when read.
 
-Floats are written with as many digits as tell them apart, so they come back bit for bit. Reading runs no code of the
-file's: it is parsed within limits of size, depth and number, every value is checked against what the format says, and
-what does not fit raises a ModelFileError that names the place. `docs/model-format.md` describes the format, and
-`schema.json` beside this file is its JSON Schema.
-
-The table of inference that a model file keeps, read back: every value checked, as nobody vouches for a file.
+Floats are written with enough digits to be read back bit for bit. Reading runs no code from the file: it is parsed
+within limits of size, depth and number of values, and every value is checked against the format; a ModelFileError names
+the place of a fault. `docs/model-format.md` describes the format, and `schema.json` beside this file is its JSON
+Schema. `kept_table` reads back the inference table in a model's summary with the same care.
 """
 
 from __future__ import annotations
@@ -32,15 +30,18 @@ from separatrix.tables.table import KINDS
 
 FORMAT = 1
 LARGEST_FILE = 256 * 2**20  # bytes
-# From a format to the next: how what it said is said there. Old files are read by way of all that follow.
+# Conversions from a format to the next one. Old files go through all that follow.
 MIGRATIONS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
 UNSET = "0" * 64  # stands for the checksum while it is computed
-LAST_SUM = re.compile(rb'"[0-9a-f]{64}"\s*}\s*\Z')  # which ends a file, whatever became of its key
-ENCODING = ("omitted", "missing", "sparse", "notes")  # beside the columns, which stand at the top
+LAST_SUM = re.compile(rb'"[0-9a-f]{64}"\s*}\s*\Z')  # a checksum at the end, even if its key was altered
+ENCODING = ("omitted", "missing", "sparse", "notes")  # keys of `encoding`; the columns are at the top level
+ESTIMATES = ("estimate", "standard_error", "statistic", "p_value", "lower", "upper")
+RATIOS = ("ratio", "ratio_lower", "ratio_upper")
+MODELS: tuple[str, ...] = get_args(get_type_hints(InferenceTable)["model"])
 
 
 def save_model(model: Model, path: str | Path) -> None:
-    """Write a model to a file in one step; an OptionError says why it cannot be written."""
+    """Write a model to a file atomically; an OptionError says why it cannot be written."""
     if not isinstance(model, Model):
         raise OptionError(f"a {type(model).__name__} is no model of a table; save what sx.train or load_model returned")
     values = {**model_to_dict(model), "checksum": UNSET}
@@ -51,7 +52,7 @@ def save_model(model: Model, path: str | Path) -> None:
 
 
 def load_model(path: str | Path) -> Model:
-    """Return the model in a file; a ModelFileError says what is wrong with it, and where."""
+    """Read a model from a file; a ModelFileError says what is wrong with it, and where."""
     try:
         with Path(path).open("rb") as file:
             content = file.read(LARGEST_FILE + 1)
@@ -61,25 +62,25 @@ def load_model(path: str | Path) -> Model:
         raise ModelFileError(f"{path} has more than {LARGEST_FILE // 2**20} MiB, which no model needs")
     try:
         data = parse_json(content)
-        model = model_from_dict(data)  # first, as it names the place
-        _check_sum(content, data)
+        model = model_from_dict(data)  # first, since its errors name the place
+        _require_checksum(content, data)
     except ModelFileError as problem:
         raise ModelFileError(f"{path}: {problem}; is it a model that `separatrix fit --out` wrote?") from None
     return model
 
 
-def _check_sum(content: bytes, data: Mapping[str, Any]) -> None:
-    """Refuse a file that is not, byte by byte, what was written; one without a checksum is taken at its word."""
+def _require_checksum(content: bytes, data: Mapping[str, Any]) -> None:
+    """Raise a ModelFileError if a file does not match its checksum; a file without one is accepted."""
     if "checksum" not in data and not LAST_SUM.search(content):
         return
-    told = str(data.get("checksum", "")).encode(errors="replace")
-    head, _, tail = content.rpartition(told or UNSET.encode())
-    if sha256(head + UNSET.encode() + tail).hexdigest().encode() != told:
+    checksum = str(data.get("checksum", "")).encode(errors="replace")
+    head, _, tail = content.rpartition(checksum or UNSET.encode())
+    if sha256(head + UNSET.encode() + tail).hexdigest().encode() != checksum:
         raise ModelFileError("its checksum is another, so it was damaged or altered since it was written")
 
 
 def model_to_dict(model: Model) -> dict[str, Any]:
-    """Return a model as JSON values; in free-form parts a number that JSON lacks becomes the word inf, -inf or nan."""
+    """Return a model as JSON values; in free-form parts, infinity and NaN become "inf", "-inf" and "nan"."""
     encoding = model.encoding.to_dict()
     covariance = None
     if model.covariance is not None:
@@ -108,7 +109,7 @@ def model_to_dict(model: Model) -> dict[str, Any]:
 
 
 def model_from_dict(data: Any) -> Model:
-    """Make a model from what `model_to_dict` returned; anything else raises a ModelFileError that names the place."""
+    """Return the model of a `model_to_dict` result; a ModelFileError names the place of a fault."""
     record = Record(_migrated(Record(data, "")), "")
     task: Task = _one_of(record, "task", TASKS)
     classes = _classes(record) if record.has("classes") else None
@@ -140,7 +141,7 @@ def model_from_dict(data: Any) -> Model:
 
 
 def _migrated(record: Record) -> Mapping[str, Any]:
-    """Return what a file says in the format of this release."""
+    """Return the content of a file in the current format."""
     version = record.value("format")
     if isinstance(version, bool) or not isinstance(version, int) or version < 1:
         record.refuse("format", version, "the number of a format")
@@ -179,8 +180,8 @@ def _rule(record: Record, classes: tuple[Label, ...] | None) -> DecisionRule:
     threshold = record.number("threshold")
     if not 0.0 < threshold < 1.0:
         record.refuse("threshold", threshold, "a number between 0 and 1")
-    many = classes is not None and len(classes) > 2
-    fits = link == "none" or (classes is not None and many == (link != "sigmoid"))
+    multiclass = classes is not None and len(classes) > 2
+    fits = link == "none" or (classes is not None and multiclass == (link != "sigmoid"))
     if not fits:
         record.refuse("link", link, "a link for so many classes")
     return DecisionRule(link, tie, threshold)
@@ -210,7 +211,7 @@ def _data(record: Record) -> Mapping[str, Any]:
 
 
 def _certificate(record: Record) -> Mapping[str, Any]:
-    """Return a certificate that looks like one; `Model.evidence` reads it, and its `verify` judges it."""
+    """Return a certificate after checking its outline; `Model.evidence` reads it, and its `verify` checks it."""
     for key in ("kind", "verdict", "claim"):
         record.text(key)
     record.whole("format", least=1)
@@ -223,7 +224,7 @@ def _one_of(record: Record, key: str, choices: Any) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value as JSON has it: mappings, lists, texts, finite numbers, truth values and null."""
+    """Return a value as JSON: mappings, lists, strings, finite numbers, booleans and null."""
     if isinstance(value, Mapping):
         return {str(key): _plain(each) for key, each in value.items()}
     if isinstance(value, np.ndarray | np.generic):
@@ -237,22 +238,8 @@ def _plain(value: Any) -> Any:
     return str(value)
 
 
-NUMBERS = (
-    "estimate",
-    "standard_error",
-    "statistic",
-    "p_value",
-    "lower",
-    "upper",
-    "ratio",
-    "ratio_lower",
-    "ratio_upper",
-)
-MODELS: tuple[str, ...] = get_args(get_type_hints(InferenceTable)["model"])
-
-
 def kept_table(summary: Mapping[str, Any]) -> InferenceTable | None:
-    """Return the table in a model's summary, None where it has none; a ModelFileError says what is wrong with it."""
+    """Return the inference table in a model's summary, None if there is none; a ModelFileError names a fault."""
     if "terms" not in summary:
         return None
     record = Record(summary, "summary")
@@ -274,7 +261,7 @@ def kept_table(summary: Mapping[str, Any]) -> InferenceTable | None:
 
 
 def _term(record: Record) -> Term:
-    numbers = {name: _number(record, name) for name in NUMBERS}
+    numbers = {name: _number(record, name) for name in (*ESTIMATES, *RATIOS)}
     return Term(record.text("name"), absent=record.text("absent"), output=record.value("output"), **numbers)
 
 

@@ -1,16 +1,19 @@
-"""Where a model came from: the table, its columns and kinds, a digest of the encoded numbers, versions, the seed.
+"""Provenance of a model: the table, its columns and kinds, a digest of the encoded rows, versions and the seed.
 
-The digest is the SHA-256 of the matrix and the target as the fit saw them: the same table, read and encoded the same
-way, has the same. A date is not part of it, so that equal fits make equal files.
+The digest is the SHA-256 of the encoded matrix and the target. A table that is read and encoded in the same way has the
+same digest. There is no date, so that equal fits give equal files.
 """
 
 from __future__ import annotations
 
 import hashlib
+import platform
 from collections.abc import Iterator
+from importlib import metadata
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 
 from separatrix.design.encode.blocks import row_blocks
@@ -18,13 +21,13 @@ from separatrix.tables.infer_types import ColumnType
 from separatrix.tables.source import TableSource, as_source
 from separatrix.tables.table import Table
 
-WORDS = 2**16  # of a target that are made text at a time
+BLOCK = 2**16  # labels hashed at a time
 
 
 def describe_data(
     table: Table | TableSource, target: str, X: Any, y: NDArray[Any], *, seed: int | None = None
 ) -> dict[str, Any]:
-    """Return a table, as encoded in X (n, p), a matrix or a store, with target y (n,), in the words of a model file."""
+    """Return the `data` entry of a model file, for a table encoded as X (n, p), in memory or on disk, with target y."""
     source = as_source(table)
     columns = {each.name: _column(each) for each in source.schema}
     return {
@@ -45,21 +48,21 @@ def _column(column: ColumnType) -> dict[str, str]:
 
 
 def data_digest(X: Any, y: NDArray[Any]) -> str:
-    """Return the SHA-256 of a matrix, dense or CSR, or of a store, and a target, as hexadecimal digits."""
+    """Return the SHA-256 of a matrix (dense, CSR or on disk) and a target, in hexadecimal."""
     digest = hashlib.sha256(f"{X.shape[0]} {X.shape[1]}".encode())
     for part in _parts(X):
         digest.update(part)
     if y.dtype.kind in "OUS":
-        for start in range(0, len(y), WORDS):
-            words = "\0".join(map(str, y[start : start + WORDS].tolist()))
-            digest.update((words if start == 0 else f"\0{words}").encode("utf-8", "surrogatepass"))
+        for start in range(0, len(y), BLOCK):
+            labels = "\0".join(map(str, y[start : start + BLOCK].tolist()))
+            digest.update((labels if start == 0 else f"\0{labels}").encode("utf-8", "surrogatepass"))
     else:
         digest.update(_bytes(y, "<f8"))
     return digest.hexdigest()
 
 
 def _parts(X: Any) -> Iterator[memoryview]:
-    """Yield the entries row by row; of a sparse matrix where rows start, all columns, all entries."""
+    """Yield the entries by row; for a sparse matrix the row starts, the column indices, the entries."""
     if not (getattr(X, "sparse", False) or hasattr(X, "indptr")):
         yield from (_bytes(block, "<f8") for _, block in row_blocks(X))
         return
@@ -69,16 +72,14 @@ def _parts(X: Any) -> Iterator[memoryview]:
 
 
 def _bytes(numbers: NDArray[Any], kind: str) -> memoryview:
-    """Return numbers as bytes, row by row, the same on every machine."""
+    """Return numbers as bytes in row order, the same on every machine."""
     return np.ascontiguousarray(numbers, dtype=kind).reshape(-1).view(np.uint8).data
 
 
 def _versions() -> dict[str, str]:
-    import platform  # noqa: PLC0415  # only where a model is made
-    from importlib import metadata  # noqa: PLC0415
-
-    import scipy  # noqa: PLC0415
-
-    own = metadata.version("separatrix")
-    known = {"separatrix": own, "numpy": np.__version__, "scipy": scipy.__version__}
-    return {**known, "python": platform.python_version()}
+    return {
+        "separatrix": metadata.version("separatrix"),
+        "numpy": np.__version__,
+        "scipy": scipy.__version__,
+        "python": platform.python_version(),
+    }

@@ -1,11 +1,9 @@
-"""Where the encoded rows of a table are kept while a model is fitted: in memory, on disk, on a cluster, journaled.
+"""Storage of a table's encoded rows during a fit: in memory, on disk or on a cluster, with a journal of passes.
 
-A matrix that takes no more than a third of the memory allowed stays in memory: beside it there may be a copy, divided
-for a penalty, and what a pass computes. A larger one is written to disk as it is encoded. On a cluster the rows are
-read from a folder that all its workers see. With a checkpoint, passes are journaled, and those found there not made
-again.
-
-Where the rows of a Dask dataframe are kept while a model is fitted: encoded where they lie, and read from there.
+A matrix stays in memory if it needs at most a third of the memory allowed: a scaled copy, and the results of a pass,
+need the rest. A larger one is written to disk as it is encoded. A cluster reads the rows from a folder that all workers
+see. With a checkpoint, passes are journaled, and passes found in the journal are not repeated. The rows of a Dask
+dataframe are encoded and kept on the workers that have them.
 """
 
 from __future__ import annotations
@@ -23,6 +21,8 @@ from separatrix.design.encode.base import ColumnReport
 from separatrix.design.encode.blocks import encode_source, row_blocks
 from separatrix.design.encode.encoding import Encoding
 from separatrix.design.memory import default_cap
+from separatrix.design.row_source import BlockedRows
+from separatrix.design.storage import BlockWriter
 from separatrix.errors import OptionError, require_choice
 from separatrix.tables.source import TableSource
 
@@ -32,17 +32,16 @@ if TYPE_CHECKING:
 
 
 ENGINES = ("memory", "dask")
-MATRIX_PART = 3  # the matrix takes at most one part in so many of the memory allowed
-TABLE_PART = 4  # and DuckDB one part in so many,
-MOST_OF_TABLE = 2**29  # or so many bytes: more does not make it faster
+MATRIX_PART = 3  # the matrix takes at most 1/3 of the memory allowed
+TABLE_PART = 4  # DuckDB takes at most 1/4,
+MOST_OF_TABLE = 2**29  # and at most these bytes: more does not make it faster
 
 
 @dataclass(frozen=True)
 class Storage:
-    """How much memory may be used, in bytes (None: a share of what is free), and which machinery runs the passes.
+    """The memory allowed in bytes (None: a share of the free memory), and the engine that runs the passes.
 
-    `scheduler` is the address of a Dask cluster, one on this machine if there is none; `checkpoint` the folder of the
-    journal.
+    `scheduler` is the address of a Dask cluster (default: one on this machine), `checkpoint` the folder of the journal.
     """
 
     memory: int | None = None
@@ -59,17 +58,17 @@ class Storage:
 
     @property
     def cap(self) -> int:
-        """How many bytes may be used."""
+        """The memory allowed, in bytes."""
         return default_cap() if self.memory is None else self.memory
 
     @property
     def table_memory(self) -> int:
-        """How many of them the reader of tables may use."""
+        """The memory for reading the table, in bytes."""
         return min(self.cap // TABLE_PART, MOST_OF_TABLE)
 
     @contextmanager
     def opened(self, identity: Mapping[str, str]) -> Iterator[RowStorage]:
-        """Have rows kept for the length of a `with`; `identity` is what a checkpoint must be of."""
+        """Provide storage within a `with` statement; a checkpoint must have the same `identity`."""
         with ExitStack() as stack:
             journal: Journal | None = None
             if self.checkpoint is not None:
@@ -78,13 +77,13 @@ class Storage:
                 journal = open_journal(self.checkpoint, identity)
                 stack.callback(journal.close)
             if self.engine == "dask":
-                from separatrix.design.dask.cluster import open_client  # noqa: PLC0415  # Dask: few fits need it
+                from separatrix.design.dask.cluster import open_client  # noqa: PLC0415  # Dask is an extra
 
-                stack.enter_context(open_client(self.scheduler))  # so that all rows share one cluster
+                stack.enter_context(open_client(self.scheduler))  # which all rows share
             yield RowStorage(self, journal)
 
     def forget(self) -> None:
-        """Delete the checkpoint, where there is one: the fit is done, and what it made is written."""
+        """Delete the checkpoint, if there is one: the fit is done and its result written."""
         if self.checkpoint is not None:
             from separatrix.design.journal import remove_journal  # noqa: PLC0415  # few fits need it
 
@@ -92,18 +91,19 @@ class Storage:
 
 
 class EncodedRows:
-    """The encoded rows of a table: `X` as a fit takes them, `stored` as they lie, a matrix or a store.
+    """The encoded rows of a table: `X` for a fit, `stored` as a matrix or an on-disk store.
 
-    `kept` tells which of the table's rows they are, `reports` what was odd. Close them, or use them in a `with`.
+    `kept` is the mask of the table's rows that they are, `reports` counts irregular cells. Close them, or use them in a
+    `with` statement.
     """
 
-    def __init__(self, keeper: RowStorage, encoding: Encoding, source: TableSource) -> None:
-        self._keeper, self._stack, self.names = keeper, ExitStack(), encoding.feature_names
+    def __init__(self, storage: RowStorage, encoding: Encoding, source: TableSource) -> None:
+        self._settings, self._journal = storage.settings, storage.journal
+        self._stack, self.names = ExitStack(), encoding.feature_names
         folder = self._folder()
         try:
-            cap = keeper.storage.cap
-            encoded = encode_source(encoding, source, cap / MATRIX_PART, folder=folder)
-            source.rest()
+            encoded = encode_source(encoding, source, self._settings.cap / MATRIX_PART, folder=folder)
+            source.release_cache()
             self.stored, self.kept = encoded.X, encoded.kept
             self.reports: tuple[ColumnReport, ...] = encoded.reports
             self.X = self._as_rows(self.stored)
@@ -112,15 +112,15 @@ class EncodedRows:
             raise
 
     def divided(self, scales: Floats) -> Any:
-        """Return the rows with their columns divided, kept as these are and as long."""
+        """Return the rows with their columns divided by scales, stored in the same way until `close`."""
         return self._as_rows(_divide(self.stored, scales, self._folder()))
 
     def blocks(self) -> Iterator[tuple[int, Any]]:
-        """Yield the rows some at a time, as matrices, each with the number of its first row."""
+        """Yield the rows in blocks, as matrices, each with the index of its first row."""
         return row_blocks(self.stored)
 
     def close(self) -> None:
-        """Give back memory and disk."""
+        """Release memory and disk space."""
         self._stack.close()
 
     def __enter__(self) -> EncodedRows:
@@ -130,48 +130,44 @@ class EncodedRows:
         self.close()
 
     def _folder(self) -> Path | None:
-        if self._keeper.storage.engine != "dask":
+        if self._settings.engine != "dask":
             return None
         return Path(self._stack.enter_context(TemporaryDirectory(prefix="separatrix-"))) / "rows"
 
     def _as_rows(self, stored: Any) -> Any:
-        """Return what is stored as the X of a fit."""
-        storage, X = self._keeper.storage, stored
+        """Return stored rows as the X of a fit."""
+        X = stored
         if hasattr(stored, "read"):
             self._stack.callback(stored.close)
-        if storage.engine == "dask":
-            from separatrix.design.dask.cluster import spread  # noqa: PLC0415
+        if self._settings.engine == "dask":
+            from separatrix.design.dask.cluster import spread  # noqa: PLC0415  # Dask is an extra
 
-            X = self._stack.enter_context(spread(stored, scheduler=storage.scheduler, names=self.names))
+            X = self._stack.enter_context(spread(stored, scheduler=self._settings.scheduler, names=self.names))
         elif hasattr(stored, "read"):
-            from separatrix.design.row_source import BlockedRows  # noqa: PLC0415  # loads scipy.sparse
+            X = BlockedRows(stored, self.names, self._settings.cap)
+        if self._journal is not None:
+            from separatrix.design.journaled import JournaledRows  # noqa: PLC0415  # few fits need it
 
-            X = BlockedRows(stored, self.names, storage.cap)
-        if self._keeper.journal is not None:
-            from separatrix.design.journaled import JournaledRows  # noqa: PLC0415
-
-            X = JournaledRows(X, self._keeper.journal)
+            X = JournaledRows(X, self._journal)
         return X
 
 
 @dataclass(frozen=True)
 class RowStorage:
-    """Keeps rows as a storage says; with a checkpoint, all that are fitted share its journal."""
+    """Stores encoded rows according to settings; with a checkpoint, all fits share its journal."""
 
-    storage: Storage
+    settings: Storage
     journal: Journal | None = None
 
     def hold(self, encoding: Encoding, source: TableSource) -> EncodedRows:
-        """Return a table's rows, encoded."""
+        """Return the encoded rows of a table."""
         return EncodedRows(self, encoding, source)
 
 
 def _divide(stored: Any, scales: Floats, folder: Path | None) -> Any:
-    """Return a matrix, or a store, with its columns divided; what is given stays as it is."""
+    """Return a copy of a matrix or store with its columns divided by scales."""
     if not hasattr(stored, "read"):
         return divide(stored, scales)
-    from separatrix.design.storage import BlockWriter  # noqa: PLC0415
-
     with BlockWriter(stored.shape[1], sparse=stored.sparse, folder=folder) as writer:
         for _, block in row_blocks(stored):
             writer.append(divide(block, scales))
@@ -179,28 +175,26 @@ def _divide(stored: Any, scales: Floats, folder: Path | None) -> Any:
 
 
 def as_dask_table(frame: Any) -> DaskTable:
-    """Return a Dask dataframe as a table, its partitions held."""
-    from separatrix.design.dask.tables import DaskTable  # noqa: PLC0415  # Dask: few fits need it
+    """Return a Dask dataframe as a table, its partitions in the cluster's memory."""
+    from separatrix.design.dask.tables import DaskTable  # noqa: PLC0415  # Dask is an extra
 
     return DaskTable(frame)
 
 
 @dataclass(frozen=True)
 class ClusterStorage(Storage):
-    """The cluster that a Dask dataframe lies on."""
+    """Storage on the cluster of a Dask dataframe."""
 
     @contextmanager
     def opened(self, identity: Mapping[str, str]) -> Iterator[RowStorage]:  # noqa: ARG002  # nothing is journaled
-        """Have rows kept for the length of a `with`."""
         yield _ClusterRowStorage(self)
 
 
 @dataclass(frozen=True)
 class _ClusterRowStorage(RowStorage):
-    """Keeps rows where their partition of the frame lies."""
+    """Stores encoded rows on the workers that have their partitions."""
 
     def hold(self, encoding: Encoding, source: TableSource) -> EncodedRows:
-        """Return a table's rows, encoded."""
         return _ClusterRows(encoding, source)
 
 
@@ -213,8 +207,7 @@ class _ClusterRows(EncodedRows):
         self.stored = self.X
 
     def divided(self, scales: Floats) -> Any:
-        """Return the rows with their columns divided, where they lie."""
         return self.X.divided(scales)
 
     def close(self) -> None:
-        """Leave it to Dask, which gives back what nobody holds."""
+        pass  # Dask releases data without references

@@ -1,4 +1,4 @@
-"""Predictions of a table of any length, block by block into a file; memory holds one block."""
+"""Predictions of a table of any length, written to a file in blocks; memory: one block."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from separatrix.tables.write import write_columns
 
 @dataclass
 class PredictionRun:
-    """What was written: rows, of these those without an answer, how often each label, and what was odd, by column."""
+    """Counts of a run: rows, rows without a prediction, rows per label, and irregular cells by column."""
 
     rows: int = 0
     left_out: int = 0
@@ -31,7 +31,7 @@ class PredictionRun:
     reports: tuple[ColumnReport, ...] | None = None
 
     def add(self, predictions: Predictions) -> None:
-        """Count a block."""
+        """Add the counts of a block."""
         self.rows += len(predictions)
         self.left_out += predictions.left_out
         if predictions.classes is not None:
@@ -40,7 +40,7 @@ class PredictionRun:
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """What was odd about the table, in words."""
+        """The irregularities of the table, as sentences."""
         return tuple(sentence for report in self.reports or () for sentence in report.sentences)
 
 
@@ -53,36 +53,36 @@ def write_predictions(
     allow_absent: bool = False,
     rows: int = BLOCK_ROWS,
 ) -> PredictionRun:
-    """Write what a model says of a table to a csv, tsv, Parquet or JSON lines file, whole or not at all.
+    """Write a model's predictions of a table to a csv, tsv, Parquet or JSON lines file, completely or not at all.
 
-    Columns of the table to `keep` come first. Open the table with the model's `kinds`, `levels` and `formats`.
+    The table's columns in `keep` come first. Open the table with the model's `kinds`, `levels` and `formats`.
     """
     run = PredictionRun()
-    answers = (_columns(model, block, keep, run, allow_absent) for block in source.blocks(rows))
-    first = next(answers)
+    blocks = (_columns(model, block, keep, run, allow_absent) for block in source.blocks(rows))
+    first = next(blocks)
     types = dict.fromkeys(first, float) | {name: _type(first[name]) for name in keep}
     types["prediction"] = _label_type(model.classes)
-    write_columns(path, chain([first], answers), types)
+    write_columns(path, chain([first], blocks), types)
     return run
 
 
 def _columns(
     model: Model, block: Table, keep: Sequence[str], run: PredictionRun, allow_absent: bool
 ) -> dict[str, NDArray[Any]]:
-    """Return a block's columns to keep and what the model says of it, and count it."""
+    """Return the columns to keep and the predictions of a block, and add it to the run."""
     predictions = model.predict(block, allow_absent=allow_absent)
     run.add(predictions)
-    said = predictions.columns()
-    if taken := [name for name in keep if name in said]:
-        raise OptionError(f"column {taken[0]!r} has the name of a result; do not keep it, or rename it in the table")
-    return {**{name: _cells(block.column(name)) for name in keep}, **said}
+    results = predictions.columns()
+    if clashes := [name for name in keep if name in results]:
+        raise OptionError(f"column {clashes[0]!r} has the name of a result; do not keep it, or rename it in the table")
+    return {**{name: _cells(block.column(name)) for name in keep}, **results}
 
 
 def _cells(column: Column) -> NDArray[Any]:
-    """Return a column's cells as a file has them: words, numbers, dates as ISO 8601."""
+    """Return a column's cells as they are written: strings, numbers, dates in ISO 8601."""
     if column.kind == "date":
-        said = [None if np.isnan(days) else iso_date(days) for days in column.values.tolist()]
-        return np.asarray(said, dtype=object)
+        dates = [None if np.isnan(days) else iso_date(days) for days in column.values.tolist()]
+        return np.asarray(dates, dtype=object)
     return column.words() if column.kind in {"text", "id"} or column.levels else column.values
 
 
@@ -91,6 +91,6 @@ def _type(values: NDArray[Any]) -> type:
 
 
 def _label_type(classes: tuple[Label, ...] | None) -> type:
-    """Return the type that all labels have, or else text."""
+    """Return the common type of the labels, else str."""
     types = {type(label) for label in classes or (0.0,)}
     return types.pop() if len(types) == 1 else str

@@ -1,4 +1,4 @@
-"""What a table's target asks for: classes or numbers, told by its kind and its values, and said."""
+"""The target of a table: classes or numbers, decided by its kind and values, with the reason."""
 
 from __future__ import annotations
 
@@ -18,18 +18,19 @@ from separatrix.tables.demos import DEMO_PREFIX
 from separatrix.tables.source import TableSource
 from separatrix.tables.table import TRUTH_VALUES, Column, Table, require_column, target_column
 
-FEW_NUMBERS = 10  # different whole numbers, up to which they may be names of classes
-ROWS_A_CLASS = 2  # on average, fewer of which are no classes but numbers
+FEW_NUMBERS = 10  # distinct integers, up to which they may be classes
+ROWS_PER_CLASS = 2  # on average; with fewer, integers are numbers
 MANY_CLASSES = 1000
 POINTER = 8  # bytes
+TASK_WORDS: dict[Task, str] = {"classification": "classes", "regression": "a number"}
 TRUE_WORDS, FALSE_WORDS = {"true", "t", "yes", "y", "1"}, {"false", "f", "no", "n", "0"}
 
 
 @dataclass(frozen=True, eq=False)
 class Target:
-    """The task, the target's values (n,), its classes (None: numbers), and why it was taken so.
+    """The task, the values (n,), the classes (None for a regression), and the reason for the task.
 
-    Of two classes the positive one is in the place `positive`.
+    `positive` is the index of the positive one of two classes.
     """
 
     task: Task
@@ -39,23 +40,23 @@ class Target:
     positive: int = 1
 
 
-def known_target(table: Table | TableSource, asked: str | None) -> str:
-    """Return the target asked for, or the one that the table knows."""
-    return _target_among(table.source, table.names, asked or table.target)
+def known_target(table: Table | TableSource, requested: str | None) -> str:
+    """Return the name of the requested target, or of the one that the table knows."""
+    return _require_target(table.source, table.names, requested or table.target)
 
 
-def refuse_unknown(source: str, names: Collection[str], asked: str | None, others: Iterable[str] = ()) -> None:
-    """Raise a DataError for a target, or another column asked for, that is not among the columns of a table.
+def refuse_unknown(source: str, names: Collection[str], requested: str | None, others: Iterable[str] = ()) -> None:
+    """Raise a DataError if a table does not have the requested target or another column that an option names.
 
-    For a table whose rows are not read yet; a demo knows its target.
+    It needs the column names only, not the rows. Demos know their target.
     """
-    if asked is not None or not source.startswith(DEMO_PREFIX):
-        _target_among(source, names, asked)
+    if requested is not None or not source.startswith(DEMO_PREFIX):
+        _require_target(source, names, requested)
     for name in others:
         require_column(source, names, name)
 
 
-def _target_among(source: str, names: Collection[str], target: str | None) -> str:
+def _require_target(source: str, names: Collection[str], target: str | None) -> str:
     if target is None:
         columns = ", ".join(map(repr, names))
         raise DataError(f"say which column to predict with --target; {source} has {columns}")
@@ -64,14 +65,14 @@ def _target_among(source: str, names: Collection[str], target: str | None) -> st
 
 
 def read_target(source: TableSource, target: str) -> Table:
-    """Return a table of nothing but the target."""
+    """Read the target column only."""
     return source.read([name for name in source.names if name != target])
 
 
 def find_target(table: Table, target: str, task: Task | None = None, positive: str | None = None) -> Target:
-    """Return what the target of a table without gaps there asks for; `task` where it was said, or the model says it."""
+    """Return the target of a table, which must not be missing in any row; `task` if the learner fixes it."""
     column = table.column(target)
-    chosen, reason = (task, f"{target!r} is taken as {_WORDS[task]}, as the model asks") if task else _task(column)
+    chosen, reason = (task, f"{target!r} is taken as {TASK_WORDS[task]}, as the model asks") if task else _task(column)
     if chosen == "regression":
         return Target("regression", _numbers(column), None, reason)
     classes = _classes(table, column)
@@ -83,23 +84,20 @@ def find_target(table: Table, target: str, task: Task | None = None, positive: s
             f"the target {target!r} has {len(classes.values):,} different values, too many for classes; is it a number,"
             " or a name? Choose another --target"
         )
-    return Target("classification", _labels(classes), classes, reason, _place(classes, positive))
-
-
-_WORDS: dict[Task, str] = {"classification": "classes", "regression": "a number"}
+    return Target("classification", _labels(classes), classes, reason, _positive_index(classes, positive))
 
 
 def _task(column: Column) -> tuple[Task, str]:
-    """Return the task that a target's values suggest, with the reason."""
+    """Return the task that suits a target's values, with the reason."""
     if column.kind not in {"number", "date"}:
-        count = len(column.levels) or len(set(column.values))  # text and ids have no list of levels
+        count = len(column.levels) or len(set(column.values))  # text and ids have no levels
         return "classification", f"{column.name!r} has {counted(count, 'level')}, so it is taken as classes"
-    different = np.unique(column.values)
-    few = len(different) <= min(FEW_NUMBERS, len(column.values) // ROWS_A_CLASS)
-    if len(different) == 2 or (few and bool((different == np.rint(different)).all())):
-        many = f"only {len(different)} different values"
-        return "classification", f"{column.name!r} has {many}, so they are taken as classes"
-    return "regression", f"{column.name!r} has {len(different):,} different numbers, so it is taken as a number"
+    distinct_values = np.unique(column.values)
+    few = len(distinct_values) <= min(FEW_NUMBERS, len(column.values) // ROWS_PER_CLASS)
+    if len(distinct_values) == 2 or (few and bool((distinct_values == np.rint(distinct_values)).all())):
+        values = f"only {len(distinct_values)} different values"
+        return "classification", f"{column.name!r} has {values}, so they are taken as classes"
+    return "regression", f"{column.name!r} has {len(distinct_values):,} different numbers, so it is taken as a number"
 
 
 def _numbers(column: Column) -> Floats:
@@ -110,13 +108,13 @@ def _numbers(column: Column) -> Floats:
 
 
 def _labels(classes: Classes) -> NDArray[Any]:
-    """Return the label of each row; long words are there once, and pointed to."""
+    """Return the label of each row; long strings are stored once, as objects."""
     long = classes.values.dtype.kind == "U" and classes.values.itemsize > POINTER
     return (classes.values.astype(object) if long else classes.values)[classes.codes]
 
 
 def _classes(table: Table, column: Column) -> Classes:
-    """Return the classes of a target, sorted; of words with a list of levels without looking at a word twice."""
+    """Return the classes of a target, sorted; from the levels if there are any, without a pass over the strings."""
     if column.levels and column.levels != TRUTH_VALUES and not column.missing:
         return _used_levels(np.asarray(column.levels), column.values.astype(np.intp))
     labels = target_column(table, column.name)
@@ -124,24 +122,24 @@ def _classes(table: Table, column: Column) -> Classes:
 
 
 def _used_levels(levels: NDArray[Any], codes: Indices) -> Classes:
-    """Return the levels that there are rows of, sorted, and the place of each row's among them."""
+    """Return the levels that occur, sorted, and the index of each row's level."""
     used = np.flatnonzero(np.bincount(codes, minlength=len(levels)))
     used = used[np.argsort(levels[used], kind="stable")]
-    places = np.zeros(len(levels), dtype=np.intp)
-    places[used] = np.arange(len(used))
-    return Classes(levels[used], places[codes])
+    codes_by_level = np.zeros(len(levels), dtype=np.intp)
+    codes_by_level[used] = np.arange(len(used))
+    return Classes(levels[used], codes_by_level[codes])
 
 
 def place_of_label(text: str, classes: Classes) -> int:
-    """Return the place of the class that a text names: `1` names the number 1, `true` the truth value."""
+    """Return the index of the class that a text names: `1` names the number 1, `true` the boolean."""
     for place, label in enumerate(classes.plain):
         if _is_named(label, text):
             return place
     raise OptionError(f"--positive {text!r} is no class of the target{did_you_mean(text, map(str, classes.plain))}")
 
 
-def _place(classes: Classes, positive: str | None) -> int:
-    """Return the place of the positive class among two."""
+def _positive_index(classes: Classes, positive: str | None) -> int:
+    """Return the index of the positive one of two classes."""
     if positive is None:
         return 1
     if len(classes.values) > 2:

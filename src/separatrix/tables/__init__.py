@@ -1,1 +1,1 @@
-"""From a file, a frame or a demo to typed columns, and from those to features and target."""
+"""Tables: files, frames and demos read as typed columns."""

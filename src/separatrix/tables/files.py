@@ -1,7 +1,7 @@
-"""From what was asked for (a path, a folder, a glob, standard input) to files: their kind, and how they are compressed.
+"""Input files: a path, folder, glob or standard input resolved to files with their kind and compression.
 
-The kind is told by the end of the name, the compression by the first bytes. A path that exists is taken literally,
-whatever signs it has. Of a folder, all files of a known kind are read, in the order of their names.
+The suffix gives the kind, the first bytes the compression. A path that exists is taken literally, even if it contains
+glob characters. A folder stands for all of its files of a known kind, sorted by name.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ FileKind = Literal["text", "parquet", "json", "libsvm"]
 Compression = Literal["none", "gzip", "zstd"]
 
 STANDARD_INPUT = "-"
-SHOWN_ENDS = (".csv", ".tsv", ".parquet", ".json", ".jsonl", ".libsvm")
-ENDS: dict[str, FileKind] = {
+COMMON_SUFFIXES = (".csv", ".tsv", ".parquet", ".json", ".jsonl", ".libsvm")
+SUFFIXES: dict[str, FileKind] = {
     **dict.fromkeys((".csv", ".tsv", ".tab", ".psv", ".txt", ".dat", ".data"), "text"),
     **dict.fromkeys((".parquet", ".pq"), "parquet"),
     **dict.fromkeys((".json", ".jsonl", ".ndjson"), "json"),
     **dict.fromkeys((".libsvm", ".svmlight", ".svm"), "libsvm"),
 }
-COMPRESSED_ENDS = (".gz", ".gzip", ".zst", ".zstd")
+COMPRESSION_SUFFIXES = (".gz", ".gzip", ".zst", ".zstd")
 MAGIC: tuple[tuple[bytes, Compression], ...] = ((b"\x1f\x8b", "gzip"), (b"\x28\xb5\x2f\xfd", "zstd"))
 ARCHIVES = {b"PK\x03\x04": "a zip archive, as Excel writes them", b"\xd0\xcf\x11\xe0": "an old Excel or Office file"}
-BOMB_RATIO, BOMB_SIZE = 200, 1 << 30  # a file that grows so many-fold, to so many bytes, is refused
-BOMB_SAMPLE = 1 << 16  # compressed bytes whose growth is measured
+BOMB_RATIO, BOMB_SIZE = 200, 1 << 30  # a gzip file above both this ratio and this unpacked size is refused
+BOMB_SAMPLE = 1 << 16  # compressed bytes on which the ratio is measured
 
 
 @dataclass(frozen=True)
 class File:
-    """A file to read: where it is, what it is called in messages, and what is in it."""
+    """A file to read: its path, its name in messages, its kind and its compression."""
 
     path: Path
     name: str
@@ -46,40 +46,39 @@ class File:
 
 
 def find_files(source: str, scratch: Path) -> tuple[File, ...]:
-    """Return the files that a source names; standard input is first written to a scratch folder."""
+    """Return the files of a source; standard input is first copied to the scratch folder."""
     if source == STANDARD_INPUT:
         return (_standard_input(scratch),)
     path = Path(source)
     if path.is_file():
-        return (_file(path, source),)
+        return (_inspected(path, source),)
     if path.is_dir():
-        inside = sorted(entry for entry in path.iterdir() if _kind(entry) is not None and not _is_hidden(entry))
-        if not inside:
-            raise DataError(f"{source!r} is a folder without a file that ends in one of {', '.join(SHOWN_ENDS)}")
-        return _of_one_kind(inside, source)
-    found = sorted(Path(match) for match in glob.glob(source, recursive=True) if Path(match).is_file())
-    if not found and path.exists():
-        raise _no_file(path, source)
-    if not found:
-        known = "no file matches" if glob.has_magic(source) else "there is no file"
-        raise DataError(f"{known} {source!r}; check the path, or try one of the demos: demo:students")
-    return _of_one_kind(found, source)
+        entries = sorted(entry for entry in path.iterdir() if _kind(entry) is not None and not _is_hidden(entry))
+        if not entries:
+            raise DataError(f"{source!r} is a folder without a file that ends in one of {', '.join(COMMON_SUFFIXES)}")
+        return _files_of_one_kind(entries, source)
+    matches = sorted(Path(match) for match in glob.glob(source, recursive=True) if Path(match).is_file())
+    if not matches and path.exists():
+        raise _device_error(path, source)
+    if not matches:
+        problem = "no file matches" if glob.has_magic(source) else "there is no file"
+        raise DataError(f"{problem} {source!r}; check the path, or try one of the demos: demo:students")
+    return _files_of_one_kind(matches, source)
 
 
-def _no_file(path: Path, source: str) -> DataError:
+def _device_error(path: Path, source: str) -> DataError:
     if path.samefile(os.devnull):
         return empty_file(source)
-    told = f"{source!r} is a device or a pipe, and no file"
-    return DataError(f"{told}; pipe the table in, and name it {STANDARD_INPUT}")
+    return DataError(f"{source!r} is a device or a pipe, and no file; pipe the table in, and name it {STANDARD_INPUT}")
 
 
 def empty_file(name: str) -> DataError:
-    """Return the error for a file that has nothing in it."""
+    """Return the error for an empty file."""
     return DataError(f"{name!r} is empty; give a file with a header and rows")
 
 
-def _of_one_kind(paths: list[Path], source: str) -> tuple[File, ...]:
-    files = tuple(_file(path, str(path)) for path in paths)
+def _files_of_one_kind(paths: list[Path], source: str) -> tuple[File, ...]:
+    files = tuple(_inspected(path, str(path)) for path in paths)
     for file in files:
         if file.kind != files[0].kind:
             raise DataError(
@@ -88,7 +87,7 @@ def _of_one_kind(paths: list[Path], source: str) -> tuple[File, ...]:
     return files
 
 
-def _file(path: Path, name: str) -> File:
+def _inspected(path: Path, name: str) -> File:
     kind = _kind(path)
     try:
         with path.open("rb") as opened:
@@ -96,10 +95,10 @@ def _file(path: Path, name: str) -> File:
             size = path.stat().st_size
     except OSError as problem:
         raise DataError(f"{name!r} cannot be read: {problem.strerror}; check that it may be read") from problem
-    if what := ARCHIVES.get(start[:4]):
-        raise DataError(f"{name!r} is {what}, and no table; save the table as csv")
+    if archive := ARCHIVES.get(start[:4]):
+        raise DataError(f"{name!r} is {archive}, and no table; save the table as csv")
     if kind is None:
-        raise DataError(f"{name!r} does not end in one of {', '.join(SHOWN_ENDS)}; rename or convert the file")
+        raise DataError(f"{name!r} does not end in one of {', '.join(COMMON_SUFFIXES)}; rename or convert the file")
     if not start.strip() and len(start) == size:
         raise empty_file(name)
     compression = _compression(start)
@@ -109,10 +108,10 @@ def _file(path: Path, name: str) -> File:
 
 
 def _kind(path: Path) -> FileKind | None:
-    ends = [end.lower() for end in path.suffixes]
-    while ends and ends[-1] in COMPRESSED_ENDS:
-        ends.pop()
-    return ENDS.get(ends[-1]) if ends else None
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    while suffixes and suffixes[-1] in COMPRESSION_SUFFIXES:
+        suffixes.pop()
+    return SUFFIXES.get(suffixes[-1]) if suffixes else None
 
 
 def _compression(start: bytes) -> Compression:
@@ -120,9 +119,9 @@ def _compression(start: bytes) -> Compression:
 
 
 def _refuse_bomb(name: str, start: bytes, size: int) -> None:
-    """Raise a DataError for a file of some kilobytes that says gigabytes: its first bytes show the ratio."""
+    """Raise a DataError for a gzip bomb, recognised by the compression ratio of its first bytes."""
     try:
-        ratio = _growth(start)
+        ratio = _compression_ratio(start)
     except zlib.error as problem:
         raise DataError(f"{name!r} is no whole gzip file: {problem}; compress it again") from problem
     if ratio > BOMB_RATIO and ratio * size > BOMB_SIZE:
@@ -132,16 +131,16 @@ def _refuse_bomb(name: str, start: bytes, size: int) -> None:
         )
 
 
-def _growth(start: bytes) -> float:
-    """Return how many bytes come out for each that goes in, at the start of a gzip file of one or more members."""
-    grown, rest = 0, start
-    while rest and grown < 2 * BOMB_RATIO * BOMB_SAMPLE:
+def _compression_ratio(start: bytes) -> float:
+    """Return the compression ratio at the start of a gzip file, which may have several members."""
+    unpacked, rest = 0, start
+    while rest and unpacked < 2 * BOMB_RATIO * BOMB_SAMPLE:
         member = zlib.decompressobj(wbits=31)
-        grown += len(member.decompress(rest, 2 * BOMB_RATIO * BOMB_SAMPLE))
+        unpacked += len(member.decompress(rest, 2 * BOMB_RATIO * BOMB_SAMPLE))
         rest = member.unconsumed_tail or member.unused_data
         if not member.eof:
             break
-    return grown / max(len(start) - len(rest), 1)
+    return unpacked / max(len(start) - len(rest), 1)
 
 
 def _is_hidden(path: Path) -> bool:
@@ -149,12 +148,12 @@ def _is_hidden(path: Path) -> bool:
 
 
 def _standard_input(scratch: Path) -> File:
-    """Return standard input as a file; what it is, its first bytes tell."""
+    """Copy standard input to a file, whose kind follows from its first bytes."""
     path = scratch / "standard_input"
     with path.open("wb") as target:
         shutil.copyfileobj(sys.stdin.buffer, target)
-    with path.open("rb") as written:
-        start = written.read(64)
+    with path.open("rb") as copy:
+        start = copy.read(64)
     if not start:
         raise DataError("standard input is empty; pipe a table into it")
     kind: FileKind = (

@@ -1,20 +1,16 @@
-"""Dates as people write them. Day or month first is settled by a number above 12, else by which reading is in order.
+"""Cell formats in text files: dates, words for missing values, and numbers.
 
-A format is named by its pattern, as in `%d/%m/%Y`; a time of day may follow the date. `iso` takes 2024-02-29, also
-with a time and an offset from UTC, which is taken into account. A date becomes days since 1970-01-01, a time of day a
-fraction of one.
+Dates. A format is a `strptime` pattern such as `%d/%m/%Y`, which a time of day may follow. `iso` accepts 2024-02-29,
+also with a time and an offset from UTC. A date is stored as days since 1970-01-01, a time of day as a fraction of a
+day.
 
-Words that stand for a missing value: some in any column, some only where the other cells are numbers or dates.
+Missing values. Some words mean "missing" in every column, others only among numbers or dates. Blanks around a word are
+ignored. A word that is a level of the model is not missing. Tables and exported models follow the same rule.
 
-One rule holds for every table, and for a model in every language: blanks around a word do not count, and a word for a
-missing value is none, unless the word, as it is or without the blanks, is a level of the model.
-
-Numbers as people write them: decimal comma or point, thousands separators, one sign of percent or money.
-
-A format is named by how it writes a number, as in `1.234,5`. Grouped digits must be in threes. A column is read in
-the first format that takes all of its words; in a file that shows decimal commas elsewhere, the comma comes first. A
-whole number with leading zeros, or of more digits than a float64 holds, is a code and no number. Percent and money
-signs are left off: 12 % is 12.
+Numbers. A format is named by how it writes 1234.5, as in `1.234,5`: a thousands separator, and a decimal point or
+comma. Digits must be grouped in threes. One percent or currency sign is dropped: 12 % is 12. The first format that
+accepts all cells is used; if another column of the file proves decimal commas, those formats are tried first. An
+integer with leading zeros, or with more digits than float64 holds, is a code and not a number.
 """
 
 from __future__ import annotations
@@ -23,12 +19,12 @@ import re
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 
-from separatrix.tables.connection import literal, word_list
+from separatrix.tables.connection import literal, literal_list
 
 ISO = "iso"
 TIMES = ("", " %H:%M", " %H:%M:%S", " %H:%M:%S.%f", " %I:%M %p", " %I:%M:%S %p", "T%H:%M", "T%H:%M:%S")
 CLOCK = r"([T ]+\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?(\s*[AaPp][Mm])?\s*(Z|[+-]\d{2}(:?\d{2})?)?)?"
-# What a date looks like, and the formats that may be meant. `-` stands for any of the separators below.
+# The pattern of a date, and the formats that it may be in. `-` in a format stands for the separator of the date.
 SHAPES = (
     (r"\d{4}-\d{1,2}-\d{1,2}", (ISO,)),
     (r"\d{4}([/.])\d{1,2}\1\d{1,2}", ("%Y-%m-%d",)),
@@ -39,7 +35,27 @@ SHAPES = (
     (r"[A-Za-z]{3,9} \d{1,2}, \d{4}", ("%b %d, %Y", "%B %d, %Y")),
 )
 _COMPILED = tuple((re.compile(rf"\s*{shape}{CLOCK}\s*"), formats) for shape, formats in SHAPES)
-FEW = 0.9  # the share of words that must look like one kind of date for it to be tried
+DATE_SHARE = 0.9  # of the cells must match the pattern of a date for its formats to be tried
+
+BLANKS = " \t\r\n\u00a0"
+
+MISSING_ANYWHERE = (
+    *("", "NA", "N/A", "n/a", "na", "#N/A", "#NA", "<NA>", "NaN", "nan", "-nan", "-NaN", "NULL", "null", "Null", "?"),
+    *("#N/A N/A", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN"),
+)
+MISSING_NUMBERS = (
+    *("-", "--", "---", ".", "..", "...", "*", "None", "none", "NONE", "nil", "Nil", "missing", "Missing"),
+    *("unknown", "Unknown", "n.a.", "N.A.", "(null)", "\\N"),
+    *("#DIV/0!", "#VALUE!", "#REF!", "#NUM!", "#NAME?", "#NULL!"),
+)
+_ANYWHERE = frozenset(MISSING_ANYWHERE)
+_ALL_MISSING = frozenset((*MISSING_ANYWHERE, *MISSING_NUMBERS))
+
+SIGNS = "$€£¥₹%"
+NUMBER_BLANKS = " \u00a0\u2009\u202f"
+SPECIAL_NUMBERS = "[iI]nf(inity)?|INF|[nN]a[nN]|NAN"
+PLAIN_NUMBER = re.compile(rf"\s*[-+]?((\d+\.?\d*|\.\d+)([eE][-+]?\d+)?|{SPECIAL_NUMBERS})\s*")
+CODE = re.compile(r"\s*[-+]?(0\d+|\d{16,})\s*")
 
 
 def _swapped(form: str) -> str:
@@ -55,109 +71,75 @@ SWAPPED = {
 }
 
 
-def date_candidates(words: Sequence[str]) -> tuple[str, ...]:
-    """Return the formats that words may be dates in, by their look; none if they do not look like dates."""
+def date_candidates(cells: Sequence[str]) -> tuple[str, ...]:
+    """Return the date formats that the cells may be in; none if most cells do not look like dates."""
     for shape, formats in _COMPILED:
-        found = [match for word in words if (match := shape.fullmatch(word))]
-        if found and len(found) >= FEW * len(words):
-            sign = found[0][1] if shape.groups > CLOCK.count("(") else "-"
-            return tuple(form if "," in form else form.replace("-", sign) for form in formats)
+        matches = [match for cell in cells if (match := shape.fullmatch(cell))]
+        if matches and len(matches) >= DATE_SHARE * len(cells):
+            separator = matches[0][1] if shape.groups > CLOCK.count("(") else "-"
+            return tuple(form if "," in form else form.replace("-", separator) for form in formats)
     return ()
 
 
-def date_sql(word: str, form: str) -> str:
-    """Return the SQL expression of the timestamp that a word is in a format, NULL where it is none."""
+def date_sql(cell: str, form: str) -> str:
+    """Return the SQL expression that parses a cell as a timestamp, NULL where it is none."""
     if form == ISO:
-        year = f"regexp_matches({word}, '^\\s*[-+]?\\d{{4}}')"  # two digits of a year would be one of long ago
-        return f"(CASE WHEN {year} THEN TRY_CAST({word} AS TIMESTAMPTZ) END AT TIME ZONE 'UTC')"
-    return f"TRY_CAST(try_strptime({word}, [{word_list(form + time for time in TIMES)}]) AS TIMESTAMP)"
+        year = f"regexp_matches({cell}, '^\\s*[-+]?\\d{{4}}')"  # else 24 would be the year 24
+        return f"(CASE WHEN {year} THEN TRY_CAST({cell} AS TIMESTAMPTZ) END AT TIME ZONE 'UTC')"
+    return f"TRY_CAST(try_strptime({cell}, [{literal_list(form + time for time in TIMES)}]) AS TIMESTAMP)"
 
 
 def days_sql(timestamp: str) -> str:
-    """Return the SQL expression of the days from 1970-01-01 to a timestamp."""
+    """Return the SQL expression of the days since 1970-01-01."""
     return f"(epoch({timestamp}) / 86400.0)"
 
 
-BLANKS = " \t\r\n\u00a0"
-
-MISSING_ANYWHERE = (
-    *("", "NA", "N/A", "n/a", "na", "#N/A", "#NA", "<NA>", "NaN", "nan", "-nan", "-NaN", "NULL", "null", "Null", "?"),
-    *("#N/A N/A", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN"),
-)
-MISSING_NUMBERS = (
-    *("-", "--", "---", ".", "..", "...", "*", "None", "none", "NONE", "nil", "Nil", "missing", "Missing"),
-    *(
-        "unknown",
-        "Unknown",
-        "n.a.",
-        "N.A.",
-        "(null)",
-        "\\N",
-        "#DIV/0!",
-        "#VALUE!",
-        "#REF!",
-        "#NUM!",
-        "#NAME?",
-        "#NULL!",
-    ),
-)
-_ANYWHERE = frozenset(MISSING_ANYWHERE)
-_ALL_MISSING = frozenset((*MISSING_ANYWHERE, *MISSING_NUMBERS))
-
-
 def is_missing_word(cell: str) -> bool:
-    """Tell whether a cell may stand for a missing number."""
+    """Return whether a cell means "missing" among numbers."""
     return cell.strip() in _ALL_MISSING
 
 
-def clean_word(word: str, levels: Container[str] = ()) -> str | None:
-    """Return a cell's word without blanks around it, None where it stands for a missing value; levels stay.
+def clean_word(cell: str, levels: Container[str] = ()) -> str | None:
+    """Return a cell without blanks around it, or None if it means "missing"; levels are never missing.
 
     >>> clean_word(" yes "), clean_word("NA"), clean_word(" NA ", {"NA"})
     ('yes', None, 'NA')
     """
-    if word in levels:
-        return word
-    trimmed = word.strip(BLANKS)
+    if cell in levels:
+        return cell
+    trimmed = cell.strip(BLANKS)
     return None if trimmed in _ANYWHERE and trimmed not in levels else trimmed
-
-
-SIGNS = "$€£¥₹%"
-NUMBER_BLANKS = " \u00a0\u2009\u202f"
-WORDS = "[iI]nf(inity)?|INF|[nN]a[nN]|NAN"
-PLAIN_NUMBER = re.compile(rf"\s*[-+]?((\d+\.?\d*|\.\d+)([eE][-+]?\d+)?|{WORDS})\s*")
-CODE = re.compile(r"\s*[-+]?(0\d+|\d{16,})\s*")
 
 
 @dataclass(frozen=True)
 class NumberFormat:
-    """How numbers are written: what groups their digits, and what stands before the decimals."""
+    """A number format: its thousands separators and its decimal sign."""
 
     thousands: str
     decimal: str
 
     @property
     def name(self) -> str:
-        """The format, as it writes 1234.5."""
+        """How the format writes 1234.5."""
         return f"1{self.thousands[:1]}234{self.decimal}5"
 
     @property
     def left_off(self) -> str:
-        """The signs to leave off a number before it is read: blanks only where they may group digits."""
+        """The characters to drop before parsing; blanks only if the format groups digits."""
         return SIGNS + (NUMBER_BLANKS + self.thousands if self.thousands else "")
 
     @property
     def pattern(self) -> str:
-        """The regular expression of a number so written, for Python and for DuckDB."""
+        """The regular expression of a number in this format, for Python and DuckDB."""
         group = rf"\d{{1,3}}([{self.thousands}]\d{{3}})+|" if self.thousands else ""
         decimal = re.escape(self.decimal)
         digits = rf"(({group}\d+)({decimal}\d*)?|{decimal}\d+)([eE][-+]?\d+)?"
-        return rf"\s*[-+−]?[{SIGNS}]?\s?[-+−]?({digits}|{WORDS})\s?[{SIGNS}]?\s*"
+        return rf"\s*[-+−]?[{SIGNS}]?\s?[-+−]?({digits}|{SPECIAL_NUMBERS})\s?[{SIGNS}]?\s*"
 
-    def sql(self, word: str) -> str:
-        """Return the SQL expression of the number that a word is; NULL, or a wrong number, where it is none."""
-        kept = f"translate({word}, {literal('−' + SIGNS + NUMBER_BLANKS + self.thousands)}, '-')"
-        pointed = kept if self.decimal == "." else f"replace({kept}, ',', '.')"
+    def sql(self, cell: str) -> str:
+        """Return the SQL expression that parses a cell; for a cell not in this format, NULL or a wrong number."""
+        digits = f"translate({cell}, {literal('−' + SIGNS + NUMBER_BLANKS + self.thousands)}, '-')"
+        pointed = digits if self.decimal == "." else f"replace({digits}, ',', '.')"
         return f"TRY_CAST({pointed} AS DOUBLE)"
 
 
@@ -175,33 +157,35 @@ _COMMA_FIRST = tuple(sorted(_ALL_FORMATS, key=lambda form: form.decimal))  # a c
 _PATTERNS = {form: re.compile(form.pattern) for form in _ALL_FORMATS}
 
 
-def number_format(words: Sequence[str], *, decimal_comma: bool = False) -> tuple[NumberFormat, int]:
-    """Return the format that takes the most words, the first of equals, and how many it takes."""
+def number_format(cells: Sequence[str], *, decimal_comma: bool = False) -> tuple[NumberFormat, int]:
+    """Return the format that accepts the most cells, the first one on ties, and how many it accepts."""
     order = _COMMA_FIRST if decimal_comma else _ALL_FORMATS
-    taken = {form: sum(_PATTERNS[form].fullmatch(word) is not None for word in words) for form in order}
-    best = max(order, key=lambda form: taken[form])
-    return best, taken[best]
+    accepted = {form: sum(_PATTERNS[form].fullmatch(cell) is not None for cell in cells) for form in order}
+    best = max(order, key=lambda form: accepted[form])
+    return best, accepted[best]
 
 
-def proves_decimal_comma(words: Iterable[str]) -> bool:
-    """Tell whether words have a comma that can only stand before decimals, as in 0,5."""
+def proves_decimal_comma(cells: Iterable[str]) -> bool:
+    """Return whether some commas can only be decimal commas, as in 0,5."""
     grouped, comma = _PATTERNS[_ALL_FORMATS[1]], _PATTERNS[_ALL_FORMATS[2]]
-    told = [word for word in words if "," in word]
+    with_comma = [cell for cell in cells if "," in cell]
     return (
-        bool(told) and all(comma.fullmatch(word) for word in told) and not all(grouped.fullmatch(word) for word in told)
+        bool(with_comma)
+        and all(comma.fullmatch(cell) for cell in with_comma)
+        and not all(grouped.fullmatch(cell) for cell in with_comma)
     )
 
 
-def is_number(word: str) -> bool:
-    """Tell whether a word is a number in some format."""
-    return is_plain_number(word) or any(pattern.fullmatch(word) for pattern in _PATTERNS.values())
+def is_number(cell: str) -> bool:
+    """Return whether a cell is a number in some format."""
+    return is_plain_number(cell) or any(pattern.fullmatch(cell) for pattern in _PATTERNS.values())
 
 
-def is_plain_number(word: str) -> bool:
-    """Tell whether a word is a number that needs no format."""
-    return PLAIN_NUMBER.fullmatch(word) is not None
+def is_plain_number(cell: str) -> bool:
+    """Return whether a cell is a number as Python would write it."""
+    return PLAIN_NUMBER.fullmatch(cell) is not None
 
 
-def has_codes(words: Iterable[str]) -> bool:
-    """Tell whether some words are whole numbers that a float64 would change: 007, or more than 15 digits."""
-    return any(CODE.fullmatch(word) for word in words)
+def has_codes(cells: Iterable[str]) -> bool:
+    """Return whether some cells are integers that float64 would change: 007, or more than 15 digits."""
+    return any(CODE.fullmatch(cell) for cell in cells)

@@ -1,4 +1,4 @@
-"""Frames of pandas, polars or Arrow to a table, through narwhals: the same kinds, by the same rules, as from a file."""
+"""Tables from pandas, polars or Arrow frames, through narwhals, with the type inference of files."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from separatrix.errors import DataError
 from separatrix.tables.connection import connect
-from separatrix.tables.infer_types import ReadOptions, reading_notes
-from separatrix.tables.raw import Raw, unique_names
+from separatrix.tables.infer_types import ReadOptions, infer_types, reading_notes
+from separatrix.tables.raw import RawTable, unique_names
 from separatrix.tables.source import DuckSource
 from separatrix.tables.table import ColumnKind, Table
 
@@ -27,17 +27,15 @@ def from_frame(
     levels: Mapping[str, tuple[str, ...]] | None = None,
     formats: Mapping[str, str] | None = None,
 ) -> Table:
-    """Return a frame of pandas, polars or Arrow as a table; kinds, levels and formats are as in `open_table`.
+    """Return a pandas, polars or Arrow frame as a table; `kinds`, `levels` and `formats` are as in `open_table`.
 
     >>> import pandas
     >>> table = from_frame(pandas.DataFrame({"size": [1, 2, 4], "grade": ["A", "B", "A"]}))
     >>> [(column.name, column.kind) for column in table.columns]
     [('size', 'number'), ('grade', 'category')]
     """
-    from separatrix.tables.infer_types import infer_types  # noqa: PLC0415  # loaded when needed, as all that is on DuckDB
-
-    asked = ReadOptions(kinds or {}, levels or {}, formats or {})
-    arrays, notes = _arrays(frame, asked.words)
+    options = ReadOptions(kinds or {}, levels or {}, formats or {})
+    arrays, notes = _arrays(frame, options.text_columns)
     rows = len(next(iter(arrays.values()), ()))
     if not rows:
         raise DataError(f"{source} has no rows, only the columns {', '.join(map(repr, arrays))}; add rows")
@@ -46,34 +44,34 @@ def from_frame(
         connection.register(FRAME, {f"q{k}": array for k, array in enumerate(arrays.values())})
         types = [_type(array) for array in arrays.values()]
         casts = ", ".join(f"CAST(q{k} AS {kind}) AS c{k}" for k, kind in enumerate(types))
-        raw = Raw(tuple(arrays), tuple(types), notes)
+        raw = RawTable(tuple(arrays), tuple(types), notes)
         connection.execute(f"CREATE TABLE {raw.table} AS SELECT {casts} FROM {FRAME}")
-        schema = infer_types(connection, raw, asked)
+        schema = infer_types(connection, raw, options)
         return DuckSource(source, schema, (*notes, *reading_notes(schema)), connection, raw, rows).read()
 
 
-def _arrays(frame: object, words: Collection[str]) -> tuple[dict[str, NDArray[Any]], tuple[str, ...]]:
-    """Return the columns of a frame as arrays: float64, bool, datetime64 or objects, None where missing."""
-    import narwhals as nw  # noqa: PLC0415  # one door, and only if a frame is given
+def _arrays(frame: object, text_columns: Collection[str]) -> tuple[dict[str, NDArray[Any]], tuple[str, ...]]:
+    """Return the columns of a frame as float64, bool or datetime64 arrays, or as objects with None for missing."""
+    import narwhals as nw  # noqa: PLC0415  # needed only for frames
 
     try:
         known: Any = nw.from_native(frame, eager_only=True)
         names, notes = unique_names(map(str, known.columns))
     except (TypeError, ValueError, nw.exceptions.NarwhalsError) as problem:
-        said = str(problem).strip().splitlines()[0] if str(problem).strip() else type(problem).__name__
+        message = str(problem).strip().splitlines()[0] if str(problem).strip() else type(problem).__name__
         raise DataError(
-            f"{type(frame).__name__} is no frame that can be read ({said}); give one of pandas, polars or Arrow,"
+            f"{type(frame).__name__} is no frame that can be read ({message}); give one of pandas, polars or Arrow,"
             " with a name of its own for each column"
         ) from problem
     columns = zip(names, known.iter_columns(), strict=True)
-    return {name: _array(column, as_words=name in words) for name, column in columns}, notes
+    return {name: _array(column, as_text=name in text_columns) for name, column in columns}, notes
 
 
-def _array(series: Any, *, as_words: bool) -> NDArray[Any]:
-    import narwhals as nw  # noqa: PLC0415
+def _array(series: Any, *, as_text: bool) -> NDArray[Any]:
+    import narwhals as nw  # noqa: PLC0415  # needed only for frames
 
     kind = series.dtype
-    if kind.is_numeric() and not (as_words and kind.is_integer()):
+    if kind.is_numeric() and not (as_text and kind.is_integer()):
         return np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
     if kind == nw.Boolean and not series.is_null().any():
         return np.asarray(series.to_numpy(), dtype=np.bool_)
@@ -93,7 +91,7 @@ def _is_nan(cell: object) -> bool:
 
 
 def _in_utc(series: Any) -> Any:
-    """Return timestamps without a time zone, those that have one as UTC."""
+    """Return timestamps without a time zone, converted to UTC."""
     if series.dtype.time_zone is None:
         return series
     return series.dt.convert_time_zone("UTC").dt.replace_time_zone(None)

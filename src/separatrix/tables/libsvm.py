@@ -1,10 +1,9 @@
-"""Files of sparse rows, as libsvm and svmlight write them: `label index:value index:value …`, a row a line.
+"""Sparse files as libsvm and svmlight write them: one row per line, `label index:value index:value …`.
 
-Parsed in pieces of whole lines by NumPy: all numbers of a piece at once, the rows by counting colons. What does not
-fit is looked for line by line, to be named. A comment after `#` and a query number (`qid:3`) are left out. Indices
-count from 1, or from 0 if there is one. Cost: a pass over the file; memory: the pieces of 16 MB and the arrays.
-
-A sparse file as a table of columns, zeros written out: 8 bytes a cell, so only up to a limit.
+NumPy parses pieces of whole lines: all numbers of a piece at once, with the row lengths from counting colons. If a
+piece does not parse, a scan by line finds the faulty line. Comments after `#` and query ids (`qid:3`) are ignored.
+Indices count from 1, or from 0 if there is a 0. Cost: one pass over the file; memory for one piece of 16 MB and the
+arrays. `densify` makes a table of it, 8 bytes per cell, up to a limit.
 """
 
 from __future__ import annotations
@@ -35,13 +34,15 @@ COMMENT = re.compile(rb"#[^\n]*")
 QUERY = re.compile(rb"[ \t]qid:\d+")
 NUMBER = rb"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 LINE = re.compile(rb"\s*" + NUMBER + rb"(?:[ \t]+\d+:" + NUMBER + rb")*\s*")
-SHOWN = 60
+SHOWN = 60  # characters of a faulty line in a message
 INDEX_LIMIT = 2**31 - 1
+LABEL = "label"
+MOST_CELLS = 100_000_000  # of a dense table
 
 
 @dataclass(frozen=True)
 class SparseTable:
-    """A sparse table: the features X (n, p), the labels (n,), and where they came from."""
+    """A sparse table: features X (n, p), labels (n,) and their source."""
 
     X: csr_array
     labels: Floats
@@ -55,19 +56,19 @@ class SparseTable:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of the features: x1, x2, …"""
+        """The feature names: x1, x2, …"""
         return tuple(f"x{k}" for k in range(1, self.X.shape[1] + 1))
 
 
 def is_libsvm(source: str) -> bool:
-    """Tell whether a source names sparse rows, by the end of its name."""
-    ends = [end for end in Path(source).suffixes if end.lower() not in {".gz", ".gzip"}]
-    return bool(ends) and ends[-1].lower() in {".libsvm", ".svmlight", ".svm"}
+    """Return whether a source is a sparse file, by its suffix."""
+    suffixes = [suffix for suffix in Path(source).suffixes if suffix.lower() not in {".gz", ".gzip"}]
+    return bool(suffixes) and suffixes[-1].lower() in {".libsvm", ".svmlight", ".svm"}
 
 
 def read_libsvm(source: str, *, n_features: int | None = None) -> SparseTable:
-    """Return a libsvm or svmlight file, also of gzip; `n_features` says how many columns at least there are."""
-    from scipy.sparse import csr_array  # noqa: PLC0415  # loaded only for a sparse file
+    """Read a libsvm or svmlight file, also with gzip, with at least `n_features` columns."""
+    from scipy.sparse import csr_array  # noqa: PLC0415  # heavy, and needed only for sparse files
 
     with TemporaryDirectory(prefix="separatrix-") as scratch:
         files = find_files(source, Path(scratch))
@@ -91,7 +92,7 @@ _Parts = tuple[Floats, NDArray[np.int32], Floats, Ints]
 
 
 def _pieces(file: File) -> Iterator[tuple[bytes, int]]:
-    """Yield a file as pieces of whole lines, each with the number of its first line."""
+    """Yield pieces of whole lines, each with the number of its first line."""
     line = 1
     opener = gzip.open if file.compression == "gzip" else open
     with opener(file.path, "rb") as stream:
@@ -104,7 +105,7 @@ def _pieces(file: File) -> Iterator[tuple[bytes, int]]:
 
 
 def _parsed(piece: bytes, first_line: int, name: str) -> _Parts:
-    """Return labels, indices, values, and entries a row, of the lines of a piece."""
+    """Return labels, indices, values and row lengths of a piece."""
     text = QUERY.sub(b"", COMMENT.sub(b"", piece)) if b"#" in piece or b"qid:" in piece else piece
     rows = [line for line in text.splitlines() if line.strip()]
     lengths = np.fromiter((line.count(b":") for line in rows), np.int64, len(rows))
@@ -113,16 +114,16 @@ def _parsed(piece: bytes, first_line: int, name: str) -> _Parts:
     if numbers is None or len(numbers) != len(rows) + 2 * lengths.sum() or np.any(fields != 1 + lengths):
         raise _fault(text, first_line, name)
     starts = np.concatenate([[0], np.cumsum(1 + 2 * lengths)])[:-1]
-    entries = np.ones(len(numbers), dtype=np.bool_)
-    entries[starts] = False
-    pairs = numbers[entries].reshape(-1, 2)
-    if len(pairs) and not (pairs[:, 0].min() >= 0 and pairs[:, 0].max() < INDEX_LIMIT and _whole(pairs[:, 0])):
+    is_entry = np.ones(len(numbers), dtype=np.bool_)
+    is_entry[starts] = False
+    pairs = numbers[is_entry].reshape(-1, 2)
+    if len(pairs) and not (pairs[:, 0].min() >= 0 and pairs[:, 0].max() < INDEX_LIMIT and _are_integers(pairs[:, 0])):
         raise _fault(text, first_line, name)
     return numbers[starts], pairs[:, 0].astype(np.int32), pairs[:, 1].copy(), lengths
 
 
 def _numbers(text: bytes) -> Floats | None:
-    """Return all numbers of a text, or None where it holds something else."""
+    """Return all numbers of a text, or None if it has something else."""
     fields = text.replace(b":", b" ").split()
     try:
         return np.array(fields, dtype=np.float64) if fields else np.empty(0)
@@ -130,12 +131,12 @@ def _numbers(text: bytes) -> Floats | None:
         return None
 
 
-def _whole(values: Floats) -> bool:
+def _are_integers(values: Floats) -> bool:
     return bool(np.all(values == np.rint(values)))
 
 
 def _fault(text: bytes, first_line: int, name: str) -> DataError:
-    """Return the error that names the first line of a piece which is not of the form."""
+    """Return the error that names the first faulty line of a piece."""
     for number, line in enumerate(text.splitlines(), start=first_line):
         if line.strip() and not LINE.fullmatch(line):
             shown = line[:SHOWN].decode("utf-8", errors="replace")
@@ -143,12 +144,8 @@ def _fault(text: bytes, first_line: int, name: str) -> DataError:
     return DataError(f"{name!r}: an index from line {first_line} on is not a whole number from 0 to {INDEX_LIMIT:,}")
 
 
-LABEL = "label"
-MOST_CELLS = 100_000_000
-
-
 def densify(sparse: SparseTable) -> Table:
-    """Return the table with the columns label, x1, x2, …; one of too many cells raises a DataError."""
+    """Return the table with the columns label, x1, x2, …; a DataError if it has too many cells."""
     rows, columns = sparse.X.shape
     if rows * columns > MOST_CELLS:
         raise DataError(

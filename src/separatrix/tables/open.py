@@ -1,14 +1,13 @@
-"""From a path, a folder, a glob, standard input or `demo:NAME` to a table.
+"""Tables from a path, a folder, a glob, standard input or `demo:NAME`, with the user's `where` or `sql`.
 
-Everything that is decided on the way (encoding, separator, header, kinds) is said in the table's notes and its
-columns' reasons. Refuses, with the remedy, what is missing, empty, damaged, of unknown kind, rowless, or not a table.
+Every decision on the way (encoding, separator, header, kinds) is in the table's notes and in its columns' reasons. A
+source that is missing, empty, damaged, of unknown kind, without rows or not a table raises a DataError with the remedy.
 
-What a user asks of a table in SQL: a predicate (`where`) or a whole query (`sql`), on a view called t.
-
-Read-only: by then the connection is shut off from files, network and settings, for good, and only one SELECT is
-taken. In the view, numbers, dates and words are typed as they were found, gaps are NULL, and columns have their own
-names. SQL is blind to capitals: columns whose names differ in nothing else have a number there, X_1 and x_2, so that a
-query which says x is refused, and not answered with the wrong one.
+`where` (a predicate) and `sql` (a query) see the table as a view called t, in which numbers, dates and text have their
+types, missing cells are NULL, and columns have their own names. Access is read-only: the connection is then locked
+against files, network and settings, and a query must be a single SELECT. SQL ignores capitals. Columns whose names
+differ only in capitals are numbered in the view, X_1 and x_2, so that a query for x fails instead of reading the wrong
+one.
 """
 
 from __future__ import annotations
@@ -28,14 +27,17 @@ from separatrix.errors import DataError, OptionError
 from separatrix.tables.connection import Connection, allow_columns, connect, identifier, lock
 from separatrix.tables.demos import DEMO_PREFIX, DEMOS, demo_path, demo_table
 from separatrix.tables.files import File, find_files
-from separatrix.tables.infer_types import ColumnType, ReadOptions, reading_notes
-from separatrix.tables.load_typed import Field, describe, load_query
-from separatrix.tables.raw import Raw
-from separatrix.tables.source import MemorySource, TableSource
+from separatrix.tables.infer_types import ColumnType, ReadOptions, infer_types, reading_notes
+from separatrix.tables.load_text import common_names, load_text, prepare_text
+from separatrix.tables.load_typed import Field, NameCheck, describe, load_query, load_typed
+from separatrix.tables.raw import RawTable
+from separatrix.tables.source import DuckSource, MemorySource, TableSource
 from separatrix.tables.table import ColumnKind, Table
 
-LARGE = 32 << 20  # bytes of text from which on a table lies in a file: it is smaller there, and read faster
-PACKED = 10  # times that a compressed file grows, about
+LARGE = 32 << 20  # bytes of text from which on the database is a file: it is smaller there, and faster to read
+PACKED = 10  # typical compression ratio
+VIEW = "t"
+CHOSEN = "chosen"
 
 
 def read_table(
@@ -48,9 +50,9 @@ def read_table(
     levels: Mapping[str, tuple[str, ...]] | None = None,
     formats: Mapping[str, str] | None = None,
 ) -> Table:
-    """Return the table of a source in memory; see `open_table` for what it may be and for the options."""
-    options: dict[str, Any] = {"where": where, "sql": sql, "missing_words": missing_words}
-    with open_table(source, **options, kinds=kinds, levels=levels, formats=formats) as opened:
+    """Read a table into memory; see `open_table` for the sources and options."""
+    query: dict[str, Any] = {"where": where, "sql": sql, "missing_words": missing_words}
+    with open_table(source, **query, kinds=kinds, levels=levels, formats=formats) as opened:
         return opened.read()
 
 
@@ -68,55 +70,57 @@ def open_table(  # noqa: PLR0913  # a border: each is an option of the command l
 ) -> TableSource:
     """Open a csv, tsv, Parquet, JSON or JSON lines file, a folder or glob of one kind, `-`, or `demo:NAME`.
 
-    `where` is a predicate and `sql` a query in SQL, on the table `t`, read-only. `missing_words` stand for a gap
-    beside the usual ones. `kinds`, `levels` and `formats` settle what a column is: a cell that is not of it becomes
-    missing and is counted; levels come first in their order, words beyond them after. `memory` is the limit in bytes
-    beyond which the table lies on disk. `expect` is called with the source and the names of the columns before the rows
-    are read, where that is possible, so that it can refuse the table at once.
+    `where` is a predicate and `sql` a query in SQL, on the table `t`, read-only. `missing_words` are words for missing
+    values beside the usual ones. `kinds`, `levels` and `formats` set the type of columns by name: cells that do not
+    parse become missing and are counted; the levels given come first, in their order, and other words after them.
+    `memory` is the limit in bytes beyond which the table is on disk. `expect` is called with the source and the column
+    names, if possible before the rows are read, so that it can reject the table early.
     """
     if where is not None and sql is not None:
         raise OptionError("where and sql (--where, --sql) are both given; give one of them: sql can have its own WHERE")
     if not isinstance(source, str | os.PathLike):
         raise OptionError(f"source={type(source).__name__} is no path; give one as text, and a frame to sx.train")
     source = os.fspath(source)
-    asked = ReadOptions(kinds or {}, levels or {}, formats or {}, tuple(missing_words))
-    judge = partial(expect, source) if expect is not None else _take_any
-    if source.startswith(DEMO_PREFIX) and where is None and sql is None and asked == ReadOptions():
+    options = ReadOptions(kinds or {}, levels or {}, formats or {}, tuple(missing_words))
+    check_names: NameCheck = partial(expect, source) if expect is not None else _accept_all
+    if source.startswith(DEMO_PREFIX) and where is None and sql is None and options == ReadOptions():
         table = demo_table(source.removeprefix(DEMO_PREFIX))
-        judge(table.names)
+        check_names(table.names)
         return MemorySource(table)
-    return _opened(source, where, sql, asked, memory, judge)
+    return _opened(source, where, sql, options, memory, check_names)
 
 
-def _take_any(names: tuple[str, ...]) -> None:
-    """Judge nothing."""
+def _accept_all(names: tuple[str, ...]) -> None:
+    """Accept a table with any columns."""
 
 
-def _opened(  # what `open_table` was asked
+def _opened(
     source: str,
     where: str | None,
     sql: str | None,
-    asked: ReadOptions,
+    options: ReadOptions,
     memory: int | None,
-    judge: Callable[[tuple[str, ...]], None],
+    check_names: NameCheck,
 ) -> TableSource:
-    from separatrix.tables.source import DuckSource  # noqa: PLC0415  # a demo need not wait for these
-
     scratch = TemporaryDirectory(prefix="separatrix-")
     folder = Path(scratch.name)
     connection: Connection | None = None
     try:
         files = _files(source, folder)
         connection = connect(memory, folder if _is_large(files) else None)
-        begin = partial(_begin, connection, memory, judge if sql is None else _take_any)
-        raw = _loaded_whole(connection, files, folder, asked, begin)
-        schema = _kinds(connection, raw, asked, source)
-        raw = raw.with_notes(reading_notes(schema, raw.gaps))
-        if where is not None or sql is not None:
-            raw = _asked_for(connection, raw, schema, where, sql, asked.words)
-            judge(raw.names)
-            found = _kinds(connection, raw, asked if where is None else _settled(asked, schema), source)
-            schema = found if where is None else _as_named_before(found, schema)
+        begin = partial(_begin, connection, memory, check_names if sql is None else _accept_all)
+        raw = _loaded_whole(connection, files, folder, options, begin)
+        schema = _schema(connection, raw, options, source)
+        raw = raw.with_notes(reading_notes(schema, raw.missing_words))
+        if sql is not None:
+            raw = run_query(connection, raw, schema, sql, options.text_columns)
+            check_names(raw.names)
+            schema = _schema(connection, raw, options, source)
+            raw = raw.with_notes(reading_notes(schema))
+        elif where is not None:
+            raw = select_rows(connection, raw, schema, where, options.text_columns)
+            check_names(raw.names)
+            schema = _with_id_reasons(_schema(connection, raw, _with_kinds(options, schema), source), schema)
             raw = raw.with_notes(reading_notes(schema))
         rows = int(connection.execute(f"SELECT count(*) FROM {raw.table}").fetchone()[0])
     except BaseException:
@@ -129,16 +133,14 @@ def _opened(  # what `open_table` was asked
     return DuckSource(source, schema, raw.notes, connection, raw, rows, scratch, target, row_names)
 
 
-def _begin(
-    connection: Connection, memory: int | None, judge: Callable[[tuple[str, ...]], None], names: tuple[str, ...]
-) -> None:
-    """Judge a table by the names of its columns, and have memory for them."""
-    judge(names)
+def _begin(connection: Connection, memory: int | None, check_names: NameCheck, names: tuple[str, ...]) -> None:
+    """Check the names of the columns, and allow memory for as many."""
+    check_names(names)
     allow_columns(connection, memory, len(names))
 
 
 def _is_large(files: Sequence[File]) -> bool:
-    """Tell whether files are so large that they are better kept in a file of DuckDB, which is compressed."""
+    """Return whether the files are large enough for a DuckDB database in a file, which is compressed."""
     return sum(_plain_size(file) for file in files) > LARGE
 
 
@@ -154,96 +156,74 @@ def _files(source: str, scratch: Path) -> tuple[File, ...]:
 
 
 def _loaded_whole(
-    connection: Connection,
-    files: Sequence[File],
-    scratch: Path,
-    asked: ReadOptions,
-    judge: Callable[[tuple[str, ...]], None],
-) -> Raw:
+    connection: Connection, files: Sequence[File], scratch: Path, options: ReadOptions, check_names: NameCheck
+) -> RawTable:
     try:
-        return _loaded(connection, files, scratch, asked, judge)
+        return _loaded(connection, files, scratch, options, check_names)
     except (EOFError, zlib.error, gzip.BadGzipFile) as problem:
         names = ", ".join(repr(file.name) for file in files if file.compression == "gzip")
         raise DataError(f"{names}: no whole gzip file: {problem}; compress it again") from problem
 
 
 def _loaded(
-    connection: Connection,
-    files: Sequence[File],
-    scratch: Path,
-    asked: ReadOptions,
-    judge: Callable[[tuple[str, ...]], None],
-) -> Raw:
-    from separatrix.tables.load_text import common_names, load_text, prepare_text  # noqa: PLC0415
-    from separatrix.tables.load_typed import load_typed  # noqa: PLC0415
-
+    connection: Connection, files: Sequence[File], scratch: Path, options: ReadOptions, check_names: NameCheck
+) -> RawTable:
     if files[0].kind == "libsvm":
         raise DataError(f"{files[0].name!r} is a sparse file, and no table of columns; read it with read_libsvm")
     if files[0].kind != "text":
-        return load_typed(connection, files, asked.words, judge)
+        return load_typed(connection, files, options.text_columns, check_names)
     texts = [prepare_text(connection, file, scratch) for file in files]
-    judge(common_names(texts)[0])
-    return load_text(connection, texts, scratch, asked.words, asked.missing)
+    check_names(common_names(texts)[0])
+    return load_text(connection, texts, scratch, options.text_columns, options.missing)
 
 
-def _kinds(connection: Connection, raw: Raw, asked: ReadOptions, source: str) -> tuple[ColumnType, ...]:
-    from separatrix.tables.infer_types import infer_types  # noqa: PLC0415
-
+def _schema(connection: Connection, raw: RawTable, options: ReadOptions, source: str) -> tuple[ColumnType, ...]:
     if not connection.execute(f"SELECT count(*) FROM {raw.table}").fetchone()[0]:
-        found = ", ".join(map(repr, raw.names))
-        raise DataError(f"{source!r} has no rows, only the columns {found}; add rows")
-    return infer_types(connection, raw, asked)
+        names = ", ".join(map(repr, raw.names))
+        raise DataError(f"{source!r} has no rows, only the columns {names}; add rows")
+    return infer_types(connection, raw, options)
 
 
-def _asked_for(
-    connection: Connection,
-    raw: Raw,
-    schema: tuple[ColumnType, ...],
-    where: str | None,
-    sql: str | None,
-    words: Collection[str],
-) -> Raw:
-
-    if sql is not None:
-        return run_query(connection, raw, schema, sql, words)
-    return choose_rows(connection, raw, schema, str(where), words)
-
-
-def _settled(asked: ReadOptions, schema: Sequence[ColumnType]) -> ReadOptions:
-    """Return what is asked, and that the kinds which all rows have shown stay, whatever the chosen ones look like."""
+def _with_kinds(options: ReadOptions, schema: Sequence[ColumnType]) -> ReadOptions:
+    """Return the options with the kinds inferred from all rows, which a selection of rows keeps."""
     kinds = {column.name: column.kind for column in schema}
-    words = {column.name: column.levels for column in schema if column.kind == "boolean"}
-    return replace(asked, kinds={**kinds, **asked.kinds}, levels={**words, **asked.levels})
+    levels = {column.name: column.levels for column in schema if column.kind == "boolean"}
+    return replace(options, kinds={**kinds, **options.kinds}, levels={**levels, **options.levels})
 
 
-def _as_named_before(found: Sequence[ColumnType], schema: Sequence[ColumnType]) -> tuple[ColumnType, ...]:
-    """Return the kinds of chosen rows; what names rows does so for the reason that all rows have shown."""
-    pairs = zip(found, schema, strict=True)
-    return tuple(replace(now, reason=before.reason) if now.kind == "id" else now for now, before in pairs)
+def _with_id_reasons(selection: Sequence[ColumnType], schema: Sequence[ColumnType]) -> tuple[ColumnType, ...]:
+    """Return the types of selected rows, with the reasons for ids that all rows have given."""
+    pairs = zip(selection, schema, strict=True)
+    return tuple(replace(own, reason=whole.reason) if own.kind == "id" else own for own, whole in pairs)
 
 
-VIEW = "t"
-CHOSEN = "chosen"
-
-
-def choose_rows(
-    connection: Connection, raw: Raw, schema: Sequence[ColumnType], where: str, words: Collection[str]
-) -> Raw:
+def select_rows(
+    connection: Connection, raw: RawTable, schema: Sequence[ColumnType], where: str, text_columns: Collection[str]
+) -> RawTable:
     """Return the rows that meet a predicate, as a raw table."""
-    chosen = _answer(connection, raw, schema, f"SELECT * FROM {VIEW} WHERE (\n{where}\n)", f"where={where!r}", words)
+    query = f"SELECT * FROM {VIEW} WHERE (\n{where}\n)"
+    chosen = _query_view(connection, raw, schema, query, f"where={where!r}", text_columns)
     return replace(chosen, notes=(*raw.notes, f"rows chosen where {where}"))
 
 
-def run_query(connection: Connection, raw: Raw, schema: Sequence[ColumnType], sql: str, words: Collection[str]) -> Raw:
-    """Return the answer to a query, as a raw table."""
-    chosen = _answer(connection, raw, schema, sql.strip().rstrip(";"), f"sql={sql!r}", words)
+def run_query(
+    connection: Connection, raw: RawTable, schema: Sequence[ColumnType], sql: str, text_columns: Collection[str]
+) -> RawTable:
+    """Return the result of a query, as a raw table."""
+    chosen = _query_view(connection, raw, schema, sql.strip().rstrip(";"), f"sql={sql!r}", text_columns)
     return replace(chosen, notes=(*raw.notes, *chosen.notes, f"the table is the answer to {sql}"))
 
 
-def _answer(
-    connection: Connection, raw: Raw, schema: Sequence[ColumnType], query: str, told: str, words: Collection[str]
-) -> Raw:
-    import duckdb  # noqa: PLC0415
+def _query_view(
+    connection: Connection,
+    raw: RawTable,
+    schema: Sequence[ColumnType],
+    query: str,
+    option: str,
+    text_columns: Collection[str],
+) -> RawTable:
+    """Run a query on the view, with the option that it came from for messages."""
+    import duckdb  # noqa: PLC0415  # takes 0.1 s, and demos do without it
 
     names = _names_in_sql(raw.names)
     shown = ", ".join(f"{column.shown} AS {identifier(name)}" for column, name in zip(schema, names, strict=True))
@@ -251,64 +231,64 @@ def _answer(
         connection.execute(f"CREATE VIEW {identifier(view)} AS SELECT {shown} FROM {raw.table} ORDER BY rowid")
     lock(connection)
     try:
-        _require_one_select(connection, query, told)
+        _require_one_select(connection, query, option)
         fields = _with_own_names(describe(connection, query), names, raw.names)
-        chosen = load_query(connection, query, fields, words, table=CHOSEN)
+        chosen = load_query(connection, query, fields, text_columns, table=CHOSEN)
     except duckdb.Error as problem:
-        said = _in_words(problem)
-        if hint := _mixed_up(said, names, raw.names):
-            raise OptionError(f"{told}: {hint}") from problem
-        raise OptionError(f"{told}: {said}; the table is called {VIEW}") from problem
+        message = _message(problem)
+        if hint := _capitals_hint(message, names, raw.names):
+            raise OptionError(f"{option}: {hint}") from problem
+        raise OptionError(f"{option}: {message}; the table is called {VIEW}") from problem
     if not connection.execute(f"SELECT count(*) FROM {CHOSEN}").fetchone()[0]:
-        raise DataError(f"{told} leaves no row; ask for others")
-    return replace(chosen, decimal_comma=raw.decimal_comma, written=raw.written)
+        raise DataError(f"{option} leaves no row; ask for others")
+    return replace(chosen, decimal_comma=raw.decimal_comma, from_text=raw.from_text)
 
 
 def _names_in_sql(names: Sequence[str]) -> list[str]:
-    """Return what columns are called in SQL: names that differ in capitals only have a number, the first one too.
+    """Return the column names in the view: names that differ only in capitals are numbered.
 
     >>> _names_in_sql(["X", "y", "x"])
     ['X_1', 'y', 'x_2']
     """
     alike = Counter(name.lower() for name in names)
-    taken, found = set(alike), []
+    in_use, result = set(alike), []
     for name in names:
-        told, number = name, 1
-        while alike[name.lower()] > 1 and told.lower() in taken:
-            told, number = f"{name}_{number}", number + 1
-        taken.add(told.lower())
-        found.append(told)
-    return found
+        unique, number = name, 1
+        while alike[name.lower()] > 1 and unique.lower() in in_use:
+            unique, number = f"{name}_{number}", number + 1
+        in_use.add(unique.lower())
+        result.append(unique)
+    return result
 
 
 def _with_own_names(fields: Sequence[Field], in_sql: Sequence[str], names: Sequence[str]) -> list[Field]:
-    """Return the columns of an answer, those of the table with their own names again."""
+    """Return the columns of a result, with the table's own names for its columns."""
     own = dict(zip(in_sql, names, strict=True))
     return [field._replace(name=own.get(field.name, field.name)) for field in fields]
 
 
-def _mixed_up(said: str, in_sql: Sequence[str], names: Sequence[str]) -> str:
-    """Return what to write for columns that differ in capitals only, if DuckDB looked for one of them in vain."""
-    for sought in names:
-        alike = [pair for pair in zip(names, in_sql, strict=True) if pair[0].lower() == sought.lower()]
-        if len(alike) > 1 and f'"{sought}"'.lower() in said.lower():
+def _capitals_hint(message: str, in_sql: Sequence[str], names: Sequence[str]) -> str:
+    """Return how to refer to columns that differ only in capitals, if DuckDB did not find one of them."""
+    for column in names:
+        alike = [pair for pair in zip(names, in_sql, strict=True) if pair[0].lower() == column.lower()]
+        if len(alike) > 1 and f'"{column}"'.lower() in message.lower():
             columns = " and ".join(repr(name) for name, _ in alike)
-            written = ", ".join(f"{identifier(told)} for {name!r}" for name, told in alike)
-            return f"SQL does not tell {columns} apart; write {written}, or rename one in the file"
+            spellings = ", ".join(f"{identifier(name_in_sql)} for {name!r}" for name, name_in_sql in alike)
+            return f"SQL does not tell {columns} apart; write {spellings}, or rename one in the file"
     return ""
 
 
-def _require_one_select(connection: Connection, query: str, told: str) -> None:
-    import duckdb  # noqa: PLC0415
+def _require_one_select(connection: Connection, query: str, option: str) -> None:
+    import duckdb  # noqa: PLC0415  # takes 0.1 s, and demos do without it
 
     statements = connection.extract_statements(query)
     if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
-        raise OptionError(f"{told}: only one SELECT is taken, which reads the table {VIEW} and changes nothing")
+        raise OptionError(f"{option}: only one SELECT is taken, which reads the table {VIEW} and changes nothing")
 
 
-def _in_words(problem: Exception) -> str:
-    """Return what DuckDB says, without the place in a query that the user did not write."""
-    said = str(problem).split("\nLINE ", 1)[0]
-    if "disabled by configuration" in said or "disabled through configuration" in said:
+def _message(problem: Exception) -> str:
+    """Return DuckDB's message, without the position in a query that the user did not write."""
+    message = str(problem).split("\nLINE ", 1)[0]
+    if "disabled by configuration" in message or "disabled through configuration" in message:
         return "only the table itself may be read, no other file or table"
-    return " ".join(said.split()).rstrip(".;: ")
+    return " ".join(message.split()).rstrip(".;: ")

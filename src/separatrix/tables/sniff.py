@@ -1,18 +1,16 @@
-"""How a text file writes its table: what separates fields, which lines come before it, and whether it has a header.
+"""Detection of a text file's dialect (separator, preamble, header) and character encoding.
 
-Found on a sample of its records, as the csv module reads them. The separator is the sign that cuts the most records
-into equally many fields, and the most fields into numbers, dates and gaps. A record before the first of full width is
-no part of the table. The first full record is the header unless it holds a number, or words that come again in their
-column. Cost: a pass over the sample for each separator tried. Fails where nothing is repeated: then the file is one
-column.
+Dialect. The csv module splits a sample of the file at each candidate separator. The best one splits the most records
+into equally many fields, and the most fields into numbers, dates and missing values. Records before the first one of
+full width are a preamble. The first full record is the header, unless it has a number, or words that recur in their
+column. Cost: one pass over the sample per candidate. Fails if no separator splits the records alike: then the file is a
+single column.
 
-In which encoding a text file is written, by evidence: a byte order mark, else what its bytes can be.
-
-UTF-8 is so strict that text in another encoding hardly ever passes for it. Where it fails, each candidate is tried on
-the bytes, and the one whose characters look most like a language is taken: kana for the Japanese ones, common Chinese
-and Korean letters, whole words of Cyrillic letters; else Western European, which any bytes can be. Cost: a pass over
-the sample; a file that is not UTF-8 is rewritten once, in pieces, to a temporary file. Fails on a short text with few
-special letters.
+Encoding. A byte order mark decides; otherwise bytes that are valid UTF-8 are UTF-8, since text in another encoding
+hardly ever is. Otherwise each candidate decodes the sample, and the one whose characters look most like a language
+wins: kana for Japanese, common Chinese and Korean characters, whole words of Cyrillic letters; else Western European,
+which any bytes can be. Cost: one pass over the sample per candidate; a file in another encoding is rewritten once, in
+pieces. Fails on short texts with few special characters.
 """
 
 from __future__ import annotations
@@ -41,23 +39,44 @@ from separatrix.tables.formats import (
 
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 RARE_SEPARATORS = {" ": "blanks", ":": "colons", "^": "carets", "~": "tildes", "\x01": "control-A", "\x1f": "control-_"}
-NO_SEPARATOR = "\x1e"  # a sign that no table has in a cell: the file is one column
-LONGEST_PREAMBLE = 25  # records before a table
-JUDGED = 100  # records whose cells are looked at
-FULL_SHARE = 0.5  # of the records must have the same width for a separator to be believed
-RARE_TYPED, RARE_GAIN = 0.4, 0.25  # cells that must be typed for a rare separator, and how many more than whole lines
+NO_SEPARATOR = "\x1e"  # a character that no cell contains, for files of one column
+LONGEST_PREAMBLE = 25  # records
+EXAMINED = 100  # records whose cells are examined
+FULL_SHARE = 0.5  # of the records must have the same width for a separator to be plausible
+RARE_TYPED, RARE_GAIN = 0.4, 0.25  # least share of typed cells for a rare separator, and least gain over whole lines
 TIME = re.compile(r"\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?")
 YEAR = re.compile(r"(1[89]|20|21)\d\d")
+
+PIECE = 1 << 20  # bytes rewritten at a time
+MARKS = (
+    (codecs.BOM_UTF8, "utf-8-sig", "UTF-8"),
+    (codecs.BOM_UTF32_LE, "utf-32", "UTF-32"),
+    (codecs.BOM_UTF32_BE, "utf-32", "UTF-32"),
+    (codecs.BOM_UTF16_LE, "utf-16", "UTF-16"),
+    (codecs.BOM_UTF16_BE, "utf-16", "UTF-16"),
+)
+# Characters that are frequent in texts of the language.
+FREQUENT = (
+    ("cp932", "Shift-JIS", re.compile("[\u3001\u3002\u3041-\u3093\u30a1-\u30f4\u30fc]")),
+    ("euc_jp", "EUC-JP", re.compile("[\u3001\u3002\u3041-\u3093\u30a1-\u30f4\u30fc]")),
+    ("euc_kr", "EUC-KR", re.compile("[\uac00-\ud7a3]")),
+    ("gb18030", "GB 18030", re.compile("[的一是不了人我在有他这为之大来以个中上们，。]")),
+    ("big5", "Big5", re.compile("[的一是不了人我在有他這為之大來以個中上們，。]")),
+)
+LIKELY = {"euc_kr": 0.5}  # least share of frequent characters among the special ones, if not LIKELY_SHARE
+LIKELY_SHARE = 0.1
+CYRILLIC_WORD = re.compile("[а-яё]{3,}", re.IGNORECASE)
+SPECIAL = re.compile(r"[^\x00-\x7f]")
 
 
 @dataclass(frozen=True)
 class Dialect:
-    """What it takes to read a text as a table: `skip` records, then rows of as many fields as there are `names`."""
+    """How a text file writes a table: after `skip` records, rows with one field per name."""
 
     separator: str
     escape: str
     skip: int
-    names: tuple[str, ...]  # as in the header; empty where it has none
+    names: tuple[str, ...]  # empty where the header has none
     has_header: bool
     decimal_comma: bool
     rows: tuple[tuple[str, ...], ...]  # of the sample
@@ -65,8 +84,8 @@ class Dialect:
 
 
 @dataclass(frozen=True)
-class _Cut:
-    """The records of a sample, cut at one separator."""
+class _Split:
+    """The records of a sample, split at one separator."""
 
     separator: str
     escape: str
@@ -83,71 +102,74 @@ class _Cut:
 
     @cached_property
     def score(self) -> float:
-        """The share of records of full width, and of their cells that are a number, a date or a gap."""
+        """The share of records of full width, plus the share of their cells that are numbers, dates or missing."""
         filled, width = self.filled, self.width
         full = [record for record in filled if len(record) == width]
         if width < 2 or len(full) < FULL_SHARE * len(filled):
             return 0.0
-        typed = [_is_typed(cell) for record in full[:JUDGED] for cell in record]
+        typed = [_is_typed(cell) for record in full[:EXAMINED] for cell in record]
         return len(full) / len(filled) + sum(typed) / len(typed)
 
 
 def find_dialect(sample: str, *, whole: bool) -> Dialect:
-    """Return the dialect of the text that begins with a sample, or is it, whole."""
+    """Return the dialect of a text from a sample at its start, or from all of it if `whole`."""
     escapes = ("\\", '"') if '\\"' in sample else ('"',)
-    cuts = [_cut(sample, sign, escape, whole) for escape in escapes for sign in SEPARATORS]
-    best = max(cuts, key=lambda cut: cut.score)
+    splits = [_split(sample, separator, escape, whole) for escape in escapes for separator in SEPARATORS]
+    best = max(splits, key=lambda split: split.score)
     if not best.score:
-        one = _cut(sample, NO_SEPARATOR, '"', whole)
-        rare = max((_cut(sample, sign, '"', whole) for sign in RARE_SEPARATORS), key=lambda cut: cut.score)
-        typed = sum(_is_typed(" ".join(record)) for record in one.filled[:JUDGED]) / max(len(one.filled[:JUDGED]), 1)
-        best = rare if rare.score >= 1.0 + max(typed + RARE_GAIN, RARE_TYPED) else one
-    return _described(best)
+        single = _split(sample, NO_SEPARATOR, '"', whole)
+        rare = max(
+            (_split(sample, separator, '"', whole) for separator in RARE_SEPARATORS), key=lambda split: split.score
+        )
+        lines = [" ".join(record) for record in single.filled[:EXAMINED]]
+        typed = sum(map(_is_typed, lines)) / max(len(lines), 1)
+        best = rare if rare.score >= 1.0 + max(typed + RARE_GAIN, RARE_TYPED) else single
+    return _dialect(best)
 
 
 def records_of(text: str, separator: str, escape: str) -> list[list[str]]:
-    """Return the records of a text, blank lines as empty ones, up to a field longer than the csv module allows."""
+    """Return the records of a text, with blank lines as empty records, up to an error of the csv module."""
     escaped = None if escape == '"' else escape
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, escapechar=escaped)
     records = []
     with suppress(csv.Error):  # a quote that is never closed
         for record in reader:
-            records.append(record)  # noqa: PERF402  # what was read before the fault is kept
+            records.append(record)  # noqa: PERF402  # keeps the records before an error
     return records
 
 
-def _cut(sample: str, separator: str, escape: str, whole: bool) -> _Cut:
+def _split(sample: str, separator: str, escape: str, whole: bool) -> _Split:
     records = records_of(sample, separator, escape)
-    return _Cut(separator, escape, records if whole or len(records) < 2 else records[:-1])
+    return _Split(separator, escape, records if whole or len(records) < 2 else records[:-1])
 
 
-def _described(cut: _Cut) -> Dialect:
-    width = max(cut.width, 1)
+def _dialect(split: _Split) -> Dialect:
+    width = max(split.width, 1)
     least = width - 1 if width > 2 else width  # a header may be one name short
-    start = next((k for k, record in enumerate(cut.records) if len(record) >= least and not _is_blank(record)), 0)
+    start = next((k for k, record in enumerate(split.records) if len(record) >= least and not _is_blank(record)), 0)
     if start > LONGEST_PREAMBLE or width == 1:
-        start = next((k for k, record in enumerate(cut.records) if not _is_blank(record)), 0)
-    filled = [record for record in cut.records[start:] if not _is_blank(record)]
+        start = next((k for k, record in enumerate(split.records) if not _is_blank(record)), 0)
+    filled = [record for record in split.records[start:] if not _is_blank(record)]
     header, body = (filled[0], filled[1:]) if filled else ([], [])
     full = [record for record in body if len(record) == width]
-    names = _fitted(header, full, width)
+    names = _names(header, full, width)
     has_header = names is not None and _is_header(names, full)
     rows = full if has_header else [record for record in filled if len(record) == width]
     columns = list(zip(*rows, strict=True))
     return Dialect(
-        cut.separator,
-        cut.escape,
+        split.separator,
+        split.escape,
         start + has_header,
         tuple(names) if names is not None and has_header else ("",) * width,
         has_header,
         _uses_decimal_comma(columns),
         tuple(map(tuple, rows)),
-        tuple(_notes(cut, start, has_header, header, width)),
+        tuple(_notes(split, start, has_header, header, width)),
     )
 
 
-def _fitted(header: list[str], rows: list[list[str]], width: int) -> list[str] | None:
-    """Return as many names as fields: a header one short has no name for the row names, or for an empty last field."""
+def _names(header: list[str], rows: list[list[str]], width: int) -> list[str] | None:
+    """Return one name per field: a header that is one short lacks a name for the row names or an empty last field."""
     if len(header) == width:
         return header
     if len(header) == width + 1 and not header[-1].strip():
@@ -158,56 +180,58 @@ def _fitted(header: list[str], rows: list[list[str]], width: int) -> list[str] |
 
 
 def _is_header(names: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
-    """Tell whether a record names columns: no number in it, unless they count; a word over numbers, or of no column."""
-    told = [name for name in names if name.strip()]
-    if not told:
+    """Return whether a record is a header: no numbers unless they count; words that do not recur, or over numbers."""
+    non_empty = [name for name in names if name.strip()]
+    if not non_empty:
         return False
-    numbers = [name for name in told if _is_value(name)]
+    numbers = [name for name in non_empty if _is_value(name)]
     if numbers:
         return _counts_columns(numbers)
-    again = sum(any(row[k] == name for row in rows) for k, name in enumerate(names) if name.strip())
+    recurring = sum(any(row[k] == name for row in rows) for k, name in enumerate(names) if name.strip())
     columns = zip(names, zip(*rows, strict=True), strict=True)
-    return 2 * again < len(told) or any(not is_missing_word(name) and _are_values(cells) for name, cells in columns)
-
-
-def _are_values(cells: Sequence[str]) -> bool:
-    """Tell whether cells are numbers or dates wherever there is something."""
-    told = [cell for cell in cells if not is_missing_word(cell)]
-    return bool(told) and all(map(_is_value, told))
-
-
-def _counts_columns(numbers: list[str]) -> bool:
-    """Tell whether numbers in a first record are 0, 1, 2, … or years in a row: names after all."""
-    if len(numbers) < 3 or not all(number.strip().isdigit() for number in numbers):
-        return False
-    whole = [int(number) for number in numbers]
-    in_a_row = all(after == before + 1 for before, after in pairwise(whole))
-    return in_a_row and (whole[0] == 0 or all(YEAR.fullmatch(number.strip()) for number in numbers))
-
-
-def _uses_decimal_comma(columns: Sequence[Sequence[str]]) -> bool:
-    """Tell whether some column proves decimal commas, and none decimal points."""
-    told = [[cell.strip() for cell in column[:JUDGED] if not is_missing_word(cell)] for column in columns]
-    if not any(map(proves_decimal_comma, told)):
-        return False
-    return not any(
-        cells and all(map(is_plain_number, cells)) and number_format(cells, decimal_comma=True)[0].decimal == "."
-        for cells in told
+    return 2 * recurring < len(non_empty) or any(
+        not is_missing_word(name) and _are_values(cells) for name, cells in columns
     )
 
 
-def _notes(cut: _Cut, start: int, has_header: bool, header: list[str], width: int) -> list[str]:
+def _are_values(cells: Sequence[str]) -> bool:
+    """Return whether all non-missing cells are numbers or dates."""
+    non_missing = [cell for cell in cells if not is_missing_word(cell)]
+    return bool(non_missing) and all(map(_is_value, non_missing))
+
+
+def _counts_columns(numbers: list[str]) -> bool:
+    """Return whether the numbers in a first record are 0, 1, 2, … or consecutive years, and so names."""
+    if len(numbers) < 3 or not all(number.strip().isdigit() for number in numbers):
+        return False
+    integers = [int(number) for number in numbers]
+    consecutive = all(after == before + 1 for before, after in pairwise(integers))
+    return consecutive and (integers[0] == 0 or all(YEAR.fullmatch(number.strip()) for number in numbers))
+
+
+def _uses_decimal_comma(columns: Sequence[Sequence[str]]) -> bool:
+    """Return whether some column proves decimal commas, and none decimal points."""
+    non_missing = [[cell.strip() for cell in column[:EXAMINED] if not is_missing_word(cell)] for column in columns]
+    if not any(map(proves_decimal_comma, non_missing)):
+        return False
+    return not any(
+        cells and all(map(is_plain_number, cells)) and number_format(cells, decimal_comma=True)[0].decimal == "."
+        for cells in non_missing
+    )
+
+
+def _notes(split: _Split, start: int, has_header: bool, header: list[str], width: int) -> list[str]:
     known = SEPARATORS | RARE_SEPARATORS
-    notes = [f"fields are separated by {known[cut.separator]}"] if cut.separator not in {",", NO_SEPARATOR} else []
-    before = [record for record in cut.records[:start] if not _is_blank(record)]
-    if before:
-        shown = cut.separator.join(before[0])[:40]
-        notes.append(f"{len(before)} line{'s' * (len(before) > 1)} before the table left out: {shown!r}")
+    notes = [f"fields are separated by {known[split.separator]}"] if split.separator not in {",", NO_SEPARATOR} else []
+    preamble = [record for record in split.records[:start] if not _is_blank(record)]
+    if preamble:
+        shown = split.separator.join(preamble[0])[:40]
+        notes.append(f"{len(preamble)} line{'s' * (len(preamble) > 1)} before the table left out: {shown!r}")
     if not has_header:
         notes.append(f"the file has no header; columns are called column_1 to column_{width}")
     elif len(header) == width - 1:
         notes.append("the header has one name fewer than the rows have fields")
-    return notes + (["a backslash stands before a quote within quotes"] if cut.escape == "\\" else [])
+    return notes + (["a backslash stands before a quote within quotes"] if split.escape == "\\" else [])
 
 
 def _is_blank(record: Sequence[str]) -> bool:
@@ -222,31 +246,9 @@ def _is_typed(cell: str) -> bool:
     return is_missing_word(cell) or _is_value(cell) or TIME.fullmatch(cell) is not None
 
 
-PIECE = 1 << 20  # bytes rewritten at a time
-MARKS = (
-    (codecs.BOM_UTF8, "utf-8-sig", "UTF-8"),
-    (codecs.BOM_UTF32_LE, "utf-32", "UTF-32"),
-    (codecs.BOM_UTF32_BE, "utf-32", "UTF-32"),
-    (codecs.BOM_UTF16_LE, "utf-16", "UTF-16"),
-    (codecs.BOM_UTF16_BE, "utf-16", "UTF-16"),
-)
-# Characters that a text of the language is full of; all of the others of the encoding are rare in it.
-TELLING = (
-    ("cp932", "Shift-JIS", re.compile("[\u3001\u3002\u3041-\u3093\u30a1-\u30f4\u30fc]")),
-    ("euc_jp", "EUC-JP", re.compile("[\u3001\u3002\u3041-\u3093\u30a1-\u30f4\u30fc]")),
-    ("euc_kr", "EUC-KR", re.compile("[\uac00-\ud7a3]")),
-    ("gb18030", "GB 18030", re.compile("[的一是不了人我在有他这为之大来以个中上们，。]")),
-    ("big5", "Big5", re.compile("[的一是不了人我在有他這為之大來以個中上們，。]")),
-)
-LIKELY = {"euc_kr": 0.5}  # the share of telling characters among all special ones from which on a language is believed
-LIKELY_SHARE = 0.1
-CYRILLIC_WORD = re.compile("[а-яё]{3,}", re.IGNORECASE)
-SPECIAL = re.compile(r"[^\x00-\x7f]")
-
-
 @dataclass(frozen=True)
 class CharacterEncoding:
-    """A name that Python knows, the name people use, and why it is believed."""
+    """An encoding: Python's name for it, its usual name, and the evidence for it."""
 
     codec: str
     name: str
@@ -259,7 +261,7 @@ class CharacterEncoding:
 
 
 def detect_encoding(sample: bytes) -> CharacterEncoding:
-    """Return the encoding of a text of which the first bytes are given, perhaps cut off within a character."""
+    """Return the encoding of a text from its first bytes, which may end within a character."""
     for mark, codec, name in MARKS:
         if sample.startswith(mark):
             return CharacterEncoding(codec, name, "a byte order mark at its start")
@@ -273,7 +275,7 @@ def detect_encoding(sample: bytes) -> CharacterEncoding:
 
 
 def _by_language(sample: bytes) -> CharacterEncoding:
-    shares = [(_share(sample, codec, telling), codec, name) for codec, name, telling in TELLING]
+    shares = [(_share(sample, codec, frequent), codec, name) for codec, name, frequent in FREQUENT]
     share, codec, name = max(shares, key=lambda entry: entry[0] / LIKELY.get(entry[1], LIKELY_SHARE))
     if share >= LIKELY.get(codec, LIKELY_SHARE):
         return CharacterEncoding(
@@ -291,15 +293,15 @@ def _by_language(sample: bytes) -> CharacterEncoding:
     return CharacterEncoding("latin-1", "Latin-1", "it is not UTF-8, and nothing tells another language")
 
 
-def _share(sample: bytes, codec: str, telling: re.Pattern[str]) -> float:
-    """Return the share of telling characters among the special ones, 0 if the bytes are not of this encoding."""
+def _share(sample: bytes, codec: str, frequent: re.Pattern[str]) -> float:
+    """Return the share of frequent characters among the special ones, 0 if the bytes are not in this encoding."""
     text = _decoded(sample, codec)
     special = [] if text is None else SPECIAL.findall(text)
-    return sum(telling.match(sign) is not None for sign in special) / len(special) if special else 0.0
+    return sum(frequent.match(sign) is not None for sign in special) / len(special) if special else 0.0
 
 
 def _decoded(sample: bytes, codec: str) -> str | None:
-    """Return the text of a sample, its cut-off end left out, or None if it cannot be of this encoding."""
+    """Return the decoded sample without an incomplete character at its end, None if it is not in this encoding."""
     try:
         return codecs.getincrementaldecoder(codec)().decode(sample)
     except UnicodeDecodeError:
@@ -307,7 +309,7 @@ def _decoded(sample: bytes, codec: str) -> str | None:
 
 
 def rewrite(source: IO[bytes], target: IO[bytes], encoding: CharacterEncoding, name: str) -> None:
-    """Copy a text as UTF-8 with one kind of line end, piece by piece; a byte that is no text raises a DataError."""
+    """Copy a text as UTF-8 with Unix line ends, piece by piece; a DataError names the line of an invalid byte."""
     for text in _unix_lines(_texts(source, encoding, name)):
         target.write(text.encode("utf-8"))
 
@@ -331,10 +333,10 @@ def _texts(source: IO[bytes], encoding: CharacterEncoding, name: str) -> Iterato
 
 
 def _unix_lines(texts: Iterable[str]) -> Iterator[str]:
-    """Yield texts with every \\r\\n and \\r as \\n, also where a piece ends between the two."""
-    held = ""
+    """Yield texts with every \\r\\n and \\r as \\n, also if a piece ends between the two."""
+    carry = ""
     for text in texts:
-        whole = held + text
-        held = "\r" if whole.endswith("\r") else ""
-        yield whole.removesuffix("\r").replace("\r\n", "\n").replace("\r", "\n")
-    yield held.replace("\r", "\n")
+        joined = carry + text
+        carry = "\r" if joined.endswith("\r") else ""
+        yield joined.removesuffix("\r").replace("\r\n", "\n").replace("\r", "\n")
+    yield carry.replace("\r", "\n")

@@ -1,9 +1,7 @@
-"""A table in memory: typed columns of equal length, and where they came from.
+"""Tables in memory: typed columns of equal length, their source, and the target as an array.
 
-A number, a boolean and a date are float64 (NaN where missing), so a whole number beyond 2^53 is rounded; a category
-is int32 codes into its levels (−1 where missing): 8 or 4 bytes a cell. Only text and ids are Python objects.
-
-The target of a table: a label or a number a row, none of them missing.
+Numbers, booleans and dates are float64 with NaN for missing, so integers beyond 2^53 are rounded. Categories are int32
+codes into their levels, −1 for missing. Cost: 8 or 4 bytes per cell. Only text and ids are Python objects.
 """
 
 from __future__ import annotations
@@ -21,20 +19,22 @@ from separatrix.errors import DataError, did_you_mean
 
 ColumnKind = Literal["number", "boolean", "category", "date", "text", "id"]
 KINDS: tuple[ColumnKind, ...] = get_args(ColumnKind)
-MORE_TRUTHS = {"false": 0.0, "0": 0.0, "0.0": 0.0, "true": 1.0, "1": 1.0, "1.0": 1.0}  # beside a column's two words
+MORE_TRUTHS = {"false": 0.0, "0": 0.0, "0.0": 0.0, "true": 1.0, "1": 1.0, "1.0": 1.0}  # beside a boolean's two levels
+TRUTH_VALUES = ("false", "true")
+LARGEST_WHOLE = 2.0**53  # beyond it, float64 does not represent every integer
 
 
 @dataclass(frozen=True)
 class Column:
     """One column (n,) of a table.
 
-    `values`: float64 with NaN where missing (number; boolean as 0 and 1; date as days since 1970-01-01, times as a
-    fraction), int32 codes into `levels` with −1 where missing (category), or objects, str or None (text, id), which a
-    table that is opened but not read hands over one by one, not as an array.
-    `levels`: of a category its words, sorted; of a boolean the two words as they stand in the data, of 0 and of 1.
-    `reason` says why the column is of its kind; `invalid` counts the cells that were not of a kind that was asked for
-    and so became missing, and `first_invalid` is the first of them, as it was written. `format` is how numbers or dates
-    are written (`1.234,5`, `%d/%m/%Y`), to be given to the next reading of such a table.
+    `values`: float64 with NaN for missing (number; boolean as 0 and 1; date as days since 1970-01-01, times of day as a
+    fraction), int32 codes into `levels` with −1 for missing (category), or objects, str or None (text, id). For text
+    and ids of a table that is opened but not read, it is a lazy sequence and not an array.
+    `levels`: the sorted levels of a category; the two words of a boolean as they are in the data, for 0 and for 1.
+    `reason` says why the column has its kind. `invalid` counts the cells that did not parse as the column's kind and
+    became missing, and `first_invalid` is the first of them, as it is in the data. `format` is how numbers or dates are
+    written (`1.234,5`, `%d/%m/%Y`), to be passed on when another such table is read.
     """
 
     name: str
@@ -48,17 +48,17 @@ class Column:
 
     @property
     def is_stored(self) -> bool:
-        """Whether its words are not in memory, but where its table is."""
+        """Whether its strings are not in memory, but are read from the table's source."""
         return hasattr(self.values, "is_missing")
 
     @property
     def is_missing(self) -> Bools:
-        """Where the column has no value, (n,)."""
+        """Where the column is missing, (n,)."""
         if self.kind == "category":
             return np.asarray(self.values < 0)
         if self.kind in {"text", "id"}:
             if self.is_stored:
-                return np.asarray(self.values.is_missing())  # type: ignore[attr-defined]  # of words that are stored
+                return np.asarray(self.values.is_missing())  # type: ignore[attr-defined]  # a lazy sequence
             return np.fromiter((value is None for value in self.values), np.bool_, len(self.values))
         return np.asarray(np.isnan(self.values))
 
@@ -68,7 +68,7 @@ class Column:
         return int(np.count_nonzero(self.is_missing))
 
     def words(self) -> NDArray[np.object_]:
-        """Return the cells of a category or boolean as words, of text or an id as they are, None where missing."""
+        """Return the cells as strings, None for missing; numbers and dates raise a DataError."""
         if self.kind in {"text", "id"}:
             return self.values
         if self.kind not in {"category", "boolean"}:
@@ -78,7 +78,7 @@ class Column:
 
 
 class ColumnSource(Protocol):
-    """What is known of a table whose columns are read one at a time, be it in memory or not."""
+    """A table whose columns are read one at a time, in memory or not."""
 
     @property
     def source(self) -> str:
@@ -86,11 +86,11 @@ class ColumnSource(Protocol):
 
     @property
     def row_names(self) -> str | None:
-        """The column that only names rows, if one is known."""
+        """The column with the names of the rows, if known."""
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of the columns, in order."""
+        """The column names, in order."""
 
     @property
     def n_rows(self) -> int:
@@ -102,9 +102,9 @@ class ColumnSource(Protocol):
 
 @dataclass(frozen=True)
 class Table:
-    """Columns of equal length, each with a name of its own; `notes` says what was decided in the reading.
+    """Columns of equal length with unique names; `notes` are the decisions made while reading.
 
-    A table that knows what it is for (a demo does) has a `target`, and in `row_names` the column that only names rows.
+    Demos know their `target`, the column to predict, and `row_names`, the column with the names of the rows.
     """
 
     columns: tuple[Column, ...]
@@ -126,7 +126,7 @@ class Table:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of the columns, in order."""
+        """The column names, in order."""
         return tuple(column.name for column in self.columns)
 
     @property
@@ -140,12 +140,12 @@ class Table:
         return self._by_name[name]
 
     def select(self, rows: NDArray[Any]) -> Table:
-        """Return the table of some rows, given as a mask (n,) or by their places."""
+        """Return some of the rows, given as a mask (n,) or as indices."""
         cut = (replace(column, values=column.values[rows]) for column in self.columns)
         return replace(self, columns=tuple(cut))
 
     def without(self, names: Iterable[str]) -> Table:
-        """Return the table without some columns, each of which must be there."""
+        """Return the table without some columns, all of which must exist."""
         dropped = set(names)
         for name in dropped:
             self.column(name)
@@ -153,29 +153,25 @@ class Table:
 
 
 def require_column(source: str, names: Collection[str], name: str) -> None:
-    """Raise a DataError for a column that is not among those of a table, with the nearest one."""
+    """Raise a DataError, with the nearest name, for a column that a table does not have."""
     if name not in names:
         raise DataError(f"{source} has no column {name!r}{did_you_mean(name, names)}")
 
 
-def category_column(name: str, words: Iterable[str | None], reason: str = "") -> Column:
-    """Return words as a category, its levels sorted by code point; None is missing."""
-    cells = list(words)
-    levels = sorted({word for word in cells if word is not None})
-    places: dict[str | None, int] = {None: -1, **{level: place for place, level in enumerate(levels)}}
-    codes = np.fromiter((places[word] for word in cells), np.int32, len(cells))
+def category_column(name: str, strings: Iterable[str | None], reason: str = "") -> Column:
+    """Return strings as a category, its levels sorted by code point; None is missing."""
+    cells = list(strings)
+    levels = sorted({cell for cell in cells if cell is not None})
+    codes_by_level: dict[str | None, int] = {None: -1, **{level: code for code, level in enumerate(levels)}}
+    codes = np.fromiter((codes_by_level[cell] for cell in cells), np.int32, len(cells))
     return Column(name, "category", codes, tuple(levels), reason)
-
-
-TRUTH_VALUES = ("false", "true")
-LARGEST_WHOLE = 2.0**53  # beyond it, not every whole number is a float64
 
 
 def target_column(table: Table, name: str) -> NDArray[Any]:
     """Return a column (n,) as the target; missing values raise a DataError.
 
-    Whole numbers become integers, true and false truth values; categories and other booleans (yes, TRUE) are their
-    words, so that labels come back as they are written.
+    Whole numbers become integers, true and false become bool. Categories and other booleans (yes, TRUE) become strings,
+    so that predicted labels look like those in the data.
     """
     column = table.column(name)
     if column.missing:
@@ -192,5 +188,5 @@ def target_column(table: Table, name: str) -> NDArray[Any]:
 
 
 def _is_whole(values: NDArray[Any]) -> bool:
-    """Tell whether all are whole numbers, so that a class is called 1, not 1.0."""
+    """Return whether all are integers, so that a class is called 1, not 1.0."""
     return bool(np.all((np.abs(values) < LARGEST_WHOLE) & (values == np.rint(values))))

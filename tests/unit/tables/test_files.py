@@ -272,7 +272,7 @@ def test_blocks_of_a_file_beyond_the_memory_limit_have_flat_memory(tmp_path: Pat
 
 def test_a_table_beyond_the_machine_is_refused_before_it_is_read(tmp_path: Path) -> None:
     with open_table(str(write(tmp_path / "t.csv", TEXT))) as source:
-        huge = replace(source, rows_held=10**12)  # type: ignore[type-var]
+        huge = replace(source, rows_stored=10**12)  # type: ignore[type-var]
         with pytest.raises(DataError, match=r"has 1,000,000,000,000 rows and needs 11,176 GB of memory, and there are"):
             huge.read()
 

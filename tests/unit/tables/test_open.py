@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from separatrix.errors import DataError
-from separatrix.tables.demos import feature_columns
 from separatrix.tables.open import read_table
 from separatrix.tables.table import Column, Table, category_column, target_column
 
@@ -69,8 +68,6 @@ def test_a_late_word_among_numbers_is_a_gap_that_is_said(tmp_path: Path) -> None
     assert (table.column("a").kind, table.column("a").invalid, table.column("a").first_invalid) == ("number", 1, "oops")
     assert table.column("a").values[:-1].tolist() == list(range(30_000))
     assert table.notes == ("column 'a': numbers; 1 of 30,001 values not so, and read as missing: 'oops'",)
-    with pytest.raises(DataError, match="1 of 30001 values is missing \\('oops' is no number\\), first in row 30001"):
-        feature_columns(table, "y")
 
 
 def test_a_late_word_among_few_numbers_is_a_level(tmp_path: Path) -> None:
@@ -141,38 +138,6 @@ def test_an_unknown_column_is_answered_with_the_nearest() -> None:
     with pytest.raises(DataError, match=r"^t\.csv has no column 'xyz'; known: 'grade', 'age'$"):
         table.without(["xyz"])
     assert table.without(["age"]).names == ("grade",)
-
-
-def test_features_are_all_columns_but_the_target() -> None:
-    flag = Column("b", "boolean", np.array([1.0, 0.0]), ("no", "yes"))
-    X, names = feature_columns(Table((column_of("a", [1.0, 2.0]), flag, column_of("y", [0.0, 1.0])), "t"), "y")
-    assert names == ("a", "b")
-    assert X.dtype == np.float64
-    assert X.tolist() == [[1.0, 1.0], [2.0, 0.0]]
-
-
-@pytest.mark.parametrize(
-    ("columns", "message"),
-    [
-        ({"a": [1.0, 2.0], "b": ["4", "NA"]}, "1 column holds text: 'b' ('NA' in row 2); drop it with --drop NAME"),
-        ({"b": ["4", "+5"]}, "1 column holds text: 'b' ('4' in row 1)"),
-        (
-            {"b": [None, None], "c": ["u", "v"]},
-            "2 columns hold text: 'b' (no value at all), 'c' ('u' in row 1); drop each",
-        ),
-        ({f"c{k}": ["u", "v"] for k in range(7)}, "'c4' ('u' in row 1) and 2 more; drop each"),
-        ({"a": [1.0, np.nan]}, "column 'a': 1 of 2 values is missing, first in row 2; fill in numbers"),
-        (
-            {"a": [np.inf, -np.inf], "b": [np.nan, 1.0]},
-            "column 'a': 2 of 2 values are infinite, first in row 1 (and 1 more",
-        ),
-        ({}, "t.csv has no column beside the target 'y'; at least one feature is needed"),
-    ],
-)
-def test_features_that_are_no_numbers_are_refused(columns: dict[str, list[object]], message: str) -> None:
-    with pytest.raises(DataError) as refused:
-        feature_columns(table_of(**columns, y=["p", "q"]), "y")
-    assert message in str(refused.value)
 
 
 def test_whole_numbers_make_whole_labels() -> None:

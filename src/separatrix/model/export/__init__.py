@@ -1,1 +1,1 @@
-"""Models in other languages: SQL, Python source, ONNX. Each equals `Model.predict`."""
+"""Models exported to SQL, Python source and ONNX; each gives the predictions of `Model.predict`."""

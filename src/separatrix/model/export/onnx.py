@@ -1,11 +1,10 @@
 """A model as an ONNX graph, in float32; needs the extra `onnx`.
 
-One input a column, (N, 1): numbers and dates (days since 1970-01-01) as float32 with NaN where missing, truth values
-and categories as strings, as the table has them, with "" or a word for it where missing. ONNX has no operator that
-trims: one blank before or after a word is left off, no more, and of a truth value's words small, capital and title
-letters are known. Outputs: `prediction` (N,), `probabilities` (N, K) where the
-model has them, `scores` (N, K) or (N, 1). A number's mean is taken off before it is multiplied, so that float32 keeps
-as many digits as it can. Texts have no graph, and are refused.
+Inputs, one per column, (N, 1): numbers and dates (days since 1970-01-01) as float32 with NaN for missing; booleans and
+categories as strings as in the table, with "" or a word for missing values. ONNX has no operator that trims: a single
+blank before or after a word is ignored, and the words of a boolean are known in lower, upper and title case. Outputs:
+`prediction` (N,), `probabilities` (N, K) if the model has them, `scores` (N, K) or (N, 1). A column's mean is
+subtracted before the multiplication, for precision in float32. Text columns have no graph, and raise an OptionError.
 """
 
 from __future__ import annotations
@@ -30,9 +29,9 @@ ONE = np.asarray([1])
 
 
 def to_onnx(model: Model) -> bytes:
-    """Return the graph as the bytes of an .onnx file; an OptionError says what is missing for it."""
+    """Return the graph as the bytes of an .onnx file; an OptionError if `onnx` is not installed or a column is text."""
     try:
-        import onnx  # noqa: PLC0415  # an extra, and slow to load
+        import onnx  # noqa: PLC0415  # an extra, and slow to import
     except ImportError:
         raise OptionError("ONNX needs a library that is not here; install it: pip install 'separatrix[onnx]'") from None
     graph = _Graph(onnx, model)
@@ -40,7 +39,7 @@ def to_onnx(model: Model) -> bytes:
 
 
 class _Graph:
-    """A graph in the making: nodes, constants and inputs, each value with a name of its own."""
+    """A graph under construction: nodes, constants and inputs, each value with a unique name."""
 
     def __init__(self, onnx: Any, model: Model) -> None:
         self.onnx, self.model = onnx, model
@@ -48,11 +47,11 @@ class _Graph:
         self.constants: list[Any] = []
         self.inputs: list[Any] = []
         self.count = 0
-        self.taken = set(model.encoding.input_names)
+        self.input_names = set(model.encoding.input_names)
         self.offset = model.intercept.copy()
 
     def finish(self) -> Any:
-        """Return the whole, checked."""
+        """Return the model of the graph, checked."""
         scores = self.scores()
         outputs = [self.output("scores", scores, self.onnx.TensorProto.FLOAT, ["N", len(self.model.coef)])]
         if self.model.classes is None:
@@ -63,10 +62,10 @@ class _Graph:
         helper = self.onnx.helper
         graph = helper.make_graph(self.nodes, "separatrix", self.inputs, outputs, self.constants)
         opsets = [helper.make_opsetid(domain, version) for domain, version in OPSETS.items()]
-        whole = helper.make_model(graph, opset_imports=opsets, ir_version=IR_VERSION, producer_name="separatrix")
-        helper.set_model_props(whole, {"target": self.model.target, "estimator": self.model.estimator})
-        self.onnx.checker.check_model(whole)
-        return whole
+        exported = helper.make_model(graph, opset_imports=opsets, ir_version=IR_VERSION, producer_name="separatrix")
+        helper.set_model_props(exported, {"target": self.model.target, "estimator": self.model.estimator})
+        self.onnx.checker.check_model(exported)
+        return exported
 
     def scores(self) -> str:
         """Return the name of the scores (N, K)."""
@@ -78,7 +77,7 @@ class _Graph:
 
     @singledispatchmethod
     def add(self, term: ScoreTerm) -> Sequence[str]:
-        """Add a term that is only about being missing, and return the names of its parts (N, K)."""
+        """Add a term that depends only on missing cells, and return the names of its parts (N, K)."""
         rows = np.vstack([np.zeros(len(self.offset)), self.gap(term)])
         if term.kind in {"number", "date"}:
             gaps = self.node("IsNaN", [self.input(term.name, self.onnx.TensorProto.FLOAT)])
@@ -128,39 +127,39 @@ class _Graph:
         )
 
     def lookup(self, cell: str, words: dict[str, int], gap: int, other: int, rows: Floats) -> str:
-        """Return the name of the rows of a table that words stand for, also with a blank before or after them."""
-        known = dict.fromkeys(MISSING_ANYWHERE, gap) | words
-        padded = {pad.format(word): place for word, place in known.items() for pad in (" {}", "{} ", " {} ")}
-        known = padded | known
-        options = {"keys_strings": list(known), "values_int64s": list(known.values()), "default_int64": other}
-        place = self.node("LabelEncoder", [cell], domain="ai.onnx.ml", **options)
-        found = self.node("Gather", [self.constant(rows.astype(np.float32)), place], axis=0)
-        return self.node("Squeeze", [found, self.constant(ONE)])
+        """Return the name of the rows that belong to the words of a cell, also with a blank before or after them."""
+        indices = dict.fromkeys(MISSING_ANYWHERE, gap) | words
+        padded = {pad.format(word): index for word, index in indices.items() for pad in (" {}", "{} ", " {} ")}
+        indices = padded | indices
+        options = {"keys_strings": list(indices), "values_int64s": list(indices.values()), "default_int64": other}
+        index = self.node("LabelEncoder", [cell], domain="ai.onnx.ml", **options)
+        rows_found = self.node("Gather", [self.constant(rows.astype(np.float32)), index], axis=0)
+        return self.node("Squeeze", [rows_found, self.constant(ONE)])
 
     def classify(self, scores: str) -> list[Any]:
-        """Return the outputs of a classifier: its labels, and its probabilities where it has them."""
+        """Return the outputs of a classifier: its labels, and its probabilities if it has them."""
         rule, labels = self.model.rule, label_array(self.model.classes or ())
         if len(self.model.coef) > 1:
-            place = self.node("ArgMax", [scores], axis=1, keepdims=0)
+            index = self.node("ArgMax", [scores], axis=1, keepdims=0)
         else:
             boundary = self.constant(np.asarray([[rule.boundary]], dtype=np.float32))
             above = self.node("GreaterOrEqual" if rule.tie == "positive" else "Greater", [scores, boundary])
             flat = self.node("Squeeze", [above, self.constant(ONE)])
-            place = self.node("Cast", [flat], to=self.onnx.TensorProto.INT64)
+            index = self.node("Cast", [flat], to=self.onnx.TensorProto.INT64)
         tensor = self.onnx.helper.np_dtype_to_tensor_dtype(labels.dtype)
-        words = (
+        values = (
             np.asarray([str(label) for label in labels.tolist()], dtype=object) if labels.dtype == object else labels
         )
-        label = self.node("Gather", [self.constant(words), place], axis=0)
+        label = self.node("Gather", [self.constant(values), index], axis=0)
         outputs = [self.output("prediction", label, tensor, ["N"])]
-        chances = self.probabilities(scores)
-        if chances is not None:
+        probabilities = self.probabilities(scores)
+        if probabilities is not None:
             shape = ["N", len(labels)]
-            outputs.append(self.output("probabilities", chances, self.onnx.TensorProto.FLOAT, shape))
+            outputs.append(self.output("probabilities", probabilities, self.onnx.TensorProto.FLOAT, shape))
         return outputs
 
     def probabilities(self, scores: str) -> str | None:
-        """Return the name of the probabilities (N, K), None where there are none."""
+        """Return the name of the probabilities (N, K), None if there are none."""
         link = self.model.rule.link
         if link == "none":
             return None
@@ -173,7 +172,7 @@ class _Graph:
         return self.node("Div", [each, self.node("ReduceSum", [each, self.constant(ONE)], keepdims=1)])
 
     def gap(self, term: ScoreTerm) -> Floats:
-        """Return what a missing cell adds; NaN where it has no score."""
+        """Return the contribution of a missing cell; NaN if such a row has no score."""
         return np.full(len(self.offset), np.nan) if term.gap is None else np.asarray(term.gap)
 
     def row(self, weights: Floats) -> str:
@@ -199,13 +198,13 @@ class _Graph:
 
     def output(self, name: str, value: str, kind: int, shape: list[Any]) -> Any:
         """Give a value the name of an output."""
-        while name in self.taken:
+        while name in self.input_names:
             name = f"{name}_"
         self.nodes.append(self.onnx.helper.make_node("Identity", [value], [name]))
         return self.onnx.helper.make_tensor_value_info(name, kind, shape)
 
     def fresh(self) -> str:
-        """Return a name that nothing has."""
+        """Return an unused name."""
         self.count += 1
         name = f"value_{self.count}"
-        return name if name not in self.taken else self.fresh()
+        return name if name not in self.input_names else self.fresh()

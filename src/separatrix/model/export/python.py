@@ -1,9 +1,9 @@
-"""A model as the source of one Python function that needs nothing but the standard library.
+"""A model as the source of a Python function that needs only the standard library.
 
-`predict(row)` takes a mapping from column names to cells: numbers, truth values, words, dates, also as text in the way
-of the training table or in ISO 8601; None, NaN or a word for it where missing, blanks around a word do not count. A
-column that is not there raises a KeyError. Names and levels are written as ASCII literals, so whatever they contain is
-data, never code.
+`predict(row)` takes a mapping from column names to cells: numbers, booleans, strings and dates, also as text in the
+format of the training table or in ISO 8601; None, NaN or a word for missing values. Blanks around a word are ignored.
+An absent column raises a KeyError. Names and levels are written as ASCII literals, so whatever they contain is data,
+never code.
 """
 
 from __future__ import annotations
@@ -154,7 +154,8 @@ def sigmoid(value):
 def to_python(model: Model) -> str:
     """Return the source of a module with `predict(row)`."""
     terms = terms_of(model)
-    parts = [f'"""Predicts {_words(model.target)} from one row of a table; needs only the standard library."""\n', HEAD]
+    target = _docstring_name(model.target)
+    parts = [f'"""Predicts {target} from one row of a table; needs only the standard library."""\n', HEAD]
     parts += [DATES] if any(term.kind == "date" for term in terms) else []
     parts += [TEXTS] if any(isinstance(term, TextTerm) for term in terms) else []
     parts.append(_constants(model))
@@ -163,8 +164,8 @@ def to_python(model: Model) -> str:
     return "".join(parts)
 
 
-def _words(name: str) -> str:
-    """Return a name that can stand in a docstring."""
+def _docstring_name(name: str) -> str:
+    """Return a name that is safe in a docstring."""
     return ascii(name).replace("\\", "/").replace('"', "'")
 
 
@@ -181,8 +182,8 @@ def _constants(model: Model) -> str:
     return "\n\n" + "".join(f"{name} = {value!a}\n" for name, value in values.items())
 
 
-class _Written(NamedTuple):
-    """A term in Python: the constant it needs, its cell (None where missing or of no use), and what the cell adds."""
+class _TermCode(NamedTuple):
+    """A term in Python: its constant, the expression of its cell (None if missing), and that of its contribution."""
 
     constant: str
     cell: str
@@ -190,70 +191,70 @@ class _Written(NamedTuple):
 
 
 def _scores(terms: Iterable[ScoreTerm]) -> str:
-    """Return the function that adds up the terms; None stands for a row that has no score."""
+    """Return the function that sums the terms, or returns None for a row without scores."""
     written = [(term, _write(term, f"TERM_{place}")) for place, term in enumerate(terms)]
-    constants = "".join(f"TERM_{place} = {own.constant}\n" for place, (_, own) in enumerate(written))
-    body = "".join(f"    {line}\n" for term, own in written for line in _lines(term, own))
+    constants = "".join(f"TERM_{place} = {code.constant}\n" for place, (_, code) in enumerate(written))
+    body = "".join(f"    {line}\n" for term, code in written for line in _lines(term, code))
     head = '\n\ndef scores(row):\n    """Return the linear scores of a row, or None."""\n    parts = [INTERCEPT]\n'
     return f"{constants}{head}{body}    return [math.fsum(column) for column in zip(*parts)]\n"
 
 
-def _lines(term: ScoreTerm, own: _Written) -> list[str]:
-    """Return the statements that add a term's part of a row."""
+def _lines(term: ScoreTerm, code: _TermCode) -> list[str]:
+    """Return the statements that append the contribution of a term."""
     missing = "return None" if term.gap is None else f"parts.append({list(term.gap)!a})"
-    return [f"cell = {own.cell}", "if cell is None:", f"    {missing}", "else:", f"    parts.append({own.part})"]
+    return [f"cell = {code.cell}", "if cell is None:", f"    {missing}", "else:", f"    parts.append({code.part})"]
 
 
 @singledispatch
-def _write(term: ScoreTerm, _table: str) -> _Written:
-    """Return a term in Python, its constant to be called `table`."""
-    readers = {"number": _number, "date": _date}
+def _write(term: ScoreTerm, _table: str) -> _TermCode:
+    """Return a term in Python; `table` is the name of its constant."""
+    readers = {"number": _number_call, "date": _date_call}
     cell = readers[term.kind](term) if term.kind in readers else f"_word(row[{term.name!a}], ({term.value!a},))"
-    return _Written("None", cell, "[0.0] * len(INTERCEPT)")
+    return _TermCode("None", cell, "[0.0] * len(INTERCEPT)")
 
 
 @_write.register
-def _(term: NumberTerm, table: str) -> _Written:
-    return _Written(ascii(list(term.weight)), _number(term), f"[weight * cell for weight in {table}]")
+def _(term: NumberTerm, table: str) -> _TermCode:
+    return _TermCode(ascii(list(term.weight)), _number_call(term), f"[weight * cell for weight in {table}]")
 
 
 @_write.register
-def _(term: BooleanTerm, table: str) -> _Written:
+def _(term: BooleanTerm, table: str) -> _TermCode:
     cell = f"_truth(row[{term.name!a}], {table}[0], {table}[1])"
     constant = ascii((*boolean_words(term.words), list(term.weight)))
-    return _Written(constant, cell, f"[weight * cell for weight in {table}[2]]")
+    return _TermCode(constant, cell, f"[weight * cell for weight in {table}[2]]")
 
 
 @_write.register
-def _(term: DateTerm, table: str) -> _Written:
+def _(term: DateTerm, table: str) -> _TermCode:
     part = f"[weight * (cell - {term.origin!a}) for weight in {table}]"
-    return _Written(ascii(list(term.weight)), _date(term), part)
+    return _TermCode(ascii(list(term.weight)), _date_call(term), part)
 
 
 @_write.register
-def _(term: LevelTerm, table: str) -> _Written:
+def _(term: LevelTerm, table: str) -> _TermCode:
     levels = {word: list(weights) for word, weights in term.levels}
-    return _Written(ascii(levels), f"_word(row[{term.name!a}], {table})", f"{table}.get(cell, {list(term.other)!a})")
+    return _TermCode(ascii(levels), f"_word(row[{term.name!a}], {table})", f"{table}.get(cell, {list(term.other)!a})")
 
 
 @_write.register
-def _(term: TextTerm, table: str) -> _Written:
+def _(term: TextTerm, table: str) -> _TermCode:
     seen = term.encoding.seen
     idf = dict(zip(seen, term.encoding.idf, strict=True))
     constant = ascii((idf, dict(zip(seen, map(list, term.weights), strict=True))))
     words = f"_tf_idf(cell, {term.encoding.buckets!a}, {table}[0])"
     part = f"_weigh({words}, {table}[1], len(INTERCEPT))"
-    return _Written(constant, f"_word(row[{term.name!a}])", part)
+    return _TermCode(constant, f"_word(row[{term.name!a}])", part)
 
 
-def _number(term: ScoreTerm) -> str:
-    """Return the call that reads a number, with what a text in the training table's format is to lose."""
+def _number_call(term: ScoreTerm) -> str:
+    """Return the call that parses a number, with the training table's format."""
     form = FORMATS.get(term.format)
-    said = "" if form is None else f", {(form.left_off, form.decimal)!a}"
-    return f"_number(row[{term.name!a}]{said})"
+    format_argument = "" if form is None else f", {(form.left_off, form.decimal)!a}"
+    return f"_number(row[{term.name!a}]{format_argument})"
 
 
-def _date(term: ScoreTerm) -> str:
-    """Return the call that reads a date, with the forms that a text in the training table's format may have."""
+def _date_call(term: ScoreTerm) -> str:
+    """Return the call that parses a date, with the training table's format and the times that may follow."""
     forms = () if term.format in {"", ISO} else tuple(term.format + time for time in TIMES)
     return f"_days(row[{term.name!a}]{f', {forms!a}' if forms else ''})"

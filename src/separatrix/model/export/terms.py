@@ -1,11 +1,11 @@
-"""A model as a sum of terms, one a column, which every export writes down in its own language.
+"""A model as a sum of terms, one per column, which every export writes in its own language.
 
-    score_k = intercept_k + Σ over columns of (what its cell adds to score k)
+    score_k = intercept_k + Σ over columns of the contribution of its cell to score k
 
-A term holds what a cell adds: `weight` times its number, or the weights of its level; `gap` is what a missing cell
-adds, None where a row with a missing cell has no score. Weights are tuples of K numbers, one a score. Every language
-cleans words as `tables.missing.clean_word` does. A score equals that of `predict` to 1e-12 of the sum of the sizes of
-its parts: they are added in another order, so the last bits of a large score differ.
+A term has the contribution of a cell: `weight` times its number, or the weights of its level. `gap` is that of a
+missing cell, None if a row with a missing cell has no score. Weights are tuples of K numbers, one per score. Every
+export cleans strings as `tables.formats.clean_word` does. Scores agree with `predict` to 1e-12 of the sum of the
+absolute contributions: these are added in another order, so the last bits of a large score differ.
 """
 
 from __future__ import annotations
@@ -32,9 +32,10 @@ Weights = tuple[float, ...]
 
 @dataclass(frozen=True)
 class ScoreTerm:
-    """What a column adds to the scores; of this class itself, only whether it is missing: its `value` is not.
+    """The contribution of a column to the scores; in this base class, only that of a missing cell.
 
-    `kind` is that of the column in the training table, `format` how its numbers or dates were written there.
+    `value` is the only level of the column, which never counts as missing. `kind` and `format` are those of the column
+    in the training table.
     """
 
     name: str
@@ -46,7 +47,7 @@ class ScoreTerm:
 
 @dataclass(frozen=True)
 class NumberTerm(ScoreTerm):
-    """`weight` · (number − origin); `centre` is a number near which the cells are."""
+    """`weight` · (number − origin); `centre` is a typical value of the cells."""
 
     weight: Weights
     centre: float
@@ -55,7 +56,7 @@ class NumberTerm(ScoreTerm):
 
 @dataclass(frozen=True)
 class BooleanTerm(NumberTerm):
-    """`weight` for the second of two words, nothing for the first."""
+    """`weight` for the second of two words, 0 for the first."""
 
     words: tuple[str, str] = ("", "")
 
@@ -67,7 +68,7 @@ class DateTerm(NumberTerm):
 
 @dataclass(frozen=True)
 class LevelTerm(ScoreTerm):
-    """The weights of each level, and `other` of a level that is not among them."""
+    """The weights of each level, and `other` for an unknown level."""
 
     levels: tuple[tuple[str, Weights], ...]
     other: Weights
@@ -82,72 +83,68 @@ class TextTerm(ScoreTerm):
 
 
 def terms_of(model: Model) -> tuple[ScoreTerm, ...]:
-    """Return the terms of a model; columns that add nothing are left out, if a missing cell adds nothing either."""
-    fills = model.encoding.missing == "impute"
+    """Return the terms of a model, without columns that contribute nothing, also if their cell is missing."""
+    imputes = model.encoding.missing == "impute"
     kinds, formats = model.kinds, model.formats
     parts = zip(model.encoding.columns, model.encoding.places, strict=True)
     return tuple(
         replace(
-            _term(column, model.coef[:, place], fills), kind=kinds[column.name], format=formats.get(column.name, "")
+            _term(column, model.coef[:, place], imputes), kind=kinds[column.name], format=formats.get(column.name, "")
         )
         for column, place in parts
-        if _counts(model, place)
+        if not imputes or model.coef[:, place].any()
     )
 
 
-def _counts(model: Model, place: slice) -> bool:
-    return model.encoding.missing != "impute" or bool(model.coef[:, place].any())
-
-
 @singledispatch
-def _term(column: ColumnEncoding, coef: Floats, fills: bool) -> ScoreTerm:
-    """Return the term of a column whose features have coefficients (K, its features)."""
+def _term(column: ColumnEncoding, coef: Floats, imputes: bool) -> ScoreTerm:
+    """Return the term of a column whose q features have the coefficients (K, q)."""
     raise NotImplementedError(f"no term for {column.kind}")
 
 
 @_term.register
-def _(column: FilledEncoding, coef: Floats, fills: bool) -> ScoreTerm:
-    return NumberTerm(column.name, _gap(column, coef, fills), _tuple(coef[:, 0]), column.fill)
+def _(column: FilledEncoding, coef: Floats, imputes: bool) -> ScoreTerm:
+    return NumberTerm(column.name, _gap(column, coef, imputes), _tuple(coef[:, 0]), column.fill)
 
 
 @_term.register
-def _(column: BooleanEncoding, coef: Floats, fills: bool) -> ScoreTerm:
-    return BooleanTerm(column.name, _gap(column, coef, fills), _tuple(coef[:, 0]), column.fill, words=column.words)
+def _(column: BooleanEncoding, coef: Floats, imputes: bool) -> ScoreTerm:
+    return BooleanTerm(column.name, _gap(column, coef, imputes), _tuple(coef[:, 0]), column.fill, words=column.words)
 
 
 @_term.register
-def _(column: DateEncoding, coef: Floats, fills: bool) -> ScoreTerm:
-    gap, centre = _gap(column, coef, fills), column.fill + column.origin
+def _(column: DateEncoding, coef: Floats, imputes: bool) -> ScoreTerm:
+    gap, centre = _gap(column, coef, imputes), column.fill + column.origin
     return DateTerm(column.name, gap, _tuple(coef[:, 0]), centre, column.origin)
 
 
 @_term.register
-def _(column: PresenceEncoding, coef: Floats, fills: bool) -> ScoreTerm:
-    return ScoreTerm(column.name, _tuple(coef[:, 0]) if fills else None, value=column.value)
+def _(column: PresenceEncoding, coef: Floats, imputes: bool) -> ScoreTerm:
+    return ScoreTerm(column.name, _tuple(coef[:, 0]) if imputes else None, value=column.value)
 
 
 @_term.register
-def _(column: CategoryEncoding, coef: Floats, fills: bool) -> ScoreTerm:
+def _(column: CategoryEncoding, coef: Floats, imputes: bool) -> ScoreTerm:
     levels = tuple((word, _at(coef, place)) for word, place in sorted(column.places.items()))
-    gap = _at(coef, column.missing_place) if fills else None
+    gap = _at(coef, column.missing_place) if imputes else None
     return LevelTerm(column.name, gap, levels, _at(coef, column.other_place))
 
 
 @_term.register
-def _(column: TextEncoding, coef: Floats, fills: bool) -> ScoreTerm:
+def _(column: TextEncoding, coef: Floats, imputes: bool) -> ScoreTerm:
     q = len(column.seen)
-    gap = _at(coef, q if column.indicator else -1) if fills else None
+    gap = _at(coef, q if column.indicator else -1) if imputes else None
     return TextTerm(column.name, gap, column, tuple(map(_tuple, coef[:, :q].T)))
 
 
-def _gap(column: FilledEncoding, coef: Floats, fills: bool) -> Weights | None:
-    if not fills:
+def _gap(column: FilledEncoding, coef: Floats, imputes: bool) -> Weights | None:
+    if not imputes:
         return None
     return _tuple(column.fill * coef[:, 0] + (coef[:, 1] if column.indicator else 0.0))
 
 
 def _at(coef: Floats, place: int) -> Weights:
-    """Return the coefficients of a feature, zeros for none."""
+    """Return the coefficients of a feature, zeros if there is none."""
     return _tuple(coef[:, place] if place >= 0 else np.zeros(len(coef)))
 
 

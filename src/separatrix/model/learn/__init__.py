@@ -1,4 +1,4 @@
-"""What can be learned from a table: one learner a file, by name in `LEARNERS`, loaded when asked for."""
+"""Learners of predictors from tables, one per module; `LEARNERS` imports them by name when they are used."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from separatrix.model.learn.base import Learner
 
 
 class _Learners(Mapping[str, Learner]):
-    """Learners by name; a fit need not wait for those that it does not use."""
+    """Learners by name, imported on access."""
 
     def __init__(self, classes: Mapping[str, str]) -> None:
         self._classes = classes
@@ -25,7 +25,7 @@ class _Learners(Mapping[str, Learner]):
         return len(self._classes)
 
 
-# The class of each learner, in the file that has its name.
+# Module name to class name.
 LEARNERS: Mapping[str, Learner] = _Learners(
     {
         "logistic": "LogisticLearner",

@@ -1,4 +1,4 @@
-"""The learner seam: rows that were encoded, in; a predictor with its evidence and its inference, out."""
+"""The interface of learners: encoded rows in, a predictor with its certificate and inference out."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ Strength = float | Literal["auto", "cv"]
 
 @dataclass(frozen=True)
 class LearnOptions:
-    """What a user may ask of a learner; each takes what concerns it.
+    """The options of all learners; each uses those that concern it.
 
-    `strength` of the penalty: a number, "cv" (chosen by cross-validation) or "auto" (none where that has an answer).
-    `perceptron` None stands for its defaults, with the best weights kept.
+    `strength` of the penalty: a number, "cv" (chosen by cross-validation) or "auto" (none if the fit exists without).
+    `perceptron=None` stands for its defaults with `keep="best"`.
     """
 
     strength: Strength = "auto"
@@ -55,10 +55,10 @@ class LearnOptions:
 
 @dataclass(frozen=True, eq=False)
 class TrainingRows:
-    """A matrix (n, p), dense or CSR, or a `RowSource`, the names of its columns, and the target: classes, or numbers y.
+    """The design X (n, p), dense, CSR or a `RowSource`, its column names, and the target: classes, or numbers y.
 
-    `quantities` marks the columns that have a unit, which a penalty must not depend on. Of two classes the positive one
-    is in the place `positive`. `divided` returns the matrix with its columns divided, kept where the matrix is.
+    `quantities` marks the columns with a unit, which are standardised for a penalty. `positive` is the index of the
+    positive one of two classes. `divided` returns X with its columns divided by scales, stored as X is.
     """
 
     X: Any
@@ -71,27 +71,26 @@ class TrainingRows:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Rows and columns."""
+        """The numbers of rows and columns."""
         return int(self.X.shape[0]), int(self.X.shape[1])
 
     @cached_property
     def labels(self) -> tuple[Any, ...]:
-        """The classes in the order of the scores, of two the positive one last."""
-        assert self.classes is not None  # of numbers nobody asks
-        plain = self.classes.plain
-        return tuple(plain[::-1] if len(plain) == 2 and self.positive == 0 else plain)
+        """The classes in the order of the scores; of two the positive one is last."""
+        assert self.classes is not None  # a classification
+        return ordered_labels(self.classes, self.positive)
 
     def design(self, intercept: bool) -> Design:
-        """Return the rows as a design."""
+        """Return X as a design."""
         return make_design(self.X, intercept=intercept, names=list(self.names))
 
     def scaled(self, scales: Floats) -> TrainingRows:
-        """Return the rows with their columns divided; the matrix given stays as it is."""
+        """Return the rows with their columns divided by scales; X itself is not changed."""
         X = divide(self.X, scales) if self.divided is None else self.divided(scales)
         return replace(self, X=X, divided=None)
 
     def targets(self) -> NDArray[Any]:
-        """Return the target as a loss takes it: numbers, signs ±1 of two classes, or the places of more."""
+        """Return the target for a loss: numbers, ±1 for two classes, or codes for more."""
         if self.classes is None:
             return np.asarray(self.y, dtype=np.float64)
         return self.classes.signs(self.positive) if len(self.labels) == 2 else self.classes.codes
@@ -99,10 +98,10 @@ class TrainingRows:
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """A predictor: coef (K, p) and intercept (K,) in the units of the rows, and what is known of it.
+    """A predictor: coef (K, p) and intercept (K,) in the units of the rows, with its inference.
 
-    `table` is its inference. Without a `covariance` of the coefficients, `no_covariance` says why. `scales` are what
-    columns were divided by before the fit, which the certificate is about; None: nothing.
+    Without a `covariance` of the coefficients, `no_covariance` says why. `scales` divided the columns before the fit
+    (None: not scaled); the certificate is about the scaled columns.
     """
 
     result: FitResult
@@ -118,7 +117,7 @@ class Fitted:
 
 
 class Learner(ABC):
-    """A way to learn a linear predictor."""
+    """A learner of linear predictors."""
 
     name: ClassVar[str]
     title: ClassVar[str]
@@ -129,11 +128,17 @@ class Learner(ABC):
         """Fit the rows."""
 
 
-def one_row_each(coef: Floats, intercept: Any) -> tuple[Floats, Floats]:
-    """Return coefficients (K, p) and intercepts (K,), K = 1 of a single score."""
+def ordered_labels(classes: Classes, positive: int) -> tuple[Any, ...]:
+    """Return the classes in the order of the scores; of two the positive one is last."""
+    plain = classes.plain
+    return tuple(plain[::-1] if len(plain) == 2 and positive == 0 else plain)
+
+
+def as_matrix(coef: Floats, intercept: Any) -> tuple[Floats, Floats]:
+    """Return coefficients (K, p) and intercepts (K,), with K = 1 for a single score."""
     return np.atleast_2d(coef), np.atleast_1d(np.asarray(intercept, dtype=np.float64))
 
 
 def with_intercept(matrix: Floats) -> Floats:
-    """Return a covariance with a row and a column of 0 for an intercept that is always 0."""
+    """Return a covariance with a zero row and column for an intercept fixed at 0."""
     return np.pad(matrix, ((1, 0), (1, 0)))

@@ -1,4 +1,4 @@
-"""Gaussian classes of shared variances, of a table: the generative twin of logistic regression."""
+"""Gaussian generative classifier with variances shared by the classes, the counterpart of logistic regression."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from separatrix.errors import OptionError
 from separatrix.families.generative import fit_generative
 from separatrix.fit.run import Watch
 from separatrix.model.decision_rule import DecisionRule
-from separatrix.model.learn.base import Fitted, Learner, LearnOptions, TrainingRows, one_row_each
+from separatrix.model.learn.base import Fitted, Learner, LearnOptions, TrainingRows, as_matrix
 
 
 class GenerativeLearner(Learner):
@@ -18,12 +18,11 @@ class GenerativeLearner(Learner):
     title: ClassVar[str] = "Gaussian generative classifier"
 
     def learn(self, rows: TrainingRows, options: LearnOptions, watch: Watch | None = None) -> Fitted:  # noqa: ARG002
-        """Fit the rows; the intercept is always there."""
-        assert rows.classes is not None  # a classifier's rows
+        assert rows.classes is not None  # a classification
         if not options.intercept:
             raise OptionError("a generative classifier always has an intercept, which its priors and means decide")
         result = fit_generative(rows.design(intercept=True), rows.classes)
-        coef, intercept = one_row_each(result.coef, result.intercept)
+        coef, intercept = as_matrix(result.coef, result.intercept)
         if len(rows.labels) == 2 and rows.positive == 0:
             coef, intercept = -coef, -intercept
         return Fitted(

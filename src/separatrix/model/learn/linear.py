@@ -1,4 +1,4 @@
-"""Linear regression of a table: least squares with inference, or a penalty where asked for or needed."""
+"""Linear regression: least squares with inference, or with a penalty if requested or needed."""
 
 from __future__ import annotations
 
@@ -17,8 +17,14 @@ from separatrix.inference.prediction import Covariance
 from separatrix.inference.table import refused_table
 from separatrix.losses.squared import Squared
 from separatrix.model.decision_rule import DecisionRule
-from separatrix.model.learn.base import Fitted, Learner, LearnOptions, TrainingRows, one_row_each, with_intercept
-from separatrix.model.learn.penalty import choose_strength, divided, is_plain, penalised, refusal
+from separatrix.model.learn.base import Fitted, Learner, LearnOptions, TrainingRows, as_matrix, with_intercept
+from separatrix.model.learn.penalty import (
+    choose_strength,
+    may_be_unpenalised,
+    no_inference_reason,
+    scale_quantities,
+    scaling_note,
+)
 from separatrix.model.record import Task
 from separatrix.problem import Problem
 
@@ -31,10 +37,10 @@ class LinearLearner(Learner):
     tasks: ClassVar[tuple[Task, ...]] = ("regression",)
 
     def learn(self, rows: TrainingRows, options: LearnOptions, watch: Watch | None = None) -> Fitted:
-        """Fit the rows: at strength "auto" by least squares if there are more rows than columns."""
+        """Fit the rows; strength "auto" means least squares if there are more rows than columns."""
         n, p = rows.shape
         design = rows.design(options.intercept)
-        if not is_plain(options):
+        if not may_be_unpenalised(options):
             return _penalised(rows, options, watch, "")
         if options.strength == "auto" and (n <= p + 1 or not can_solve_directly(design)):
             return _penalised(rows, options, watch, f"{counted(n, 'row')} cannot tell {counted(p, 'column')} apart")
@@ -43,40 +49,42 @@ class LinearLearner(Learner):
         fit = fit_least_squares(problem)
         result = least_squares_result(problem, fit, time.perf_counter() - began)
         facts = linear_facts(problem, fit, "precision")
-        found = classical_covariance(fit, facts)
-        whole = found.matrix if options.intercept else with_intercept(found.matrix)
-        unclear = found.objection or ("" if fit.estimable.all() else "some coefficients cannot be told from the data")
-        variance = fit.rss / found.degrees_of_freedom if found.degrees_of_freedom > 0.0 else None
+        covariance = classical_covariance(fit, facts)
+        matrix = covariance.matrix if options.intercept else with_intercept(covariance.matrix)
+        objection = covariance.objection or (
+            "" if fit.estimable.all() else "some coefficients cannot be told from the data"
+        )
+        variance = fit.rss / covariance.degrees_of_freedom if covariance.degrees_of_freedom > 0.0 else None
         return Fitted(
             result,
-            *one_row_each(result.coef, result.intercept),
+            *as_matrix(result.coef, result.intercept),
             DecisionRule(),
             {"strength": 0.0, "l1_ratio": 0.0, "intercept": options.intercept},
             linear_table(problem, fit),
-            None if unclear else Covariance(whole, found.degrees_of_freedom, variance),
-            unclear,
+            None if objection else Covariance(matrix, covariance.degrees_of_freedom, variance),
+            objection,
             sentences=("no penalty: least squares, to the last digit",),
         )
 
 
 def _penalised(rows: TrainingRows, options: LearnOptions, watch: Watch | None, reason: str) -> Fitted:
-    scaled, scales = penalised(rows, options.intercept)
+    scaled, scales = scale_quantities(rows, options.intercept)
     problem = Problem(scaled.design(options.intercept), rows.targets(), Squared())
-    (problem,), strength, words = choose_strength([problem], options, None)
+    (problem,), strength, strength_note = choose_strength([problem], options, None)
     result = linear_result(problem, fit_convex(problem, options.convex, watch=watch), options.convex)
-    coef, intercept = one_row_each(result.coef / scales, result.intercept)
-    why = refusal(options, strength, reason)
-    whole = np.concatenate([intercept, coef[0]]) if options.intercept else coef[0]
-    kept = f"a penalty is used: {reason}" if reason else "a penalty is used, as asked for"
+    coef, intercept = as_matrix(result.coef / scales, result.intercept)
+    no_inference = no_inference_reason(options, strength, reason)
+    coefficients = np.concatenate([intercept, coef[0]]) if options.intercept else coef[0]
+    penalty_note = f"a penalty is used: {reason}" if reason else "a penalty is used, as asked for"
     return Fitted(
         result,
         coef,
         intercept,
         DecisionRule(),
         {"strength": strength, "l1_ratio": options.l1_ratio, "intercept": options.intercept},
-        refused_table("linear", problem.design.names, [(None, whole)], float(rows.shape[0]), why),
+        refused_table("linear", problem.design.names, [(None, coefficients)], float(rows.shape[0]), no_inference),
         None,
-        why,
+        no_inference,
         None if (scales == 1.0).all() else scales,
-        (kept, words, *divided(scales)),
+        (penalty_note, strength_note, *scaling_note(scales)),
     )

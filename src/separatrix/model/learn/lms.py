@@ -1,4 +1,4 @@
-"""Least mean squares of a table (Widrow and Hoff): of classes, on targets ±1; its limit is least squares."""
+"""Least mean squares (Widrow and Hoff), for numbers or for classes as targets ±1; it converges to least squares."""
 
 from __future__ import annotations
 
@@ -8,23 +8,22 @@ from separatrix.families.base import binary_targets, join_results
 from separatrix.families.lms import LMSOptions, fit_lms
 from separatrix.fit.run import Watch
 from separatrix.model.decision_rule import DecisionRule
-from separatrix.model.learn.base import Fitted, Learner, LearnOptions, TrainingRows, one_row_each
-from separatrix.model.learn.penalty import divided, penalised
+from separatrix.model.learn.base import Fitted, Learner, LearnOptions, TrainingRows, as_matrix
+from separatrix.model.learn.penalty import scale_quantities, scaling_note
 from separatrix.model.record import Task
 
-OPTIONS = LMSOptions(max_passes=1000)  # its steps tend to least squares, which `linear` finds at once
+OPTIONS = LMSOptions(max_passes=1000)  # `linear` finds the limit directly
 
 
 class LMSLearner(Learner):
-    """The batch rule, in columns divided by their spreads, so that one rate suits all."""
+    """The batch rule, on standardised columns, so that one rate suits all."""
 
     name: ClassVar[str] = "lms"
     title: ClassVar[str] = "Least mean squares"
     tasks: ClassVar[tuple[Task, ...]] = ("classification", "regression")
 
     def learn(self, rows: TrainingRows, options: LearnOptions, watch: Watch | None = None) -> Fitted:
-        """Fit the rows."""
-        scaled, scales = penalised(rows, options.intercept)
+        scaled, scales = scale_quantities(rows, options.intercept)
         design = scaled.design(options.intercept)
         if rows.classes is None:
             result = fit_lms(design, rows.targets(), OPTIONS, watch=watch)
@@ -34,7 +33,7 @@ class LMSLearner(Learner):
                 for signs, labels in binary_targets(rows.classes, rows.positive)
             ]
             result = join_results(fits, rows.classes.plain)
-        coef, intercept = one_row_each(result.coef, result.intercept)
+        coef, intercept = as_matrix(result.coef, result.intercept)
         return Fitted(
             result,
             coef / scales,
@@ -43,5 +42,5 @@ class LMSLearner(Learner):
             {"intercept": options.intercept},
             no_covariance="the steps of LMS come with no errors; use linear or logistic for those",
             scales=None if (scales == 1.0).all() else scales,
-            sentences=divided(scales),
+            sentences=scaling_note(scales),
         )

@@ -1,7 +1,7 @@
-"""Penalised fits of a table: columns that have a unit divided by their spread first, so that no unit counts more.
+"""Penalised fits: columns with a unit are divided by their standard deviation first, so that no unit matters.
 
-Coefficients are returned in the units of the rows; the certificate is about the columns as they were divided. The
-strength, where none is asked for, is 1/n: as much as the prior knowledge of one row of the n.
+Coefficients are returned in the units of the rows; the certificate is about the scaled columns. The default strength
+is 1/n, as much prior information as one of the n rows.
 """
 
 from __future__ import annotations
@@ -20,15 +20,16 @@ from separatrix.inference import eligibility
 from separatrix.model.learn.base import LearnOptions, TrainingRows
 from separatrix.penalties import make_penalty
 from separatrix.problem import Problem
+from separatrix.selection.cross_validation import assign_folds, cross_validate
 
-STRENGTHS = 30  # tried where cross-validation chooses
+STRENGTHS = 30  # candidates of a cross-validation
 
 
 def spreads(design: Design, quantities: Bools) -> Floats:
-    """Return the standard deviation of each stored column that is a quantity, 1 for others, in one pass."""
+    """Return the standard deviation of each stored column that is a quantity, and 1 for the others, in one pass."""
     sums, squares = design.fold(_sums, combine=add_each)
     n = design.shape[0]
-    with np.errstate(over="ignore", invalid="ignore"):  # numbers so large are refused by name later on
+    with np.errstate(over="ignore", invalid="ignore"):  # overflowing columns are rejected by name later
         variances = np.maximum(squares / n - (sums / n) ** 2, 0.0)[int(design.virtual) :]
     deviations = np.sqrt(variances)
     return np.where(quantities & (deviations > 0.0), deviations, 1.0)
@@ -39,8 +40,8 @@ def _sums(block: Block) -> tuple[Floats, Floats]:
     return block.rmatvec(ones), block.column_squares(ones)
 
 
-def penalised(rows: TrainingRows, intercept: bool) -> tuple[TrainingRows, Floats]:
-    """Return the rows with their quantities divided by their spreads, and these; the matrix given stays as it is."""
+def scale_quantities(rows: TrainingRows, intercept: bool) -> tuple[TrainingRows, Floats]:
+    """Return the rows with quantities divided by their standard deviations, and all scales."""
     scales = spreads(rows.design(intercept), rows.quantities)
     if (scales == 1.0).all():
         return rows, scales
@@ -48,36 +49,35 @@ def penalised(rows: TrainingRows, intercept: bool) -> tuple[TrainingRows, Floats
 
 
 def choose_strength(problems: Sequence[Problem], options: LearnOptions, codes: Any) -> tuple[list[Problem], float, str]:
-    """Return the problems with their penalty, its strength, and a sentence about where that came from."""
+    """Return the problems with their penalty, its strength, and a sentence about how it was chosen."""
     n = problems[0].design.shape[0]
     if options.strength == "cv":
-        from separatrix.selection.cross_validation import assign_folds, cross_validate  # noqa: PLC0415  # few fits need it
-
         if n < options.folds:
-            told = f"strength='cv' takes {options.folds} folds, and there are {counted(n, 'row')}"
-            raise OptionError(f"{told}; give a number, as 0.1")
+            message = f"strength='cv' takes {options.folds} folds, and there are {counted(n, 'row')}"
+            raise OptionError(f"{message}; give a number, as 0.1")
         folds = assign_folds(n, options.folds, options.seed, codes)
-        found = cross_validate(problems, options.l1_ratio, folds, strengths=STRENGTHS, options=options.convex)
-        strength = found.strength
-        words = (
+        strength = cross_validate(
+            problems, options.l1_ratio, folds, strengths=STRENGTHS, options=options.convex
+        ).strength
+        note = (
             f"the strength {strength:.3g} was chosen by cross-validation in {options.folds} folds: the largest as good"
             " as the best, to a standard error"
         )
     elif options.strength == "auto":
-        strength, words = 1.0 / n, f"the strength is 1/n = {1.0 / n:.3g}, as no other was asked for"
+        strength, note = 1.0 / n, f"the strength is 1/n = {1.0 / n:.3g}, as no other was asked for"
     else:
-        strength, words = float(options.strength), f"the strength {options.strength:g} was asked for"
+        strength, note = float(options.strength), f"the strength {options.strength:g} was asked for"
     penalty = make_penalty(strength, options.l1_ratio)
-    return [replace(problem, penalty=penalty) for problem in problems], strength, words
+    return [replace(problem, penalty=penalty) for problem in problems], strength, note
 
 
-def is_plain(options: LearnOptions) -> bool:
-    """Tell whether no penalty is asked for, or none if that has an answer."""
+def may_be_unpenalised(options: LearnOptions) -> bool:
+    """Return whether the fit is to have no penalty, or none if it exists without."""
     return options.strength == "auto" or (not isinstance(options.strength, str) and math.isclose(options.strength, 0.0))
 
 
-def refusal(options: LearnOptions, strength: float, reason: str) -> str:
-    """Return why nothing may be inferred from a fit that has a penalty, with the reason for one that was not asked."""
+def no_inference_reason(options: LearnOptions, strength: float, reason: str) -> str:
+    """Return why a penalised fit has no inference, with the reason for a penalty that was not requested."""
     if reason:
         needed = reason.partition(";")[0]
         return (
@@ -89,8 +89,8 @@ def refusal(options: LearnOptions, strength: float, reason: str) -> str:
     return eligibility.penalised(strength)
 
 
-def divided(scales: Floats) -> tuple[str, ...]:
-    """Return a sentence about the columns that were divided, if any."""
+def scaling_note(scales: Floats) -> tuple[str, ...]:
+    """Return a sentence about the scaled columns, if any."""
     count = int((scales != 1.0).sum())
     were = "was" if count == 1 else "were"
     return (f"for the penalty {counted(count, 'column')} with a unit {were} divided by the spread",) if count else ()

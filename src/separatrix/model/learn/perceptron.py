@@ -1,4 +1,4 @@
-"""The perceptron of a table; of several classes each against the rest."""
+"""The perceptron; one against the rest for several classes."""
 
 from __future__ import annotations
 
@@ -10,32 +10,31 @@ from separatrix.families.base import binary_targets, join_results
 from separatrix.families.perceptron import PerceptronOptions, fit_perceptron
 from separatrix.fit.run import Watch
 from separatrix.model.decision_rule import DecisionRule, Side
-from separatrix.model.learn.base import Fitted, Learner, LearnOptions, TrainingRows, one_row_each
+from separatrix.model.learn.base import Fitted, Learner, LearnOptions, TrainingRows, as_matrix
 
 
 class PerceptronLearner(Learner):
-    """The mistake-driven rule of the notes, with its bound."""
+    """The mistake-driven rule, with its mistake bound."""
 
     name: ClassVar[str] = "perceptron"
     title: ClassVar[str] = "Perceptron"
 
     def learn(self, rows: TrainingRows, options: LearnOptions, watch: Watch | None = None) -> Fitted:
-        """Fit the rows."""
-        assert rows.classes is not None  # a classifier's rows
-        asked = options.perceptron or PerceptronOptions(keep="best")
-        if asked.keep == "vote":
+        assert rows.classes is not None  # a classification
+        perceptron = options.perceptron or PerceptronOptions(keep="best")
+        if perceptron.keep == "vote":
             raise OptionError("keep='vote' is a vote of many predictors, no single one; use 'average' or 'best'")
         design = rows.design(options.intercept)
         fits = [
-            fit_perceptron(design, signs, asked, labels=labels, watch=watch)
+            fit_perceptron(design, signs, perceptron, labels=labels, watch=watch)
             for signs, labels in binary_targets(rows.classes, rows.positive)
         ]
         result = join_results([fit.result for fit in fits], rows.classes.plain)
-        tie: Side = "negative" if asked.tie == "negative" else "positive"
-        settings = {name: value for name, value in asdict(asked).items() if isinstance(value, str | int | float)}
+        tie: Side = "negative" if perceptron.tie == "negative" else "positive"
+        settings = {name: value for name, value in asdict(perceptron).items() if isinstance(value, str | int | float)}
         return Fitted(
             result,
-            *one_row_each(result.coef, result.intercept),
+            *as_matrix(result.coef, result.intercept),
             DecisionRule(tie=tie),
             {**settings, "intercept": options.intercept},
             no_covariance="a perceptron has no likelihood, so nothing is inferred from it",

@@ -1,4 +1,4 @@
-"""A linear support vector machine of a table; of several classes each against the rest."""
+"""The linear support vector machine; one against the rest for several classes."""
 
 from __future__ import annotations
 
@@ -10,31 +10,30 @@ from separatrix.families.svm import fit_svm
 from separatrix.fit.run import Watch
 from separatrix.losses.margin import Hinge
 from separatrix.model.decision_rule import DecisionRule
-from separatrix.model.learn.base import Fitted, Learner, LearnOptions, TrainingRows, one_row_each
-from separatrix.model.learn.penalty import choose_strength, divided, penalised
+from separatrix.model.learn.base import Fitted, Learner, LearnOptions, TrainingRows, as_matrix
+from separatrix.model.learn.penalty import choose_strength, scale_quantities, scaling_note
 from separatrix.problem import Problem
 
 
 class SVMLearner(Learner):
-    """The soft margin, by the hinge loss and a squared penalty."""
+    """The soft margin: hinge loss and L2 penalty."""
 
     name: ClassVar[str] = "svm"
     title: ClassVar[str] = "Support vector machine"
 
     def learn(self, rows: TrainingRows, options: LearnOptions, watch: Watch | None = None) -> Fitted:
-        """Fit the rows."""
-        assert rows.classes is not None  # a classifier's rows
-        scaled, scales = penalised(rows, options.intercept)
+        assert rows.classes is not None  # a classification
+        scaled, scales = scale_quantities(rows, options.intercept)
         design, targets = scaled.design(options.intercept), binary_targets(rows.classes, rows.positive)
         problems = [Problem(design, signs, Hinge()) for signs, _ in targets]
-        asked = replace(options, l1_ratio=0.0)
-        problems, strength, words = choose_strength(problems, asked, rows.classes.codes)
+        ridge = replace(options, l1_ratio=0.0)
+        problems, strength, strength_note = choose_strength(problems, ridge, rows.classes.codes)
         fits = [
             fit_svm(problem, options.convex, labels=target.labels, watch=watch)
             for problem, target in zip(problems, targets, strict=True)
         ]
         result = join_results(fits, rows.classes.plain)
-        coef, intercept = one_row_each(result.coef, result.intercept)
+        coef, intercept = as_matrix(result.coef, result.intercept)
         return Fitted(
             result,
             coef / scales,
@@ -43,5 +42,5 @@ class SVMLearner(Learner):
             {"strength": strength, "loss": "hinge", "intercept": options.intercept},
             no_covariance="a support vector machine has no likelihood, so nothing is inferred from it",
             scales=None if (scales == 1.0).all() else scales,
-            sentences=(words, *divided(scales)),
+            sentences=(strength_note, *scaling_note(scales)),
         )
