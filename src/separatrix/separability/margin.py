@@ -1,13 +1,11 @@
-"""The hard margin as a fit: the widest margin found, certified from both sides; rows that overlap refused with proof.
+"""The hard margin as a fit, and the perceptron's mistake bound (R/γ)², which rests on the same margin γ.
 
-The weights are those of least norm with all yᵢ(w·xᵢ + b) ≥ 1, so that ‖w‖ = B = 1/γ. Cost: a few passes; where the
-hull comes so near to 0 that no margin shows, the separability of the rows is settled first.
+Wolfe's nearest-point algorithm bounds the widest margin from below by a separator and from above by a point of the
+hull. The fit returns the weights of least norm with all yᵢ(w·xᵢ + b) ≥ 1, so that ‖w‖ = 1/γ, certified from both sides.
+Rows that overlap are refused with a proof. If the hull comes so near to 0 that no margin shows, separability is decided
+first. The mistake bound has the radius R, the best margin found, and `exact` if both bounds agree.
 
-The mistake bound of data: radius, widest margin known, and (R/γ)².
-
-The margin comes from Wolfe's nearest-point walk, which closes in on the widest margin from below (a separator) and
-above (a point of the hull): a few passes more than there are rows that pin the separator. `exact` says whether the
-two have met.
+Cost: a few passes more than there are support vectors.
 """
 
 from __future__ import annotations
@@ -32,12 +30,15 @@ from separatrix.problem import Problem
 from separatrix.separability.existence import float_separator, judge_signs, overlap_error
 from separatrix.solvers.max_margin import MaxMargin
 
-NO_MARGIN = 1e-9  # of the radius: a hull this near to 0 has no margin that floats can be trusted to show
+NO_MARGIN = 1e-9  # relative to the radius: a hull this near to 0 has no margin that floats show reliably
+RELATIVE_GAP = 1e-10  # between the two bounds of an exact margin
+ROUNDING = 64 * float(np.finfo(np.float64).eps)  # relative to the radius: a hull this near to 0 may contain 0
+MAX_STEPS = 10_000
 
 
 @dataclass(frozen=True)
 class MarginOptions:
-    """The relative gap between the two bounds on the margin to reach, and the passes over the rows to make at most."""
+    """The relative gap to reach between the two bounds on the margin, and the largest number of passes."""
 
     tol: float = 1e-10
     max_passes: int = 1000
@@ -51,7 +52,7 @@ def fit_max_margin(
     labels: tuple[Any, Any] = (-1, 1),
     watch: Watch | None = None,
 ) -> FitResult:
-    """Fit the halfspace of widest margin; rows that none separates raise an OverlapError with the proof."""
+    """Fit the halfspace of widest margin; rows that overlap raise an OverlapError with the proof."""
     row_radius(design)
     problem, centre = Problem(design, signs, PerceptronLoss()).centred()
     solver = MaxMargin(paired=design.virtual)
@@ -62,17 +63,17 @@ def fit_max_margin(
         result = _certified(design, signs, walk, centre, labels, options)
         if result is not None:
             return result
-    found = judge_signs(design, signs, labels)
-    separator = float_separator(design, signs, found)
+    certificate = judge_signs(design, signs, labels)
+    separator = float_separator(design, signs, certificate)
     if separator is None:
-        raise overlap_error(labels, found)
+        raise overlap_error(labels, certificate)
     walk = run(problem, solver, _rules(options), watch=watch)
     result = _certified(design, signs, walk, centre, labels, options)
     if result is None:
         walk = replace(walk, status=Status.STALLED)
         result = margin_result(design, signs, separator, walk, labels, options)
     if result is None:
-        raise overlap_error(labels, found)
+        raise overlap_error(labels, certificate)
     return result
 
 
@@ -87,7 +88,7 @@ def _rules(options: MarginOptions) -> tuple[Rule, ...]:
 def _certified(
     design: Design, signs: Floats, walk: Run, centre: Floats, labels: tuple[Any, Any], options: MarginOptions
 ) -> FitResult | None:
-    """Return the result of a walk in the user's units, or None if its weights do not separate the rows exactly."""
+    """Return the result of a run in the user's units; None if its weights do not separate the rows exactly."""
     coef = walk.coef.copy()
     if len(centre):
         coef[0] -= centre @ coef[1:]
@@ -134,7 +135,7 @@ def margin_result(
 
 
 def _status(reached: Status, certificate: MarginCertificate) -> Status:
-    """Return how a fit ended: optimal only if what is certified is."""
+    """Return the final status: optimal only if the certificate is."""
     if certificate.verdict == "widest margin":
         return Status.OPTIMAL
     return Status.STALLED if reached is Status.OPTIMAL else reached
@@ -154,17 +155,12 @@ def _message(status: Status, certificate: MarginCertificate, walk: Run, options:
     )
 
 
-RELATIVE_GAP = 1e-10  # of the two sides of the margin, to call it exact
-ROUNDING = 64 * float(np.finfo(np.float64).eps)  # of the radius: a hull this near to 0 cannot be told from one with 0
-MAX_STEPS = 10_000
-
-
 @dataclass(frozen=True)
 class MistakeBound:
-    """How many mistakes a perceptron can make on some data: `bound` = (radius / margin)².
+    """The largest number of mistakes a perceptron can make on some data: `bound` = (radius / margin)².
 
-    `margin` is that of `separator`, and no separator has more than `margin_ceiling`; `exact` if the two agree. Without
-    a separator, margin and bound are None, and `exact` if the ceiling is 0 but for rounding.
+    `margin` is that of `separator`, and no separator has a margin above `margin_ceiling`; `exact` if the two agree.
+    Without a separator, margin and bound are None, and `exact` if the ceiling is 0 up to rounding.
     """
 
     radius: float
@@ -176,15 +172,15 @@ class MistakeBound:
 
     def __str__(self) -> str:
         if self.margin is None:
-            found = "with a margin" if self.exact else f"found (none has a margin above {self.margin_ceiling:.3g})"
-            return f"radius {self.radius:.6g}, no separator {found}: no bound"
+            kind = "with a margin" if self.exact else f"found (none has a margin above {self.margin_ceiling:.3g})"
+            return f"radius {self.radius:.6g}, no separator {kind}: no bound"
         kind = "the widest margin" if self.exact else "a lower bound on the widest margin"
         return f"radius {self.radius:.6g}, margin {self.margin:.6g} ({kind}), at most {self.bound:.6g} mistakes"
 
 
 @dataclass(frozen=True)
 class Separator:
-    """The best separator found: its weights, its margin, and the ceiling on every margin."""
+    """The best separator found: its weights, its margin, and the ceiling on all margins."""
 
     weights: Floats | None
     margin: float
@@ -200,7 +196,7 @@ class Separator:
 def find_separator(
     design: Design, y: NDArray[Any], radius: float, *, max_steps: int = MAX_STEPS, watch: Watch | None = None
 ) -> Separator:
-    """Walk towards the widest margin through the origin; the separator returned is checked with exact signs."""
+    """Search the widest margin through the origin; the returned separator is checked with exact signs."""
     problem = Problem(design, y, PerceptronLoss())
     rules = (
         AtMost("upper", NO_MARGIN * radius, Status.INFEASIBLE),
@@ -225,8 +221,8 @@ def mistake_bound(
     ----------
     X : array or sparse matrix (n, p)
     y : labels of two classes (n,)
-    fit_intercept : with a column of ones before the others, which counts in R and γ as any column does
-    separator : weights (p,) or, with the intercept first, (p + 1,), to be measured instead of the widest margin
+    fit_intercept : whether to prepend a column of ones, which counts in R and γ like any other column
+    separator : weights (p,) or, with the intercept first, (p + 1,), whose margin is used instead of the widest one
     watch : called with the facts of each step of the search for the widest margin
 
     Examples
@@ -259,8 +255,8 @@ def _measured(design: Design, signs: Floats, radius: float, weights: Floats) -> 
     return Separator(weights / norm if least > 0.0 else None, least / norm, radius, Status.STALLED)
 
 
-def _bound(radius: float, found: Separator) -> MistakeBound:
-    if found.weights is None:
-        return MistakeBound(radius, None, None, None, found.ceiling, exact=found.ceiling <= ROUNDING * radius)
-    bound = (radius / found.margin) ** 2
-    return MistakeBound(radius, found.margin, bound, found.weights, found.ceiling, found.exact)
+def _bound(radius: float, separator: Separator) -> MistakeBound:
+    margin, ceiling = separator.margin, separator.ceiling
+    if separator.weights is None:
+        return MistakeBound(radius, None, None, None, ceiling, exact=ceiling <= ROUNDING * radius)
+    return MistakeBound(radius, margin, (radius / margin) ** 2, separator.weights, ceiling, separator.exact)
