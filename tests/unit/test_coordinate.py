@@ -295,7 +295,7 @@ def test_screened_columns_are_0_at_the_optimum_and_read_no_more() -> None:
     walk = working_set.WorkingSetDescent(
         problem, memory.store(problem), problem.zero_coef(), memory.column_norms(problem), memory.gram(problem)
     )
-    steps = list(islice(walk.steps(), 8))
+    steps = list(islice(walk.descend(), 8))
     assert steps[-1].facts["excess"] <= 1e-8
     assert 0 < walk.alive.sum() < 0.5 * len(walk.alive)
     assert np.abs(steps[-1].coef[~walk.alive]).max() == 0.0

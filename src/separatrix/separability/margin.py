@@ -58,20 +58,20 @@ def fit_max_margin(
     solver = MaxMargin(paired=design.virtual)
     radius = row_radius(problem.design)
     vanishing = AtMost("upper", NO_MARGIN * radius, Status.INFEASIBLE)
-    walk = run(problem, solver, (vanishing, *_rules(options)), watch=watch)
-    if walk.status is not Status.INFEASIBLE:
-        result = _certified(design, signs, walk, centre, labels, options)
+    finished = run(problem, solver, (vanishing, *_rules(options)), watch=watch)
+    if finished.status is not Status.INFEASIBLE:
+        result = _certified(design, signs, finished, centre, labels, options)
         if result is not None:
             return result
     certificate = judge_signs(design, signs, labels)
     separator = float_separator(design, signs, certificate)
     if separator is None:
         raise overlap_error(labels, certificate)
-    walk = run(problem, solver, _rules(options), watch=watch)
-    result = _certified(design, signs, walk, centre, labels, options)
+    finished = run(problem, solver, _rules(options), watch=watch)
+    result = _certified(design, signs, finished, centre, labels, options)
     if result is None:
-        walk = replace(walk, status=Status.STALLED)
-        result = margin_result(design, signs, separator, walk, labels, options)
+        finished = replace(finished, status=Status.STALLED)
+        result = margin_result(design, signs, separator, finished, labels, options)
     if result is None:
         raise overlap_error(labels, certificate)
     return result
@@ -86,23 +86,23 @@ def _rules(options: MarginOptions) -> tuple[Rule, ...]:
 
 
 def _certified(
-    design: Design, signs: Floats, walk: Run, centre: Floats, labels: tuple[Any, Any], options: MarginOptions
+    design: Design, signs: Floats, finished: Run, centre: Floats, labels: tuple[Any, Any], options: MarginOptions
 ) -> FitResult | None:
-    """Return the result of a run in the user's units; None if its weights do not separate the rows exactly."""
-    coef = walk.coef.copy()
+    """Return the result of a finished run in the user's units; None if its weights do not separate the rows exactly."""
+    coef = finished.coef.copy()
     if len(centre):
         coef[0] -= centre @ coef[1:]
     least = float((signs * design.matvec(coef)).min())
-    return margin_result(design, signs, coef / least, walk, labels, options) if least > 0.0 else None
+    return margin_result(design, signs, coef / least, finished, labels, options) if least > 0.0 else None
 
 
 def margin_result(
-    design: Design, signs: Floats, coef: Floats, walk: Run, labels: tuple[Any, Any], options: MarginOptions
+    design: Design, signs: Floats, coef: Floats, finished: Run, labels: tuple[Any, Any], options: MarginOptions
 ) -> FitResult | None:
     """Return weights and multipliers as a certified result; None if the weights do not separate the rows exactly."""
-    assert walk.dual is not None
-    rows = np.flatnonzero(walk.dual)
-    lower, upper = margin_bounds(design, signs, coef, rows, walk.dual[rows])
+    assert finished.dual is not None
+    rows = np.flatnonzero(finished.dual)
+    lower, upper = margin_bounds(design, signs, coef, rows, finished.dual[rows])
     if not (lower > 0.0 and np.isfinite(coef).all()):
         return None
     certificate = MarginCertificate(
@@ -110,24 +110,24 @@ def margin_result(
         lower=lower,
         upper=upper,
         rows=rows,
-        multipliers=walk.dual[rows],
+        multipliers=finished.dual[rows],
         fit_intercept=design.virtual,
         labels=labels,
         n_rows=design.shape[0],
         tolerance=options.tol,
     )
-    status = _status(walk.status, certificate)
+    status = _status(finished.status, certificate)
     virtual = int(design.virtual)
     return FitResult(
         coef=coef[virtual:],
         intercept=np.asarray(coef[0] if virtual else 0.0),
         status=status,
-        message=_message(status, certificate, walk, options),
+        message=_message(status, certificate, finished, options),
         objective=float(np.linalg.norm(coef[virtual:])),
-        passes=walk.passes,
-        seconds=walk.seconds,
+        passes=finished.passes,
+        seconds=finished.seconds,
         certificate=certificate,
-        trace=Trace(walk.steps),
+        trace=Trace(finished.steps),
         facts={"gap": certificate.gap, "relative_gap": certificate.relative_gap, "margin": lower, "wrong": 0}
         | {"support": len(rows), "rows": design.shape[0]},
         provenance={"names": list(design.names), "tol": options.tol, "max_passes": options.max_passes},
@@ -141,8 +141,8 @@ def _status(reached: Status, certificate: MarginCertificate) -> Status:
     return Status.STALLED if reached is Status.OPTIMAL else reached
 
 
-def _message(status: Status, certificate: MarginCertificate, walk: Run, options: MarginOptions) -> str:
-    passes = counted(round(walk.passes), "pass")
+def _message(status: Status, certificate: MarginCertificate, finished: Run, options: MarginOptions) -> str:
+    passes = counted(round(finished.passes), "pass")
     margin = f"margin {certificate.lower:.6g}"
     if status is Status.OPTIMAL:
         return f"optimal: {margin}, the widest there is (relative gap {certificate.relative_gap:.2g}), after {passes}"
@@ -204,12 +204,12 @@ def find_separator(
         AtLeast("stalled", 1, Status.STALLED),
         AtLeast("steps", max_steps, Status.MAX_PASSES),
     )
-    walk = run(problem, MaxMargin(), rules, watch=watch)
-    least, _ = least_margin(design, y, walk.coef)
+    finished = run(problem, MaxMargin(), rules, watch=watch)
+    least, _ = least_margin(design, y, finished.coef)
     if least <= 0.0:
-        return Separator(None, 0.0, walk.facts["upper"], walk.status)
-    weights = walk.coef / np.linalg.norm(walk.coef)
-    return Separator(weights, least / float(np.linalg.norm(walk.coef)), walk.facts["upper"], walk.status)
+        return Separator(None, 0.0, finished.facts["upper"], finished.status)
+    weights = finished.coef / np.linalg.norm(finished.coef)
+    return Separator(weights, least / float(np.linalg.norm(finished.coef)), finished.facts["upper"], finished.status)
 
 
 def mistake_bound(

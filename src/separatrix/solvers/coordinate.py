@@ -186,4 +186,4 @@ class Coordinate:
         if has_constant_curvature(problem.loss) and len(coef) <= COVARIANCE_COLUMNS:
             coef = yield from covariance_steps(problem, memory.covariances(problem), coef)
         store, norms, gram = memory.store(problem), memory.column_norms(problem), memory.gram(problem)
-        yield from WorkingSetDescent(problem, store, coef, norms, gram).steps()
+        yield from WorkingSetDescent(problem, store, coef, norms, gram).descend()

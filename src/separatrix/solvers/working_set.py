@@ -279,7 +279,7 @@ class WorkingSetDescent:
         eta = store.take(used).times(start[used]) if len(used) else np.zeros((len(problem.y), *start.shape[1:]))
         self.iterate = expand_at(problem, self.share, start, eta)
 
-    def steps(self) -> Iterator[Step]:
+    def descend(self) -> Iterator[Step]:
         """Yield one step per working set."""
         progress, chosen, before = WorkingSetProgress(), np.zeros(0, dtype=np.intp), math.inf
         while True:
