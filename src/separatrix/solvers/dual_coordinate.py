@@ -58,6 +58,7 @@ from separatrix.losses.base import Loss
 from separatrix.losses.margin import Hinge, Logistic, SquaredHinge
 from separatrix.problem import Problem
 from separatrix.solvers.base import Needs, Step
+from separatrix.solvers.iterate import row_shares
 from separatrix.solvers.visits import by_blocks
 
 TAU = 3.0  # relative to strength / mean ‖x‖²
@@ -106,8 +107,7 @@ class Multipliers:
         self.gate = WorkGate(("dual", self.rows.values.dtype.str, self.rows.columns.dtype.str))
         self.row_entries = int(self.rows.values.size) // self.n + 1
         self.row_work = 2 * self.row_entries + FIXED_WORK
-        shares = np.ones(self.n) if problem.weights is None else problem.weights
-        self.shares = shares / problem.total_weight
+        self.shares = row_shares(problem)
         squares = self._row_squares()
         strength, spread = problem.penalty.quadratic, float(self.shares @ squares)
         self.tau = min(TAU * strength / spread, LARGEST_TAU) if spread > 0.0 else LARGEST_TAU

@@ -30,6 +30,7 @@ from separatrix.design.build import row_radius
 from separatrix.numerics import semidefinite_solver
 from separatrix.problem import Problem
 from separatrix.solvers.base import Needs, Step
+from separatrix.solvers.iterate import row_shares
 
 INSIDE = 1.0  # distance of the first point from the boundary, in margins
 PATIENCE = 10  # steps without a smaller gap, which need not decrease far from the solution
@@ -83,12 +84,11 @@ class _CentralPath:
 
     def __init__(self, problem: Problem, coef: Floats) -> None:
         self.problem, self.coef, self.y = problem, coef, problem.y
-        weights = np.ones(len(problem.y)) if problem.weights is None else problem.weights
-        self.shares = weights / problem.total_weight
+        self.shares = row_shares(problem)
         self.penalty = problem.penalty.curvature(problem.penalty_weights)
         self.margins = self.y * problem.design.matvec(coef)
         if not np.isfinite(self.margins).all():
-            row_radius(problem.design)  # refuses data that are not finite, with their place
+            row_radius(problem.design)  # raises an error that names the entry that is not finite
         self.shortfall = np.maximum(1.0 - self.margins, 0.0) + INSIDE
         self.q = np.full(len(self.y), 0.5)
         self.rest = 1.0 - self.q  # stored separately, since it would lose digits where q is near 1

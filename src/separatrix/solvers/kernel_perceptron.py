@@ -126,9 +126,7 @@ class _KernelPerceptronRun:
                 counters[online.STREAK] = 0
         if state.pocket.size:
             record = int(counters[online.POCKET_RUN])
-            counters[
-                online.POCKET_RUN
-            ] = -1  # at the end of a step the weights are evaluated after any number of visits
+            counters[online.POCKET_RUN] = -1  # a step ends with an evaluation after a streak of any length
             self.gate.choose(keep_best, self.n)(self.y, self.rule, self.weights, counters)
             counters[online.POCKET_RUN] = max(record, int(counters[online.POCKET_RUN]))
         self.design.count_visits((state.rows.computed - before > 0) * self.n)

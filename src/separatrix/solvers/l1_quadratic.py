@@ -13,13 +13,12 @@ Cost: O(k) per changed coordinate, k³/3 per Newton step; by columns, two reads 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
-from typing import Any
 
 import numpy as np
 import scipy.linalg
 
 from separatrix.arrays import Bools, Floats
+from separatrix.design.base import one_blas_thread
 from separatrix.design.columns import SparseColumns
 from separatrix.jit import WorkGate
 from separatrix.loops.coordinate import L1Penalty, WeightedColumns, descend, descend_columns, weigh_columns
@@ -135,15 +134,8 @@ def pseudo_inverse(matrix: Floats) -> Floats:
 
 def _solve(matrix: Floats, right: Floats) -> Floats:
     """Solve a positive definite system on one core; return 0 if it is not definite."""
-    with _blas().limit(limits=1, user_api="blas"):
+    with one_blas_thread():
         try:
             return np.asarray(scipy.linalg.cho_solve(scipy.linalg.cho_factor(matrix, lower=True), right))
         except scipy.linalg.LinAlgError:
             return np.zeros_like(right)
-
-
-@cache
-def _blas() -> Any:
-    from threadpoolctl import ThreadpoolController  # noqa: PLC0415  # paid only where descent is slow
-
-    return ThreadpoolController()

@@ -101,7 +101,7 @@ class _NewtonIterate:
         self.value = self._value(coef, self.eta)
         self.gradient, self.curvatures = self._derivatives()
         if not (math.isfinite(self.value) and np.isfinite(self.gradient).all()):
-            row_radius(problem.design)  # refuses data that are not finite, with their place
+            row_radius(problem.design)  # raises an error that names the entry that is not finite
 
     def excess(self, direction: _Direction | None) -> float:
         """Return the decrement along a Newton direction or, without one, along the free columns (of ones) alone."""

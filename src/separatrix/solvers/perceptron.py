@@ -154,9 +154,7 @@ class _PerceptronRun:
                 counters[online.STREAK] = 0
         if state.pocket.size:
             record = int(counters[online.POCKET_RUN])
-            counters[
-                online.POCKET_RUN
-            ] = -1  # at the end of a step the weights are evaluated after any number of visits
+            counters[online.POCKET_RUN] = -1  # a step ends with an evaluation after a streak of any length
             fill = self.gate.choose(online.fill_pocket, self.n * self.row_work)
             self.design.visit(fill, self.y, self.rule, self.weights, counters, changed=(*self.weights, counters))
             counters[online.POCKET_RUN] = max(record, int(counters[online.POCKET_RUN]))

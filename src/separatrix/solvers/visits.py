@@ -1,6 +1,6 @@
 """The order in which a learner visits rows, and the record of a mistake-driven run.
 
-Rows are visited in turn, drawn at random, or shuffled anew in each pass. Rows on disk that do not fit memory are
+Rows are visited in turn, drawn at random, or shuffled in each pass. Rows on disk that do not fit memory are
 visited block by block: blocks come in a random order, and so do the rows of each.
 
 The record has every update's visit, row and score, and the weights after it. Its memory is capped. Once full, every

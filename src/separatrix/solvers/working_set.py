@@ -300,7 +300,7 @@ class WorkingSetDescent:
         """Return −Σ sᵢ αᵢ xᵢ / Σ sᵢ, 0 for screened columns, in one pass over the other columns."""
         dual_coef = -self.store.correlate(np.asarray((self.share * slopes.T).T), np.flatnonzero(self.alive))
         if not np.isfinite(dual_coef).all():
-            row_radius(self.problem.design)  # refuses data that are not finite, with their place
+            row_radius(self.problem.design)  # raises an error that names the entry that is not finite
         dual_coef[~self.alive] = 0.0
         return dual_coef
 
