@@ -83,9 +83,9 @@ def _refuse_oblong(X: Any) -> None:
 
 def refuse_asymmetric(matrix: Any, name: str) -> None:
     """Raise a DataError that names two rows whose kernel depends on their order."""
-    off = abs(matrix - matrix.T)
-    if off.max() > SYMMETRIC * abs(matrix).max():
-        row, column = np.unravel_index(int(off.argmax()), matrix.shape)
+    asymmetry = abs(matrix - matrix.T)
+    if asymmetry.max() > SYMMETRIC * abs(matrix).max():
+        row, column = np.unravel_index(int(asymmetry.argmax()), matrix.shape)
         raise DataError(
             f"the {name} kernel is not symmetric: {matrix[row, column]:.10g} for rows {row} and {column},"
             f" {matrix[column, row]:.10g} the other way round"

@@ -54,13 +54,13 @@ def find_centre(X: Any, y: Any) -> Floats:
         raise DataError(f"X has {design.shape[0]} rows and y {len(signs)} labels; give one label a row")
     weights = _weights(design, signs, labels)
     spread = np.sqrt(plain.squared_norms().mean() - middle @ middle)
-    slope, bend = weights[:-1], float(weights[-1])
-    if abs(bend) * spread <= FLAT * float(np.linalg.norm(slope)):
+    slope, curvature = weights[:-1], float(weights[-1])
+    if abs(curvature) * spread <= FLAT * float(np.linalg.norm(slope)):
         raise DataError(
             "no sphere tells the classes apart better than a hyperplane, so there is no centre to find;"
             ' use the columns as they are, or centre="mean"'
         )
-    return np.asarray(middle - slope / (2.0 * bend))
+    return np.asarray(middle - slope / (2.0 * curvature))
 
 
 def _weights(design: Design, signs: Floats, labels: tuple[Any, Any]) -> Floats:

@@ -71,10 +71,10 @@ def _integer_columns(points: Floats) -> list[list[int]]:
     for column in points.T.tolist():
         ratios = [value.as_integer_ratio() for value in column]
         shared = max(bottom for _, bottom in ratios)
-        whole = [top * (shared // bottom) for top, bottom in ratios]
-        common = math.gcd(*whole)
+        integers = [top * (shared // bottom) for top, bottom in ratios]
+        common = math.gcd(*integers)
         if common:
-            columns.append([value // common for value in whole])
+            columns.append([value // common for value in integers])
     return columns
 
 

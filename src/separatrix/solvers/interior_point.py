@@ -67,7 +67,7 @@ class InteriorPoint:
 
 
 class _Change(NamedTuple):
-    """A step of the coefficients, the margins, the multipliers, and the slacks ξ of the margins."""
+    """A step of the coefficients, the margins, the multipliers, and the shortfalls ξ."""
 
     coef: Floats
     margins: Floats
@@ -100,7 +100,7 @@ class _CentralPath:
 
     @property
     def slack(self) -> Floats:
-        """The sum of each margin and its slack, less 1."""
+        """The slacks t: each margin plus its shortfall, less 1."""
         return np.asarray(self.margins - 1.0 + self.shortfall)
 
     @property
@@ -119,40 +119,40 @@ class _CentralPath:
         """The gap: that of the rows, of penalty and conjugate, and of the free columns."""
         rows = float(self.shares @ (np.maximum(1.0 - self.margins, 0.0) - self.q * (1.0 - self.margins)))
         free = self.problem.free
-        apart = (self.penalty * self.coef - self.dual_coef)[~free]
-        off = float(np.abs(self.dual_coef[free] * self.coef[free]).sum())
-        return max(rows, 0.0) + float((apart * apart / self.penalty[~free]).sum()) / 2.0 + off
+        mismatch = (self.penalty * self.coef - self.dual_coef)[~free]
+        free_error = float(np.abs(self.dual_coef[free] * self.coef[free]).sum())
+        return max(rows, 0.0) + float((mismatch * mismatch / self.penalty[~free]).sum()) / 2.0 + free_error
 
     def advance(self) -> None:
         """Take one step: the predictor, which aims at μ = 0, gives the next μ and the second-order correction."""
         if self.centrality < FLOOR or self.slack.min() <= 0.0:  # rounding errors have left the interior
             return
         c = 1.0 / (self.slack / self.q + self.shortfall / self.rest)
-        towards, centring = 1.0 - self.margins, 1.0 / self.q - 1.0 / self.rest
-        rows = (self.shares * c, self.y * towards)
-        gram, pulled = self.problem.design.fold(_newton_sums, rows=rows, combine=add_each)
+        residual_margins, centring = 1.0 - self.margins, 1.0 / self.q - 1.0 / self.rest
+        rows = (self.shares * c, self.y * residual_margins)
+        gram, weighted_sum = self.problem.design.fold(_newton_sums, rows=rows, combine=add_each)
         residual, solve = self.penalty * self.coef - self.dual_coef, semidefinite_solver(gram + np.diag(self.penalty))
-        predicted = self._change(solve(pulled - residual), c, towards, -self.shortfall)
+        predicted = self._change(solve(weighted_sum - residual), c, residual_margins, -self.shortfall)
         target = self._target(predicted)
-        bent = predicted.q * predicted.shortfall / self.rest
-        towards = towards - predicted.q * predicted.slack / self.q - bent + target * centring
-        right = self.problem.design.rmatvec(self.shares * c * self.y * towards) - residual
-        short = bent - self.shortfall + target / self.rest
-        self._take(self._change(solve(right), c, towards, short))
+        second_order = predicted.q * predicted.shortfall / self.rest
+        residual_margins = residual_margins - predicted.q * predicted.slack / self.q - second_order + target * centring
+        right = self.problem.design.rmatvec(self.shares * c * self.y * residual_margins) - residual
+        shortfall_change = second_order - self.shortfall + target / self.rest
+        self._take(self._change(solve(right), c, residual_margins, shortfall_change))
 
-    def _change(self, coef: Floats, c: Floats, towards: Floats, short: Floats) -> _Change:
-        """Complete a change of the coefficients: the margins in one pass, q from them, the slacks from q."""
+    def _change(self, coef: Floats, c: Floats, residual_margins: Floats, shortfall_change: Floats) -> _Change:
+        """Complete a change of the coefficients: the margins in one pass, q from them, the shortfalls from q."""
         margins = self.y * self.problem.design.matvec(coef)
-        q = c * (towards - margins)
-        return _Change(coef, margins, q, short + self.shortfall * q / self.rest)
+        q = c * (residual_margins - margins)
+        return _Change(coef, margins, q, shortfall_change + self.shortfall * q / self.rest)
 
     def _target(self, predicted: _Change) -> float:
         """Return the next μ: the cube of the share that the predictor would leave of the present mean."""
         length = self._longest(predicted)
         q, slack = self.q + length * predicted.q, self.slack + length * predicted.slack
         shortfall = self.shortfall + length * predicted.shortfall
-        then = float(self.shares @ (q * slack + (self.rest - length * predicted.q) * shortfall)) / 2.0
-        return self.centrality * (then / self.centrality) ** 3
+        predicted_mean = float(self.shares @ (q * slack + (self.rest - length * predicted.q) * shortfall)) / 2.0
+        return self.centrality * (predicted_mean / self.centrality) ** 3
 
     def _longest(self, change: _Change) -> float:
         """Return the share of a step, at most 1, that stays in the interior."""
@@ -179,5 +179,5 @@ def _reach(values: Floats, change: Floats) -> float:
     return float((-values[decreasing] / change[decreasing]).min(initial=np.inf))
 
 
-def _newton_sums(block: Block, weights: Floats, towards: Floats) -> tuple[Floats, ...]:
-    return block.gram(weights), block.rmatvec(weights * towards)
+def _newton_sums(block: Block, weights: Floats, residual_margins: Floats) -> tuple[Floats, ...]:
+    return block.gram(weights), block.rmatvec(weights * residual_margins)

@@ -163,9 +163,9 @@ class _BlockDescent:
         if self.hard:
             return self._measure_margin(scores, squared)
         state.intercept = middle_intercept(signs - scores, state.caps, float(state.caps[signs > 0.0].sum()))
-        short = 1.0 - signs * (scores + state.intercept)
-        primal = 0.5 * squared + float(state.caps @ np.maximum(short, 0.0))
-        gap = float((state.caps * np.maximum(short, 0.0) - np.abs(state.point) * short).sum())
+        shortfall = 1.0 - signs * (scores + state.intercept)
+        primal = 0.5 * squared + float(state.caps @ np.maximum(shortfall, 0.0))
+        gap = float((state.caps * np.maximum(shortfall, 0.0) - np.abs(state.point) * shortfall).sum())
         return KernelIterate(
             self.strength * primal, max(gap, 0.0) / max(primal, np.finfo(np.float64).tiny), 0.0, np.inf
         )
@@ -189,8 +189,8 @@ class _BlockDescent:
             return np.inf
         point, gradient = state.point[own], state.gradient[own]
         rising, falling = gradient[point < state.high[own]], gradient[point > state.low[own]]
-        short = -state.signs[own] * (gradient - (rising.min() + falling.max()) / 2.0)
-        gap = float((state.caps[own] * np.maximum(short, 0.0) - np.abs(point) * short).sum())
+        shortfall = -state.signs[own] * (gradient - (rising.min() + falling.max()) / 2.0)
+        gap = float((state.caps[own] * np.maximum(shortfall, 0.0) - np.abs(point) * shortfall).sum())
         return gap * self.strength / self.iterate.objective
 
     def _shrink(self) -> None:

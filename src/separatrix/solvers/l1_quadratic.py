@@ -118,12 +118,12 @@ def descend_by_columns(
     total = float(weights.sum()) if columns.with_ones else 0.0
     shift = -float(residual.sum()) / total if total > 0.0 else 0.0
     entries = (matrix.data, np.empty(matrix.nnz), matrix.indices, matrix.indptr)
-    weighed = WeightedColumns(*entries, np.empty(size), np.empty(size), total)
+    weighted = WeightedColumns(*entries, np.empty(size), np.empty(size), total)
     gate, moved = columns.store.gate, coef.copy()
-    gate.choose(weigh_columns, 4 * matrix.nnz)(weighed, weights, FLAT)
+    gate.choose(weigh_columns, 4 * matrix.nnz)(weighted, weights, FLAT)
     loop = gate.choose(descend_columns, 4 * cycles * matrix.nnz)
     columns.store.count((2 * cycles + 1) * matrix.nnz)
-    _, shift = loop(weighed, residual.copy(), shift, moved, l1, 0.0, cycles)
+    _, shift = loop(weighted, residual.copy(), shift, moved, l1, 0.0, cycles)
     return moved, shift
 
 

@@ -164,8 +164,7 @@ class TailAverage:
     """The average of the weights since pass 2^(j−1), during passes 2^j to 2^(j+1)."""
 
     def __init__(self, size: int) -> None:
-        nothing = (np.zeros(size), 0)
-        self.now = self.since = self.next = nothing
+        self.now = self.since = self.next = (np.zeros(size), 0)
 
     def add(self, total: Floats, passes: int, visits: int) -> None:
         """Store the sum of all weights so far."""

@@ -87,10 +87,10 @@ def _signs(
         return [], {}
     cone = _Cone(rays, places, separation, vectors)
     aliased = {column for alias in aliases for column in alias}
-    moving = sorted({column for vector in vectors for column in vector} - aliased)
+    diverging = sorted({column for vector in vectors for column in vector} - aliased)
     opposites: list[tuple[Fraction, ...]] = []
     signs: dict[int, SignProof] = {}
-    for column in moving:
+    for column in diverging:
         sign = (separation.direction[column] > 0) - (separation.direction[column] < 0)
         if sign == 0 or any(opposite[column] * sign < 0 for opposite in opposites):
             continue

@@ -178,10 +178,10 @@ class RationalSeparation(NamedTuple):
 def separate_rational(rays: Floats) -> RationalSeparation | None:
     """Return the exact separation of some rays; None at the limit on pivots."""
     m, p = rays.shape
-    whole, scales = _integers(rays)
+    integers, scales = _integers(rays)
     tableau = np.zeros((2 * m + 1, 2 * p + 3 * m + 1), dtype=object)
     eye = np.array([[int(i == j) for j in range(m)] for i in range(m)], dtype=object).reshape(m, m)
-    tableau[:m, :p], tableau[:m, p : 2 * p] = -whole, whole
+    tableau[:m, :p], tableau[:m, p : 2 * p] = -integers, integers
     tableau[:m, 2 * p : 2 * p + m] = tableau[m : 2 * m, 2 * p : 2 * p + m] = eye
     tableau[:m, 2 * p + m : 2 * p + 2 * m] = tableau[m : 2 * m, 2 * p + 2 * m : 2 * p + 3 * m] = eye
     tableau[m : 2 * m, -1] = 1

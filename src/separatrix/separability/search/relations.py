@@ -58,11 +58,11 @@ def whiten(rows: Floats) -> Whitened:
     if not len(used):
         return Whitened(np.zeros((m, 0)), np.zeros((0, 0)), used, scale, width)
     q, r = scipy.linalg.qr(rows[:, used] * scale[used], mode="economic")
-    turn, r, order = scipy.linalg.qr(r, mode="economic", pivoting=True)
+    rotation, r, order = scipy.linalg.qr(r, mode="economic", pivoting=True)
     diagonal = np.abs(np.diag(r))
     rank = int((diagonal > RANK_TOLERANCE * diagonal[0]).sum())
     root = np.sqrt(m)
-    return Whitened(q @ (turn[:, :rank] * root), r[:rank, :rank] / root, used[order[:rank]], scale, width)
+    return Whitened(q @ (rotation[:, :rank] * root), r[:rank, :rank] / root, used[order[:rank]], scale, width)
 
 
 def find_relations(rows: Floats, white: Whitened, budget: float = np.inf) -> tuple[Relation, ...] | None:
