@@ -20,7 +20,7 @@ from separatrix import losses, penalties
 from separatrix.design.base import Design
 from separatrix.design.build import make_design, row_radius
 from separatrix.errors import NeedsError
-from separatrix.fit.convex import choose
+from separatrix.fit.convex import suitable
 from separatrix.fit.result import AtLeast, AtMost, Status
 from separatrix.fit.run import run
 from separatrix.loops.online import Tie
@@ -182,9 +182,9 @@ def test_a_solver_is_refused_before_any_work() -> None:
 
 def test_the_first_solver_that_fits_is_chosen_and_the_others_explained() -> None:
     X, y = separable()
-    held = choose(problem_of(X, y), [PerceptronSolver(), BatchPerceptron()])
+    held = suitable(problem_of(X, y), [PerceptronSolver(), BatchPerceptron()])[0]
     assert held == (PerceptronSolver(), "PerceptronSolver fits the perceptron loss")
-    streamed = choose(streamed_problem(), [PerceptronSolver(), MaxMargin(), BatchPerceptron(), Demanding()])
+    (streamed,) = suitable(streamed_problem(), [PerceptronSolver(), MaxMargin(), BatchPerceptron(), Demanding()])
     assert streamed.solver == BatchPerceptron()
     assert streamed.reason == (
         "BatchPerceptron fits the perceptron loss; "
@@ -199,7 +199,7 @@ def test_choosing_in_vain_gives_every_reason() -> None:
     first = r"no solver fits: PerceptronSolver needs .* the softmax loss takes classes\. "
     message = first + r"BatchPerceptron needs .* classes\.$"
     with pytest.raises(NeedsError, match=message):
-        choose(problem, [PerceptronSolver(), BatchPerceptron()])
+        suitable(problem, [PerceptronSolver(), BatchPerceptron()])
 
 
 # The fit loop

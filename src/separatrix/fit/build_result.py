@@ -1,4 +1,4 @@
-"""From a convex fit, or plain least squares, to a result: the user's layout, status in words, certificate, trace."""
+"""Build the result of a convex or least-squares fit: the user's layout, message, certificate and trace."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from separatrix.certificates.least_squares import LeastSquaresCertificate
 from separatrix.certificates.optimality import OptimalityCertificate
 from separatrix.certificates.overlap import rank_modulo
 from separatrix.errors import counted
-from separatrix.fit.convex import ConvexFit, ConvexOptions, measured
+from separatrix.fit.convex import ConvexFit, ConvexOptions, with_measured_objective
 from separatrix.fit.least_squares import LeastSquaresFit
 from separatrix.fit.result import FitResult, Status, Trace
 from separatrix.problem import Problem
 
-PROVED = 200  # columns, up to which rows are looked for that prove them independent
-SAMPLED = 8  # rows a column among which these are looked for
+PROVED = 200  # columns, up to which independent rows are searched to prove full column rank
+SAMPLED = 8  # rows per column among which they are searched
 
 
 def linear_result(
@@ -29,8 +29,8 @@ def linear_result(
     labels: tuple[Any, ...] | None = None,
     provenance: Mapping[str, Any] | None = None,
 ) -> FitResult:
-    """Return the result of a fit: coef (p,) and a number, or (K, p) and (K,) of a softmax."""
-    fit = measured(fit, options)
+    """Return the result of a fit: coef (p,) and a scalar intercept, or (K, p) and (K,) for a softmax."""
+    fit = with_measured_objective(fit, options)
     design, virtual = problem.design, int(problem.design.virtual)
     coef = fit.coef
     intercept = coef[0] if virtual else np.zeros(coef.shape[1:])
@@ -54,7 +54,7 @@ def linear_result(
 def least_squares_result(
     problem: Problem, fit: LeastSquaresFit, seconds: float, *, provenance: Mapping[str, Any] | None = None
 ) -> FitResult:
-    """Return the result of a least squares fit: coef (p,) and a number."""
+    """Return the result of a least-squares fit: coef (p,) and a scalar intercept."""
     design, virtual = problem.design, int(problem.design.virtual)
     certificate = LeastSquaresCertificate(
         fit_intercept=design.virtual,
@@ -84,17 +84,17 @@ def least_squares_result(
 
 
 def _independent_rows(problem: Problem, fit: LeastSquaresFit) -> tuple[int, ...] | None:
-    """Return as many rows as there are columns not aliased that are independent in these; None where none are found."""
+    """Return rows that prove the columns that are not aliased independent; None if none are found."""
     design, count = problem.design, fit.rank
     if not 0 < count <= PROVED or not design.random_rows:
         return None
-    kept = np.setdiff1d(np.arange(design.shape[1]), fit.aliased)
-    counted_rows = np.arange(design.shape[0]) if problem.weights is None else np.flatnonzero(problem.weights)
-    few = counted_rows[:: max(1, len(counted_rows) // count)][:count]
-    if rank_modulo(design.take(few)[:, kept]) == count:
+    columns = np.setdiff1d(np.arange(design.shape[1]), fit.aliased)
+    weighted = np.arange(design.shape[0]) if problem.weights is None else np.flatnonzero(problem.weights)
+    few = weighted[:: max(1, len(weighted) // count)][:count]
+    if rank_modulo(design.take(few)[:, columns]) == count:
         return tuple(few.tolist())
-    sample = counted_rows[:: max(1, len(counted_rows) // (SAMPLED * count))]
-    rows = design.take(sample)[:, kept]
+    sample = weighted[:: max(1, len(weighted) // (SAMPLED * count))]
+    rows = design.take(sample)[:, columns]
     lengths = np.abs(rows).max(axis=0, initial=0.0)
     order = scipy.linalg.qr((rows / np.where(lengths > 0.0, lengths, 1.0)).T, mode="r", pivoting=True)[1][:count]
     return tuple(sample[np.sort(order)].tolist()) if rank_modulo(rows[order]) == count else None

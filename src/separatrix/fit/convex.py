@@ -1,11 +1,10 @@
-"""The one objective, minimised: a solver chosen by what the problem is, stopped by a certified gap.
+"""Minimise the penalised objective: a solver chosen by the problem's shape, stopped by a certified duality gap.
 
-The solver's own estimate of the excess says when it is worth looking; then the gap is computed from the data, and
-only if that is within the tolerance does the fit end as optimal. A chosen solver that stalls above the tolerance, or
-creeps, hands over to the next that fits, which starts where it stopped. Dense columns far from 0 are centred virtually
-(coefficients come back in the user's units), so that an offset costs no digits.
-
-Which registered solvers can work on a problem, in order of preference, and why the others cannot.
+`candidates` lists the solvers in order of preference, and `suitable` those whose needs the problem meets. The solver's
+own estimate of the excess says when to compute the gap from the data; only a gap within the tolerance ends the fit as
+optimal. A chosen solver that stalls above the tolerance, or is slow, hands over to the next one, which starts from its
+last iterate. Dense columns far from 0 are centred virtually, so that an offset costs no digits; coefficients are
+returned in the user's units.
 """
 
 from __future__ import annotations
@@ -32,49 +31,17 @@ from separatrix.solvers.lbfgs import LBFGS, has_subsample
 from separatrix.solvers.newton import Newton
 from separatrix.solvers.newton_cg import NewtonCG
 
-
-class Choice(NamedTuple):
-    """The solver chosen, and the reason in a sentence."""
-
-    solver: Solver
-    reason: str
-
-
-def choose(problem: Problem, candidates: Sequence[Solver]) -> Choice:
-    """Return the first candidate whose needs the problem meets; raise a NeedsError with every reason if none does."""
-    return suitable(problem, candidates)[0]
-
-
-def suitable(problem: Problem, candidates: Sequence[Solver]) -> list[Choice]:
-    """Return the candidates whose needs the problem meets, in order; raise a NeedsError if none does."""
-    refusals: list[str] = []
-    found: list[Choice] = []
-    for solver in candidates:
-        try:
-            check_needs(solver, problem)
-        except NeedsError as refusal:
-            refusals.append(str(refusal))
-        else:
-            passed = f"; {' '.join(refusals)}" if refusals else ""
-            found.append(Choice(solver, f"{type(solver).__name__} fits the {problem.loss.name} loss{passed}"))
-    if not found:
-        raise NeedsError(f"no solver fits: {' '.join(refusals)}")
-    return found
-
-
-NEWTON_COEFFICIENTS = 1500  # up to which a Hessian can be factored a step
-FACTORED = 3000  # coefficients up to which a matrix of them is factored where nothing cheaper gets on
-NEWTON_WORK = 5e8  # products a Hessian, up to which Newton's method beats a subsample's preconditioner
-# Of the tolerance, for solvers whose last steps gain many digits each: a few more give digits to the coefficients.
+NEWTON_COEFFICIENTS = 1500  # up to which a Hessian can be factored in each step
+FACTORED = 3000  # coefficients up to which a matrix of them is factored if cheaper solvers fail
+NEWTON_WORK = 5e8  # products per Hessian, up to which Newton's method beats a subsample's preconditioner
+# Factor of the tolerance, for solvers whose last steps gain many digits each: more digits of the coefficients.
 POLISH: dict[type[Solver], float] = {Newton: 1e-12, InteriorPoint: 1e-5}
-INTERIOR_WORK = 5e7  # products a Gram matrix, up to which interior points beat dual coordinate descent in any case
-CREEPING = 10.0  # mean ‖x‖² / (strength · n), beyond which dual coordinate descent needs too many passes
-PATIENCE = 500  # passes of a solver, while another that fits is left to try
-UNSEEN = 1e-11  # relative: a change of the objective that no one need measure
-LOOK_AGAIN = 0.1  # the excess must have fallen by this before the gap is computed once more
-
-
-# The solvers of the one objective by the names that users ask for them.
+INTERIOR_WORK = 5e7  # products per Gram matrix, up to which interior points always beat dual coordinate descent
+SLOW_DUAL = 10.0  # mean ‖x‖² / (strength · n), beyond which dual coordinate descent needs too many passes
+PATIENCE = 500  # passes of a solver, while another suitable one is left to try
+NEGLIGIBLE = 1e-11  # relative change of the objective that is not measured
+RECHECK = 0.1  # factor by which the excess must decrease before the gap is computed again
+# The solvers of the penalised objective by the names of the `solver` option.
 SOLVERS: dict[str, Solver] = {
     "newton": Newton(),
     "newton_cg": NewtonCG(),
@@ -85,8 +52,32 @@ SOLVERS: dict[str, Solver] = {
 }
 
 
+class Choice(NamedTuple):
+    """A solver, and the reason for it in a sentence."""
+
+    solver: Solver
+    reason: str
+
+
+def suitable(problem: Problem, candidates: Sequence[Solver]) -> list[Choice]:
+    """Return the candidates whose needs the problem meets, in order; a NeedsError gives every reason if none does."""
+    refusals: list[str] = []
+    choices: list[Choice] = []
+    for solver in candidates:
+        try:
+            check_needs(solver, problem)
+        except NeedsError as refusal:
+            refusals.append(str(refusal))
+        else:
+            others = f"; {' '.join(refusals)}" if refusals else ""
+            choices.append(Choice(solver, f"{type(solver).__name__} fits the {problem.loss.name} loss{others}"))
+    if not choices:
+        raise NeedsError(f"no solver fits: {' '.join(refusals)}")
+    return choices
+
+
 class ConvexOptions(NamedTuple):
-    """How near to optimal (relative gap), at what cost at most, and by which solver (None: chosen)."""
+    """The relative gap to reach, the largest number of passes, and the solver (None: chosen automatically)."""
 
     tol: float = 1e-8
     max_passes: int = 1000
@@ -94,7 +85,7 @@ class ConvexOptions(NamedTuple):
 
     @classmethod
     def named(cls, solver: str, tol: float, max_passes: int) -> ConvexOptions:
-        """Return the options that a user gave, checked; the solver by its name, or "auto" for one chosen."""
+        """Return the user's options, checked; the solver by its name, or "auto"."""
         name = require_choice("solver", solver, ("auto", *SOLVERS))
         return cls(
             tol=require_number("tol", tol, above=0.0),
@@ -105,7 +96,7 @@ class ConvexOptions(NamedTuple):
 
 @dataclass(frozen=True)
 class ConvexFit:
-    """Where a fit ended, its certified bound, and the reason for its solver."""
+    """A finished fit, its certified bound, and the reason for its solver."""
 
     coef: Floats
     walk: Run
@@ -116,7 +107,7 @@ class ConvexFit:
 
     @property
     def dual(self) -> Floats | None:
-        """The solver's own dual point, a slope a row, where the loss's slopes at the coefficients are not one."""
+        """The solver's own dual point, one slope per row, if the loss's slopes at the coefficients are not one."""
         return _own_dual(self.walked, self.walk.dual)
 
 
@@ -130,24 +121,24 @@ def candidates(problem: Problem) -> Sequence[Solver]:
         smooth = (*smooth, LBFGS())
     if size <= NEWTON_COEFFICIENTS and rows * size**2 <= NEWTON_WORK:
         smooth = (Newton(), *smooth)
-    kinked: tuple[Solver, ...] = (DualCoordinate(),)
-    if columns > FACTORED and problem.penalty.quadratic and not _creeps(problem):
-        return (*kinked, *smooth, *_by_columns(problem))
+    dual: tuple[Solver, ...] = (DualCoordinate(),)
+    if columns > FACTORED and problem.penalty.quadratic and not _is_slow_in_dual(problem):
+        return (*dual, *smooth, *_coordinate(problem))
     if columns <= FACTORED and not problem.loss.has_curvature:
-        quick = rows * columns**2 <= INTERIOR_WORK or _creeps(problem)
-        kinked = (InteriorPoint(), *kinked) if quick else (*kinked, InteriorPoint())
-    return (*smooth, *kinked, *_by_columns(problem))
+        interior_first = rows * columns**2 <= INTERIOR_WORK or _is_slow_in_dual(problem)
+        dual = (InteriorPoint(), *dual) if interior_first else (*dual, InteriorPoint())
+    return (*smooth, *dual, *_coordinate(problem))
 
 
-def _by_columns(problem: Problem) -> tuple[Solver, ...]:
-    """Return coordinate descent where it is needed: of many columns without a kink the others do better."""
+def _coordinate(problem: Problem) -> tuple[Solver, ...]:
+    """Return coordinate descent, except for many columns under a smooth penalty, where others are faster."""
     return (Coordinate(),) if not problem.penalty.smooth or problem.design.shape[1] <= FACTORED else ()
 
 
-def _creeps(problem: Problem) -> bool:
-    """Tell whether dual coordinate descent would creep: its passes grow as 1 + mean ‖x‖² / (strength · n)."""
+def _is_slow_in_dual(problem: Problem) -> bool:
+    """Tell whether dual coordinate descent would be slow: its passes grow as 1 + mean ‖x‖² / (strength · n)."""
     squares = float(problem.column_squares[~problem.free].sum())
-    return squares > CREEPING * problem.penalty.quadratic * problem.design.shape[0]
+    return squares > SLOW_DUAL * problem.penalty.quadratic * problem.design.shape[0]
 
 
 def fit_convex(
@@ -159,31 +150,31 @@ def fit_convex(
     extra_rules: Sequence[Rule] = (),
 ) -> ConvexFit:
     """Minimise the objective until its relative gap is within the tolerance, or a limit is met."""
-    given, (problem, centre) = problem, problem.centred()
+    original, (problem, centre) = problem, problem.centred()
     fit = _Fit(problem, options, tuple(extra_rules), watch)
     start = None if start is None else shift_intercept(start, centre, 1.0)
     try:
         with np.errstate(over="ignore", invalid="ignore"):
             if options.solver is not None:
-                ended = fit.walk(Choice(options.solver, f"{type(options.solver).__name__} was asked for"), start)
+                solved = fit.solve(Choice(options.solver, f"{type(options.solver).__name__} was asked for"), start)
             else:
-                ended = fit.walk_with_any(candidates(problem), start)
+                solved = fit.solve_with_any(candidates(problem), start)
     except (ValueError, np.linalg.LinAlgError):
-        row_radius(given.design)  # refuses data that are not finite, or whose squares are not, with their place
+        row_radius(original.design)  # raises an error that names the entry that is not finite, or whose square is not
         raise
-    return replace(ended, coef=shift_intercept(ended.coef, centre, -1.0), centre=centre)
+    return replace(solved, coef=shift_intercept(solved.coef, centre, -1.0), centre=centre)
 
 
-def measured(fit: ConvexFit, options: ConvexOptions) -> ConvexFit:
-    """Return a fit whose objective is that of its coefficients as the user gets them.
+def with_measured_objective(fit: ConvexFit, options: ConvexOptions) -> ConvexFit:
+    """Return the fit with the objective of its coefficients in the user's units.
 
-    Far from 0 an intercept has few digits left for its rows; where that may show, one pass tells how much it costs.
+    Far from 0 the intercept's rounding error may increase the objective; if so, one pass measures it.
     """
     if not len(fit.centre):
         return fit
     largest = np.abs(fit.coef[1:]).reshape(len(fit.centre), -1).max(axis=1)
     rounding = float(np.finfo(np.float64).eps) * float(np.abs(fit.centre) @ largest)
-    if rounding <= UNSEEN * max(abs(fit.bound.primal), fit.bound.scale):
+    if rounding <= NEGLIGIBLE * max(abs(fit.bound.primal), fit.bound.scale):
         return fit
     primal = fit.walked.value(shift_intercept(fit.coef, fit.centre, 1.0))
     bound = replace(fit.bound, primal=primal)
@@ -193,55 +184,55 @@ def measured(fit: ConvexFit, options: ConvexOptions) -> ConvexFit:
 
 @dataclass
 class _Fit:
-    """One fit: solvers in turn, within the passes allowed to all."""
+    """One fit: solvers in turn, within the passes allowed for all."""
 
     problem: Problem
     options: ConvexOptions
     extra_rules: tuple[Rule, ...]
     watch: Watch | None
 
-    def walk_with_any(self, solvers: Sequence[Solver], start: Floats | None) -> ConvexFit:
-        """Walk with the first solver that fits; where it stalls or creeps above the tolerance, with the next one."""
+    def solve_with_any(self, solvers: Sequence[Solver], start: Floats | None) -> ConvexFit:
+        """Solve with the first suitable solver; if it stalls or is slow above the tolerance, with the next one."""
         choice, *others = suitable(self.problem, solvers)
-        lasting = not others or self.problem.loss.quadratic  # conjugate gradients lose what they know if interrupted
-        ended = self.walk(choice, start, patience=math.inf if lasting else PATIENCE)
+        uninterrupted = not others or self.problem.loss.quadratic  # an interruption would restart conjugate gradients
+        fit = self.solve(choice, start, patience=math.inf if uninterrupted else PATIENCE)
         for place, (solver, _) in enumerate(others, 1):
-            done = ended.walk.status.reached_goal or ended.walk.status is Status.INTERRUPTED
-            if done or ended.walk.passes >= self.options.max_passes:
+            done = fit.walk.status.reached_goal or fit.walk.status is Status.INTERRUPTED
+            if done or fit.walk.passes >= self.options.max_passes:
                 break
-            gap = f"a relative gap of {ended.bound.relative_gap:.2g}"
-            choice = Choice(solver, f"{ended.reason}, then {type(solver).__name__} from {gap}")
+            gap = f"a relative gap of {fit.bound.relative_gap:.2g}"
+            choice = Choice(solver, f"{fit.reason}, then {type(solver).__name__} from {gap}")
             patience = PATIENCE if place < len(others) else math.inf
-            ended = _better(ended, self.walk(choice, ended.coef, before=ended.walk, patience=patience))
-        return ended
+            fit = _better(fit, self.solve(choice, fit.coef, previous=fit.walk, patience=patience))
+        return fit
 
-    def walk(
-        self, choice: Choice, start: Floats | None, *, before: Run | None = None, patience: float = math.inf
+    def solve(
+        self, choice: Choice, start: Floats | None, *, previous: Run | None = None, patience: float = math.inf
     ) -> ConvexFit:
-        """Walk with one solver; `before` is the walk that it goes on from."""
-        options, confirm, (solver, reason) = self.options, _Confirm(self.problem, self.options.tol), choice
-        left = options.max_passes - (before.passes if before else 0.0)
+        """Run one solver; `previous` is the run that it continues."""
+        options, confirm, (solver, reason) = self.options, _GapCheck(self.problem, self.options.tol), choice
+        passes_left = options.max_passes - (previous.passes if previous else 0.0)
         rules = (
             *self.extra_rules,
             AtMost("relative_excess", options.tol * POLISH.get(type(solver), 1.0), Status.OPTIMAL),
             AtLeast("stalled", 2, Status.STALLED),
-            AtLeast("passes", min(left, patience), Status.MAX_PASSES),
+            AtLeast("passes", min(passes_left, patience), Status.MAX_PASSES),
         )
-        walk = run(self.problem, solver, rules, start=start, watch=self.watch, confirm=confirm)
+        end = run(self.problem, solver, rules, start=start, watch=self.watch, confirm=confirm)
         bound = (
-            DualBound(walk.facts["objective"], 0.0, self.problem.least_scale)
-            if walk.status is Status.SEPARATED
-            else confirm.bound_at(walk)
+            DualBound(end.facts["objective"], 0.0, self.problem.least_scale)
+            if end.status is Status.SEPARATED
+            else confirm.bound_at(end)
         )
         if bound.relative_gap <= options.tol:
-            walk = replace(walk, status=Status.OPTIMAL)
-        if before is not None:
-            walk = replace(walk, passes=before.passes + walk.passes, seconds=before.seconds + walk.seconds)
-        return ConvexFit(walk.coef, walk, bound, reason, self.problem)
+            end = replace(end, status=Status.OPTIMAL)
+        if previous is not None:
+            end = replace(end, passes=previous.passes + end.passes, seconds=previous.seconds + end.seconds)
+        return ConvexFit(end.coef, end, bound, reason, self.problem)
 
 
 def _better(first: ConvexFit, second: ConvexFit) -> ConvexFit:
-    """Return of two fits in turn the one with the smaller gap, at the cost of both."""
+    """Return the one of two consecutive fits with the smaller gap, at the cost of both."""
     if second.walk.status.reached_goal or second.bound.gap < first.bound.gap:
         return second
     cost = second.walk
@@ -250,7 +241,7 @@ def _better(first: ConvexFit, second: ConvexFit) -> ConvexFit:
 
 
 def shift_intercept(coef: Floats, centre: Floats, sign: float) -> Floats:
-    """Return coefficients with a centre added back to the rows (sign −1) or taken off (+1): the intercept changes."""
+    """Return coefficients for centred rows (sign 1) or for the original ones (sign −1): the intercept changes."""
     if not len(centre):
         return coef
     shifted = coef.copy()
@@ -259,34 +250,32 @@ def shift_intercept(coef: Floats, centre: Floats, sign: float) -> Floats:
 
 
 def _own_dual(problem: Problem, dual: Floats | None) -> Floats | None:
-    """Return a solver's dual point only where it is needed: a loss with a curvature has unique slopes, good enough."""
+    """Return a solver's dual point only if needed: a loss with a curvature has unique slopes, which serve as well."""
     return None if problem.loss.has_curvature else dual
 
 
 @dataclass
-class _Confirm:
-    """Computes the gap when the solver thinks that it is done; says whether it is."""
+class _GapCheck:
+    """Computes the gap when the solver's estimate is within the tolerance, and confirms or rejects the end."""
 
     problem: Problem
     tol: float
-    looked_at: float = math.inf
-    known: dict[int, DualBound] = field(default_factory=dict)
+    checked_excess: float = math.inf
+    bounds: dict[int, DualBound] = field(default_factory=dict)
 
     def __call__(self, step: Step) -> bool:
         """Tell whether the gap at a step is within the tolerance."""
         excess = step.facts["relative_excess"]
-        if excess > LOOK_AGAIN * self.looked_at:
+        if excess > RECHECK * self.checked_excess:
             return False
-        self.looked_at = excess
+        self.checked_excess = excess
         bound = dual_bound(self.problem, step.coef, _own_dual(self.problem, step.dual), wanted=self.tol)
-        self.known = {id(step.coef): bound}
+        self.bounds = {id(step.coef): bound}
         return bound.relative_gap <= self.tol
 
-    def bound_at(self, walk: Run) -> DualBound:
-        """Return the bound at the end of a walk, computed there if it was not yet."""
-        known = self.known.get(id(walk.coef))
-        return (
-            known
-            if known is not None
-            else dual_bound(self.problem, walk.coef, _own_dual(self.problem, walk.dual), wanted=self.tol)
-        )
+    def bound_at(self, end: Run) -> DualBound:
+        """Return the bound at the end of a run, computed unless it was already."""
+        bound = self.bounds.get(id(end.coef))
+        if bound is not None:
+            return bound
+        return dual_bound(self.problem, end.coef, _own_dual(self.problem, end.dual), wanted=self.tol)

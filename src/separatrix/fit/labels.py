@@ -1,7 +1,4 @@
-"""Labels at the border: any two or more values a user calls classes, and the signs ±1 that are used inside.
-
-Numbers to be predicted, or compared by their squares: those whose squares are numbers too.
-"""
+"""Targets at the border: labels of two or more classes as signs ±1 or codes, and numbers that can be squared."""
 
 from __future__ import annotations
 
@@ -14,20 +11,23 @@ from separatrix.arrays import Floats, Indices
 from separatrix.errors import DataError
 from separatrix.numerics import distinct
 
+LARGEST = 1e150  # the square of a larger target overflows
+SMALLEST = 1e-130  # the squared residuals of smaller targets underflow
+
 
 class Classes(NamedTuple):
-    """The classes found, sorted, and the place of each label among them."""
+    """The sorted classes, and the code of each label."""
 
     values: NDArray[Any]
     codes: Indices
 
     def signs(self, code: int = 1) -> Floats:
-        """Return +1 for the class in that place (of two: the last, unless said otherwise) and −1 for the rest."""
+        """Return +1 for the class with that code (default: the second) and −1 for the rest."""
         return np.where(self.codes == code, 1.0, -1.0)
 
     @property
     def plain(self) -> list[Any]:
-        """The classes as plain Python values, as they go into JSON."""
+        """The classes as plain Python values, for JSON."""
         plain: list[Any] = self.values.tolist()
         return plain
 
@@ -56,12 +56,8 @@ def binary_signs(y: Any) -> tuple[Floats, tuple[Any, Any]]:
     return classes.signs(), (negative, positive)
 
 
-LARGEST = 1e150  # a target beyond this has a square that leaves the range of a float
-SMALLEST = 1e-130  # targets all below this have squared residuals that do
-
-
 def real_targets(y: Any, name: str = "y") -> Floats:
-    """Return targets (n,) as numbers; a DataError names the first that is none, or is too large to be squared."""
+    """Return targets (n,) as floats; a DataError names the first that is not finite or too large to be squared."""
     targets = np.asarray(y, dtype=np.float64)
     usable = np.abs(targets) <= LARGEST
     if not usable.all():

@@ -1,17 +1,14 @@
-"""Plain least squares as a fit: the coefficients, what is unique in them, and all that inference needs of the rows.
+"""Least squares as a fit: the coefficients, which of them are unique, and the quantities that inference needs.
 
-Few rows are factored in memory and refined to the last digit (`solvers.refined_qr`); many are read in passes
-(`solvers.normal_equations`): the sums of their products where the columns are far from dependent, else the triangle of
-a QR factorisation, from which also what depends on what is told. Either way one more pass takes out the error that is
-left, so that the digits are never fewer than a QR factorisation's.
+Few rows are factored in memory and refined to the last digit. Many rows are read in passes: the sums of their products
+if the columns are far from dependent, else the triangle of a QR factorisation. In both cases one more pass removes the
+remaining error, so the result is at least as accurate as a QR factorisation's (`solvers.least_squares`).
 
-Which columns depend on which: a column in the span of those before it is aliased, and can be left out.
+A column in the span of the columns before it is aliased, and can be left out. Aliases are found from the triangle of a
+QR factorisation: a column is aliased if the sine of its angle to the span of those before it is within rounding. With
+more columns than rows, the columns with the largest remainders are retained instead.
 
-Told from the triangle of a QR factorisation, whose columns have the angles that the data's have: a column is aliased
-if the sine of its angle to the span of those before it is no larger than rounding makes it. With more columns than
-rows, the ones to keep are taken by size instead, the largest remainder first.
-
-Cost: a look at a diagonal where nothing is aliased, some p³ operations otherwise.
+Cost: np² operations in two or three passes; p³ operations if columns are aliased.
 """
 
 from __future__ import annotations
@@ -31,24 +28,32 @@ from separatrix.errors import NeedsError, counted
 from separatrix.problem import Problem
 from separatrix.solvers.least_squares import Factor, cholesky, refined_fit, scaled_triangle
 
-ROUNDING = 32.0 * float(np.finfo(np.float64).eps)  # times the root of the size: a sine no larger is 0
-UNSEEN = 1e-9  # of a column: a share in it that rounding may have made
+ROUNDING = 32.0 * float(np.finfo(np.float64).eps)  # times the root of the size: the rounding error of a sine
+UNSEEN = 1e-9  # relative to a column: smaller shares in it are rounding errors
+SMALL = 2**18  # entries of a matrix that is factored in memory and refined
+FACTORED = 3000  # columns, up to which a matrix of them is factored
+CORRECTIONS = 4  # passes of iterative refinement, at most
+CONVERGED = 1e-6  # relative to the fit: a smaller correction is the last
+ROUNDED = 1e-9  # relative to a column's centre: smaller constants are rounding errors
+RELATED = 100_000  # shares of columns in others, up to which they are listed
 
 
 class Aliases(NamedTuple):
-    """The columns kept, those aliased, and the shares of the kept ones in these, (kept, aliased)."""
+    """The retained columns, the aliased ones, and the shares of the retained in these, (retained, aliased)."""
 
-    kept: Indices
+    retained: Indices
     aliased: Indices
     shares: Floats
 
     def relations(self) -> tuple[dict[int, float], ...]:
-        """Return of each aliased column what it is made of: column → share."""
-        return tuple({int(self.kept[k]): float(column[k]) for k in np.flatnonzero(column)} for column in self.shares.T)
+        """Return for each aliased column the shares of the columns that it is made of."""
+        return tuple(
+            {int(self.retained[k]): float(column[k]) for k in np.flatnonzero(column)} for column in self.shares.T
+        )
 
-    def tied(self) -> Indices:
-        """Return the columns whose coefficients the data do not tell apart: the aliased, and their parts."""
-        return np.concatenate([self.aliased, self.kept[self.shares.any(axis=1)]])
+    def not_estimable(self) -> Indices:
+        """Return the columns whose coefficients are not identified: the aliased ones, and those they are made of."""
+        return np.concatenate([self.aliased, self.retained[self.shares.any(axis=1)]])
 
 
 def find_aliases(triangle: Floats, rows: int) -> Aliases:
@@ -58,20 +63,20 @@ def find_aliases(triangle: Floats, rows: int) -> Aliases:
     small = np.flatnonzero(~(np.abs(np.diag(triangle)) > limits))
     if not len(small):
         return Aliases(np.arange(width), np.zeros(0, dtype=np.intp), np.zeros((width, 0)))
-    basis, kept = np.eye(len(triangle), width, order="F"), list(range(small[0]))  # up to there the axes are a basis
+    basis, retained = np.eye(len(triangle), width, order="F"), list(range(small[0]))  # these columns span the axes
     for place in range(small[0], width):
-        rest, found = triangle[:, place], basis[:, : len(kept)]
-        for _ in range(2):  # the second time takes out what rounding left of the first
-            rest = rest - found @ (found.T @ rest)
+        rest, span = triangle[:, place], basis[:, : len(retained)]
+        for _ in range(2):  # the second time removes the rounding errors of the first
+            rest = rest - span @ (span.T @ rest)
         length = float(np.linalg.norm(rest))
         if length > limits[place]:
-            basis[:, len(kept)] = rest / length
-            kept.append(place)
-    return _aliases(basis[:, : len(kept)].T @ triangle, np.asarray(kept, dtype=np.intp), lengths)
+            basis[:, len(retained)] = rest / length
+            retained.append(place)
+    return _aliases(basis[:, : len(retained)].T @ triangle, np.asarray(retained, dtype=np.intp), lengths)
 
 
 def pivoted_aliases(rows: Floats) -> Aliases:
-    """Return the aliases of a matrix with more columns than rows: kept are the columns with the largest remainders."""
+    """Return the aliases of a matrix with more columns than rows; columns with the largest remainders are retained."""
     lengths = np.linalg.norm(rows, axis=0)
     scaled = rows / np.where(lengths > 0.0, lengths, 1.0)
     triangle, order = scipy.linalg.qr(scaled, mode="r", pivoting=True)
@@ -82,25 +87,25 @@ def pivoted_aliases(rows: Floats) -> Aliases:
     return _aliases(products * lengths, np.sort(order[:rank]), lengths)
 
 
-def _aliases(products: Floats, kept: Indices, lengths: Floats) -> Aliases:
-    """Return the aliases, given the columns in an orthonormal basis of the kept ones' span."""
-    aliased = np.setdiff1d(np.arange(len(lengths)), kept)
-    shares = np.asarray(np.linalg.solve(products[:, kept], products[:, aliased]), dtype=np.float64)
-    shares[np.abs(shares) * lengths[kept][:, np.newaxis] <= UNSEEN * lengths[aliased]] = 0.0
-    return Aliases(kept, aliased, shares)
+def _aliases(products: Floats, retained: Indices, lengths: Floats) -> Aliases:
+    """Return the aliases, given the columns in an orthonormal basis of the retained ones' span."""
+    aliased = np.setdiff1d(np.arange(len(lengths)), retained)
+    shares = np.asarray(np.linalg.solve(products[:, retained], products[:, aliased]), dtype=np.float64)
+    shares[np.abs(shares) * lengths[retained][:, np.newaxis] <= UNSEEN * lengths[aliased]] = 0.0
+    return Aliases(retained, aliased, shares)
 
 
 def least_norm(coef: Floats, aliases: Aliases, virtual: bool) -> Floats:
-    """Return of all coefficients that fit as well as these (0 for aliased columns) those of least norm.
+    """Return the coefficients of least norm that fit as well as the given ones, which are 0 for aliased columns.
 
-    The intercept, if there is one, does not count towards the norm.
+    The intercept, if there is one, does not count in the norm.
     """
     if not len(aliases.aliased):
         return coef
     slopes = slice(int(virtual), None)
-    kept = aliases.kept[slopes]
-    rows = np.zeros((len(coef), len(kept)))  # the row space, transposed: each kept column and its shares
-    rows[kept, np.arange(len(kept))] = 1.0
+    retained = aliases.retained[slopes]
+    rows = np.zeros((len(coef), len(retained)))  # the row space, transposed: each retained column and its shares
+    rows[retained, np.arange(len(retained))] = 1.0
     rows[aliases.aliased] = aliases.shares[slopes].T
     basis, _ = np.linalg.qr(rows[slopes])
     least = coef.copy()
@@ -110,34 +115,26 @@ def least_norm(coef: Floats, aliases: Aliases, virtual: bool) -> Floats:
     return least
 
 
-SMALL = 2**18  # entries of a matrix that is factored in memory, refined to the last digit
-FACTORED = 3000  # columns, up to which a matrix of them is factored
-CORRECTIONS = 4  # passes that take out what the solution before left, at most
-SETTLED = 1e-6  # of the fit: a correction that leaves nothing worth another pass
-ROUNDED = 1e-9  # of a column's centre: a constant that rounding may have made
-RELATED = 100_000  # shares of columns in others, up to which they are listed
-
-
 @dataclass(frozen=True)
 class LeastSquaresFit:
-    """Where Σ sᵢ (xᵢ·b − yᵢ)² is least; p counts the virtual column, which comes first.
+    """The minimum of Σ sᵢ (xᵢ·b − yᵢ)²; p counts the virtual column, which comes first.
 
-    A column that depends on those before it is aliased: `relations` says of each how (nothing, where there are too
-    many to list: more columns than rows). Then many coefficients are as good: `coef` are those of least norm (the
-    intercept's not counted), `basic_coef` those that are 0 for aliased columns. A coefficient that is the same in all
-    of them is estimable.
+    A column that depends on those before it is aliased; `relations` gives its shares of other columns (empty if there
+    are too many to list: more columns than rows). The solution is then not unique: `coef` is the one of least norm (the
+    intercept not counted), `basic_coef` is 0 for aliased columns. A coefficient that is the same in all solutions is
+    estimable.
     """
 
     coef: Floats  # (p,)
     basic_coef: Floats  # (p,)
-    inverse_gram: Floats  # (XᵗSX)⁻¹ of the columns not aliased, 0 in the rows and columns of aliased ones, (p, p)
+    inverse_gram: Floats  # (XᵗSX)⁻¹ of the retained columns, 0 in the rows and columns of aliased ones, (p, p)
     aliased: tuple[int, ...]
-    relations: tuple[dict[int, float], ...]  # of each aliased column: other column → its share in it
+    relations: tuple[dict[int, float], ...]  # of each aliased column: other column → its share
     estimable: Bools  # (p,)
     rss: float  # Σ sᵢ rᵢ²
-    condition: float  # of the columns, each scaled to length 1 (centred, if there is an intercept)
-    method: str  # in words, what was done for the digits
-    relative_excess: float  # of the sum of squares over its least value, by what is left of the normal equations
+    condition: float  # of the columns scaled to length 1 (centred, if there is an intercept)
+    method: str  # the algorithm, in words
+    relative_excess: float  # upper bound on the relative suboptimality, from the residual of the normal equations
 
     @property
     def rank(self) -> int:
@@ -146,7 +143,7 @@ class LeastSquaresFit:
 
 
 class _Solved(NamedTuple):
-    """The coefficients of the columns kept, in the user's units, with what else is known of the fit."""
+    """The solution in the retained columns, in the user's units."""
 
     aliases: Aliases
     coef: Floats
@@ -158,13 +155,13 @@ class _Solved(NamedTuple):
 
 
 def can_solve_directly(design: Design) -> bool:
-    """Tell whether a design's least squares can be solved by a factorisation."""
+    """Tell whether a design's least-squares problem can be solved by a factorisation."""
     n, p = design.shape
     return p <= FACTORED and (n >= p or design.random_rows)
 
 
 def fit_least_squares(problem: Problem) -> LeastSquaresFit:
-    """Return the least squares fit of a problem without a penalty."""
+    """Return the least-squares fit of a problem without a penalty."""
     design = problem.design
     if not can_solve_directly(design):
         n, p = design.shape
@@ -173,19 +170,20 @@ def fit_least_squares(problem: Problem) -> LeastSquaresFit:
     in_memory = design.random_rows and (n * p <= SMALL or n < p)
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         solved = _in_memory(problem) if in_memory else _in_passes(problem)
-    spread = np.diag(solved.inverse)
-    if not (np.isfinite([solved.rss, *solved.coef]).all() and np.isfinite(spread).all() and (spread > 0.0).all()):
-        row_radius(design)  # refuses data that are not finite, or whose squares are not, with their place
-    return _spread(solved, problem)
+    variances = np.diag(solved.inverse)
+    finite = np.isfinite([solved.rss, *solved.coef]).all() and np.isfinite(variances).all()
+    if not (finite and (variances > 0.0).all()):
+        row_radius(design)  # raises an error that names the entry that is not finite, or whose square is not
+    return _all_columns(solved, problem)
 
 
-def _spread(solved: _Solved, problem: Problem) -> LeastSquaresFit:
-    """Return the fit of all columns, given that of the kept ones."""
+def _all_columns(solved: _Solved, problem: Problem) -> LeastSquaresFit:
+    """Return the fit of all columns, given that of the retained ones."""
     aliases, width = solved.aliases, problem.design.shape[1]
     basic, inverse, estimable = np.zeros(width), np.zeros((width, width)), np.ones(width, dtype=np.bool_)
-    basic[aliases.kept] = solved.coef
-    inverse[np.ix_(aliases.kept, aliases.kept)] = solved.inverse
-    estimable[aliases.tied()] = False
+    basic[aliases.retained] = solved.coef
+    inverse[np.ix_(aliases.retained, aliases.retained)] = solved.inverse
+    estimable[aliases.not_estimable()] = False
     return LeastSquaresFit(
         coef=least_norm(basic, aliases, problem.design.virtual),
         basic_coef=basic,
@@ -203,18 +201,18 @@ def _spread(solved: _Solved, problem: Problem) -> LeastSquaresFit:
 def _in_memory(problem: Problem) -> _Solved:
     """Solve by a QR factorisation of all rows, refined."""
     y, weights, design = problem.y, problem.weights, problem.design
-    kept = np.arange(len(y)) if weights is None else np.flatnonzero(weights)
-    rows, weights = design.take(kept), None if weights is None else weights[kept]
+    weighted = np.arange(len(y)) if weights is None else np.flatnonzero(weights)
+    rows, weights = design.take(weighted), None if weights is None else weights[weighted]
     design.passes += 1.0
     if not np.isfinite(rows).all():
-        row_radius(design)  # refuses them, with their place
+        row_radius(design)  # raises an error that names the entry
     aliases = _aliases_of_rows(rows, weights, design.virtual)
-    rows = rows[:, aliases.kept]
-    targets = np.asarray(y[kept], dtype=np.float64)
+    rows = rows[:, aliases.retained]
+    targets = np.asarray(y[weighted], dtype=np.float64)
     fit = refined_fit(rows, targets, weights)
-    whole = np.zeros(design.shape[1])
-    whole[aliases.kept] = fit.coef
-    left = excess_squares(design, problem.y, problem.weights, whole, aliases.kept)
+    all_coef = np.zeros(design.shape[1])
+    all_coef[aliases.retained] = fit.coef
+    excess = excess_squares(design, problem.y, problem.weights, all_coef, aliases.retained)
     return _Solved(
         aliases,
         fit.coef,
@@ -222,92 +220,88 @@ def _in_memory(problem: Problem) -> _Solved:
         float(fit.residuals @ fit.residuals),
         scaled_triangle(fit.triangle).condition(design.virtual),
         f"QR factorisation, refined in {counted(fit.rounds, 'round')} with residuals of twice the precision",
-        left.relative,
+        excess.relative,
     )
 
 
-def _weighted(rows: Floats, weights: Floats | None) -> Floats:
-    return rows if weights is None else rows * np.sqrt(weights)[:, np.newaxis]
-
-
 def _aliases_of_rows(rows: Floats, weights: Floats | None, virtual: bool) -> Aliases:
-    """Return the aliases of rows, whose columns are scaled by powers of 2 first."""
-    weighted = _weighted(rows, weights)
+    """Return the aliases of rows, after scaling their columns by powers of 2."""
+    weighted = rows if weights is None else rows * np.sqrt(weights)[:, np.newaxis]
     exponents = np.frexp(np.abs(weighted).max(axis=0, initial=0.0))[1]
     scaled = np.ldexp(weighted, -exponents)
     if len(rows) >= rows.shape[1]:
         aliases = find_aliases(np.asarray(np.linalg.qr(scaled, mode="r")), len(rows))
     else:
         aliases = _wide_aliases(scaled, virtual)
-    units = exponents[aliases.aliased] - exponents[aliases.kept][:, np.newaxis]
+    units = exponents[aliases.aliased] - exponents[aliases.retained][:, np.newaxis]
     return aliases._replace(shares=np.ldexp(aliases.shares, units))
 
 
 def _wide_aliases(scaled: Floats, virtual: bool) -> Aliases:
-    """Return the aliases of more columns than rows; the virtual one is always kept."""
+    """Return the aliases of more columns than rows; the virtual column is always retained."""
     if not virtual:
         return pivoted_aliases(scaled)
     ones = scaled[:, 0]
     means = ones @ scaled[:, 1:] / (ones @ ones)
     inner = pivoted_aliases(scaled[:, 1:] - np.outer(ones, means))
-    share = means[inner.aliased] - means[inner.kept] @ inner.shares
-    kept = np.concatenate([[0], inner.kept + 1])
-    return Aliases(kept, inner.aliased + 1, np.vstack([share, inner.shares]))
+    share = means[inner.aliased] - means[inner.retained] @ inner.shares
+    retained = np.concatenate([[0], inner.retained + 1])
+    return Aliases(retained, inner.aliased + 1, np.vstack([share, inner.shares]))
 
 
 def _in_passes(problem: Problem) -> _Solved:
-    """Solve by sums over the rows, in columns centred where they lie far from 0."""
-    near, centre = problem.centred()
-    sums = moments(near.design, near.y, near.weights)
+    """Solve from sums over the rows, in centred columns if they lie far from 0."""
+    centred, centre = problem.centred()  # if columns lie far from 0
+    sums = moments(centred.design, centred.y, centred.weights)
     if not np.isfinite(sums.gram).all():
-        row_radius(problem.design)  # refuses data that are not finite, or whose squares are not, with their place
+        row_radius(problem.design)  # raises an error that names the entry that is not finite, or whose square is not
     factor = cholesky(sums)
-    kept = np.arange(near.design.shape[1])
+    columns = np.arange(centred.design.shape[1])
     if factor is not None:
-        aliases = Aliases(kept, kept[:0], np.zeros((len(kept), 0)))
-        solved = _corrected(near, aliases, factor, factor.solve(sums.cross), "sums of products")
+        aliases = Aliases(columns, columns[:0], np.zeros((len(columns), 0)))
+        solved = _corrected(centred, aliases, factor, factor.solve(sums.cross), "sums of products")
     else:
-        reduced = triangle(near.design, near.y, near.weights)
-        left, right = reduced[: len(kept), :-1], reduced[: len(kept), -1]
-        aliases = find_aliases(left, near.design.shape[0])
-        basis, kept_triangle = np.linalg.qr(left[:, aliases.kept])
-        factor = scaled_triangle(kept_triangle)
-        start = np.linalg.solve(kept_triangle, basis.T @ right)
-        solved = _corrected(near, aliases, factor, start, "QR factorisation in blocks")
-    if near.design is not problem.design:
-        problem.design.passes += near.design.passes
+        reduced = triangle(centred.design, centred.y, centred.weights)
+        left, right = reduced[: len(columns), :-1], reduced[: len(columns), -1]
+        aliases = find_aliases(left, centred.design.shape[0])
+        basis, retained_triangle = np.linalg.qr(left[:, aliases.retained])
+        factor = scaled_triangle(retained_triangle)
+        start = np.linalg.solve(retained_triangle, basis.T @ right)
+        solved = _corrected(centred, aliases, factor, start, "QR factorisation in blocks")
+    if centred.design is not problem.design:
+        problem.design.passes += centred.design.passes
     return _uncentred(solved, centre)
 
 
-def _corrected(near: Problem, aliases: Aliases, factor: Factor, coef: Floats, method: str) -> _Solved:
-    """Return the solution, corrected by its residuals."""
-    whole, length, passes = np.zeros(near.design.shape[1]), np.inf, near.design.passes
+def _corrected(centred: Problem, aliases: Aliases, factor: Factor, coef: Floats, method: str) -> _Solved:
+    """Return the solution after iterative refinement by its residuals."""
+    all_coef, length, passes = np.zeros(centred.design.shape[1]), np.inf, centred.design.passes
     for _ in range(CORRECTIONS):
-        whole[aliases.kept] = coef
-        sums = residual_sums(near.design, near.y, near.weights, whole)
-        cross = sums.cross[aliases.kept]
+        all_coef[aliases.retained] = coef
+        sums = residual_sums(centred.design, centred.y, centred.weights, all_coef)
+        cross = sums.cross[aliases.retained]
         change = factor.solve(cross)
-        fall, before = float(change @ cross), length
+        decrease, previous = float(change @ cross), length
         length = float(np.linalg.norm(factor.lengths * change))
-        if length > before / 2.0:  # rounding is all that is left
+        if length > previous / 2.0:  # only rounding errors remain
             break
-        coef, rss = coef + change, max(sums.squares - fall, 0.0)
-        if length <= SETTLED * np.sqrt(sums.magnitude):
+        coef, rss = coef + change, max(sums.squares - decrease, 0.0)
+        if length <= CONVERGED * np.sqrt(sums.magnitude):
             break
     rounding = (len(coef) * EPSILON) ** 2 * sums.magnitude
-    left = factor.squared(cross - factor.times(change)) / (rss + rounding) if rss + rounding > 0.0 else 0.0
-    words = f"{method}, corrected in {counted(round(near.design.passes - passes), 'pass')}"
-    condition = factor.condition(near.design.virtual)
-    return _Solved(aliases, coef, factor.inverse(), rss, condition, words, left)
+    excess = factor.squared(cross - factor.times(change)) / (rss + rounding) if rss + rounding > 0.0 else 0.0
+    method = f"{method}, corrected in {counted(round(centred.design.passes - passes), 'pass')}"
+    condition = factor.condition(centred.design.virtual)
+    return _Solved(aliases, coef, factor.inverse(), rss, condition, method, excess)
 
 
 def _uncentred(solved: _Solved, centre: Floats) -> _Solved:
-    """Return a solution in columns from which a centre was taken in the user's columns."""
+    """Return the solution in the user's columns, given that in centred columns."""
     if not len(centre):
         return solved
     aliases = solved.aliases
-    shift = np.eye(len(aliases.kept))
-    shift[0, 1:] = -centre[aliases.kept[1:] - 1]
+    shift = np.eye(len(aliases.retained))
+    shift[0, 1:] = -centre[aliases.retained[1:] - 1]
     shares = aliases.shares.copy()
     if len(aliases.aliased):
         moved = centre[aliases.aliased - 1]

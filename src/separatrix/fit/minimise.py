@@ -1,11 +1,11 @@
-"""Gradient descent, or ascent, on a function of the user's own.
+"""Gradient descent, or ascent, on a user's function.
 
     x ← x − η ∇J(x)        until η‖∇J(x)‖ ≤ tol (rule "gradient"), or no entry of x changes by more than tol ("change")
 
-It finds a local minimum, and of a convex function the minimum, if the rate is small enough: below 2/L where L is the
-largest curvature of J. A rate too large is recognised by values that grow, and named.
+It finds a local minimum, the global one of a convex function, if the rate is small enough: below 2/L with L the largest
+curvature of J. A rate that is too large is recognised by growing values, and reported.
 
-Cost: one value and one gradient a step.
+Cost: one value and one gradient per step.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ TRACED = ("step_length", "change", "curvature")
 
 @dataclass(frozen=True)
 class Minimum:
-    """Where a descent ended: `x`, J there, how it ended, after how many steps; `trace` has a number a step."""
+    """The end of a descent: `x`, J there, status and message, the number of steps; `trace` has one number per step."""
 
     x: Floats
     value: float
@@ -40,7 +40,7 @@ class Minimum:
     trace: Mapping[str, Floats]
 
 
-def minimise(  # noqa: PLR0913  # a function, its start, and how to walk
+def minimise(  # noqa: PLR0913  # a function, its start, and the descent's options
     J: Callable[[Floats], Any],
     gradient: Callable[[Floats], Any],
     start: Any,
@@ -53,10 +53,10 @@ def minimise(  # noqa: PLR0913  # a function, its start, and how to walk
 ) -> Minimum:
     """Minimise J by gradient descent from a start or, with `maximise`, maximise it by gradient ascent.
 
-    Parameters: `J` and `gradient`, functions of an array shaped as `start`; `rate`, the η above; `tol` and `rule`, when
-    to stop: the next step would be no longer than `tol` ("gradient"), or the last one changed no entry by more
-    ("change"); `max_steps`, when to give up. Ends as "converged", "max_steps" or "diverged", these two with a warning.
-    Reference: Cauchy, Méthode générale pour la résolution des systèmes d'équations simultanées (1847).
+    Parameters: `J` and `gradient`, functions of an array shaped like `start`; `rate`, the η above; `tol` and `rule`,
+    when to stop: the next step would be no longer than `tol` ("gradient"), or the last one changed no entry by more
+    ("change"); `max_steps`, when to give up. Ends as "converged", "max_steps" or "diverged", the latter two with a
+    warning. Reference: Cauchy, Méthode générale pour la résolution des systèmes d'équations simultanées (1847).
 
     >>> import numpy as np
     >>> found = minimise(lambda x: (x[0] - 3) ** 2 + 1, lambda x: 2 * (x - 3), [0.0], rate=0.25)
@@ -78,7 +78,7 @@ def minimise(  # noqa: PLR0913  # a function, its start, and how to walk
         status = first_met(rules, step.facts)
         if status is not None:
             return _result(step, status, function.sign, rate, log)
-    raise AssertionError("a descent has no end of its own")
+    raise AssertionError("a descent yields steps without end")
 
 
 class _Expansion(NamedTuple):
@@ -88,14 +88,14 @@ class _Expansion(NamedTuple):
 
 @dataclass(frozen=True)
 class _Function:
-    """The user's function, times −1 if it is to be maximised."""
+    """The user's function, times −1 to maximise it."""
 
     J: Callable[[Floats], Any]
     gradient: Callable[[Floats], Any]
     sign: float
 
     def expand(self, coef: Floats) -> _Expansion:
-        """Return value and gradient, of the shapes that they must have."""
+        """Return value and gradient, after checking their shapes."""
         value, slopes = np.asarray(self.J(coef), dtype=np.float64), np.asarray(self.gradient(coef), dtype=np.float64)
         if value.size != 1:
             raise DataError(f"J returned an array of shape {value.shape}; it must return one number")
@@ -128,6 +128,6 @@ def _message(facts: Mapping[str, float], status: Status, sign: float, rate: floa
 
 
 def too_large(rate: float, curvature: float) -> str:
-    """Say that a rate is too large and, where the last step met a curvature, what would do."""
+    """Return a clause that the rate is too large, with the limit for the last curvature if there is one."""
     hint = f"; where the curvature is {curvature:.3g}, as met last, it must be below {2.0 / curvature:.3g}"
     return f"rate {rate:g} is too large" + (hint if 0.0 < curvature < math.inf else "; try a smaller one")

@@ -1,22 +1,19 @@
-"""A model of what a fit takes, fitted to measured runs.
+"""Predict the cost of a fit before it is run: passes, bytes and seconds, by a model fitted to measured runs.
 
     seconds = passes · (a + (b·rows + c·bytes) / workers) + d·products
 
-a is what a pass costs however little it reads, c the reading of a byte of the matrix and the work on it: each storage
-has its own. b is the work on a row's score, d that on a product of two columns in a row, of which Hessians are made: a
-core does them at the same speed wherever the rows came from. Problems that are small enough are solved by Newton's
-method, with a Hessian a pass: products = passes · rows · columns² / workers. Of larger ones only the subsample that
-starts the solver is (800 rows a column, some 7 Hessians), on a cluster by the machine that leads.
+a is the fixed cost of a pass, c the cost of reading and processing a byte of the matrix; each storage has its own. b is
+the cost of a row's score, d that of a product of two columns in a row, of which Hessians are made; they are the same
+for all storages. Small problems are solved by Newton's method, with one Hessian per pass:
+products = passes · rows · columns² / workers. For larger ones only the subsample that starts the solver (800 rows per
+column, about 7 Hessians) is, on a cluster by the client machine.
 
-The rates are fitted by least squares of relative errors to the runs in `measured_runs.json`, which
-`benchmarks/scale.py` wrote. The network's part cannot be measured on one machine, and is no part of this.
+The rates are fitted by least squares of relative errors to the runs in `measured_runs.json`, written by
+`benchmarks/scale.py`. The network cannot be measured on one machine: its cost is added with the given speed and
+latency. On a cluster the targets and a subsample are sent once, coefficients and their sums in each pass, in a tree of
+workers.
 
-Of logistic regression with an L2 penalty, to the default tolerance. Cost: a millisecond.
-
-What a fit will take, before it is run: passes, bytes and seconds, by the model of measured runs in `cost_model`.
-
-The network's part cannot be measured on one machine: it is added with the speed and the latency given. On a cluster the
-targets and a subsample travel once, coefficients and their sums each pass, in a tree of workers.
+Valid for logistic regression with an L2 penalty, to the default tolerance. Cost: a millisecond.
 """
 
 from __future__ import annotations
@@ -41,15 +38,18 @@ from separatrix.problem import Problem
 
 RUNS = Path(__file__).with_name("measured_runs.json")
 FLOAT = 8  # bytes
-SAMPLED, FEWEST = 800, 2000  # rows a column, and rows, of the subsample that starts the solver
+SAMPLED, FEWEST = 800, 2000  # rows per column, and least rows, of the subsample that starts the solver
 SAMPLE_STEPS = 7  # Hessians of the subsample
 RATES = ("a pass", "a row", "a byte", "a product")
-OWN, SHARED = [0, 2], [1, 3]  # the rates that each storage has for itself, and those that are the same for all
+OWN, SHARED = [0, 2], [1, 3]  # the rates of each storage, and those common to all
+STORAGES = ("memory", "disk", "dask")
+VECTORS = 3  # with one entry per row, held by a fit at its peak
+Storage = Literal["memory", "disk", "dask"]
 
 
 @dataclass(frozen=True)
 class MeasuredRun:
-    """A fit that was run: where its rows were, by how many cores or workers, and what it took."""
+    """A measured fit: storage, number of cores or workers, size, passes and seconds."""
 
     storage: str
     workers: int
@@ -60,42 +60,42 @@ class MeasuredRun:
 
 
 class CostModel:
-    """The rates of each storage, and how far off the runs they are fitted to lie."""
+    """The rates of each storage, and their accuracy on the runs they are fitted to."""
 
     def __init__(self, rates: Mapping[str, Floats], runs: Sequence[MeasuredRun]) -> None:
         self.rates, self.runs = rates, tuple(runs)
 
     @classmethod
     def of(cls, runs: Sequence[MeasuredRun]) -> CostModel:
-        """Return the model of some runs: of each storage at least as many as it has rates."""
+        """Fit the model to some runs: of each storage at least as many as there are rates."""
         storages = list(dict.fromkeys(run.storage for run in runs))
         for storage in storages:
             count = sum(run.storage == storage for run in runs)
             if count < len(RATES):
                 raise DataError(f"{count} runs with rows in {storage} are too few; {len(RATES)} rates are fitted")
-        work, here = np.array([_work(run) for run in runs]), [storages.index(run.storage) for run in runs]
-        apart = np.zeros((len(OWN), len(runs), len(storages)))
-        apart[:, np.arange(len(runs)), here] = work[:, OWN].T
-        found = _rates(np.hstack([*apart, work[:, SHARED]]), np.array([run.seconds for run in runs]))
+        work, storage_codes = np.array([_work(run) for run in runs]), [storages.index(run.storage) for run in runs]
+        own_work = np.zeros((len(OWN), len(runs), len(storages)))
+        own_work[:, np.arange(len(runs)), storage_codes] = work[:, OWN].T
+        fitted = _rates(np.hstack([*own_work, work[:, SHARED]]), np.array([run.seconds for run in runs]))
         rates = {storage: np.empty(len(RATES)) for storage in storages}
         for place, storage in enumerate(storages):
-            rates[storage][OWN] = found[: len(OWN) * len(storages)].reshape(len(OWN), -1)[:, place]
-            rates[storage][SHARED] = found[len(OWN) * len(storages) :]
+            rates[storage][OWN] = fitted[: len(OWN) * len(storages)].reshape(len(OWN), -1)[:, place]
+            rates[storage][SHARED] = fitted[len(OWN) * len(storages) :]
         return cls(rates, runs)
 
     def seconds(self, run: MeasuredRun) -> float:
-        """Return the seconds that the model gives a run."""
+        """Return the predicted seconds of a run."""
         if run.storage not in self.rates:
             raise OptionError(f"no run with rows in {run.storage} was measured; measured: {', '.join(self.rates)}")
         return float(_work(run) @ self.rates[run.storage])
 
     def spread(self, storage: str) -> float:
-        """Return the factor within which the model has nine in ten runs of a storage."""
+        """Return the factor within which the predictions of nine in ten runs of a storage lie."""
         own = [run for run in self.runs if run.storage == storage]
         return float(np.exp(np.quantile([abs(math.log(self.seconds(run) / run.seconds)) for run in own], 0.9)))
 
     def lines(self) -> list[str]:
-        """Return the rates as a table of Markdown."""
+        """Return the rates as a Markdown table."""
         head = "".join(f" {rate} |" for rate in RATES)
         lines = [f"| rows are | nine in ten within a factor |{head}", f"|---|---|{'---|' * len(RATES)}"]
         for storage, rates in self.rates.items():
@@ -106,12 +106,12 @@ class CostModel:
 
 @cache
 def measured_runs() -> tuple[MeasuredRun, ...]:
-    """Return the runs that come along."""
+    """Return the runs shipped with the library."""
     return tuple(MeasuredRun(**run) for run in json.loads(RUNS.read_text(encoding="utf-8")))
 
 
 def _work(run: MeasuredRun) -> Floats:
-    """Return how much of each rate a fit takes."""
+    """Return the amount of work of a fit for each rate."""
     share, matrix = run.passes / run.workers, FLOAT * run.rows * run.columns
     return np.array([run.passes, share * run.rows, share * matrix, _products(run)])
 
@@ -126,36 +126,31 @@ def _products(run: MeasuredRun) -> float:
 
 
 def sample_rows(rows: int, columns: int) -> int:
-    """Return the rows of the subsample that starts the solver."""
+    """Return the number of rows of the subsample that starts the solver."""
     stride = max(1, rows // max(SAMPLED * (columns + 1), FEWEST))
     return -(-rows // stride)
 
 
 def _rates(work: Floats, seconds: Floats) -> Floats:
-    """Return the rates of least squared relative errors; one that comes out below 0 is 0, the others fitted anew."""
+    """Return the rates of least squared relative errors; negative rates are set to 0 and the others refitted."""
     rates, used = np.zeros(work.shape[1]), np.ones(work.shape[1], dtype=np.bool_)
     while used.any():
         design = make_design(work[:, used] / seconds[:, np.newaxis], intercept=False)
-        found = fit_least_squares(Problem(design, np.ones(len(seconds)), Squared())).coef
-        if (found >= 0.0).all():
-            rates[used] = found
+        fitted = fit_least_squares(Problem(design, np.ones(len(seconds)), Squared())).coef
+        if (fitted >= 0.0).all():
+            rates[used] = fitted
             break
-        used[np.flatnonzero(used)[found.argmin()]] = False
+        used[np.flatnonzero(used)[fitted.argmin()]] = False
     return rates
-
-
-STORAGES = ("memory", "disk", "dask")
-VECTORS = 3  # with an entry a row, that a fit holds at its peak
-
-Storage = Literal["memory", "disk", "dask"]
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What a fit will take. Ranges are the least and the most that the measured runs leave likely.
+    """The predicted cost of a fit. Ranges are the least and the most that the measured runs make likely.
 
-    `bytes_read` are those of all passes, wherever the rows are; `bytes_moved` those between the workers and the
-    machine that leads; `bytes_there` what each worker holds or reads, `bytes_here` what the leading machine holds.
+    `bytes_read` are those of all passes, for any storage; `bytes_moved` those between the workers and the client
+    machine; `bytes_there` what each worker holds or reads, `bytes_here` what the client machine holds. `beyond` is the
+    size of the matrix per worker relative to the largest measured one.
     """
 
     rows: int
@@ -202,16 +197,16 @@ def plan_fit(
     latency: float = 1e-3,
     runs: Sequence[MeasuredRun] | None = None,
 ) -> Plan:
-    """Return what a logistic regression of so many rows and columns will take, by so many cores or workers.
+    """Return the predicted cost of a logistic regression of given size, on a number of cores or workers.
 
     Parameters
     ----------
     rows, columns : of the matrix, held as float64
     workers : cores of this machine, or workers of a cluster, of one core each
     storage : "memory", "disk" or "dask"
-    network : bytes a second between a worker of a cluster and the machine that leads
+    network : bytes per second between a worker of a cluster and the client machine
     latency : seconds of a message between two of them
-    runs : measured runs to plan by; those that come along if None
+    runs : measured runs to predict from; None for those shipped with the library
 
     Examples
     --------
@@ -220,7 +215,7 @@ def plan_fit(
     >>> plan.passes_range[0] <= plan.passes <= plan.passes_range[1], plan.seconds < 60
     (True, True)
     """
-    asked = MeasuredRun(
+    fit = MeasuredRun(
         require_choice("storage", storage, STORAGES),
         require_count("workers", workers),
         require_count("rows", rows),
@@ -233,42 +228,42 @@ def plan_fit(
     known = measured_runs() if runs is None else tuple(runs)
     if not known:
         raise OptionError("runs=[] says nothing to plan by; give measured runs, or None for those that come along")
-    return _plan(asked, CostModel.of(known), network, latency)
+    return _plan(fit, CostModel.of(known), network, latency)
 
 
-def _plan(asked: MeasuredRun, model: CostModel, network: float, latency: float) -> Plan:
-    model.seconds(asked)  # refuses a storage that was not measured
+def _plan(fit: MeasuredRun, model: CostModel, network: float, latency: float) -> Plan:
+    model.seconds(fit)  # raises an error for a storage that was not measured
     low, passes, high = np.quantile([run.passes for run in model.runs], [0.0, 0.5, 1.0]).tolist()
-    spread, matrix = model.spread(asked.storage), float(FLOAT * asked.rows * asked.columns)
-    sample = sample_rows(asked.rows, asked.columns)
-    moved = _moved(asked, passes) if asked.storage == "dask" else 0.0
+    spread, matrix = model.spread(fit.storage), float(FLOAT * fit.rows * fit.columns)
+    sample = sample_rows(fit.rows, fit.columns)
+    moved = _moved(fit, passes) if fit.storage == "dask" else 0.0
 
     def seconds(count: float) -> float:
-        computed = model.seconds(replace(asked, passes=count))
-        depth = math.ceil(math.log2(asked.workers)) if asked.storage == "dask" else 0
+        computed = model.seconds(replace(fit, passes=count))
+        depth = math.ceil(math.log2(fit.workers)) if fit.storage == "dask" else 0
         return computed + moved / network + 2.0 * count * depth * latency
 
-    largest = max(run.rows * run.columns / run.workers for run in model.runs if run.storage == asked.storage)
+    largest = max(run.rows * run.columns / run.workers for run in model.runs if run.storage == fit.storage)
     return Plan(
-        rows=asked.rows,
-        columns=asked.columns,
-        workers=asked.workers,
-        storage=asked.storage,
+        rows=fit.rows,
+        columns=fit.columns,
+        workers=fit.workers,
+        storage=fit.storage,
         passes=passes,
         passes_range=(low, high),
         seconds=seconds(passes),
         seconds_range=(seconds(low) / spread, seconds(high) * spread),
         bytes_read=passes * matrix,
         bytes_moved=moved,
-        bytes_there=matrix / asked.workers,
-        bytes_here=float(FLOAT * (sample * asked.columns + VECTORS * asked.rows))
-        + (matrix if asked.storage == "memory" else 0.0),
-        beyond=asked.rows * asked.columns / asked.workers / largest,
+        bytes_there=matrix / fit.workers,
+        bytes_here=float(FLOAT * (sample * fit.columns + VECTORS * fit.rows))
+        + (matrix if fit.storage == "memory" else 0.0),
+        beyond=fit.rows * fit.columns / fit.workers / largest,
     )
 
 
 def _moved(run: MeasuredRun, passes: float) -> float:
-    """Return the bytes that go to and from a cluster: targets once, a sample once, coefficients and sums each pass."""
+    """Return the bytes sent to and from a cluster: targets and a sample once, coefficients and sums in each pass."""
     sums = 2.0 * passes * run.workers * (run.columns + 1)
     return FLOAT * (run.rows + sample_rows(run.rows, run.columns) * run.columns + sums)
 

@@ -1,12 +1,9 @@
-"""What a fit returns: the answer in the user's units, how it ended, what it cost, and the evidence.
+"""The result of a fit: coefficients in the user's units, status, cost, certificate and trace; and the stopping rules.
 
-When a fit ends: rules over the named numbers of a step, and the closed list of statuses they end in.
-
-What a fit leaves behind of its way: columns of numbers, a row a step, and for mistake-driven fits a row an update.
-
-`steps` has the solver's own facts beside passes and seconds. `updates` has one row per update kept: its number,
-visit, row and score, and `weights` the weights after the updates `weight_updates`. A long run is thinned evenly under
-a stated memory cap; `complete` and `stride` say whether and how much.
+Stopping rules compare the named numbers of a step with bounds and end a fit with a status from a closed list. The trace
+has columns of numbers with one row per step (the solver's facts, passes and seconds), and for mistake-driven fits one
+row per stored update: its number, visit, row and score, and `weights` after the updates `weight_updates`. A long run
+is thinned evenly under a memory limit; `complete` and `stride` say whether and how much.
 """
 
 from __future__ import annotations
@@ -50,27 +47,27 @@ class Status(StrEnum):
 
 @dataclass(frozen=True)
 class AtLeast:
-    """Ends a fit with `status` once a fact has reached a bound."""
+    """End a fit with `status` once a fact is at least `bound`."""
 
     fact: str
     bound: float
     status: Status
 
     def met(self, facts: Mapping[str, float]) -> bool:
-        """Tell whether the rule is met by a step's facts."""
+        """Tell whether a step's facts meet the rule."""
         return facts[self.fact] >= self.bound
 
 
 @dataclass(frozen=True)
 class AtMost:
-    """Ends a fit with `status` once a fact has fallen to a bound."""
+    """End a fit with `status` once a fact is at most `bound`."""
 
     fact: str
     bound: float
     status: Status
 
     def met(self, facts: Mapping[str, float]) -> bool:
-        """Tell whether the rule is met by a step's facts."""
+        """Tell whether a step's facts meet the rule."""
         return facts[self.fact] <= self.bound
 
 
@@ -78,13 +75,13 @@ Rule = AtLeast | AtMost
 
 
 def separation_rule(problem: Problem) -> Rule:
-    """Return the rule that ends a logistic or softmax fit once its total loss is below log 2: every row is right."""
+    """Return the rule that ends a logistic or softmax fit with total loss below log 2: every row is correct."""
     least = 1.0 if problem.weights is None else float(problem.weights[problem.weights > 0.0].min())
     return AtMost("objective", math.log(2.0) * least / problem.total_weight, Status.SEPARATED)
 
 
 def first_met(rules: Sequence[Rule], facts: Mapping[str, float]) -> Status | None:
-    """Return the status of the first rule that a step meets, or None to go on."""
+    """Return the status of the first rule that a step meets, or None to continue."""
     return next((rule.status for rule in rules if rule.met(facts)), None)
 
 
@@ -104,7 +101,7 @@ class Updates:
 
     @property
     def complete(self) -> bool:
-        """Whether every update is here, with its weights."""
+        """Whether every update is present, with its weights."""
         return self.stride == 1 and self.weight_stride == 1
 
     @classmethod
@@ -127,7 +124,7 @@ class Updates:
 
 @dataclass(frozen=True)
 class Trace:
-    """The way of a fit."""
+    """The steps of a fit, and its updates if it is mistake-driven."""
 
     steps: Mapping[str, Floats]
     updates: Updates | None = None
@@ -154,9 +151,9 @@ class StepLog:
 
 @dataclass(frozen=True)
 class FitResult:
-    """A fit: `coef` (p,) and `intercept` of one linear predictor, or (K, p) and (K,) of one a class.
+    """A fit: `coef` (p,) and `intercept` of one linear predictor, or (K, p) and (K,) with one predictor per class.
 
-    `overlap` proves that no halfspace separates the rows, of a fit that was stopped by it.
+    `overlap` proves that no halfspace separates the rows, if the fit was stopped for that reason.
     """
 
     coef: Floats
@@ -174,7 +171,7 @@ class FitResult:
     overlap: Certificate | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the result as JSON values; the trace stays behind, the certificate goes along."""
+        """Return the result as JSON values, with the certificate and without the trace."""
         overlap = {} if self.overlap is None else {"overlap": self.overlap.to_dict()}
         return {
             "coef": self.coef.tolist(),

@@ -1,4 +1,4 @@
-"""The one fit loop: only here is a fit timed, traced and stopped."""
+"""The fit loop: only here is a fit timed, traced and stopped."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from separatrix.fit.result import Rule, Status, StepLog, first_met
 from separatrix.problem import Problem
 from separatrix.solvers.base import Solver, Step, check_needs
 
-# Told of each step while a fit runs: the facts of the step, with `passes` and `seconds`; True has the fit stop there.
-# The search for a face tells its `passes` alone.
+# Called with the facts of each step, including `passes` and `seconds`; the fit stops if it returns True. The search for
+# a separation passes `passes` only.
 Watch = Callable[[Mapping[str, float]], bool | None]
 
 
 @dataclass(frozen=True)
 class Run:
-    """A walk that has ended: where, how, after how much work."""
+    """A finished run: the last iterate, the status, and the work done."""
 
     coef: Floats
     status: Status
@@ -39,7 +39,7 @@ def run(
     watch: Watch | None = None,
     confirm: Callable[[Step], bool] | None = None,
 ) -> Run:
-    """Walk a problem with a solver until the first of the rules is met; `confirm` must agree to an optimal end."""
+    """Iterate a solver until the first of the rules is met; an optimal end must also pass `confirm`."""
     check_needs(solver, problem)
     log, began, passes_before = StepLog(), time.perf_counter(), problem.design.passes
     for step in solver.steps(problem, start):
@@ -57,7 +57,7 @@ def run(
 
 
 def _relative(facts: Mapping[str, float], problem: Problem) -> Mapping[str, float]:
-    """Add the excess relative to the objective, of a step that has both."""
+    """Add the excess relative to the objective, if the step has both."""
     if "excess" not in facts:
         return facts
     size = max(abs(facts["objective"]), problem.least_scale)

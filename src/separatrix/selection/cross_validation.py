@@ -1,15 +1,15 @@
-"""Which strength to use, by cross-validation: the path of each fold's other rows, judged on the rows held out.
+"""Cross-validation of the strength: the path of each fold's training rows, evaluated on its held-out rows.
 
-The folds share one grid of strengths, that of all rows. Rows held out weigh 0, so that no fold copies any data. The
-loss of the model itself is what is compared:
+The folds share one grid of strengths, that of all rows. Held-out rows have weight 0, so no fold copies any data. The
+model's own loss is compared:
 
     held-out loss of fold k at a strength:  Lₖ = Σ sᵢ loss(ηᵢ, yᵢ) / Σ sᵢ  over its rows,  cₖ = Σ sᵢ
     mean = Σ cₖ Lₖ / Σ cₖ          error² = Σ cₖ (Lₖ − mean)² / Σ cₖ / (folds − 1)
 
-The best strength has the least mean; the one-standard-error choice is the largest strength whose mean is within the
-best one's error of it: as good as far as the data can tell, and simpler.
+The best strength has the least mean. The one-standard-error choice is the largest strength whose mean is within one
+standard error of the best: a simpler model that is not significantly worse.
 
-Cost: a path a fold and one of all rows, and one pass a fold to judge.
+Cost: one path per fold and one of all rows, and one pass per fold for the evaluation.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ CHOICES: tuple[StrengthChoice, ...] = ("one_standard_error", "best")
 class CrossValidation:
     """Held-out losses (folds, m) of m strengths, their mean and standard error (m,), and the path of all rows.
 
-    `best` and `one_standard_error` are places among the strengths; `strength` is the one chosen. Several classes, each
-    against the rest, have a path each.
+    `best` and `one_standard_error` are places among the strengths; `strength` is the chosen one. With several classes,
+    each against the rest, there is one path per class.
     """
 
     strengths: Floats
@@ -55,17 +55,17 @@ class CrossValidation:
 
     @property
     def one_standard_error(self) -> int:
-        """The place of the largest strength whose mean is within a standard error of the least."""
+        """The place of the largest strength whose mean is within one standard error of the least."""
         return int(np.flatnonzero(self.mean <= self.mean[self.best] + self.error[self.best])[0])
 
     @property
     def place(self) -> int:
-        """The place of the strength chosen."""
+        """The place of the chosen strength."""
         return self.one_standard_error if self.choice == "one_standard_error" else self.best
 
     @property
     def strength(self) -> float:
-        """The strength chosen."""
+        """The chosen strength."""
         return float(self.strengths[self.place])
 
 
@@ -78,16 +78,16 @@ def cross_validate(
     strengths: int | Sequence[float] | Floats = 100,
     options: ConvexOptions = ConvexOptions(),  # noqa: B008  # frozen
 ) -> CrossValidation:
-    """Judge strengths on held-out rows; `problems` share their rows (several: each class against the rest).
+    """Evaluate strengths on held-out rows; `problems` share their rows (several: each class against the rest).
 
-    `folds` has the number of each row's fold.
+    `folds` has the fold number of each row.
     """
     require_choice("choice", choice, CHOICES)
     grid = strength_grid(problems, l1_ratio, strengths)
     paths = tuple(trace_path(problem, l1_ratio, strengths=grid, options=options) for problem in problems)
     numbers = range(int(folds.max()) + 1)
-    sums = np.array([_judge_fold(problems, l1_ratio, folds == number, grid, options) for number in numbers])
-    counts = np.array([_weight(problems[0], folds == number) for number in numbers])
+    sums = np.array([_fold_losses(problems, l1_ratio, folds == number, grid, options) for number in numbers])
+    counts = np.array([float(_weights(problems[0])[folds == number].sum()) for number in numbers])
     losses = sums / counts[:, np.newaxis]
     mean = np.average(losses, axis=0, weights=counts)
     spread = np.average((losses - mean) ** 2, axis=0, weights=counts)
@@ -95,7 +95,7 @@ def cross_validate(
 
 
 def assign_folds(n: int, folds: int, seed: int | None, classes: Indices | None = None) -> Indices:
-    """Return each row's fold, drawn by a seed (None: the same draw each time), each class spread over all of them.
+    """Return each row's fold, drawn by a seed (None: the same draw each time), each class spread evenly over the folds.
 
     >>> assign_folds(6, 3, seed=1).tolist()
     [1, 0, 2, 2, 0, 1]
@@ -116,36 +116,28 @@ def assign_folds(n: int, folds: int, seed: int | None, classes: Indices | None =
     return assigned
 
 
-def _judge_fold(
+def _fold_losses(
     problems: Sequence[Problem], l1_ratio: float, held_out: Bools, grid: Floats, options: ConvexOptions
 ) -> Floats:
-    """Return the sums of the held-out rows' losses at each strength, averaged over the problems, (m,)."""
+    """Return the summed losses of the held-out rows at each strength, averaged over the problems, (m,)."""
     total = np.zeros(len(grid))
     for problem in problems:
-        kept = replace(problem, weights=np.where(held_out, 0.0, _weights(problem)))
-        path = trace_path(kept, l1_ratio, strengths=grid, options=options)
-        own = np.where(held_out, _weights(problem), 0.0)
-        total += problem.design.fold(_losses, path.coefs, problem.loss, rows=(problem.y, own))
+        training = replace(problem, weights=np.where(held_out, 0.0, _weights(problem)))
+        path = trace_path(training, l1_ratio, strengths=grid, options=options)
+        weights = np.where(held_out, _weights(problem), 0.0)
+        total += problem.design.fold(_losses, path.coefs, problem.loss, rows=(problem.y, weights))
     return np.asarray(total / len(problems))
 
 
 def _losses(block: Block, y: NDArray[Any], weights: Floats, coefs: Floats, loss: Loss) -> Floats:
-    """Return Σ sᵢ loss at each strength over a block's rows of weight above 0."""
-    eta = block.matvec(coefs.T.reshape(coefs.shape[1], -1) if coefs.ndim == 2 else _side_by_side(coefs))
+    """Return Σ sᵢ loss over a block's rows at each strength."""
     if coefs.ndim == 2:
+        eta = block.matvec(coefs.T.reshape(coefs.shape[1], -1))
         return np.asarray(weights @ loss.value(eta, y[:, np.newaxis]))
+    eta = block.matvec(coefs.transpose(1, 0, 2).reshape(coefs.shape[1], -1))  # from (m, p, K) to (p, m K)
     scores = eta.reshape(len(y), len(coefs), -1)
     return np.array([weights @ loss.value(scores[:, place], y) for place in range(len(coefs))])
 
 
-def _side_by_side(coefs: Floats) -> Floats:
-    """Return coefficients (m, p, K) as columns, (p, m K)."""
-    return np.asarray(coefs.transpose(1, 0, 2).reshape(coefs.shape[1], -1))
-
-
 def _weights(problem: Problem) -> Floats:
     return np.ones(len(problem.y)) if problem.weights is None else problem.weights
-
-
-def _weight(problem: Problem, chosen: Bools) -> float:
-    return float(_weights(problem)[chosen].sum())

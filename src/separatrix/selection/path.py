@@ -1,14 +1,15 @@
-"""Regularisation paths: the same data at strength after strength, each fit started from the last ones.
+"""Regularisation paths: fits of the same data at decreasing strengths, each started from the previous ones.
 
-The largest strength that matters is the one from which on every penalised coefficient is 0:
+The largest strength of interest is the smallest at which all penalised coefficients are 0:
 
     largest = maxⱼ |vⱼ| / (weightⱼ · l1_ratio),      v = −Σ sᵢ αᵢ xᵢ / Σ sᵢ at the slopes α of the null fit
 
-where the null fit has only the coefficients of weight 0. Between strengths coefficients move nearly straight (for the
-squared loss and L1, exactly so between changes of sign), so each fit starts where the last two point to. Every point
-has a duality gap. What does not depend on the strength (Gram matrix, column norms, centre) is computed once.
+where the null fit has only the unpenalised coefficients. Between strengths coefficients move nearly linearly (for the
+squared loss and L1, exactly so between sign changes), so each fit starts at the extrapolation of the last two. Every
+point has a duality gap. Quantities that do not depend on the strength (Gram matrix, column norms, centre) are computed
+once.
 
-Cost: for a quadratic loss of up to some thousand columns two passes in all; else a few passes a strength.
+Cost: two passes in all for a quadratic loss of up to some thousand columns, else a few passes per strength.
 """
 
 from __future__ import annotations
@@ -33,17 +34,17 @@ from separatrix.solvers.coordinate import Coordinate, Memory
 from separatrix.solvers.iterate import expand_at, minimise_free, row_shares
 
 RATIO, WIDE_RATIO = 1e-4, 1e-2  # smallest to largest strength, and the same with more columns than rows
-LEAST_L1_RATIO = 1e-3  # stands for l1_ratio 0, whose coefficients no strength makes 0, where strengths are not given
+LEAST_L1_RATIO = 1e-3  # replaces l1_ratio 0 in the grid, since no strength makes coefficients 0 there
 STALLED_STEPS = 3
-CARRIED = ("total_weight", "penalty_weights", "least_scale")  # what a problem knows that its penalty does not change
+CACHED = ("total_weight", "penalty_weights", "least_scale")  # properties of a problem independent of its penalty
 
 
 @dataclass(frozen=True)
 class Path:
     """Fits along m strengths, the largest first: coefficients (m, p) or (m, p, K), the virtual column's included.
 
-    `objectives`, `gaps` (objective minus a lower bound), `relative_gaps`, `active` (penalised coefficients not 0),
-    `passes` and `statuses` have one entry a strength, `names` one a column.
+    `objectives`, `gaps` (objective minus a lower bound), `relative_gaps`, `active` (nonzero penalised coefficients),
+    `passes` and `statuses` have one entry per strength, `names` one per column.
     """
 
     l1_ratio: float
@@ -63,7 +64,7 @@ class Path:
 
     @property
     def intercepts(self) -> Floats:
-        """The intercept at each strength, (m,) or (m, K); 0 where there is none."""
+        """The intercept at each strength, (m,) or (m, K); 0 without an intercept."""
         return self.coefs[:, 0] if self.virtual else np.zeros_like(self.coefs[:, 0])
 
     @property
@@ -90,11 +91,11 @@ def trace_path(
     ratio: float | None = None,
     options: ConvexOptions = ConvexOptions(),  # noqa: B008  # frozen
 ) -> Path:
-    """Fit a problem, whatever its own penalty, at strengths from the largest that matters downwards.
+    """Fit a problem, ignoring its own penalty, at strengths from the largest of interest downwards.
 
-    Parameters: `l1_ratio`, as in the objective; `strengths`, how many, or which; `ratio`, the smallest of them relative
-    to the largest, where they are not given; `options`, the relative gap to reach and, for a smooth penalty or to
-    override the choice, the solver.
+    Parameters: `l1_ratio`, as in the objective; `strengths`, their number, or the strengths; `ratio`, the smallest
+    relative to the largest strength, if they are not given; `options`, the relative gap to reach and, for a smooth
+    penalty or to override the choice, the solver.
 
     >>> from separatrix.design.build import make_design
     >>> from separatrix.losses import Squared
@@ -137,7 +138,7 @@ def trace_path(
 
 
 def join_paths(paths: Sequence[Path]) -> Path:
-    """Return one path as it is, and those of each class against the rest as one: coefs (m, p, K), sums, worst gap."""
+    """Return a single path unchanged, and one path per class joined: coefs (m, p, K), sums, worst gaps."""
     if len(paths) == 1:
         return paths[0]
     return replace(
@@ -157,20 +158,20 @@ def _worst(statuses: Sequence[Status]) -> Status:
 
 
 def largest_strength(problem: Problem, l1_ratio: float = 1.0) -> float:
-    """Return the strength from which on all penalised coefficients are 0; infinite for l1_ratio 0."""
+    """Return the smallest strength at which all penalised coefficients are 0; infinite for l1_ratio 0."""
     penalised = problem.penalty_weights > 0.0
     dual_coef = problem.dual_coef(_null_slopes(problem))[penalised]
     weights = problem.penalty_weights[penalised]
     steepest = float(np.max(np.abs(dual_coef.T) / weights, initial=0.0))
     if not np.isfinite(steepest):
-        row_radius(problem.design)  # refuses data that are not finite, with their place
+        row_radius(problem.design)  # raises an error that names the entry that is not finite
     if steepest == 0.0:
         return 0.0
     return steepest / l1_ratio if l1_ratio > 0.0 else float("inf")
 
 
 def _null_slopes(problem: Problem) -> Floats:
-    """Return the slopes of the loss where only the coefficients of weight 0 are fitted."""
+    """Return the slopes of the loss at the null fit, of the unpenalised coefficients alone."""
     if not problem.loss.has_curvature:
         return _balanced_signs(problem)
     free, outputs = problem.penalty_weights == 0.0, problem.zero_coef().shape[1:]
@@ -185,7 +186,7 @@ def _null_slopes(problem: Problem) -> Floats:
 
 
 def _balanced_signs(problem: Problem) -> Floats:
-    """Return the slopes of the hinge at scores within its kink: −y, the heavier class's scaled down to sum to 0."""
+    """Return the slopes of the hinge at scores inside its kink: −y, scaled down in the heavier class to sum to 0."""
     slopes = -problem.y
     if not problem.free.any():
         return np.asarray(slopes)
@@ -200,14 +201,14 @@ def strength_grid(
     strengths: int | Sequence[float] | Floats = 100,
     ratio: float | None = None,
 ) -> Floats:
-    """Return the strengths, largest first: those given, or so many from the largest that matters to any problem."""
+    """Return the strengths, largest first: the given ones, or a geometric grid from the largest of interest."""
     if not isinstance(strengths, int | np.integer):
-        given = np.sort(np.asarray(strengths, dtype=np.float64).ravel())[::-1]
-        if not given.size or not (np.isfinite(given) & (given >= 0.0)).all():
+        grid = np.sort(np.asarray(strengths, dtype=np.float64).ravel())[::-1]
+        if not grid.size or not (np.isfinite(grid) & (grid >= 0.0)).all():
             raise OptionError(
                 f"strengths={strengths!r} are out of range; give one or more finite numbers of at least 0"
             )
-        return given
+        return grid
     if strengths < 1:
         raise OptionError(f"strengths={strengths!r} is out of range; give a number of strengths of at least 1")
     n, p = problems[0].design.shape
@@ -221,7 +222,7 @@ def strength_grid(
 
 
 def _trace_by_coordinate(problem: Problem, l1_ratio: float, grid: Floats, options: ConvexOptions) -> list[_Point]:
-    """Descend from strength to strength, each from where the last two fits point to."""
+    """Fit by coordinate descent from strength to strength, each from the extrapolation of the last two fits."""
     solver = Coordinate(Memory())
     rules = (
         AtMost("relative_excess", options.tol, Status.OPTIMAL),
@@ -231,42 +232,42 @@ def _trace_by_coordinate(problem: Problem, l1_ratio: float, grid: Floats, option
     points: list[_Point] = []
     for place, strength in enumerate(grid):
         start = _extrapolate([point.coef for point in points[-2:]], grid[max(0, place - 2) : place + 1])
-        at = _with_penalty(problem, make_penalty(strength, l1_ratio))
-        if at.penalty.smooth:
-            points.append(_fit_smooth(at, options, start))
+        penalised = _with_penalty(problem, make_penalty(strength, l1_ratio))
+        if penalised.penalty.smooth:
+            points.append(_fit_smooth(penalised, options, start))
             continue
-        walk = run(at, solver, rules, start=start)
-        value, gap, relative = (walk.facts[name] for name in ("objective", "excess", "relative_excess"))
-        points.append(_Point(walk.coef, value, gap, relative, walk.passes, walk.status))
+        end = run(penalised, solver, rules, start=start)
+        value, gap, relative = (end.facts[name] for name in ("objective", "excess", "relative_excess"))
+        points.append(_Point(end.coef, value, gap, relative, end.passes, end.status))
     return points
 
 
 def _trace_by_solver(problem: Problem, l1_ratio: float, grid: Floats, options: ConvexOptions) -> list[_Point]:
-    """Fit strength after strength with a solver of smooth problems, each from the last."""
+    """Fit by a solver of smooth problems from strength to strength, each from the last fit."""
     points: list[_Point] = []
     for strength in grid:
-        at = _with_penalty(problem, make_penalty(strength, l1_ratio))
-        points.append(_fit_smooth(at, options, points[-1].coef if points else None))
+        penalised = _with_penalty(problem, make_penalty(strength, l1_ratio))
+        points.append(_fit_smooth(penalised, options, points[-1].coef if points else None))
     return points
 
 
 def _fit_smooth(problem: Problem, options: ConvexOptions, start: Floats | None) -> _Point:
     fit = fit_convex(problem, options, start=start)
-    bound, walk = fit.bound, fit.walk
-    return _Point(fit.coef, bound.primal, bound.gap, bound.relative_gap, walk.passes, walk.status)
+    bound = fit.bound
+    return _Point(fit.coef, bound.primal, bound.gap, bound.relative_gap, fit.walk.passes, fit.walk.status)
 
 
 def _extrapolate(coefs: Sequence[Floats], strengths: Floats) -> Floats | None:
-    """Return where the last two coefficients point to at the next strength; those that are or would pass 0 stay 0."""
+    """Return the linear extrapolation of the last two coefficients; those that are 0, or would change sign, are 0."""
     if len(coefs) < 2 or strengths[0] == strengths[1]:
         return coefs[-1] if coefs else None
     before, last = coefs
-    ahead = last + (last - before) * ((strengths[1] - strengths[2]) / (strengths[0] - strengths[1]))
-    return np.where(ahead * last > 0.0, ahead, 0.0)
+    extrapolated = last + (last - before) * ((strengths[1] - strengths[2]) / (strengths[0] - strengths[1]))
+    return np.where(extrapolated * last > 0.0, extrapolated, 0.0)
 
 
 def _with_penalty(problem: Problem, penalty: Penalty) -> Problem:
-    """Return the problem with another penalty, and what it knows already that does not depend on it."""
+    """Return the problem with another penalty, and its cached properties that do not depend on it."""
     other = replace(problem, penalty=penalty)
-    vars(other).update({name: getattr(problem, name) for name in CARRIED})
+    vars(other).update({name: getattr(problem, name) for name in CACHED})
     return other

@@ -1,4 +1,4 @@
-"""One strength, other libraries' names for it: C, alpha and lambda, to and from the strength of the one objective.
+"""Conversions between the strength of our objective and other libraries' C, alpha and lambda.
 
     ours           Σ loss / n + strength · ((1 − l1_ratio)/2 ‖w‖² + l1_ratio ‖w‖₁)
     C              strength = 1/(n C)      C Σ loss + penalty: scikit-learn's LogisticRegression, LinearSVC; liblinear
@@ -7,7 +7,7 @@
     sgd_alpha      strength = alpha        Σ loss / n + alpha · penalty: its SGDClassifier
     lambda         strength = lambda       glmnet, on columns and target as they are (standardize=FALSE)
 
-Losses are as here: the squared one is ½ (w·x − y)², which these conversions take into account.
+Our squared loss is ½ (w·x − y)², which these conversions take into account.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ CONVENTIONS: tuple[Convention, ...] = ("C", "ridge_alpha", "lasso_alpha", "sgd_a
 
 
 def strength_from(convention: Convention, value: float, n: int | None = None) -> float:
-    """Return our strength for another library's number; `n`, the rows, where the convention depends on it.
+    """Return our strength for another library's number; `n` is the number of rows, if the convention depends on it.
 
     >>> strength_from("C", 1.0, n=200)
     0.005

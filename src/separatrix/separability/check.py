@@ -1,7 +1,9 @@
-"""Can the classes be separated? A verdict with its proof, from the data.
+"""Can labelled rows be separated by a hyperplane? A verdict with its proof, from the data.
 
-`check_separability` finds the face (`fit.faces`) and returns what proves it. Two classes are taken as they are;
-of more, `multiclass` says whether the scores are those of a softmax, of each class against the rest, or of each pair.
+`check_separability` searches a separating direction (`search`) and returns the certificate. With more than two classes
+`multiclass` chooses between the scores of a softmax, each class against the rest, and each pair of classes.
+
+Cost: about ten passes; see `search` for when the verdict is "undecided".
 """
 
 from __future__ import annotations
@@ -91,20 +93,20 @@ def check_separability(  # noqa: PLR0913  # every parameter is a keyword that us
     X : array or sparse matrix (n, p)
     y : labels (n,) of two or more classes
     fit_intercept : whether the hyperplane may miss the origin
-    sample_weight : rows of weight 0 do not count; otherwise weights change nothing
-    multiclass : with more than two classes, whether the scores of a softmax can have every row's class ahead
-        ("softmax"), each class can be separated from the rest ("one_vs_rest"), each from each other ("pairs")
-    map : a feature map of `sx.maps`: the verdict, and of two classes the margin, is that of the mapped rows; the
-        certificate has the map, and verifies from the rows before it
+    sample_weight : rows of weight 0 are ignored; other weights change nothing
+    multiclass : with more than two classes, whether scores of a softmax can be largest for every row's own class
+        ("softmax"), each class can be separated from the rest ("one_vs_rest"), or each from each other ("pairs")
+    map : a feature map of `sx.maps`: the verdict and, for two classes, the margin are those of the mapped rows; the
+        certificate contains the map and verifies from the unmapped rows
     kernel : a kernel of `sx.kernels`, its name, or a function: bounds on the widest margin of two classes in its space,
-        from rows up to some thousands; the verdict is "separable", "no margin" (above rounding) or "undecided"
-
-    watch : told of each round of the search as `{"passes": …}`; once it returns True the search ends there, and the
-        verdict is "undecided"; of a map or a kernel it is not asked
+        for up to some thousand rows; the verdict is "separable", "no margin" (above rounding) or "undecided"
+    watch : called with `{"passes": …}` in each round of the search; if it returns True, the search ends and the verdict
+        is "undecided"; not called with a map or a kernel
 
     Returns a certificate: `verdict` is "separable" (completely), "quasi", "overlap" or "undecided"; `direction`,
-    `coefficient_status` and `divergence_dim` say what runs off where. Of one class only, the verdict is "separable".
-    Of very many columns a "quasi" may rest on some of the rows left: `n_overlap` of the `n_left` are shown to overlap.
+    `coefficient_status` and `divergence_dim` say which coefficients have no finite estimate. With a single class the
+    verdict is "separable". With very many columns the verdict "quasi" may rest on some of the remaining rows only:
+    `n_overlap` of the `n_left` are proved to overlap.
 
     Examples
     --------
@@ -129,64 +131,60 @@ def check_separability(  # noqa: PLR0913  # every parameter is a keyword that us
     if labels.shape != (design.shape[0],):
         raise DataError(f"X has {design.shape[0]} rows and y has shape {labels.shape}; give one label a row")
     require_finite(design)
-    kept = weighted_rows(sample_weight, len(labels))
-    if not kept.any():
+    used = weighted_rows(sample_weight, len(labels))
+    if not used.any():
         raise DataError("every row has weight 0; at least one must count")
-    if labels.dtype.kind == "f" and not np.isfinite(labels[kept]).all():
-        row = int(np.flatnonzero(kept & ~np.isfinite(labels))[0])
+    if labels.dtype.kind == "f" and not np.isfinite(labels[used]).all():
+        row = int(np.flatnonzero(used & ~np.isfinite(labels))[0])
         raise DataError(f"y has {labels[row]} in row {row}; drop the rows whose label is not known")
-    classes = np.unique(labels[kept])
+    classes = np.unique(labels[used])
     codes = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
     plain = tuple(classes.tolist())
     if len(plain) <= 2 or multiclass == "softmax":
-        return judge_rows(design, codes, plain, kept, watch=watch)
+        return certify_rows(design, codes, plain, used, watch=watch)
     if multiclass == "one_vs_rest":
         each = ((codes == code).astype(np.intp) for code in range(len(plain)))
-        judged = (judge_rows(design, own, (False, True), kept, watch=watch) for own in each)
-        return OneVsRestCertificate(plain, tuple(judged), True)
+        parts = (certify_rows(design, own, (False, True), used, watch=watch) for own in each)
+        return OneVsRestCertificate(plain, tuple(parts), True)
     pairs = tuple(combinations(range(len(plain)), 2))
     parts = (
-        judge_rows(design, (codes == b) * 1, (plain[a], plain[b]), kept & _in(codes, a, b), watch=watch)
+        certify_rows(design, (codes == b) * 1, (plain[a], plain[b]), used & np.isin(codes, (a, b)), watch=watch)
         for a, b in pairs
     )
     return PairsCertificate(tuple(parts))
 
 
-def _in(codes: Indices, a: int, b: int) -> Bools:
-    return np.asarray((codes == a) | (codes == b))
-
-
-def judge_rows(
+def certify_rows(
     design: Design,
     codes: Indices,
     classes: tuple[Any, ...],
-    kept: Bools,
+    used: Bools,
     hint: Floats | None = None,
     watch: Watch | None = None,
 ) -> SeparabilityCertificate:
-    """Return the certificate of rows whose classes have these codes; `hint` is a vector of weights to look near."""
+    """Return the certificate of rows with class codes; `hint` is a weight vector near the boundary."""
     rays = make_rays(design, codes, len(classes))
-    places = rays.places_of(kept)
-    return _certificate(rays, places, find_separation(rays, places, hint, watch), classes, kept)
+    places = rays.places_of(used)
+    return _certificate(rays, places, find_separation(rays, places, hint, watch), classes, used)
 
 
 def certify_separation(
     design: Design,
     codes: Indices,
     classes: tuple[Any, ...],
-    kept: Bools,
+    used: Bools,
     weights: tuple[Fraction, ...],
 ) -> SeparabilityCertificate | None:
-    """Return the certificate of rows that weights separate completely, None where they do not, exactly."""
+    """Return the certificate of rows that weights separate completely; None if they do not, exactly."""
     rays = make_rays(design, codes, len(classes))
-    places = rays.places_of(kept)
+    places = rays.places_of(used)
     if not (rays.signs(weights, places) > 0).all():
         return None
-    return _certificate(rays, places, Separation(weights, places[:0]), classes, kept)
+    return _certificate(rays, places, Separation(weights, places[:0]), classes, used)
 
 
 def _certificate(
-    rays: Rays, places: Indices, face: Separation, classes: tuple[Any, ...], kept: Bools
+    rays: Rays, places: Indices, separation: Separation, classes: tuple[Any, ...], used: Bools
 ) -> SeparabilityCertificate:
     design = rays.design
     return SeparabilityCertificate(
@@ -194,11 +192,11 @@ def _certificate(
         names=design.names,
         fit_intercept=design.virtual,
         n_rows=design.shape[0],
-        n_left=len(face.left),
-        weights=face.direction,
-        proof=face.proof,
-        divergence=find_divergence(rays, places, face),
-        weighted=not bool(kept.all()),
-        reason=face.reason,
-        clashes=face.clashes,
+        n_left=len(separation.remaining),
+        weights=separation.direction,
+        proof=separation.proof,
+        divergence=find_divergence(rays, places, separation),
+        weighted=not bool(used.all()),
+        reason=separation.reason,
+        clashes=separation.pair_overlaps,
     )

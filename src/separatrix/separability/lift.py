@@ -1,14 +1,12 @@
-"""A centre whose squared distance tells two classes apart, if any does.
+"""Columns in which two classes become separable: a centre for the squared distance, or a polynomial degree.
 
 A sphere b + c ‖x − μ‖² = 0 is a hyperplane in the columns (x, ‖x − m‖²) for any m: with weights w and c there,
-μ = m − w / 2c. So the widest margin in those columns gives a sphere that separates the rows, if one exists; where they
+μ = m − w / 2c. The widest margin in those columns gives a sphere that separates the rows, if one exists; if they
 overlap, a logistic fit gives a likely one. Cost: a fit of p + 1 columns.
 
-The smallest polynomial degree at which labelled rows become separable, with the proof at each degree before it.
-
-Degree k has all products of at most k columns, C(p + k, k) − 1 of them. Rows that differ can always be separated at
-some degree (n − 1 at the latest); equal rows of different classes at none. What is proved is proved of the products as
-floats. Cost: a separability verdict a degree.
+Polynomial degree k has all products of at most k columns, C(p + k, k) − 1 of them. Distinct rows can always be
+separated at some degree (n − 1 at the latest), equal rows of different classes at none. The proofs are about the
+products as floats. Cost: one separability verdict per degree.
 """
 
 from __future__ import annotations
@@ -30,13 +28,16 @@ from separatrix.fit.labels import binary_signs
 from separatrix.losses.margin import Logistic
 from separatrix.penalties import make_penalty
 from separatrix.problem import Problem
-from separatrix.separability.kernel import judge_mapped
+from separatrix.separability.kernel import certify_mapped
 from separatrix.separability.margin import MarginOptions, fit_max_margin
 
 MARGIN = MarginOptions(tol=1e-6, max_passes=200)
 LIKELY = ConvexOptions(tol=1e-8)
-STRENGTH = 1e-9  # of the ridge that keeps the logistic weights finite where rows overlap in part
-FLAT = 1e-9  # of the weights, by what the columns spread: a sphere flatter than that is a plane
+STRENGTH = 1e-9  # of the ridge that keeps the logistic weights finite where rows are quasi-separated
+FLAT = 1e-9  # curvature times spread, relative to the other weights: a flatter sphere is a plane
+MAX_FEATURES = 2000
+SMALLEST, LARGEST = 1e-150, 1e150  # products of columns, whose own products must be floats too
+COMPARED = 2**24  # entries up to which equal rows of different classes are searched
 
 
 def find_centre(X: Any, y: Any) -> Floats:
@@ -53,13 +54,13 @@ def find_centre(X: Any, y: Any) -> Floats:
         raise DataError(f"X has {design.shape[0]} rows and y {len(signs)} labels; give one label a row")
     weights = _weights(design, signs, labels)
     spread = np.sqrt(plain.squared_norms().mean() - middle @ middle)
-    slope, bend = weights[:-1], float(weights[-1])
-    if abs(bend) * spread <= FLAT * float(np.linalg.norm(slope)):
+    slope, curvature = weights[:-1], float(weights[-1])
+    if abs(curvature) * spread <= FLAT * float(np.linalg.norm(slope)):
         raise DataError(
             "no sphere tells the classes apart better than a hyperplane, so there is no centre to find;"
             ' use the columns as they are, or centre="mean"'
         )
-    return np.asarray(middle - slope / (2.0 * bend))
+    return np.asarray(middle - slope / (2.0 * curvature))
 
 
 def _weights(design: Design, signs: Floats, labels: tuple[Any, Any]) -> Floats:
@@ -70,14 +71,9 @@ def _weights(design: Design, signs: Floats, labels: tuple[Any, Any]) -> Floats:
         return fit_convex(Problem(design, signs, Logistic(), make_penalty(STRENGTH, 0.0)), LIKELY).coef[1:]
 
 
-MAX_FEATURES = 2000
-SMALLEST, LARGEST = 1e-150, 1e150  # of products, whose own products must still be floats
-COMPARED = 2**24  # entries up to which equal rows of different classes are looked for
-
-
 @dataclass(frozen=True)
 class LiftStep:
-    """A degree, how many products it has, and the verdict with its proof."""
+    """A degree, its number of products, and the verdict with its proof."""
 
     degree: int
     features: int
@@ -91,7 +87,7 @@ class LiftStep:
 
 @dataclass(frozen=True)
 class Lift:
-    """The smallest degree that separates the rows (None: none tried does), the steps to it, and why it ended there."""
+    """The smallest degree that separates the rows (None: no tried one does), the steps up to it, and why it ended."""
 
     degree: int | None
     steps: tuple[LiftStep, ...]
@@ -108,7 +104,7 @@ class Lift:
 
 
 def lift(X: Any, y: Any, *, max_degree: int = 6, max_features: int = MAX_FEATURES, fit_intercept: bool = True) -> Lift:
-    """Return the smallest polynomial degree at which the classes can be separated, with a certificate a degree.
+    """Return the smallest polynomial degree at which the classes can be separated, with one certificate per degree.
 
     >>> import separatrix as sx
     >>> found = sx.lift([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0])
@@ -127,18 +123,18 @@ def lift(X: Any, y: Any, *, max_degree: int = 6, max_features: int = MAX_FEATURE
         features = count_products(columns, degree)
         if steps and features > most:
             reason = f"degree {degree} would have {features:,} features and max_features={most:,}; raise it to go on"
-            return _unlifted(steps, reason)
+            return _failure(steps, reason)
         if steps and not SMALLEST <= size**degree <= LARGEST:
             reason = f"of entries up to {size:.3g} the products of degree {degree} leave the range of floats"
-            return _unlifted(steps, f"{reason}; rescale the columns so that their values are nearer 1")
-        found = judge_mapped(X, y, PolynomialMap(columns, degree), fit_intercept)
-        steps.append(LiftStep(degree, features, found))
-        if found.verdict == "separable":
+            return _failure(steps, f"{reason}; rescale the columns so that their values are nearer 1")
+        certificate = certify_mapped(X, y, PolynomialMap(columns, degree), fit_intercept)
+        steps.append(LiftStep(degree, features, certificate))
+        if certificate.verdict == "separable":
             return Lift(degree, tuple(steps), _success(steps))
-        clash = _clash(X, y) if degree == 1 else None
-        if clash is not None:
-            return _unlifted(steps, f"rows {clash[0]} and {clash[1]} are equal, their classes not: no degree will do")
-    return _unlifted(steps, f"max_degree={last} was reached; raise it to go on")
+        equal = _equal_rows(X, y) if degree == 1 else None
+        if equal is not None:
+            return _failure(steps, f"rows {equal[0]} and {equal[1]} are equal, their classes not: no degree will do")
+    return _failure(steps, f"max_degree={last} was reached; raise it to go on")
 
 
 def _success(steps: list[LiftStep]) -> str:
@@ -148,12 +144,12 @@ def _success(steps: list[LiftStep]) -> str:
     return f"the classes are separable at degree {degree}{rest}"
 
 
-def _unlifted(steps: list[LiftStep], reason: str) -> Lift:
+def _failure(steps: list[LiftStep], reason: str) -> Lift:
     return Lift(None, tuple(steps), f"not separable up to degree {steps[-1].degree}: {reason}")
 
 
-def _clash(X: Any, y: Any) -> tuple[int, int] | None:
-    """Return two equal rows of different labels, None if there are none or the rows are too many to look."""
+def _equal_rows(X: Any, y: Any) -> tuple[int, int] | None:
+    """Return two equal rows of different labels; None if there are none or too many rows to compare."""
     design = make_design(X, intercept=False)
     if design.shape[0] * design.shape[1] > COMPARED:
         return None

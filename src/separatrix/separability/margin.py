@@ -1,13 +1,11 @@
-"""The hard margin as a fit: the widest margin found, certified from both sides; rows that overlap refused with proof.
+"""The hard margin as a fit, and the perceptron's mistake bound (R/γ)², which rests on the same margin γ.
 
-The weights are those of least norm with all yᵢ(w·xᵢ + b) ≥ 1, so that ‖w‖ = B = 1/γ. Cost: a few passes; where the
-hull comes so near to 0 that no margin shows, the separability of the rows is settled first.
+Wolfe's nearest-point algorithm bounds the widest margin from below by a separator and from above by a point of the
+hull. The fit returns the weights of least norm with all yᵢ(w·xᵢ + b) ≥ 1, so that ‖w‖ = 1/γ, certified from both sides.
+Rows that overlap are refused with a proof. If the hull comes so near to 0 that no margin shows, separability is decided
+first. The mistake bound has the radius R, the best margin found, and `exact` if both bounds agree.
 
-The mistake bound of data: radius, widest margin known, and (R/γ)².
-
-The margin comes from Wolfe's nearest-point walk, which closes in on the widest margin from below (a separator) and
-above (a point of the hull): a few passes more than there are rows that pin the separator. `exact` says whether the
-two have met.
+Cost: a few passes more than there are support vectors.
 """
 
 from __future__ import annotations
@@ -32,12 +30,15 @@ from separatrix.problem import Problem
 from separatrix.separability.existence import float_separator, judge_signs, overlap_error
 from separatrix.solvers.max_margin import MaxMargin
 
-NO_MARGIN = 1e-9  # of the radius: a hull this near to 0 has no margin that floats can be trusted to show
+NO_MARGIN = 1e-9  # relative to the radius: a hull this near to 0 has no margin that floats show reliably
+RELATIVE_GAP = 1e-10  # between the two bounds of an exact margin
+ROUNDING = 64 * float(np.finfo(np.float64).eps)  # relative to the radius: a hull this near to 0 may contain 0
+MAX_STEPS = 10_000
 
 
 @dataclass(frozen=True)
 class MarginOptions:
-    """The relative gap between the two bounds on the margin to reach, and the passes over the rows to make at most."""
+    """The relative gap to reach between the two bounds on the margin, and the largest number of passes."""
 
     tol: float = 1e-10
     max_passes: int = 1000
@@ -51,28 +52,28 @@ def fit_max_margin(
     labels: tuple[Any, Any] = (-1, 1),
     watch: Watch | None = None,
 ) -> FitResult:
-    """Fit the halfspace of widest margin; rows that none separates raise an OverlapError with the proof."""
+    """Fit the halfspace of widest margin; rows that overlap raise an OverlapError with the proof."""
     row_radius(design)
     problem, centre = Problem(design, signs, PerceptronLoss()).centred()
     solver = MaxMargin(paired=design.virtual)
     radius = row_radius(problem.design)
     vanishing = AtMost("upper", NO_MARGIN * radius, Status.INFEASIBLE)
-    walk = run(problem, solver, (vanishing, *_rules(options)), watch=watch)
-    if walk.status is not Status.INFEASIBLE:
-        result = _certified(design, signs, walk, centre, labels, options)
+    finished = run(problem, solver, (vanishing, *_rules(options)), watch=watch)
+    if finished.status is not Status.INFEASIBLE:
+        result = _certified(design, signs, finished, centre, labels, options)
         if result is not None:
             return result
-    found = judge_signs(design, signs, labels)
-    separator = float_separator(design, signs, found)
+    certificate = judge_signs(design, signs, labels)
+    separator = float_separator(design, signs, certificate)
     if separator is None:
-        raise overlap_error(labels, found)
-    walk = run(problem, solver, _rules(options), watch=watch)
-    result = _certified(design, signs, walk, centre, labels, options)
+        raise overlap_error(labels, certificate)
+    finished = run(problem, solver, _rules(options), watch=watch)
+    result = _certified(design, signs, finished, centre, labels, options)
     if result is None:
-        walk = replace(walk, status=Status.STALLED)
-        result = margin_result(design, signs, separator, walk, labels, options)
+        finished = replace(finished, status=Status.STALLED)
+        result = margin_result(design, signs, separator, finished, labels, options)
     if result is None:
-        raise overlap_error(labels, found)
+        raise overlap_error(labels, certificate)
     return result
 
 
@@ -85,23 +86,23 @@ def _rules(options: MarginOptions) -> tuple[Rule, ...]:
 
 
 def _certified(
-    design: Design, signs: Floats, walk: Run, centre: Floats, labels: tuple[Any, Any], options: MarginOptions
+    design: Design, signs: Floats, finished: Run, centre: Floats, labels: tuple[Any, Any], options: MarginOptions
 ) -> FitResult | None:
-    """Return the result of a walk in the user's units, or None if its weights do not separate the rows exactly."""
-    coef = walk.coef.copy()
+    """Return the result of a finished run in the user's units; None if its weights do not separate the rows exactly."""
+    coef = finished.coef.copy()
     if len(centre):
         coef[0] -= centre @ coef[1:]
     least = float((signs * design.matvec(coef)).min())
-    return margin_result(design, signs, coef / least, walk, labels, options) if least > 0.0 else None
+    return margin_result(design, signs, coef / least, finished, labels, options) if least > 0.0 else None
 
 
 def margin_result(
-    design: Design, signs: Floats, coef: Floats, walk: Run, labels: tuple[Any, Any], options: MarginOptions
+    design: Design, signs: Floats, coef: Floats, finished: Run, labels: tuple[Any, Any], options: MarginOptions
 ) -> FitResult | None:
     """Return weights and multipliers as a certified result; None if the weights do not separate the rows exactly."""
-    assert walk.dual is not None
-    rows = np.flatnonzero(walk.dual)
-    lower, upper = margin_bounds(design, signs, coef, rows, walk.dual[rows])
+    assert finished.dual is not None
+    rows = np.flatnonzero(finished.dual)
+    lower, upper = margin_bounds(design, signs, coef, rows, finished.dual[rows])
     if not (lower > 0.0 and np.isfinite(coef).all()):
         return None
     certificate = MarginCertificate(
@@ -109,24 +110,24 @@ def margin_result(
         lower=lower,
         upper=upper,
         rows=rows,
-        multipliers=walk.dual[rows],
+        multipliers=finished.dual[rows],
         fit_intercept=design.virtual,
         labels=labels,
         n_rows=design.shape[0],
         tolerance=options.tol,
     )
-    status = _status(walk.status, certificate)
+    status = _status(finished.status, certificate)
     virtual = int(design.virtual)
     return FitResult(
         coef=coef[virtual:],
         intercept=np.asarray(coef[0] if virtual else 0.0),
         status=status,
-        message=_message(status, certificate, walk, options),
+        message=_message(status, certificate, finished, options),
         objective=float(np.linalg.norm(coef[virtual:])),
-        passes=walk.passes,
-        seconds=walk.seconds,
+        passes=finished.passes,
+        seconds=finished.seconds,
         certificate=certificate,
-        trace=Trace(walk.steps),
+        trace=Trace(finished.steps),
         facts={"gap": certificate.gap, "relative_gap": certificate.relative_gap, "margin": lower, "wrong": 0}
         | {"support": len(rows), "rows": design.shape[0]},
         provenance={"names": list(design.names), "tol": options.tol, "max_passes": options.max_passes},
@@ -134,14 +135,14 @@ def margin_result(
 
 
 def _status(reached: Status, certificate: MarginCertificate) -> Status:
-    """Return how a fit ended: optimal only if what is certified is."""
+    """Return the final status: optimal only if the certificate is."""
     if certificate.verdict == "widest margin":
         return Status.OPTIMAL
     return Status.STALLED if reached is Status.OPTIMAL else reached
 
 
-def _message(status: Status, certificate: MarginCertificate, walk: Run, options: MarginOptions) -> str:
-    passes = counted(round(walk.passes), "pass")
+def _message(status: Status, certificate: MarginCertificate, finished: Run, options: MarginOptions) -> str:
+    passes = counted(round(finished.passes), "pass")
     margin = f"margin {certificate.lower:.6g}"
     if status is Status.OPTIMAL:
         return f"optimal: {margin}, the widest there is (relative gap {certificate.relative_gap:.2g}), after {passes}"
@@ -154,17 +155,12 @@ def _message(status: Status, certificate: MarginCertificate, walk: Run, options:
     )
 
 
-RELATIVE_GAP = 1e-10  # of the two sides of the margin, to call it exact
-ROUNDING = 64 * float(np.finfo(np.float64).eps)  # of the radius: a hull this near to 0 cannot be told from one with 0
-MAX_STEPS = 10_000
-
-
 @dataclass(frozen=True)
 class MistakeBound:
-    """How many mistakes a perceptron can make on some data: `bound` = (radius / margin)².
+    """The largest number of mistakes a perceptron can make on some data: `bound` = (radius / margin)².
 
-    `margin` is that of `separator`, and no separator has more than `margin_ceiling`; `exact` if the two agree. Without
-    a separator, margin and bound are None, and `exact` if the ceiling is 0 but for rounding.
+    `margin` is that of `separator`, and no separator has a margin above `margin_ceiling`; `exact` if the two agree.
+    Without a separator, margin and bound are None, and `exact` if the ceiling is 0 up to rounding.
     """
 
     radius: float
@@ -176,15 +172,15 @@ class MistakeBound:
 
     def __str__(self) -> str:
         if self.margin is None:
-            found = "with a margin" if self.exact else f"found (none has a margin above {self.margin_ceiling:.3g})"
-            return f"radius {self.radius:.6g}, no separator {found}: no bound"
+            kind = "with a margin" if self.exact else f"found (none has a margin above {self.margin_ceiling:.3g})"
+            return f"radius {self.radius:.6g}, no separator {kind}: no bound"
         kind = "the widest margin" if self.exact else "a lower bound on the widest margin"
         return f"radius {self.radius:.6g}, margin {self.margin:.6g} ({kind}), at most {self.bound:.6g} mistakes"
 
 
 @dataclass(frozen=True)
 class Separator:
-    """The best separator found: its weights, its margin, and the ceiling on every margin."""
+    """The best separator found: its weights, its margin, and the ceiling on all margins."""
 
     weights: Floats | None
     margin: float
@@ -200,7 +196,7 @@ class Separator:
 def find_separator(
     design: Design, y: NDArray[Any], radius: float, *, max_steps: int = MAX_STEPS, watch: Watch | None = None
 ) -> Separator:
-    """Walk towards the widest margin through the origin; the separator returned is checked with exact signs."""
+    """Search the widest margin through the origin; the returned separator is checked with exact signs."""
     problem = Problem(design, y, PerceptronLoss())
     rules = (
         AtMost("upper", NO_MARGIN * radius, Status.INFEASIBLE),
@@ -208,12 +204,12 @@ def find_separator(
         AtLeast("stalled", 1, Status.STALLED),
         AtLeast("steps", max_steps, Status.MAX_PASSES),
     )
-    walk = run(problem, MaxMargin(), rules, watch=watch)
-    least, _ = least_margin(design, y, walk.coef)
+    finished = run(problem, MaxMargin(), rules, watch=watch)
+    least, _ = least_margin(design, y, finished.coef)
     if least <= 0.0:
-        return Separator(None, 0.0, walk.facts["upper"], walk.status)
-    weights = walk.coef / np.linalg.norm(walk.coef)
-    return Separator(weights, least / float(np.linalg.norm(walk.coef)), walk.facts["upper"], walk.status)
+        return Separator(None, 0.0, finished.facts["upper"], finished.status)
+    weights = finished.coef / np.linalg.norm(finished.coef)
+    return Separator(weights, least / float(np.linalg.norm(finished.coef)), finished.facts["upper"], finished.status)
 
 
 def mistake_bound(
@@ -225,8 +221,8 @@ def mistake_bound(
     ----------
     X : array or sparse matrix (n, p)
     y : labels of two classes (n,)
-    fit_intercept : with a column of ones before the others, which counts in R and γ as any column does
-    separator : weights (p,) or, with the intercept first, (p + 1,), to be measured instead of the widest margin
+    fit_intercept : whether to prepend a column of ones, which counts in R and γ like any other column
+    separator : weights (p,) or, with the intercept first, (p + 1,), whose margin is used instead of the widest one
     watch : called with the facts of each step of the search for the widest margin
 
     Examples
@@ -259,8 +255,8 @@ def _measured(design: Design, signs: Floats, radius: float, weights: Floats) -> 
     return Separator(weights / norm if least > 0.0 else None, least / norm, radius, Status.STALLED)
 
 
-def _bound(radius: float, found: Separator) -> MistakeBound:
-    if found.weights is None:
-        return MistakeBound(radius, None, None, None, found.ceiling, exact=found.ceiling <= ROUNDING * radius)
-    bound = (radius / found.margin) ** 2
-    return MistakeBound(radius, found.margin, bound, found.weights, found.ceiling, found.exact)
+def _bound(radius: float, separator: Separator) -> MistakeBound:
+    margin, ceiling = separator.margin, separator.ceiling
+    if separator.weights is None:
+        return MistakeBound(radius, None, None, None, ceiling, exact=ceiling <= ROUNDING * radius)
+    return MistakeBound(radius, margin, (radius / margin) ** 2, separator.weights, ceiling, separator.exact)

@@ -1,7 +1,7 @@
-"""What a solver is: a generator of steps that declares what it needs.
+"""The interface of solvers: generators of steps that declare their needs.
 
-A solver never times, traces or stops: it yields a Step after each unit of work (mostly a pass) and goes on as long as
-it is asked to. `check_needs` compares its declared needs with what the problem offers before the first step.
+A solver never times, traces or stops a fit. It yields a Step after each unit of work, usually a pass, for as long as it
+is iterated. `check_needs` compares its declared needs with the problem before the first step.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from separatrix.problem import Problem
 
 @dataclass(frozen=True)
 class Step:
-    """Where a solver stands: the coefficients, and the named numbers that stopping rules and the trace read.
+    """An iterate: the coefficients, and the named numbers that stopping rules and the trace read.
 
-    A solver of the one objective gives at least `objective`, P at the coefficients, and `excess`, its cheapest estimate
-    of how far that is above the least (inf while it has none). `dual`, where a solver has one, is a slope of the loss a
-    row: a point at which the dual objective can be taken.
+    A solver of the penalised objective P reports at least `objective`, P at the coefficients, and `excess`, its
+    cheapest estimate of the suboptimality (inf while it has none). `dual`, if a solver has one, holds one slope of the
+    loss per row: a point at which the dual objective can be evaluated.
     """
 
     coef: Floats
@@ -31,9 +31,9 @@ class Step:
 
 @dataclass(frozen=True)
 class Needs:
-    """What a solver asks of the loss, the penalty and the design; `otherwise` says, by need, what else would work.
+    """Requirements of a solver on the loss, the penalty and the design; `otherwise` has the advice for each unmet one.
 
-    `losses` are the names of those that a solver written out loss by loss knows; empty, any will do.
+    `losses` names the losses that a solver implements one by one; if empty, any loss is accepted.
     """
 
     target: frozenset[str] = frozenset({"labels", "numbers", "classes"})
@@ -56,11 +56,11 @@ class Solver(Protocol):
     needs: ClassVar[Needs]
 
     def steps(self, problem: Problem, start: Any) -> Iterator[Step]:
-        """Walk the problem from a start, yielding each step, for as long as asked."""
+        """Yield steps from a start, for as long as the generator is iterated."""
 
 
 def check_needs(solver: Solver, problem: Problem) -> None:
-    """Raise a NeedsError that names what is missing, and what would work, before any work is done."""
+    """Raise a NeedsError that names the unmet needs, and what would work, before any work is done."""
     missing = dict(_missing(solver.needs, problem))
     if missing:
         advice = [solver.needs.otherwise[need] for need in missing if need in solver.needs.otherwise]

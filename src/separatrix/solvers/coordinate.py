@@ -2,27 +2,26 @@
 
     P(w) = Σ sᵢ loss(xᵢ·w, yᵢ) / Σ sᵢ + Σⱼ weightⱼ · ( absolute·|wⱼ| + quadratic/2 · wⱼ² )
 
-A quadratic loss with few columns is held by its covariances (`covariance`): one pass for all of a path of strengths.
-Any other loss with a curvature, one score a row or one a class, goes by proximal Newton steps on working sets
-(`working_set`). Both minimise the same kind of quadratic with kinks (`kinked`). Columns' units do not matter to the
-steps, only to the penalty. Without any penalty it still descends, but there is no dual point, so `excess` is inf.
+A quadratic loss with few columns is reduced to its covariances: one pass for the Gram matrix serves a whole path of
+strengths. Other losses with a curvature, with one score per row or one per class, use proximal Newton steps on working
+sets (`working_set`). Both minimise an L1-penalised quadratic (`l1_quadratic`). Units of columns matter to the penalty
+only, not to the steps. Without any penalty it still descends, but there is no dual point, so `excess` is inf.
 
-References: Friedman, Hastie and Tibshirani, Regularization paths for generalized linear models via coordinate descent
-(2010); Lee, Sun and Saunders, Proximal Newton-type methods (2014); Johnson and Guestrin, Blitz (2015).
-Cost: see there. Fails for losses without curvature, and on designs that only stream.
+Covariances, after eliminating the free coefficients:
 
-Coordinate descent on a quadratic loss by its covariances: one pass for the Gram matrix, none after.
-
-    loss(w) = loss(0) + g·w + ½ wᵗ G w,        G = Σ sᵢ xᵢ xᵢᵗ / Σ sᵢ        (coefficients of weight 0 eliminated)
+    loss(w) = loss(0) + g·w + ½ wᵗ G w,        G = Σ sᵢ xᵢ xᵢᵗ / Σ sᵢ
 
 Objective and gap follow from G, g and w alone. With the dual point t·α, α the slopes at w and v = −(g + G w):
 
     gap(t) = (1 − t)² loss(w) + penalty(w) + penalty*(t·v) − t·w·v
 
-What the gradient loses by rounding, at most ε (Σⱼ |wⱼ| √Gⱼⱼ)², is added to the gap. Where that is too much, or the loss
-so far below loss(0) that their difference has few digits, the walk ends, and another must go on from the data.
+The rounding error of the gradient, at most ε (Σⱼ |wⱼ| √Gⱼⱼ)², is added to the gap. If it is too large, or if the loss
+is so far below loss(0) that their difference has few digits, working sets continue from the data.
 
-Cost: p² products a row, once; then O(p) a coordinate changed. Memory p².
+Cost: p² products per row once, then O(p) per changed coordinate, and p² numbers; see `working_set` for other losses.
+Fails for losses without curvature, and on designs that are only streamed.
+References: Friedman, Hastie and Tibshirani, Regularization paths for generalized linear models via coordinate descent
+(2010); Lee, Sun and Saunders, Proximal Newton-type methods (2014); Johnson and Guestrin, Blitz (2015).
 """
 
 from __future__ import annotations
@@ -41,20 +40,28 @@ from separatrix.problem import Problem
 from separatrix.solvers.base import Needs, Step
 from separatrix.solvers.iterate import row_shares
 from separatrix.solvers.l1_quadratic import Elimination, GramModel, pseudo_inverse, violation
-from separatrix.solvers.working_set import INSIDE, GramCache, WorkingSetProgress, WorkingSetWalk, has_constant_curvature
+from separatrix.solvers.working_set import (
+    INSIDE,
+    GramCache,
+    WorkingSetDescent,
+    WorkingSetProgress,
+    has_constant_curvature,
+)
 
-EASING = 0.001  # of the violation at the start of a step: what is left when it ends
-SMALL_LOSS = 1e-5  # of the loss at 0: too small for a difference
-SMALL_ROUNDING = 1e-10  # of the objective: what rounding may add to the gap
+REDUCTION = 0.001  # violation at the end of a step, relative to its start
+SMALL_LOSS = 1e-5  # relative to the loss at 0: a smaller loss has too few digits
+SMALL_ROUNDING = 1e-10  # relative to the objective: the largest rounding error of the gap
+Fact = TypeVar("Fact")
+COVARIANCE_COLUMNS = 1500  # up to which the Gram matrix of all columns is computed
 
 
 @dataclass(frozen=True)
 class Covariances:
-    """A quadratic loss: at coefficients 0 but for the free ones, which are at their best there (`settled`)."""
+    """A quadratic loss after eliminating the free coefficients, which are `free_coef` if the others are 0."""
 
     eliminated: Elimination
     loss: float
-    settled: Floats
+    free_coef: Floats
     penalised: Bools
 
     @classmethod
@@ -65,68 +72,64 @@ class Covariances:
         columns, free = store.take(np.arange(len(penalised))), store.take(np.flatnonzero(~penalised))
         _, slope, curvature = problem.loss.expand(np.zeros(len(share)), problem.y, 2)
         inverse = pseudo_inverse(free.gram(share * curvature))
-        settled = -inverse @ free.transposed_times(share * slope)
-        value, slope, curvature = problem.loss.expand(free.times(settled), problem.y, 2)
+        free_coef = -inverse @ free.transposed_times(share * slope)
+        value, slope, curvature = problem.loss.expand(free.times(free_coef), problem.y, 2)
         gradient = store.correlate(share * slope, columns.indices)
         gram = columns.gram(share * curvature)
         if not np.isfinite(np.diag(gram)).all():
-            row_radius(problem.design)  # refuses data that are not finite, with their place
+            row_radius(problem.design)  # raises an error that names the entry that is not finite
         eliminated = Elimination.of(gram, gradient, ~penalised)
-        return cls(eliminated, float(share @ value), settled, penalised)
+        return cls(eliminated, float(share @ value), free_coef, penalised)
 
-    def whole(self, coef: Floats) -> Floats:
-        """Return all coefficients for those that are penalised: the free ones at their best."""
+    def all_coef(self, coef: Floats) -> Floats:
+        """Return all coefficients, given the penalised ones: the free ones are optimal."""
         joined = np.empty(len(self.penalised))
         joined[self.penalised] = coef
-        joined[~self.penalised] = self.settled + self.eliminated.follow_up(coef)
+        joined[~self.penalised] = self.free_coef + self.eliminated.free_change(coef)
         return joined
 
 
-def covariance_walk(problem: Problem, covariances: Covariances, start: Floats) -> Generator[Step, None, Floats]:
-    """Yield where descent stands, and go on, for as long as asked; return where digits begin to lack."""
+def covariance_steps(problem: Problem, covariances: Covariances, start: Floats) -> Generator[Step, None, Floats]:
+    """Yield the iterates of descent on the covariances; return the last one when rounding errors become too large."""
     eliminated, weights = covariances.eliminated, problem.penalty_weights[covariances.penalised]
     absolute, quadratic = problem.penalty.absolute, problem.penalty.quadratic
-    kinks = L1Penalty(absolute * weights, quadratic * weights, weights * (absolute if absolute > 0.0 else 1.0))
+    l1 = L1Penalty(absolute * weights, quadratic * weights, weights * (absolute if absolute > 0.0 else 1.0))
     coef = start[covariances.penalised]
     gradient, progress = eliminated.gradient + eliminated.gram @ coef, WorkingSetProgress()
     spread = np.sqrt(np.diag(eliminated.gram))
     while True:
         loss = covariances.loss + 0.5 * float((eliminated.gradient + gradient) @ coef)
-        value = float(kinks.threshold @ np.abs(coef)) + 0.5 * float(kinks.ridge @ (coef * coef))
-        whole = covariances.whole(coef)
+        value = float(l1.threshold @ np.abs(coef)) + 0.5 * float(l1.ridge @ (coef * coef))
+        all_coef = covariances.all_coef(coef)
         rounding, objective = EPSILON * float(np.abs(coef) @ spread) ** 2, loss + value
         if loss < SMALL_LOSS * covariances.loss or rounding > SMALL_ROUNDING * objective:
-            return whole
-        excess = _gap(problem, kinks, coef, gradient, loss, value) + rounding
-        yield Step(whole, progress.facts(objective, excess, int(np.count_nonzero(coef))))
-        tolerance = EASING * float(violation(coef, gradient, kinks).max())
-        GramModel(eliminated.gram, gradient, coef, kinks).minimise(tolerance)
+            return all_coef
+        excess = _gap(problem, l1, coef, gradient, loss, value) + rounding
+        yield Step(all_coef, progress.facts(objective, excess, int(np.count_nonzero(coef))))
+        tolerance = REDUCTION * float(violation(coef, gradient, l1).max())
+        GramModel(eliminated.gram, gradient, coef, l1).minimise(tolerance)
 
 
-def _gap(problem: Problem, kinks: L1Penalty, coef: Floats, gradient: Floats, loss: float, value: float) -> float:
+def _gap(problem: Problem, l1: L1Penalty, coef: Floats, gradient: Floats, loss: float, value: float) -> float:
     """Return the least gap over scales of the dual point; inf without a penalty."""
     absolute, quadratic = problem.penalty.absolute, problem.penalty.quadratic
-    agreement = -float(coef @ gradient)
-    slope = np.abs(gradient + kinks.ridge * coef if quadratic > 0.0 else gradient)
-    ratio = float((slope / kinks.scale).max(initial=0.0)) if absolute > 0.0 else 0.0
-    fitting = INSIDE / ratio if ratio > 0.0 else 1.0
+    product = -float(coef @ gradient)
+    slope = np.abs(gradient + l1.ridge * coef if quadratic > 0.0 else gradient)
+    ratio = float((slope / l1.scale).max(initial=0.0)) if absolute > 0.0 else 0.0
+    feasible = INSIDE / ratio if ratio > 0.0 else 1.0
     if quadratic == 0.0:
-        scale = min(fitting, 1.0 + agreement / (2.0 * loss) if loss > 0.0 else 1.0)
-        return max((1.0 - scale) ** 2 * loss + value - scale * agreement, 0.0) if absolute > 0.0 else np.inf
+        scale = min(feasible, 1.0 + product / (2.0 * loss) if loss > 0.0 else 1.0)
+        return max((1.0 - scale) ** 2 * loss + value - scale * product, 0.0) if absolute > 0.0 else np.inf
     gaps = []
-    for scale in {1.0, min(fitting, 1.0)}:
-        beyond = np.maximum(scale * np.abs(gradient) - kinks.threshold, 0.0)
-        conjugate = 0.5 * float(np.sum(beyond * (beyond / kinks.ridge)))
-        gaps.append((1.0 - scale) ** 2 * max(loss, 0.0) + value + conjugate - scale * agreement)
+    for scale in {1.0, min(feasible, 1.0)}:
+        excess = np.maximum(scale * np.abs(gradient) - l1.threshold, 0.0)
+        conjugate = 0.5 * float(np.sum(excess * (excess / l1.ridge)))
+        gaps.append((1.0 - scale) ** 2 * max(loss, 0.0) + value + conjugate - scale * product)
     return max(min(gaps), 0.0)
 
 
-Fact = TypeVar("Fact")
-COVARIANCE_COLUMNS = 1500  # up to which the Gram matrix of all columns is formed
-
-
 class Memory:
-    """What one run learns of its data that the next, of another penalty on the same data, need not learn again."""
+    """Results that depend on the data only, shared by runs with different penalties on the same data."""
 
     def __init__(self) -> None:
         self._data: tuple[Any, ...] = ()
@@ -147,16 +150,16 @@ class Memory:
         return self._recall(problem, "norms", lambda: np.sqrt(store.squares(row_shares(problem))))
 
     def gram(self, problem: Problem) -> GramCache:
-        """Return the products of columns met so far."""
+        """Return the cache of products of columns."""
         store = self.store(problem)
         return self._recall(problem, "gram", lambda: GramCache(store))
 
-    def _recall(self, problem: Problem, name: str, learn: Callable[[], Fact]) -> Fact:
+    def _recall(self, problem: Problem, name: str, compute: Callable[[], Fact]) -> Fact:
         data = (problem.design, problem.y, problem.loss, problem.weights)
         if len(self._data) != len(data) or any(old is not new for old, new in zip(self._data, data, strict=True)):
             self._data, self._facts = data, {}
         if name not in self._facts:
-            self._facts[name] = learn()
+            self._facts[name] = compute()
         fact: Fact = self._facts[name]
         return fact
 
@@ -177,10 +180,10 @@ class Coordinate:
     )
 
     def steps(self, problem: Problem, start: Floats | None = None) -> Iterator[Step]:
-        """Walk from a start (zeros if None): a working set, or a descent by covariances, a step."""
+        """Yield one step per working set, or per descent on the covariances, from a start (None: zeros)."""
         memory = self.memory or Memory()
         coef = problem.zero_coef() if start is None else np.array(start, dtype=np.float64)
         if has_constant_curvature(problem.loss) and len(coef) <= COVARIANCE_COLUMNS:
-            coef = yield from covariance_walk(problem, memory.covariances(problem), coef)
+            coef = yield from covariance_steps(problem, memory.covariances(problem), coef)
         store, norms, gram = memory.store(problem), memory.column_norms(problem), memory.gram(problem)
-        yield from WorkingSetWalk(problem, store, coef, norms, gram).walk()
+        yield from WorkingSetDescent(problem, store, coef, norms, gram).descend()

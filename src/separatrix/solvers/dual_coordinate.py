@@ -2,47 +2,33 @@
 
     D(q) = −Σ sᵢ loss*(−yᵢ qᵢ) / Σ sᵢ − strength/2 · ‖w(q)‖²,      w(q) = Σ sᵢ yᵢ qᵢ xᵢ / (strength · Σ sᵢ)
 
-A pass visits the rows in a new random order and moves each multiplier to its best place (Hsieh et al. 2008; Yu, Huang
-and Lin 2011). Rows whose multiplier sits firmly at a bound are left out until all rows are looked at again, at the end
-of a step. After a pass the best point in the span of this pass's movement and the last ones' is taken (`Momentum`):
-conjugate gradients with a random sweep as their preconditioner, which on the free multipliers of a text's hinge needs
-a fifth of the sweeps.
+A pass visits the rows in a new random order and optimises each multiplier q = −y·slope in turn (Hsieh et al. 2008; Yu,
+Huang and Lin 2011). Rows whose multiplier stays at a bound are skipped until all rows are checked again, at the end of
+a step.
 
-A coefficient of weight 0 (the virtual column) asks Σ sᵢ yᵢ qᵢ = 0, which no move of one multiplier keeps. It is given a
-small penalty about a centre, τ/2·(b − c)², and after each step the centre moves to where b is: the proximal point
-method on b, in the dual the method of multipliers. Of the ways to do it this one leaves the passes as they are (pairs
-of multipliers would read two rows a move, and minimising over b in turn with w stops short where the hinge has its
-kinks). τ is such that the column weighs about as much as a row's others, so passes converge as they would without it,
-and a move of the centre leaves τ/(τ + curvature in b) of the error, a thousandth where τ is of the order of 1/n. A run
-that does not get on moves the centre only when the penalised problem is nearly solved, which always converges
-(Rockafellar 1976). The gap reported is that of the problem as given, at multipliers made feasible: the heavier class's
-are scaled until the equality holds.
+An unpenalised coefficient b (the virtual column) requires Σ sᵢ yᵢ qᵢ = 0, which no change of one multiplier preserves.
+It gets a small penalty about a centre, τ/2·(b − c)², so that b = c + Σ sᵢ yᵢ qᵢ / (τ · Σ sᵢ), and after each step the
+centre moves to b: the proximal point method on b, in the dual the method of multipliers. This leaves the passes as they
+are; pairs of multipliers would read two rows per move, and alternating between b and w fails at the kinks of the hinge.
+τ is chosen so that the column weighs about as much as the others of a row, so passes converge as they would without
+it, and a move of the centre leaves τ/(τ + curvature in b) of the error, a thousandth if τ is of the order of 1/n. A run
+that makes no progress moves the centre only when the penalised problem is nearly solved, which always converges
+(Rockafellar 1976). The reported gap is that of the given problem, at feasible multipliers: those of the heavier class
+are scaled down until the equality holds.
 
-Cost: a step is a pass over the rows in play (several, where they are few) and a pass over all to know the gap, two
-with a free coefficient. Slow where the penalty is weak against ‖x‖²/n, as it is in columns of large or unlike units:
-then Newton's method or, for the hinge, interior points.
-
-Multipliers q, one a row, and the coefficients that they make: the state of dual coordinate descent.
-
-    w = Σ sᵢ yᵢ qᵢ xᵢ / (strength · Σ sᵢ),      b = centre + Σ sᵢ yᵢ qᵢ / (τ · Σ sᵢ) of a free virtual column
-
-q = −y·slope of the loss. `look` reads all rows once: the objective P at (w, b), the gap of the problem in which b has
-the penalty τ/2·(b − centre)² (a sum over rows of loss + conjugate + q·margin, each at least 0), and the dual of the
-problem as given. That needs Σ sᵢ yᵢ qᵢ = 0: the heavier class is scaled down, which takes one pass more.
-
-Momentum for dual coordinate descent: after a sweep, the best point in the span of the last movements.
-
-From (q, w) the step Σₖ cₖ·(Δqₖ, Δwₖ), over this sweep's movement and the ones before, is taken that minimises the
-quadratic model of minus the dual,
+Momentum: after a pass the best point in the span of the last movements is taken. From (q, w) the step
+Σₖ cₖ·(Δqₖ, Δwₖ), over this pass's movement and the previous ones, minimises the quadratic model of minus the dual,
 
     ½⟨w, w⟩ + Σ sᵢ φ(qᵢ),        φ the conjugate of the loss, ⟨u, v⟩ in the penalty's curvatures
 
-clipped to the box, with an exact line search along what the clipping leaves. On one face of the box that is conjugate
-gradients with a random Gauss–Seidel sweep as preconditioner; since the sweep changes each time, two movements do not
-suffice as memory, three do. On the 1,675 free multipliers of a text's hinge 40 sweeps lower the error by 2e-5, where
-plain sweeps lower it by 0.2.
+clipped to the box, with an exact line search along the clipped step. On one face of the box these are conjugate
+gradients preconditioned by a random Gauss–Seidel pass; since the pass changes each time, three movements are needed as
+memory. On the 1,675 free multipliers of a text's hinge, 40 passes reduce the error by 2e-5 instead of 0.2.
 
-Cost: two walks over four vectors of p, a few over the rows in play; rows that are clipped are read once more.
+Cost: a step is one pass over the active rows (several, if they are few), and one pass over all rows to compute the gap,
+two with a free coefficient. Momentum reads four vectors of p twice, and clipped rows once more. Slow if the penalty is
+weak compared with ‖x‖²/n, as in columns of large or different units: use Newton's method or, for the hinge, interior
+points.
 """
 
 from __future__ import annotations
@@ -72,16 +58,37 @@ from separatrix.losses.base import Loss
 from separatrix.losses.margin import Hinge, Logistic, SquaredHinge
 from separatrix.problem import Problem
 from separatrix.solvers.base import Needs, Step
+from separatrix.solvers.iterate import row_shares
 from separatrix.solvers.visits import by_blocks
 
 TAU = 3.0  # relative to strength / mean ‖x‖²
-LARGEST_TAU = 0.02  # a tenth of the curvature in b that a loss has about margin 0
+LARGEST_TAU = 0.02  # a tenth of the curvature in b that a loss has near margin 0
 TINY = 1e-300
-FIXED_WORK = 30  # scalar operations of a visit, beside those of its entries
+FIXED_WORK = 30  # scalar operations of a visit, besides those of its entries
+SINGULAR = 1e-10  # relative ridge, so that dependent movements count as one
+MOST_CLIPPED = 0.2  # share of the active rows, beyond which the step is not worth its reads
+STEP_COST = 8  # of a step per coefficient, in entries read by a pass
+STEP_WORK = 12  # scalar operations per coefficient
+NOISE = 16.0 * EPSILON
+LARGEST = 1e4  # sum of the factors of a step
+_EMPTY = np.empty(0)
+CONJUGATES: dict[type[Loss], Conjugate] = {
+    Hinge: Conjugate(1.0, 0.0, 0),
+    SquaredHinge: Conjugate(math.inf, 0.5, 0),
+    Logistic: Conjugate(1.0, 0.0, 1),
+}
+FIRST_PASSES = 3  # before the gap is first computed
+MOST_PASSES = 20  # per step
+STEP_VISITS = 2  # passes over all rows, the largest cost of repeated passes over few active rows
+SLOW = 0.3  # ratio of successive gaps, beyond which a step makes more passes
+NEGLIGIBLE = 0.01  # share of the mean gap of a row, below which rows are skipped
+DRIFT = 1e-12  # relative rounding error of w, beyond which it is recomputed from the multipliers
+PATIENCE = 10  # steps without a smaller gap
+STRICT = 0.1  # share of the gap at which the centre moves if there is no progress
 
 
 class PrimalDual(NamedTuple):
-    """What all rows show: both objectives, the slopes of the dual's, and each row's margin and part of the gap."""
+    """Both objectives, the slopes of the dual point, and each row's margin and part of the gap."""
 
     primal: float
     dual: float
@@ -91,7 +98,7 @@ class PrimalDual(NamedTuple):
 
 
 class Multipliers:
-    """The multipliers and coefficients of one run over one problem."""
+    """The multipliers and coefficients of one run on one problem."""
 
     def __init__(self, problem: Problem, conjugate: Conjugate) -> None:
         self.problem, self.conjugate = problem, conjugate
@@ -100,8 +107,7 @@ class Multipliers:
         self.gate = WorkGate(("dual", self.rows.values.dtype.str, self.rows.columns.dtype.str))
         self.row_entries = int(self.rows.values.size) // self.n + 1
         self.row_work = 2 * self.row_entries + FIXED_WORK
-        shares = np.ones(self.n) if problem.weights is None else problem.weights
-        self.shares = shares / problem.total_weight
+        self.shares = row_shares(problem)
         squares = self._row_squares()
         strength, spread = problem.penalty.quadratic, float(self.shares @ squares)
         self.tau = min(TAU * strength / spread, LARGEST_TAU) if spread > 0.0 else LARGEST_TAU
@@ -111,16 +117,16 @@ class Multipliers:
         self.q, self.coef, self.centre = np.zeros(self.n), np.zeros(problem.design.shape[1]), 0.0
 
     def sweep(self, order: Ints, bound: float) -> tuple[Ints, float]:
-        """Visit rows in order; return those still in play, and the largest gradient of those that moved."""
+        """Visit rows in order; return those that are not at a bound, and the largest gradient of those that moved."""
         visit = self.gate.choose(dual_pass, len(order) * self.row_work)
         point = (self.q, self.coef)
-        given = (self.weighted, order, self.conjugate, self.metric, bound, point)
-        kept, largest = self.problem.design.visit(visit, *given, changed=(order, *point))
+        arguments = (self.weighted, order, self.conjugate, self.metric, bound, point)
+        active, largest = self.problem.design.visit(visit, *arguments, changed=(order, *point))
         self.problem.design.count_visits(len(order))
-        return order[:kept], largest
+        return order[:active], largest
 
     def add(self, indices: Ints, changes: Floats, coef: Floats) -> None:
-        """Add to coefficients, in place, what changes of some multipliers make of them."""
+        """Add to coefficients, in place, the effect of changes of some multipliers."""
         factors = changes * self.shares[indices] * self.weighted.labels[indices]
         add = self.gate.choose(add_rows, len(indices) * self.row_work)
         self.problem.design.visit(add, indices, factors, self.metric, coef, changed=(coef,))
@@ -132,14 +138,14 @@ class Multipliers:
         return strength * (left[..., v:] @ right[v:]) + (self.tau * left[..., 0] * right[0] if v else 0.0)
 
     def start_from(self, coef: Floats) -> float:
-        """Begin at the multipliers that the loss has at some coefficients, if the dual is better there; return P."""
+        """Start at the loss's slopes at some coefficients if the dual is better there; return the objective."""
         problem, y, free = self.problem, self.weighted.labels, slice(self.virtual)
         eta = problem.design.matvec(coef)
         slopes = np.asarray(problem.loss.slope(eta, y))
-        made = problem.dual_coef(slopes) * self.metric.stored
-        pull = float(self.shares @ slopes) / self.tau
-        if self._dual(slopes, made) > self._dual(self.q, self.coef):
-            self.q, self.coef, self.centre = np.abs(slopes), made, coef[0] + pull
+        dual_coef = problem.dual_coef(slopes) * self.metric.stored
+        shift = float(self.shares @ slopes) / self.tau
+        if self._dual(slopes, dual_coef) > self._dual(self.q, self.coef):
+            self.q, self.coef, self.centre = np.abs(slopes), dual_coef, coef[0] + shift
         else:
             self.centre = float(coef[0])
         self.coef[free] = coef[free]
@@ -147,14 +153,18 @@ class Multipliers:
         return loss + problem.penalty.value(coef, problem.penalty_weights)
 
     def refresh(self) -> None:
-        """Compute the coefficients anew from the multipliers, in one pass."""
-        made = self.problem.dual_coef(-self.weighted.labels * self.q)
-        self.coef = made * self.metric.stored
+        """Recompute the coefficients from the multipliers, in one pass."""
+        dual_coef = self.problem.dual_coef(-self.weighted.labels * self.q)
+        self.coef = dual_coef * self.metric.stored
         if self.virtual:
-            self.coef[0] = self.centre + made[0] * self.metric.virtual
+            self.coef[0] = self.centre + dual_coef[0] * self.metric.virtual
 
-    def look(self) -> PrimalDual:
-        """Read all rows: P, D, and what each row adds to the gap."""
+    def duality_gap(self) -> PrimalDual:
+        """Compute P, D and each row's part of the gap, in one pass (two with a free coefficient).
+
+        The parts of the gap are those of the problem in which b has the penalty τ/2·(b − centre)²: loss + conjugate +
+        q·margin, each at least 0. D is the dual of the given problem.
+        """
         problem, y, slopes = self.problem, self.weighted.labels, -self.weighted.labels * self.q
         margins = y * problem.design.matvec(self.coef)
         losses, conjugates = problem.loss.of_margin(margins), problem.loss.conjugate(slopes, y)
@@ -167,22 +177,22 @@ class Multipliers:
         return PrimalDual(primal, dual, slopes, margins, self.shares * (losses + conjugates + self.q * margins))
 
     def move_centre(self) -> None:
-        """Let the penalty of the free coefficient be about where that now is."""
+        """Move the centre of the free coefficient's penalty to its value."""
         shift = self.coef[0] - self.centre
         self.centre += shift
         self.coef[0] += shift
 
     def _balanced(self, slopes: Floats) -> Floats:
-        """Return slopes whose weighted sum is 0: those of the heavier class scaled down."""
+        """Return slopes whose weighted sum is 0: those of the heavier class are scaled down."""
         up, down = (float(self.shares @ np.maximum(side, 0.0)) for side in (slopes, -slopes))
         lighter = min(up, down)
         scales = np.where(slopes > 0.0, lighter / max(up, TINY), lighter / max(down, TINY))
         return np.asarray(slopes * np.minimum(scales, 1.0))
 
-    def _dual(self, slopes: Floats, made: Floats) -> float:
+    def _dual(self, slopes: Floats, dual_coef: Floats) -> float:
         problem = self.problem
         conjugate = problem.mean(problem.loss.conjugate(slopes, self.weighted.labels))
-        return float(-conjugate - problem.penalty.value(made, problem.penalty_weights))
+        return float(-conjugate - problem.penalty.value(dual_coef, problem.penalty_weights))
 
     def _row_squares(self) -> Floats:
         squares, design = np.empty(self.n), self.problem.design
@@ -191,21 +201,12 @@ class Multipliers:
         if not design.visit(fill, squares, changed=(squares,)):
             squares = design.squared_norms() - self.virtual
         if not math.isfinite(float(squares.sum())):
-            row_radius(design)  # refuses data that are not finite, with their place
+            row_radius(design)  # raises an error that names the entry that is not finite
         return squares
 
 
-SINGULAR = 1e-10  # relative: movements as dependent as this count as one
-MOST_CLIPPED = 0.2  # of the rows in play, beyond which the step is not worth its reads
-STEP_COST = 8  # a coefficient, in entries read by a sweep
-STEP_WORK = 12  # scalar operations a coefficient
-NOISE = 16.0 * EPSILON
-LARGEST = 1e4  # sum of the factors of a step
-_NOTHING = np.empty(0)
-
-
 class _Model(NamedTuple):
-    """Minus the dual about a point: ⟨·, ·⟩ of the movements, of each with w, and of w; φ, φ′ and φ″ of the rows."""
+    """Minus the dual near a point: ⟨·, ·⟩ of the movements, of each with w, and of w; φ, φ′ and φ″ of the rows."""
 
     gram: Floats
     along: Floats
@@ -216,32 +217,32 @@ class _Model(NamedTuple):
 
 
 class Momentum:
-    """Watches sweeps over some rows, and carries each one on."""
+    """Extrapolates the passes over active rows."""
 
     def __init__(self, state: Multipliers) -> None:
         self.state = state
         self.movements = np.zeros((MEMORY, state.coef.size))
-        self.before, self.extra = np.zeros_like(state.coef), np.zeros_like(state.coef)
-        self.in_play = self.members = np.empty(0, dtype=np.int64)
-        self.q_movements, self.q_before, self.shares = np.zeros((MEMORY, 0)), _NOTHING, _NOTHING
-        self.scaled = _NOTHING, _NOTHING
+        self.before, self.correction = np.zeros_like(state.coef), np.zeros_like(state.coef)
+        self.active = self.members = np.empty(0, dtype=np.int64)
+        self.q_movements, self.q_before, self.shares = np.zeros((MEMORY, 0)), _EMPTY, _EMPTY
+        self.scaled = _EMPTY, _EMPTY
         self.count = self.read = 0
-        self.rounding = 0.0  # relative, that steps may have brought into w
+        self.rounding = 0.0  # relative error of w accumulated by steps
 
     def begin(self, members: Ints) -> None:
-        """Say which rows are in play; others stay while a movement that is remembered has them."""
+        """Set the active rows; rows of a stored movement remain members."""
         self.read = 0
-        if members is not self.in_play:
-            self._adopt(members)
+        if members is not self.active:
+            self._set_members(members)
 
-    def watch(self) -> None:
-        """Note where the rows stand before a sweep, unless a movement is already under way."""
+    def before_pass(self) -> None:
+        """Store the point before a pass, unless several passes make up one movement."""
         if not self.read:
             np.copyto(self.before, self.state.coef)
             self.q_before = self.state.q[self.members]
 
-    def carry_on(self, visits: int) -> None:
-        """Step on from where a sweep of some visits has come, if sweeps since the last step cost as much as one."""
+    def after_pass(self, visits: int) -> None:
+        """Extrapolate after a pass, if the passes since the last step cost as much as a step."""
         state, slot = self.state, self.count % MEMORY
         self.read += visits * state.row_entries
         if self.read < STEP_COST * state.coef.size:
@@ -251,30 +252,30 @@ class Momentum:
         q = state.q[self.members]
         np.subtract(q, self.q_before, out=self.q_movements[slot])
         model = self._model(q, slot)
-        factors, extra, length = self._best_factors(model), _NOTHING, 1.0
+        factors, correction, length = self._best_factors(model), _EMPTY, 1.0
         q_step = factors @ self.q_movements
         inside = np.clip(q + q_step, 0.0, state.conjugate.upper)
         clipped = np.flatnonzero(inside != q + q_step)
         if len(clipped) > MOST_CLIPPED * len(q):
             return
         if len(clipped):
-            extra = self.extra
-            extra.fill(0.0)
-            state.add(self.members[clipped], (inside - q - q_step)[clipped], extra)
+            correction = self.correction
+            correction.fill(0.0)
+            state.add(self.members[clipped], (inside - q - q_step)[clipped], correction)
             q_step = inside - q
         if len(clipped) or state.conjugate.curved:
-            length = self._length(model, factors, extra, q, q_step)
+            length = self._length(model, factors, correction, q, q_step)
         take = state.gate.choose(take_step, STEP_WORK * state.coef.size)
-        take(factors, extra, length, self.movements, slot, state.coef)
+        take(factors, correction, length, self.movements, slot, state.coef)
         state.q[self.members] = np.clip(q + length * q_step, 0.0, state.conjugate.upper)
         self.q_movements[slot] += length * q_step
 
-    def _adopt(self, members: Ints) -> None:
+    def _set_members(self, members: Ints) -> None:
         moved = self.q_movements.any(axis=0)
         rows, movements = self.members[moved], self.q_movements[:, moved]
         united = np.zeros(self.state.n, dtype=bool)
         united[members] = united[rows] = True
-        self.in_play, self.members = members, np.flatnonzero(united)
+        self.active, self.members = members, np.flatnonzero(united)
         self.shares = self.state.shares[self.members]
         self.scaled = -self.shares, self.state.conjugate.ridge * self.shares
         self.q_movements = np.zeros((MEMORY, len(self.members)))
@@ -298,14 +299,14 @@ class Momentum:
             up, down = np.log(np.maximum(q, TINY)), np.log(np.maximum(rest, TINY))
             value = float(self.shares @ (q * up + rest * down))
             return value, self.shares * (up - down), self.shares / np.maximum(q * rest, TINY)
-        ridge, (slope, bend) = self.state.conjugate.ridge, self.scaled
-        return 0.0, slope + bend * q if ridge else slope, bend
+        ridge, (slope, curvature) = self.state.conjugate.ridge, self.scaled
+        return 0.0, slope + curvature * q if ridge else slope, curvature
 
     def _best_factors(self, model: _Model) -> Floats:
-        """Return the factors of the movements at which the model is least; 0 if that is not below by more than noise.
+        """Return the factors of the movements that minimise the model; 0 if the decrease is within rounding.
 
-        A movement of w carries the rounding of w itself: along it the slope is known to ε⟨w, w⟩ and no better, and a
-        large factor would part w from what the multipliers make of it.
+        A movement of w has the rounding error of w: the slope along it is known only to ε⟨w, w⟩, and a large factor
+        would separate w from its multipliers.
         """
         matrix = model.gram + (self.q_movements * model.curvature) @ self.q_movements.T
         vector = model.along + self.q_movements @ model.slope
@@ -318,41 +319,27 @@ class Momentum:
         self.rounding += EPSILON * size
         return factors
 
-    def _length(self, model: _Model, factors: Floats, extra: Floats, q: Floats, q_step: Floats) -> float:
-        """Return the part of a step, at most all, at which the model is least; 0 if minus the dual does not fall."""
+    def _length(self, model: _Model, factors: Floats, correction: Floats, q: Floats, q_step: Floats) -> float:
+        """Return the share of a step, at most 1, that minimises the model; 0 if minus the dual does not decrease."""
         state = self.state
-        along, bend = float(model.along @ factors), float(factors @ model.gram @ factors)
-        if extra.size:
-            along += state.inner(state.coef, extra)
-            bend += 2.0 * float(factors @ state.inner(self.movements, extra)) + state.inner(extra, extra)
-        fall = along + float(model.slope @ q_step)
-        if not fall < 0.0:
+        along, curvature = float(model.along @ factors), float(factors @ model.gram @ factors)
+        if correction.size:
+            along += state.inner(state.coef, correction)
+            cross = float(factors @ state.inner(self.movements, correction))
+            curvature += 2.0 * cross + state.inner(correction, correction)
+        slope = along + float(model.slope @ q_step)
+        if not slope < 0.0:
             return 0.0
-        length = min(1.0, -fall / max(bend + float(model.curvature @ (q_step * q_step)), TINY))
+        length = min(1.0, -slope / max(curvature + float(model.curvature @ (q_step * q_step)), TINY))
         if not state.conjugate.curved:
             return length
         change = self._conjugate(q + length * q_step)[0] - model.conjugate
-        return length if change + length * along + 0.5 * length**2 * bend < 0.0 else 0.0
-
-
-CONJUGATES: dict[type[Loss], Conjugate] = {
-    Hinge: Conjugate(1.0, 0.0, 0),
-    SquaredHinge: Conjugate(math.inf, 0.5, 0),
-    Logistic: Conjugate(1.0, 0.0, 1),
-}
-FIRST_PASSES = 3  # before the gap is worth knowing
-MOST_PASSES = 20  # a step
-STEP_VISITS = 2  # passes over all rows, under which a step stays: few rows in play are swept over several times
-SLOW = 0.3  # a gap that falls by less a step is worth more passes a step
-NEGLIGIBLE = 0.01  # of the mean: a row's part of the gap; rows below it hold no more than this share together
-DRIFT = 1e-12  # relative: by how much w may part from what the multipliers make of it
-PATIENCE = 10  # steps without a smaller gap
-STRICT = 0.1  # of the gap: what the rows may hold of it when the centre moves, of a run that does not get on
+        return length if change + length * along + 0.5 * length**2 * curvature < 0.0 else 0.0
 
 
 @dataclass(frozen=True)
 class DualCoordinate:
-    """Dual coordinate descent; `seed` feeds the orders."""
+    """Dual coordinate descent; `seed` seeds the orders of visits."""
 
     seed: int | np.random.Generator | None = 0
 
@@ -372,45 +359,45 @@ class DualCoordinate:
     )
 
     def steps(self, problem: Problem, start: Floats | None = None) -> Iterator[Step]:
-        """Walk, a pass or a few over the rows in play a step; facts: the gap as excess, the rows in play."""
-        walk = _Walk(problem, np.random.default_rng(self.seed))
+        """Yield one step per pass, or few passes, over the active rows; facts: the gap as excess, the active rows."""
+        descent = _DualDescent(problem, np.random.default_rng(self.seed))
         if start is not None and np.any(start):
-            walk.start_from(np.array(start, dtype=np.float64))
+            descent.start_from(np.array(start, dtype=np.float64))
         while True:
-            yield walk.step()
+            yield descent.step()
 
 
-class _Walk:
-    """One run: the multipliers, the rows in play, and the best that both sides have shown so far."""
+class _DualDescent:
+    """One run: the multipliers, the active rows, and the best primal and dual points so far."""
 
     def __init__(self, problem: Problem, rng: np.random.Generator) -> None:
         self.rng = rng
         self.state = Multipliers(problem, CONJUGATES[type(problem.loss)])
         self.momentum = Momentum(self.state)
-        self.in_use = np.flatnonzero(self.state.shares > 0.0)
-        self.active, self.bound = self.in_use, math.inf
+        self.weighted_rows = np.flatnonzero(self.state.shares > 0.0)
+        self.active, self.bound = self.weighted_rows, math.inf
         self.passes, self.inner_gap, self.idle = FIRST_PASSES, math.inf, 0
         self.primal, self.coef = math.inf, self.state.coef
         self.dual, self.slopes = -math.inf, self.state.q
 
     def start_from(self, coef: Floats) -> None:
-        """Begin near some coefficients, which stay the best until better ones are found."""
+        """Start near some coefficients, which stay the best until better ones are found."""
         self.primal, self.coef, self.passes = self.state.start_from(coef), coef, 1
 
     def step(self) -> Step:
-        """Sweep over the rows in play, then look at all."""
+        """Make passes over the active rows, then compute the gap of all rows."""
         self._sweep()
         if self.momentum.rounding > DRIFT:
             self.state.refresh()
             self.momentum.rounding = 0.0
-        look, before = self.state.look(), self.primal - self.dual
-        if look.primal < self.primal:
-            self.primal, self.coef = look.primal, self.state.coef.copy()
-        if look.dual > self.dual:
-            self.dual, self.slopes = look.dual, look.slopes
+        bounds, before = self.state.duality_gap(), self.primal - self.dual
+        if bounds.primal < self.primal:
+            self.primal, self.coef = bounds.primal, self.state.coef.copy()
+        if bounds.dual > self.dual:
+            self.dual, self.slopes = bounds.dual, bounds.slopes
         gap = self.primal - self.dual
         self.idle = 0 if gap < before else self.idle + 1
-        self._plan(look)
+        self._plan(bounds)
         facts = {
             "objective": self.primal,
             "excess": max(gap, 0.0),
@@ -420,39 +407,39 @@ class _Walk:
         return Step(self.coef, facts, self.slopes)
 
     def _sweep(self) -> None:
-        """Make the passes of a step: as many as planned, and more while they are over few rows."""
+        """Make the planned passes of a step, and more if few rows are active."""
         order, visits = self.active, 0
         self.momentum.begin(order)
         for number in range(MOST_PASSES):
             enough = number >= self.passes and visits + len(order) >= STEP_VISITS * self.state.n
             if enough or not len(order):
                 break
-            self.momentum.watch()
-            now = len(order)
+            self.momentum.before_pass()
+            visited = len(order)
             drawn = by_blocks(self.rng.permutation(order), self.state.problem.design.together, self.rng)
             order, largest = self.state.sweep(drawn, self.bound)
             self.bound = largest if largest > 0.0 else math.inf
-            self.momentum.carry_on(now)
-            visits += now
+            self.momentum.after_pass(visited)
+            visits += visited
 
-    def _plan(self, look: PrimalDual) -> None:
-        """Choose the rows in play and the passes of the next step; let the centre follow."""
-        inner_gap = float(look.gaps.sum())
+    def _plan(self, bounds: PrimalDual) -> None:
+        """Choose the active rows and the passes of the next step; move the centre if the rows allow it."""
+        inner_gap = float(bounds.gaps.sum())
         self.passes = min(2 * self.passes, MOST_PASSES) if inner_gap > SLOW * self.inner_gap else 1
         self.inner_gap = inner_gap
-        unsettled = self._unsettled(look)
-        self.active = self.in_use if unsettled.all() else self.in_use[unsettled]
+        active = self._active_rows(bounds)
+        self.active = self.weighted_rows if active.all() else self.weighted_rows[active]
         share = 1.0 if self.idle < PATIENCE // 2 else STRICT
-        if self.state.virtual and inner_gap <= share * (look.primal - look.dual):
+        if self.state.virtual and inner_gap <= share * (bounds.primal - bounds.dual):
             self.state.move_centre()
 
-    def _unsettled(self, look: PrimalDual) -> Bools:
-        """Return the rows to sweep over: not those safely at a bound, nor those that hold next to none of the gap."""
-        q, (upper, ridge, curved) = self.state.q[self.in_use], self.state.conjugate
-        gaps, margins = look.gaps[self.in_use], look.margins[self.in_use]
+    def _active_rows(self, bounds: PrimalDual) -> Bools:
+        """Return the rows to visit: neither firmly at a bound nor with a negligible part of the gap."""
+        q, (upper, ridge, curved) = self.state.q[self.weighted_rows], self.state.conjugate
+        gaps, margins = bounds.gaps[self.weighted_rows], bounds.margins[self.weighted_rows]
         if curved:
-            held = gaps >= NEGLIGIBLE * gaps.mean()
-            return np.asarray(held if 2 * held.sum() < len(held) else np.ones(len(held), dtype=bool))
+            active = gaps >= NEGLIGIBLE * gaps.mean()
+            return np.asarray(active if 2 * active.sum() < len(active) else np.ones(len(active), dtype=bool))
         gradient, low, high = margins - 1.0 + ridge * q, q == 0.0, q == upper
         outside = np.where(low, np.minimum(gradient, 0.0), np.where(high, np.maximum(gradient, 0.0), gradient))
         self.bound = float(np.abs(outside).max())

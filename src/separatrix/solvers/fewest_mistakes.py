@@ -1,21 +1,22 @@
-"""Infeasible subsystems: few rows that no w gets all right, with the multipliers that show it, exactly.
+"""The fewest mistakes that any halfspace makes: a minimum hitting set of infeasible subsystems (HiGHS).
+
+An infeasible subsystem is a small set of rows that no w classifies all correctly, proved exactly by multipliers:
 
     Σ λᵢ yᵢ xᵢ = 0,    λ > 0:        a w with all yᵢ w·xᵢ > 0 would have 0 = w·Σ λᵢ yᵢ xᵢ > 0
 
-A linear program's multipliers are rounded; but the rows of a vertex are independent but for one relation, so that the
-exact λ is the one null vector of a small integer matrix. Where floats chose the rows wrongly, a simplex walk in
-rationals (Bland's rule) decides. Cost: O(p k²) operations on integers that grow to some k times their length.
+Dropping a set of rows makes the rest separable if and only if the set hits every infeasible subsystem. So two programs
+alternate: an integer program finds a smallest set that hits all known subsystems (its bound is a lower bound on the
+mistakes), and a linear program either separates the other rows, which is then optimal, or finds new subsystems. One
+row of each is dropped until the rest is separable, which gives a halfspace and an upper bound.
 
-The fewest mistakes that any halfspace makes: a minimum hitting set of infeasible subsystems (HiGHS).
+The multipliers of a linear program are rounded, but the rows of a vertex have a single linear relation, so the exact λ
+is the only null vector of a small integer matrix. If floating point chose the rows wrongly, a simplex method in
+rational arithmetic (Bland's rule) decides.
 
-A set of rows can be dropped to make the rest separable if and only if it hits every infeasible subsystem. So, in turns:
-an integer program finds a smallest set that hits all subsystems known (its bound is a lower bound on the mistakes), and
-a linear program either separates the other rows, which is then the least, or shows subsystems that were not known. Of
-each of these a row is dropped and the next looked for, until the rest is separable: a halfspace and an upper bound.
-
-A score of exactly 0 counts as a mistake. The problem is NP-hard: the bounds close on small or nearly separable data,
-and elsewhere in time that no one can wait for; every step has both. Cost of a step: one linear program of all rows and,
-every so often, an integer program over the rows in subsystems, limited to `patience` seconds.
+A score of exactly 0 counts as a mistake. The problem is NP-hard: the bounds close on small or nearly separable data and
+may not elsewhere; every step reports both. Cost of a step: one linear program of all rows and, occasionally, an integer
+program over the rows in subsystems, limited to `patience` seconds; O(p k²) operations on growing integers for the exact
+multipliers of k rows.
 """
 
 from __future__ import annotations
@@ -35,45 +36,53 @@ from separatrix.problem import Problem
 from separatrix.solvers.base import Needs, Step
 from separatrix.solvers.halfspace_lp import HalfspaceProgram
 
+SUBSYSTEMS_PER_STEP = 40  # searched before the next integer program
+RETRIED = 200  # misclassified rows, each of which is tried to be classified correctly
+NO_MARGIN = 1e-9  # in columns of equal size: HiGHS does not distinguish smaller margins from 0
+NEGLIGIBLE = 1e-9  # relative to the largest: smaller multipliers are rounding errors
+INTEGRAL = 1e-6  # a bound this little above an integer is that integer
+EXACT_ENTRIES = 20_000  # of rows decided in rational arithmetic
+
 
 class Subsystem(NamedTuple):
-    """Rows that cannot all be right, and their multipliers, positive integers."""
+    """Rows that cannot all be classified correctly, and their multipliers, positive integers."""
 
     rows: tuple[int, ...]
     multipliers: tuple[int, ...]
 
 
 def exact_subsystem(points: Floats, rows: Sequence[int]) -> Subsystem | None:
-    """Return a minimal infeasible subsystem among some rows yᵢ xᵢ (k, p); None if they can all be right."""
+    """Return a minimal infeasible subsystem among some rows yᵢ xᵢ (k, p); None if they are separable."""
     columns = _integer_columns(points)
     multipliers = _only_null_vector(columns)
     if multipliers is None or min(multipliers) <= 0:
         multipliers = _vertex(columns)
     if multipliers is None:
         return None
-    kept = [place for place, value in enumerate(multipliers) if value]
-    common = math.gcd(*(multipliers[place] for place in kept))
-    return Subsystem(tuple(int(rows[place]) for place in kept), tuple(multipliers[place] // common for place in kept))
+    support = [place for place, value in enumerate(multipliers) if value]
+    common = math.gcd(*(multipliers[place] for place in support))
+    scaled = tuple(multipliers[place] // common for place in support)
+    return Subsystem(tuple(int(rows[place]) for place in support), scaled)
 
 
 def _integer_columns(points: Floats) -> list[list[int]]:
-    """Return the points' columns (p, k) as integers: each times a power of 2, which changes no relation."""
+    """Return the points' columns (p, k) as integers, each scaled by a power of 2, which changes no relation."""
     columns = []
     for column in points.T.tolist():
         ratios = [value.as_integer_ratio() for value in column]
         shared = max(bottom for _, bottom in ratios)
-        whole = [top * (shared // bottom) for top, bottom in ratios]
-        common = math.gcd(*whole)
+        integers = [top * (shared // bottom) for top, bottom in ratios]
+        common = math.gcd(*integers)
         if common:
-            columns.append([value // common for value in whole])
+            columns.append([value // common for value in integers])
     return columns
 
 
 def _only_null_vector(matrix: list[list[int]]) -> list[int] | None:
-    """Return the null vector, its sum above 0, of a matrix (p, k) that has just one; else None. (Bareiss)"""
+    """Return the null vector, with positive sum, of a matrix (p, k) that has only one; else None. (Bareiss)"""
     rows, k = [row[:] for row in matrix], len(matrix[0]) if matrix else 1
     pivots: list[int] = []
-    before, free = 1, -1
+    previous, free = 1, -1
     for column in range(k):
         rank = len(pivots)
         place = next((i for i in range(rank, len(rows)) if rows[i][column]), None)
@@ -87,20 +96,20 @@ def _only_null_vector(matrix: list[list[int]]) -> list[int] | None:
         for i in range(len(rows)):
             if i != rank:
                 factor = rows[i][column]
-                rows[i] = [(pivot[column] * a - factor * b) // before for a, b in zip(rows[i], pivot, strict=True)]
-        before = pivot[column]
+                rows[i] = [(pivot[column] * a - factor * b) // previous for a, b in zip(rows[i], pivot, strict=True)]
+        previous = pivot[column]
         pivots.append(column)
     if free < 0:
         return None
     vector = [0] * k
-    vector[free] = before
+    vector[free] = previous
     for rank, column in enumerate(pivots):
         vector[column] = -rows[rank][free]
     return vector if sum(vector) > 0 else [-value for value in vector]
 
 
 def _vertex(columns: list[list[int]]) -> list[int] | None:
-    """Return λ ≥ 0, not 0, with Σ λᵢ zᵢ = 0, on independent rows but for one relation; None if there is none."""
+    """Return λ ≥ 0, λ ≠ 0, with Σ λᵢ zᵢ = 0, on rows with a single linear relation; None if there is none."""
     k = len(columns[0]) if columns else 1
     table = [[Fraction(value) for value in column] + [Fraction(0)] for column in columns]
     table.append([Fraction(1)] * (k + 1))
@@ -133,19 +142,11 @@ def _pivot(table: list[list[Fraction]], leaving: int, entering: int) -> None:
             table[i] = [a - factor * b for a, b in zip(row, table[leaving], strict=True)]
 
 
-FOUND_A_STEP = 40  # subsystems looked for before the next integer program
-RETURNED = 200  # rows that a halfspace gets wrong, of which each is tried to be got right
-NO_MARGIN = 1e-9  # in columns of equal size: what HiGHS cannot tell from 0
-CARRIES = 1e-9  # of the largest: multipliers below this are rounding
-WHOLE = 1e-6  # a bound this little above a whole number is that number
-EXACT_ENTRIES = 20_000  # of rows that rationals are asked about, where floats were wrong
-
-
 @dataclass
 class FewestMistakesState:
-    """What is known: the best weights with their mistakes, the subsystems, and the bound that they put on any weights.
+    """The best weights with their mistakes, the known subsystems, and the lower bound that they imply for any weights.
 
-    `doubt` is set where floats could neither separate rows nor show why not.
+    `doubt` is set if floating point could neither separate rows nor prove them inseparable.
     """
 
     coef: Floats
@@ -170,7 +171,7 @@ class Cover(NamedTuple):
 
 @dataclass(frozen=True)
 class FewestMistakes:
-    """Minimum hitting sets of infeasible subsystems, a linear program a step."""
+    """Minimum hitting sets of infeasible subsystems, one linear program per step."""
 
     patience: float = 10.0
 
@@ -182,7 +183,7 @@ class FewestMistakes:
     )
 
     def steps(self, problem: Problem, start: FewestMistakesState) -> Iterator[Step]:
-        """Walk from weights in a state that is kept up to date; facts: both bounds, how many subsystems are known."""
+        """Yield one step per program, and update the state; facts: both bounds, the number of known subsystems."""
         search = _Search(problem, start)
         search.consider(start.coef)
         for steps, _ in enumerate(search.programs(self.patience), start=1):
@@ -192,47 +193,47 @@ class FewestMistakes:
 
 
 def smallest_cover(systems: Sequence[Sequence[int]], n: int, seconds: float) -> Cover:
-    """Return a smallest set of n rows that hits every subsystem, or the best found in so many seconds."""
+    """Return a smallest set of n rows that hits every subsystem, or the best one found within the time limit."""
     chosen = np.zeros(n, dtype=bool)
     if not systems:
         return Cover(chosen, 0)
     rows, places = np.unique(np.concatenate([np.asarray(system) for system in systems]), return_inverse=True)
     owners = np.repeat(np.arange(len(systems)), [len(system) for system in systems])
     matrix = sp.csr_array((np.ones(len(places)), (owners, places)), shape=(len(systems), len(rows)))
-    found = scipy.optimize.milp(
+    solved = scipy.optimize.milp(
         np.ones(len(rows)),
         integrality=np.ones(len(rows), dtype=np.int64),
         bounds=scipy.optimize.Bounds(0, 1),
         constraints=scipy.optimize.LinearConstraint(matrix, lb=1.0),
         options={"time_limit": seconds},
     )
-    bound = getattr(found, "mip_dual_bound", None)
-    if found.x is None:
+    bound = getattr(solved, "mip_dual_bound", None)
+    if solved.x is None:
         chosen[rows] = True
     else:
-        chosen[rows[found.x > 0.5]] = True
-    return Cover(chosen, math.ceil(bound - WHOLE) if bound is not None and math.isfinite(bound) else 1)
+        chosen[rows[solved.x > 0.5]] = True
+    return Cover(chosen, math.ceil(bound - INTEGRAL) if bound is not None and math.isfinite(bound) else 1)
 
 
 class _Search:
-    """The rows, and what is done with them: separate some, or show why not; keep the best weights."""
+    """Separates subsets of the rows or finds their infeasible subsystems, and stores the best weights."""
 
     def __init__(self, problem: Problem, state: FewestMistakesState) -> None:
         self.problem, self.state = problem, state
         norms = np.sqrt(problem.design.squared_norms())
-        self.unsure = (problem.design.shape[1] + 2) * EPSILON * norms
+        self.rounding = (problem.design.shape[1] + 2) * EPSILON * norms
         self.known = {system.rows for system in state.subsystems}
 
     def consider(self, coef: Floats) -> Bools:
-        """Keep some weights if they make fewer mistakes than the best so far, and return these; a score of 0 is one."""
+        """Return the mistakes of some weights, and store the weights if they make fewer than the best so far."""
         margins = self.problem.y * self.problem.design.matvec(coef)
-        wrong = ~(margins > self.unsure * float(np.linalg.norm(coef)))
+        wrong = ~(margins > self.rounding * float(np.linalg.norm(coef)))
         if self.state.wrong is None or wrong.sum() < self.state.upper:
             self.state.coef, self.state.wrong = coef, wrong
         return np.asarray(wrong)
 
     def programs(self, patience: float) -> Iterator[None]:
-        """Go on for ever, a program a step."""
+        """Solve programs without end, one per step."""
         yield from self._pack()
         yield from self._improve()
         while True:
@@ -242,63 +243,63 @@ class _Search:
             yield from self._refute(cover.rows)
 
     def _pack(self) -> Iterator[None]:
-        """Find disjoint subsystems until the rest is separable: as many mistakes must be made."""
-        kept = np.ones(len(self.problem.y), dtype=bool)
-        while (found := self._separate(kept)) is not None:
-            kept[list(found.rows)] = False
+        """Find disjoint subsystems until the rest is separable: each costs at least one mistake."""
+        remaining = np.ones(len(self.problem.y), dtype=bool)
+        while (subsystem := self._separate(remaining)) is not None:
+            remaining[list(subsystem.rows)] = False
             self.state.lower += 1
             yield
         yield
 
     def _improve(self) -> Iterator[None]:
-        """Try for each row that the best weights get wrong whether it and all that are right can be right."""
+        """Try for each misclassified row whether it and all correctly classified rows are separable."""
         assert self.state.wrong is not None
-        kept = ~self.state.wrong
-        for row in np.flatnonzero(self.state.wrong)[:RETURNED].tolist():
-            trial = kept.copy()
+        correct = ~self.state.wrong
+        for row in np.flatnonzero(self.state.wrong)[:RETRIED].tolist():
+            trial = correct.copy()
             trial[row] = True
-            if not kept[row] and self._separate(trial) is None:
-                kept = trial | ~self.state.wrong
+            if not correct[row] and self._separate(trial) is None:
+                correct = trial | ~self.state.wrong
             yield
 
     def _refute(self, dropped: Bools) -> Iterator[None]:
-        """Find subsystems among the rows left, dropping a row of each, until the rest is separable."""
-        kept = ~dropped
-        for _ in range(FOUND_A_STEP):
-            found = self._separate(kept)
+        """Find subsystems among the remaining rows, dropping a row of each, until the rest is separable."""
+        remaining = ~dropped
+        for _ in range(SUBSYSTEMS_PER_STEP):
+            subsystem = self._separate(remaining)
             yield
-            if found is None:
+            if subsystem is None:
                 return
-            kept[self._row_to_drop(found)] = False
+            remaining[self._row_to_drop(subsystem)] = False
 
-    def _row_to_drop(self, found: Subsystem) -> int:
-        """Return a row that the best weights get wrong or, where there is none, the one of most subsystems."""
+    def _row_to_drop(self, subsystem: Subsystem) -> int:
+        """Return the row in most subsystems, among those misclassified by the best weights if there are any."""
         assert self.state.wrong is not None
-        wrong = [row for row in found.rows if self.state.wrong[row]]
-        frequency = {row: sum(row in system.rows for system in self.state.subsystems) for row in wrong or found.rows}
+        rows = [row for row in subsystem.rows if self.state.wrong[row]] or subsystem.rows
+        frequency = {row: sum(row in system.rows for system in self.state.subsystems) for row in rows}
         return max(frequency, key=lambda row: (frequency[row], -row))
 
-    def _separate(self, kept: Bools) -> Subsystem | None:
-        """Separate some rows, and consider the weights; or return a subsystem of them, and know it."""
-        rows = np.flatnonzero(kept)
+    def _separate(self, chosen: Bools) -> Subsystem | None:
+        """Separate some rows and consider the weights, or return a new or known subsystem of them."""
+        rows = np.flatnonzero(chosen)
         if not len(rows):
             return None
-        coef, multipliers = self._program(kept)
+        coef, multipliers = self._program(chosen)
         if multipliers is None and not self.consider(coef)[rows].any():
             return None
-        carrying = rows if multipliers is None else rows[multipliers > CARRIES * multipliers.max()]
-        found = self._subsystem(carrying) or self._subsystem(rows)
-        if found is None:
+        support = rows if multipliers is None else rows[multipliers > NEGLIGIBLE * multipliers.max()]
+        subsystem = self._subsystem(support) or self._subsystem(rows)
+        if subsystem is None:
             self.state.doubt = True
             return None
-        if found.rows not in self.known:
-            self.known.add(found.rows)
-            self.state.subsystems.append(found)
-        return found
+        if subsystem.rows not in self.known:
+            self.known.add(subsystem.rows)
+            self.state.subsystems.append(subsystem)
+        return subsystem
 
-    def _program(self, kept: Bools) -> tuple[Floats, Floats | None]:
-        """Return weights that get some rows right in floats, and None; or weights, and multipliers that say why not."""
-        design, y = self.problem.design.select(kept), self.problem.y[kept]
+    def _program(self, chosen: Bools) -> tuple[Floats, Floats | None]:
+        """Return weights, and None if they separate some rows in floating point, else the multipliers of the rows."""
+        design, y = self.problem.design.select(chosen), self.problem.y[chosen]
         if design.virtual and abs(float(y.sum())) == len(y):
             return np.append(y[0], np.zeros(design.shape[1] - 1)), None
         for step in HalfspaceProgram().steps(Problem(design, y, self.problem.loss)):
@@ -307,10 +308,10 @@ class _Search:
                 return step.coef, step.dual
             if step.facts["wrong"] == 0 or step.facts["stalled"]:
                 return step.coef, None
-        raise AssertionError("a walk has no end of its own")
+        raise AssertionError("solvers yield steps without end")
 
     def _subsystem(self, rows: Indices) -> Subsystem | None:
-        """Return a subsystem of some rows, in rationals; None if there is none, or the rows are too many to ask."""
+        """Return an exact subsystem of some rows; None if there is none, or the rows are too many."""
         if len(rows) * self.problem.design.shape[1] > EXACT_ENTRIES:
             return None
         points = self.problem.design.take(rows) * self.problem.y[rows, np.newaxis]

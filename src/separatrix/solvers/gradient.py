@@ -1,22 +1,19 @@
-"""Gradient descent at a given rate, on the one objective or on any function that has a value and a gradient.
+"""Gradient descent at a given rate, on the penalised objective or on any function with a value and a gradient.
 
     w ← w − η ∇P(w)
 
-The objective is a mean over rows. Where a text sums over them, its rate is ours divided by the number of rows: gradient
-ascent on a log-likelihood, w ← w + η′ Σ (yᵢ − σᵢ) xᵢ, is this descent on the mean logistic loss at rate η = n·η′.
-On a smooth convex function it converges at any rate below 2/L, L the largest curvature, by a factor of about
-1 − η·(least curvature) a step; above, it diverges. At a kink it follows a subgradient, and at a constant rate ends in
-circling the minimum.
+The objective is a mean over rows. A text that sums over them has our rate divided by the number of rows: gradient
+ascent on a log-likelihood, w ← w + η′ Σ (yᵢ − σᵢ) xᵢ, is this descent on the mean logistic loss at rate η = n·η′. On a
+smooth convex function it converges at any rate below 2/L, L the largest curvature, by a factor of about 1 − η·(least
+curvature) per step; above, it diverges. At a kink it follows a subgradient, and a constant rate ends in a cycle around
+the minimum.
 
-Cost: one pass a step. Slow where columns differ in scale: rates are limited by the largest, progress by the smallest.
+The excess is bounded by ‖∇‖²/(2μ) if the curvature is at least μ everywhere (along the gradients). Otherwise it is
+estimated by ‖∇‖²/(2κ), κ the curvature along the last step: accurate near the minimum of a smooth function, where steps
+follow its flattest direction, and too small before.
 
-How a descent is going: the objective, its gradient, and what they say of the way still to go.
-
-The excess over the least value is bounded by ‖∇‖²/(2μ) where the curvature is at least μ everywhere (along the
-gradients); otherwise it is estimated by ‖∇‖²/(2κ), κ the curvature met along the last step: right near the minimum of a
-smooth function, where steps follow its flattest direction, and too small before.
-
-Cost: one value and gradient a step, of the one objective a pass.
+Cost: one value and gradient per step, which is one pass. Slow if columns differ in scale: the largest limits the rate,
+the smallest the progress.
 """
 
 from __future__ import annotations
@@ -32,13 +29,13 @@ from separatrix.arrays import Floats
 from separatrix.problem import Problem
 from separatrix.solvers.base import Needs, Step
 
-DIVERGING_RISES = 20  # rises in a row that no descent at a rate that converges makes
-NO_MOVE = 4.0 * float(np.finfo(np.float64).eps)  # relative to the largest entry: a change that is rounding
-GROWTH = 1e12  # relative to the first value and the fall hoped for: a value beyond is on its way to infinity
+DIVERGING_RISES = 20  # consecutive increases of the objective that mean divergence
+NO_MOVE = 4.0 * float(np.finfo(np.float64).eps)  # relative to the largest entry: smaller changes are rounding
+GROWTH = 1e12  # relative to the first value and first predicted decrease: larger values mean divergence
 
 
 class ValueAndGradient(Protocol):
-    """What a descent reads off a point."""
+    """The value and the gradient of a function at a point."""
 
     @property
     def value(self) -> float:
@@ -50,7 +47,7 @@ class ValueAndGradient(Protocol):
 
 
 class Differentiable(Protocol):
-    """Anything with a value and a gradient: the one objective, or a function of the user's own."""
+    """A function with a value and a gradient: the penalised objective, or a user's function."""
 
     def expand(self, coef: Floats) -> ValueAndGradient:
         """Return value and gradient at a point."""
@@ -63,22 +60,22 @@ class _Point(NamedTuple):
 
 
 class DescentProgress:
-    """Looks at a descent point by point; `facts` are those of the last point looked at."""
+    """Measures the points of a descent; `facts` are those of the last one."""
 
-    def __init__(self, function: Differentiable, *, least_curvature: float = 0.0, kinked: bool = False) -> None:
-        self.function, self.least_curvature, self.kinked = function, least_curvature, kinked
+    def __init__(self, function: Differentiable, *, least_curvature: float = 0.0, nonsmooth: bool = False) -> None:
+        self.function, self.least_curvature, self.nonsmooth = function, least_curvature, nonsmooth
         self.steps, self.rises, self.stalled, self.ceiling = -1, 0.0, 0, math.inf
         self.last: _Point | None = None
         self.facts: dict[str, float] = {}
 
-    def look(self, coef: Floats, rate: float) -> Floats:
-        """Measure a point at which the rate is given; return the gradient there."""
-        with np.errstate(over="ignore", invalid="ignore"):  # a descent that diverges says so by its facts
-            here = self._evaluate(coef)
-            self._count(here, rate)
-            self.facts = self._measure(here, rate)
-        self.last = here
-        return here.gradient
+    def measure(self, coef: Floats, rate: float) -> Floats:
+        """Evaluate the function at a point, update `facts`, and return the gradient."""
+        with np.errstate(over="ignore", invalid="ignore"):  # divergence is reported by `rises`
+            point = self._evaluate(coef)
+            self._count(point, rate)
+            self.facts = self._facts(point, rate)
+        self.last = point
+        return point.gradient
 
     def _evaluate(self, coef: Floats) -> _Point:
         if not np.isfinite(coef).all():
@@ -87,23 +84,23 @@ class DescentProgress:
         assert expansion.gradient is not None
         return _Point(coef, float(expansion.value), expansion.gradient)
 
-    def _count(self, here: _Point, rate: float) -> None:
-        """Count the step, and the rises in a row that led here: infinitely many if the value has run away."""
+    def _count(self, point: _Point, rate: float) -> None:
+        """Count the step, and the consecutive increases up to it: infinitely many if the value has diverged."""
         self.steps += 1
         if self.last is None:
-            self.ceiling = GROWTH * (abs(here.value) + rate * _square(here.gradient))
+            self.ceiling = GROWTH * (abs(point.value) + rate * _square(point.gradient))
             self.rises = 0.0
         else:
-            self.rises = self.rises + 1.0 if here.value > self.last.value else 0.0
-        if not (math.isfinite(here.value) and np.isfinite(here.gradient).all() and here.value <= self.ceiling):
+            self.rises = self.rises + 1.0 if point.value > self.last.value else 0.0
+        if not (math.isfinite(point.value) and np.isfinite(point.gradient).all() and point.value <= self.ceiling):
             self.rises = math.inf
 
-    def _measure(self, here: _Point, rate: float) -> dict[str, float]:
-        squared, curvature = _square(here.gradient), self._curvature_met(here)
-        change = math.inf if self.last is None else float(np.abs(here.coef - self.last.coef).max())
-        self.stalled = self.stalled + 1 if change <= NO_MOVE * float(np.abs(here.coef).max()) else 0
+    def _facts(self, point: _Point, rate: float) -> dict[str, float]:
+        squared, curvature = _square(point.gradient), self._last_curvature(point)
+        change = math.inf if self.last is None else float(np.abs(point.coef - self.last.coef).max())
+        self.stalled = self.stalled + 1 if change <= NO_MOVE * float(np.abs(point.coef).max()) else 0
         return {
-            "objective": here.value,
+            "objective": point.value,
             "excess": self._excess(squared, curvature),
             "step_length": rate * math.sqrt(squared),
             "change": change,
@@ -114,24 +111,24 @@ class DescentProgress:
             "steps": self.steps,
         }
 
-    def _curvature_met(self, here: _Point) -> float:
+    def _last_curvature(self, point: _Point) -> float:
         """Return the curvature along the last step, 0 before the first."""
         if self.last is None:
             return 0.0
-        step = here.coef - self.last.coef
+        step = point.coef - self.last.coef
         length = _square(step)
-        return float(np.vdot(step, here.gradient - self.last.gradient)) / length if length > 0.0 else 0.0
+        return float(np.vdot(step, point.gradient - self.last.gradient)) / length if length > 0.0 else 0.0
 
     def _excess(self, squared: float, curvature: float) -> float:
         if squared == 0.0:
             return 0.0
         if self.least_curvature > 0.0:
             return squared / (2.0 * self.least_curvature)
-        return squared / (2.0 * curvature) if curvature > 0.0 and not self.kinked else math.inf
+        return squared / (2.0 * curvature) if curvature > 0.0 and not self.nonsmooth else math.inf
 
 
 def least_curvature_of(problem: Problem, known: float) -> float:
-    """Return a curvature that the objective has at least: what is known of it, or what the penalty gives."""
+    """Return a lower bound on the objective's curvature: the known one, or the penalty's."""
     return max(known, problem.penalty.quadratic * float(problem.penalty_weights.min()))
 
 
@@ -141,12 +138,12 @@ def _square(vector: Any) -> float:
 
 @dataclass(frozen=True)
 class Gradient:
-    """Gradient descent; `least_curvature`, where known, turns the estimated excess into a bound.
+    """Gradient descent; `least_curvature`, if known, turns the estimated excess into a bound.
 
-    Facts beside `objective` and `excess`: `step_length`, η‖∇P‖ at this point (a notes' rule stops when it is small),
-    `change`, the largest |change| of a coefficient in the step that led here (another's), `rises`, the steps in a row
-    that raised the objective (inf once it has run away), `stalled`, those that moved by no more than rounding,
-    `curvature`, that met along the last step, and `steps`.
+    Facts besides `objective` and `excess`: `step_length`, η‖∇P‖ at this point; `change`, the largest |change| of a
+    coefficient in the last step; `rises`, the number of consecutive steps that increased the objective (inf after
+    divergence); `stalled`, the number of steps that changed nothing beyond rounding; `curvature` along the last step;
+    and `steps`.
     """
 
     rate: float = 1.0
@@ -162,18 +159,18 @@ class Gradient:
     )
 
     def steps(self, problem: Problem, start: Floats | None = None) -> Iterator[Step]:
-        """Walk, a pass a step; the first step is the start itself."""
+        """Yield one step per pass; the first is the start itself."""
         coef = problem.zero_coef() if start is None else np.array(start, dtype=np.float64)
         floor = least_curvature_of(problem, self.least_curvature)
         return descend(
-            DescentProgress(problem, least_curvature=floor, kinked=bool(problem.loss.kinks)), coef, self.rate
+            DescentProgress(problem, least_curvature=floor, nonsmooth=bool(problem.loss.kinks)), coef, self.rate
         )
 
 
 def descend(progress: DescentProgress, coef: Floats, rate: float) -> Iterator[Step]:
-    """Walk down a function from a point, at a rate, for as long as asked."""
+    """Yield the points of a descent from a start, at a constant rate."""
     while True:
-        gradient = progress.look(coef, rate)
+        gradient = progress.measure(coef, rate)
         yield Step(coef, dict(progress.facts))
         if math.isfinite(progress.rises):
             coef = coef - rate * gradient

@@ -1,16 +1,16 @@
-"""Working sets of rows: which to start with, which to add, so that few passes settle what only few rows decide.
+"""A separating halfspace by linear programming (HiGHS) with constraint generation: the widest margin in the L1 norm.
 
-A separating halfspace by linear programming (HiGHS): the widest margin in the L1 norm.
-
-    maximise t    subject to    yᵢ w·xᵢ ≥ t for all rows,    |wⱼ| ≤ 1/sⱼ for all columns but the virtual one
+    maximise t    subject to    yᵢ w·xᵢ ≥ t for all rows,    |wⱼ| ≤ 1/sⱼ for all columns except the virtual one
 
 with sⱼ the size of column j, rounded to a power of two, so that units do not matter. The rows are separable if and
-only if t > 0 at the optimum, and then w/t solves yᵢ w·xᵢ ≥ 1. Otherwise the multipliers of the rows show why:
+only if t > 0 at the optimum, and then w/t solves yᵢ w·xᵢ ≥ 1. Otherwise the multipliers of the rows prove overlap:
 Σ λᵢ yᵢ xᵢ = 0, λ ≥ 0, on at most p + 1 rows.
 
-The program is solved on a working set of rows; a pass over all rows then finds those that its w gets wrong, and the
-worst of them join. Cost: one pass a step, and a linear program of a few hundred rows more than columns. HiGHS works to
-1e-9 or so: a t below that decides nothing.
+The program is solved on a working set of rows; a pass over all rows then finds the violated ones, and the worst of them
+join the set. The functions that choose the first and the joining rows also serve `max_margin`.
+
+Cost: one pass per step, and a linear program of a few hundred rows more than columns. HiGHS is accurate to about 1e-9:
+a smaller t decides nothing.
 """
 
 from __future__ import annotations
@@ -29,14 +29,20 @@ from separatrix.design.base import Design
 from separatrix.problem import Problem
 from separatrix.solvers.base import Needs, Step
 
+FIRST_ENTRIES, FIRST_ROWS = 2**16, 256  # of the first working set: at most so many entries, at least so many rows
+JOINING_ENTRIES, JOINING_ROWS = 2**14, 128  # the same, of the rows that join per step
+SPARSE = 0.25  # share of nonzero entries below which a program is stored sparse
+ROWS_AT_ONCE = 256  # made dense at a time
+FEASIBLE = 1e-10  # HiGHS's tolerances, the smallest that it accepts
+
 
 def rows_within(p: int, entries: int, least: int) -> int:
-    """Return how many rows of p columns have so many entries, but at least so many rows."""
+    """Return the number of rows of p columns with this many entries, and at least `least`."""
     return max(least, entries // p)
 
 
 def spread_rows(y: Floats, wanted: int) -> Indices:
-    """Return rows of either sign, evenly spread, about so many; all of them if there are no more."""
+    """Return about `wanted` evenly spaced rows of both signs; all rows if there are no more."""
     if len(y) <= wanted:
         return np.arange(len(y))
     groups = [np.flatnonzero(y > 0.0), np.flatnonzero(y < 0.0)]
@@ -44,20 +50,11 @@ def spread_rows(y: Floats, wanted: int) -> Indices:
 
 
 def lowest_rows(margins: Floats, group: Bools, inside: Indices, most: int) -> Indices:
-    """Return the lowest rows of a group, at most so many, that lie below all of those that are in the set."""
+    """Return at most `most` rows of a group with the lowest margins, all below those of the working set."""
     own = inside[group[inside]]
     ceiling = float(margins[own].min()) if len(own) else np.inf
     below = np.flatnonzero(group & (margins < ceiling))
     return below if len(below) <= most else below[np.argpartition(margins[below], most)[:most]]
-
-
-FIRST_ENTRIES = 2**16  # of the first working set, at most, but for FIRST_ROWS
-FIRST_ROWS = 256
-JOINING_ENTRIES = 2**14  # of the rows that join at a step, at most, but for JOINING_ROWS
-JOINING_ROWS = 128
-SPARSE = 0.25  # of the entries: with fewer nonzeros, a program is stored sparse
-ROWS_AT_ONCE = 256  # rows made dense at a time
-FEASIBLE = 1e-10  # HiGHS's tolerances, the least it takes
 
 
 @dataclass(frozen=True)
@@ -72,7 +69,7 @@ class HalfspaceProgram:
     )
 
     def steps(self, problem: Problem, start: None = None) -> Iterator[Step]:  # noqa: ARG002  # it has only one start
-        """Walk, a pass a step; facts: t on the working set, rows wrong of all, whether no more rows can join."""
+        """Yield one step per pass; facts: t on the working set, misclassified rows, whether no more rows can join."""
         design, y = problem.design, problem.y
         rows = spread_rows(y, rows_within(design.shape[1], FIRST_ENTRIES, FIRST_ROWS))
         for steps in count(1):
@@ -91,7 +88,7 @@ class HalfspaceProgram:
 
 @dataclass(frozen=True)
 class Program:
-    """A linear program solved: the weights, t in columns of equal size, and a multiplier a row."""
+    """A solved linear program: the weights, t in columns of equal size, and one multiplier per row."""
 
     coef: Floats
     margin: float
@@ -99,58 +96,58 @@ class Program:
 
 
 def solve_program(design: Design, y: Floats, rows: Indices) -> Program:
-    """Solve the program of some rows, in columns of equal size and, if a virtual one makes up for it, centred."""
+    """Solve the program of some rows, in columns of equal size, centred if there is a virtual column."""
     p, virtual = design.shape[1], int(design.virtual)
-    matrix, frame = _constraints(design, y, rows)
+    matrix, scaling = _constraints(design, y, rows)
     bounds = [*[(None, None)] * virtual, *[(-1.0, 1.0)] * (p - virtual), (None, None)]
     options: Any = {"primal_feasibility_tolerance": FEASIBLE, "dual_feasibility_tolerance": FEASIBLE}
     cost = np.append(np.zeros(p), -1.0)
     program = {"A_ub": matrix, "b_ub": np.zeros(len(rows)), "bounds": bounds, "options": options}
-    found: Any = scipy.optimize.linprog(cost, method="highs-ds", **program)
-    if found.x is None:
+    solved: Any = scipy.optimize.linprog(cost, method="highs-ds", **program)
+    if solved.x is None:
         return Program(np.zeros(p), 0.0, np.zeros(len(rows)))
-    coef = found.x[:-1] / frame.sizes
-    coef[:virtual] -= frame.centre @ coef
-    return Program(coef, float(found.x[-1]), np.maximum(-found.ineqlin.marginals, 0.0))
+    coef = solved.x[:-1] / scaling.sizes
+    coef[:virtual] -= scaling.centre @ coef
+    return Program(coef, float(solved.x[-1]), np.maximum(-solved.ineqlin.marginals, 0.0))
 
 
-class _Frame(NamedTuple):
-    """What is taken off each column (0 off the virtual one), and what it is divided by."""
+class _Scaling(NamedTuple):
+    """The number subtracted from each column (0 for the virtual one), and its divisor."""
 
     centre: Floats
     sizes: Floats
 
 
-def _constraints(design: Design, y: Floats, rows: Indices) -> tuple[Any, _Frame]:
-    """Return (−yᵢ xᵢ, 1) of some rows, x in its frame: centred or, if most entries are zeros, sparse."""
+def _constraints(design: Design, y: Floats, rows: Indices) -> tuple[Any, _Scaling]:
+    """Return (−yᵢ xᵢ, 1) of some rows, x scaled, and centred unless most entries are zeros."""
     first = design.take(rows[:ROWS_AT_ONCE])[:, int(design.virtual) :]
     if np.count_nonzero(first) < SPARSE * first.size:
-        sparse, frame = _sparse_rows(design, rows)
+        sparse, scaling = _sparse_rows(design, rows)
         ones = sp.csr_array(np.ones((len(rows), 1)))
-        return sp.hstack([sp.diags_array(-y[rows]) @ sparse, ones], format="csr"), frame
-    dense, frame = _dense_rows(design, rows)
-    return np.column_stack([-y[rows, np.newaxis] * dense, np.ones(len(rows))]), frame
+        return sp.hstack([sp.diags_array(-y[rows]) @ sparse, ones], format="csr"), scaling
+    dense, scaling = _dense_rows(design, rows)
+    return np.column_stack([-y[rows, np.newaxis] * dense, np.ones(len(rows))]), scaling
 
 
-def _sparse_rows(design: Design, rows: Indices) -> tuple[Any, _Frame]:
+def _sparse_rows(design: Design, rows: Indices) -> tuple[Any, _Scaling]:
     chunks = [rows[first : first + ROWS_AT_ONCE] for first in range(0, len(rows), ROWS_AT_ONCE)]
     matrix: Any = sp.vstack([sp.csr_array(design.take(chunk)) for chunk in chunks], format="csr")
     squares = np.asarray(matrix.multiply(matrix).mean(axis=0)).ravel()
-    frame = _Frame(np.zeros(design.shape[1]), _sizes(squares, int(design.virtual)))
-    return matrix @ sp.diags_array(1.0 / frame.sizes), frame
+    scaling = _Scaling(np.zeros(design.shape[1]), _sizes(squares, int(design.virtual)))
+    return matrix @ sp.diags_array(1.0 / scaling.sizes), scaling
 
 
-def _dense_rows(design: Design, rows: Indices) -> tuple[Floats, _Frame]:
+def _dense_rows(design: Design, rows: Indices) -> tuple[Floats, _Scaling]:
     dense, virtual = design.take(rows), int(design.virtual)
     mean = dense.mean(axis=0) if virtual else np.zeros(design.shape[1])
     sizes = _sizes(np.square(dense - mean).mean(axis=0), virtual)
-    centre = np.round(mean / sizes) * sizes  # to so few digits that differences are exact more often than not
+    centre = np.round(mean / sizes) * sizes  # few digits, so that most differences are exact
     centre[:virtual] = 0.0
-    return (dense - centre) / sizes, _Frame(centre, sizes)
+    return (dense - centre) / sizes, _Scaling(centre, sizes)
 
 
 def _sizes(squares: Floats, virtual: int) -> Floats:
-    """Return the roots of mean squares, rounded to powers of two; 1 for a column of zeros and for the virtual one."""
+    """Return the root mean squares, rounded to powers of two; 1 for a column of zeros and for the virtual one."""
     sizes = np.exp2(np.round(0.5 * np.log2(np.where(squares > 0.0, squares, 1.0))))
     sizes[:virtual] = 1.0
     return np.asarray(sizes)

@@ -1,6 +1,6 @@
-"""Where a walk over the one objective stands: coefficients, their scores, and the loss expanded at the scores.
+"""Iterates of the penalised objective: coefficients, their scores, and the loss expanded at the scores.
 
-The scores are carried along, so that a step along known changes of the scores reads no data. Cost: O(n) a standing.
+The scores are stored, so a step with a known change of the scores reads no data. Cost: O(n) per iterate.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from separatrix.design.columns import Columns
 from separatrix.problem import Problem
 from separatrix.solvers.l1_quadratic import pseudo_inverse
 
-SETTLING_STEPS = 30
-SETTLED = 1e-13  # relative to the slopes: sums over free columns that count as 0
-BALANCING_ROUNDS = 2  # the second takes out what the first leaves by rounding
-SUFFICIENT = 1e-4  # of the decrease that a model promises
+FREE_STEPS = 30
+VANISHED = 1e-13  # relative to the slopes: gradients in the free columns that count as 0
+BALANCING_ROUNDS = 2  # the second removes the rounding errors of the first
+SUFFICIENT = 1e-4  # share of the decrease predicted by the model (Armijo's rule)
 SHORTEST = 2.0**-30
 ROUNDING = 8.0 * float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True)
 class Iterate:
-    """Coefficients and scores, the objective there, and the loss's slope and curvature, plain and times row shares."""
+    """Coefficients and scores, the objective, and the loss's slope and curvature, plain and times row shares."""
 
     coef: Floats
     eta: Floats
@@ -42,63 +42,65 @@ def row_shares(problem: Problem) -> Floats:
 
 
 def expand_at(problem: Problem, share: Floats, coef: Floats, eta: Floats) -> Iterate:
-    """Expand the objective at coefficients whose scores are known."""
+    """Expand the objective at coefficients with known scores."""
     value, slope, curvature = problem.loss.expand(eta, problem.y, 2)
     objective = float(np.sum(share * value)) + problem.penalty.value(coef, problem.penalty_weights)
     weighted = (np.asarray((share * part.T).T) for part in (slope, curvature))
     return Iterate(coef, eta, objective, slope, curvature, *weighted)
 
 
-def minimise_free(problem: Problem, share: Floats, here: Iterate, free: Columns) -> Iterate:
-    """Minimise over the coefficients of weight 0 alone, by Newton steps while they help."""
-    size = float(np.sqrt(np.mean(here.slope * here.slope)))
-    for _ in range(SETTLING_STEPS if len(free.indices) else 0):
-        gradient = free.transposed_times(here.weighted_slope)
-        if np.abs(gradient).max() <= SETTLED * size:
+def minimise_free(problem: Problem, share: Floats, iterate: Iterate, free: Columns) -> Iterate:
+    """Minimise over the unpenalised coefficients alone, by Newton steps as long as they decrease the objective."""
+    size = float(np.sqrt(np.mean(iterate.slope * iterate.slope)))
+    for _ in range(FREE_STEPS if len(free.indices) else 0):
+        gradient = free.transposed_times(iterate.weighted_slope)
+        if np.abs(gradient).max() <= VANISHED * size:
             break
-        inverse = pseudo_inverse(free.hessian(here.weighted_curvature))
+        inverse = pseudo_inverse(free.hessian(iterate.weighted_curvature))
         step = -(inverse @ gradient.reshape(-1)).reshape(gradient.shape)
-        there = expand_at(problem, share, _moved(here.coef, free, step), here.eta + free.times(step))
-        if not there.objective < here.objective:
+        trial = expand_at(problem, share, _moved(iterate.coef, free, step), iterate.eta + free.times(step))
+        if not trial.objective < iterate.objective:
             break
-        here = there
-    return here
+        iterate = trial
+    return iterate
 
 
-def balance(problem: Problem, share: Floats, here: Iterate, free: Columns) -> Floats:
-    """Return the slopes moved along the curvature to where their sums over the free columns vanish, up to rounding.
+def balance(problem: Problem, share: Floats, iterate: Iterate, free: Columns) -> Floats:
+    """Return the slopes moved along the curvature until their sums over the free columns vanish, up to rounding.
 
-    Where that would leave the loss's domain they stay as they are.
+    If that would leave the domain of the loss's conjugate, they are returned unchanged.
     """
     if not len(free.indices):
-        return here.slope
-    slopes, inverse = here.slope, pseudo_inverse(free.hessian(here.weighted_curvature))
+        return iterate.slope
+    slopes, inverse = iterate.slope, pseudo_inverse(free.hessian(iterate.weighted_curvature))
     for _ in range(BALANCING_ROUNDS):
         gradient = free.transposed_times(np.asarray((share * slopes.T).T))
         along = free.times((inverse @ gradient.reshape(-1)).reshape(gradient.shape))
         one_score = along.ndim == 1
-        slopes = slopes - (here.curvature * along if one_score else np.einsum("ijk,ik->ij", here.curvature, along))
+        slopes = slopes - (
+            iterate.curvature * along if one_score else np.einsum("ijk,ik->ij", iterate.curvature, along)
+        )
     inside = np.isfinite(problem.loss.conjugate(slopes, problem.y)).all()
-    return slopes if inside else here.slope
+    return slopes if inside else iterate.slope
 
 
 def search(
-    problem: Problem, share: Floats, here: Iterate, columns: Columns, change: Floats, gradient: Floats
+    problem: Problem, share: Floats, iterate: Iterate, columns: Columns, change: Floats, gradient: Floats
 ) -> Iterate:
-    """Take the longest step of 1, ½, ¼, … that lowers the objective enough; stay where none does.
+    """Take the longest step of 1, ½, ¼, … that decreases the objective enough; return the same iterate if none does.
 
-    `change` is that of the columns' coefficients, `gradient` the loss's in them.
+    `change` is the change of the columns' coefficients, `gradient` the loss's gradient in them.
     """
-    penalty, weights, old = problem.penalty, problem.penalty_weights[columns.indices], here.coef[columns.indices]
-    promise = float(np.sum(gradient * change)) + penalty.value(old + change, weights) - penalty.value(old, weights)
-    rounding, length = ROUNDING * abs(here.objective), 1.0
+    penalty, weights, old = problem.penalty, problem.penalty_weights[columns.indices], iterate.coef[columns.indices]
+    predicted = float(np.sum(gradient * change)) + penalty.value(old + change, weights) - penalty.value(old, weights)
+    rounding, length = ROUNDING * abs(iterate.objective), 1.0
     along = columns.times(change)
-    while length >= SHORTEST and promise < rounding:
-        there = expand_at(problem, share, _moved(here.coef, columns, length * change), here.eta + length * along)
-        if there.objective <= here.objective + SUFFICIENT * length * promise + rounding:
-            return there
+    while length >= SHORTEST and predicted < rounding:
+        trial = expand_at(problem, share, _moved(iterate.coef, columns, length * change), iterate.eta + length * along)
+        if trial.objective <= iterate.objective + SUFFICIENT * length * predicted + rounding:
+            return trial
         length /= 2.0
-    return here
+    return iterate
 
 
 def _moved(coef: Floats, columns: Columns, change: Floats) -> Floats:

@@ -1,16 +1,16 @@
-"""The dual of a support vector machine in a kernel's space, by blocks of rows solved densely.
+"""The dual of a support vector machine in a kernel's feature space, by blocks of rows solved densely.
 
-    min ½ βᵀKβ − y·β     over Σβ = 0,  0 ≤ yᵢβᵢ ≤ Cᵢ,      Cᵢ = sᵢ / (strength · Σs), without end for a hard margin
+    min ½ βᵀKβ − y·β     over Σβ = 0,  0 ≤ yᵢβᵢ ≤ Cᵢ,      Cᵢ = sᵢ / (strength · Σs), infinite for a hard margin
 
-A step takes the rows that break the optimality conditions most, and of the block before those that are inside their
-bounds, has their kernel rows computed together (one matrix product on all cores), solves the block pair by pair, and
-brings the gradient Kβ − y of all rows up to date. With the best intercept b every step knows its gap, row by row and
-without cancellation: P − D = Σ Cᵢ max(0, 1 − mᵢ) − |βᵢ|(1 − mᵢ), m = y(Kβ + b); of a hard margin, the widest margin
-from both sides. Once kernel rows no longer fit the cache, rows far beyond their bounds are left out (shrinking), so
-that kernel rows are shorter; no gap counts before all rows have been looked at again.
+A step takes the rows that violate the optimality conditions most, and those of the last block that are inside their
+bounds. Their kernel rows are computed together (one matrix product on all cores), the block is solved pair by pair, and
+the gradient Kβ − y of all rows is updated. With the best intercept b every step knows its gap, row by row and without
+cancellation: P − D = Σ Cᵢ max(0, 1 − mᵢ) − |βᵢ|(1 − mᵢ), m = y(Kβ + b); for a hard margin, bounds on the widest margin
+from both sides. Once kernel rows no longer fit the cache, rows far beyond their bounds are left out (shrinking), which
+shortens kernel rows; no gap is reported before all rows have been checked again.
 
-Cost: a step computes at most `block` kernel rows, and reads as many. Fails to close the gap, and says so, where floats
-no longer tell which pair to move; on a kernel that is no inner product, names two rows that show it.
+Cost: a step computes at most `block` kernel rows, and reads as many. It stalls, and says so, where rounding errors
+decide which pair to move. A kernel that is no inner product raises an error that names two rows.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ from separatrix.loops.kernel import add_kernel_rows, solve_block
 from separatrix.problem import Problem
 from separatrix.solvers.base import Needs, Step
 
-INNER_STEPS = 100  # a row of the block, at most, before the other rows are looked at again
-INNER_PART = 0.1  # of a block's violation that may be left
-EVEN = 1e-12  # of the total weight: sums of weights that are the same but for rounding
-ENDED = 64 * float(np.finfo(np.float64).eps)  # relative to the gradient: a violation that floats cannot mend
-NEGATIVE = 1e-6  # relative to the diagonal: a squared distance in feature space this far below 0 is none
+INNER_STEPS = 100  # per row of a block, at most
+INNER_PART = 0.1  # share of a block's violation that may remain
+EVEN = 1e-12  # relative to the total weight: sums of weights that are equal up to rounding
+ENDED = 64 * float(np.finfo(np.float64).eps)  # relative to the gradient: smaller violations are rounding errors
+NEGATIVE = 1e-6  # relative to the diagonal: more negative squared distances are no rounding errors
 SHRINK_EVERY = 8  # steps
 
 
 class KernelDualState:
-    """All that a run carries: the kernel rows, the point β (n,) with its bounds, and the gradient Kβ − y."""
+    """The state of a run: the kernel rows, the point β (n,) with its bounds, and the gradient Kβ − y."""
 
     def __init__(self, rows: KernelRows, signs: Floats, caps: Floats) -> None:
         self.rows, self.signs, self.caps = rows, signs, caps
@@ -49,7 +49,7 @@ class KernelDualState:
 
 
 class KernelIterate(NamedTuple):
-    """Both sides of a point: objective (times strength), relative gap, margin from below and above."""
+    """The objective (times strength) of a point, its relative gap, and lower and upper bounds on the margin."""
 
     objective: float
     gap: float
@@ -58,7 +58,7 @@ class KernelIterate(NamedTuple):
 
 
 def middle_intercept(places: Floats, weights: Floats, wanted: float) -> float:
-    """Return the middle of the intercepts at which weighted hinges that bend at `places` add up to least.
+    """Return the middle of the intercepts that minimise a weighted sum of hinges with kinks at `places`.
 
     The slope in the intercept changes at each place by its weight; it is 0 once the weights passed are `wanted`.
     """
@@ -72,50 +72,50 @@ def middle_intercept(places: Floats, weights: Floats, wanted: float) -> float:
 
 @dataclass(frozen=True)
 class KernelDual:
-    """Blocks of at most so many rows; the start has the kernel."""
+    """Blocks of at most `block` rows; the start contains the kernel."""
 
     block: int = 512
 
     needs: ClassVar[Needs] = Needs(target=frozenset({"labels"}), losses=frozenset({"hinge"}), random_rows=True)
 
     def steps(self, problem: Problem, start: KernelDualState) -> Iterator[Step]:
-        """Walk from a state, a block a step."""
-        walk = _Walk(self.block, problem, start)
+        """Yield one step per block from a state."""
+        descent = _BlockDescent(self.block, problem, start)
         while True:
-            yield walk.step()
+            yield descent.step()
 
 
-class _Walk:
+class _BlockDescent:
     def __init__(self, block: int, problem: Problem, state: KernelDualState) -> None:
         self.state, self.problem = state, problem
         self.strength = problem.penalty.quadratic
         self.hard = not np.isfinite(state.caps).all()
         self.size = min(block, len(state.signs), state.rows.capacity)
         self.active: Ints | None = None  # None: all
-        self.before: Ints = np.empty(0, dtype=np.int64)
+        self.previous: Ints = np.empty(0, dtype=np.int64)
         self.gate = WorkGate(("kernel dual",))
-        self.doubtful = not state.rows.kernel.is_inner_product  # its parameters may make it none
-        self.taken, self.standing = 0, KernelIterate(np.inf, np.inf, 0.0, np.inf)
+        self.check_distances = not state.rows.kernel.is_inner_product
+        self.count, self.iterate = 0, KernelIterate(np.inf, np.inf, 0.0, np.inf)
 
     def step(self) -> Step:
-        """Solve a block; where all that is left of shrunken rows is solved, bring the others back."""
+        """Solve a block; if the remaining rows are solved after shrinking, restore the others."""
         computed, state = self.state.rows.computed, self.state
-        self.taken += 1
-        if state.rows.full and self.active is None and self.taken % SHRINK_EVERY == 0:
+        self.count += 1
+        if state.rows.full and self.active is None and self.count % SHRINK_EVERY == 0:
             self._shrink()
-        moved = self._solve(self._working())
-        if self.active is not None and (not moved or self._local_gap() <= self.standing.gap * INNER_PART):
+        moved = self._solve(self._next_block())
+        if self.active is not None and (not moved or self._local_gap() <= self.iterate.gap * INNER_PART):
             self._unshrink()
             moved = True
         if self.active is None:
-            self.standing = self._judge()
+            self.iterate = self._measure()
         self.problem.design.count_visits((state.rows.computed - computed > 0) * len(state.signs))
-        facts = {**self.standing._asdict(), "stalled": int(not moved), "steps": self.taken}
+        facts = {**self.iterate._asdict(), "stalled": int(not moved), "steps": self.count}
         facts |= {"support": int(np.count_nonzero(state.point)), "kernel_rows": state.rows.computed}
         return Step(state.point, facts, dual=state.point)
 
-    def _working(self) -> Ints:
-        """Return the rows of the next block: the worst from both sides, then those of the last inside their bounds."""
+    def _next_block(self) -> Ints:
+        """Return the rows of the next block: the most violated ones, then those of the last inside their bounds."""
         state, active = self.state, self.active
         own = np.arange(len(state.signs)) if active is None else active
         point, gradient = state.point[own], state.gradient[own]
@@ -125,16 +125,17 @@ class _Walk:
         part = max(1, self.size // 4)
         up = _first(rising, gradient[point < state.high[own]], part)
         down = _first(falling, -gradient[point > state.low[own]], part)
-        before = self.before[(state.point[self.before] != 0.0) & (np.isin(self.before, own))]
-        inside = (state.point[before] > state.low[before]) & (state.point[before] < state.high[before])
-        return _distinct([up, down, before[inside], before[~inside], self.before[np.isin(self.before, own)]], self.size)
+        last = self.previous[np.isin(self.previous, own)]
+        support = last[state.point[last] != 0.0]
+        inside = (state.point[support] > state.low[support]) & (state.point[support] < state.high[support])
+        return _distinct([up, down, support[inside], support[~inside], last], self.size)
 
     def _solve(self, working: Ints) -> bool:
-        """Solve a block, and tell whether anything moved."""
+        """Solve a block, and tell whether anything changed."""
         state, rows = self.state, self.state.rows
         slots = rows.fetch(working)
         matrix = rows.table[np.ix_(slots, rows.position(working))]
-        if self.doubtful:
+        if self.check_distances:
             self._refuse_negative(matrix, working)
         point, gradient = state.point[working], state.gradient[working]
         low, high = state.low[working], state.high[working]
@@ -151,26 +152,26 @@ class _Walk:
         add(rows.table, slots, change, whole)
         if rows.columns is not None:
             state.gradient[rows.columns] = whole
-        self.before = working
+        self.previous = working
         return bool(change.any())
 
-    def _judge(self) -> KernelIterate:
-        """Return both sides of the point as it is, all gradients known."""
+    def _measure(self) -> KernelIterate:
+        """Return the objective and the gap of the point, given all gradients."""
         state, signs = self.state, self.state.signs
         scores = state.gradient + signs
         squared = max(float(state.point @ scores), 0.0)
         if self.hard:
-            return self._judge_margin(scores, squared)
+            return self._measure_margin(scores, squared)
         state.intercept = middle_intercept(signs - scores, state.caps, float(state.caps[signs > 0.0].sum()))
-        short = 1.0 - signs * (scores + state.intercept)
-        primal = 0.5 * squared + float(state.caps @ np.maximum(short, 0.0))
-        gap = float((state.caps * np.maximum(short, 0.0) - np.abs(state.point) * short).sum())
+        shortfall = 1.0 - signs * (scores + state.intercept)
+        primal = 0.5 * squared + float(state.caps @ np.maximum(shortfall, 0.0))
+        gap = float((state.caps * np.maximum(shortfall, 0.0) - np.abs(state.point) * shortfall).sum())
         return KernelIterate(
             self.strength * primal, max(gap, 0.0) / max(primal, np.finfo(np.float64).tiny), 0.0, np.inf
         )
 
-    def _judge_margin(self, scores: Floats, squared: float) -> KernelIterate:
-        """Return the margin from below, by the point's own halfspace, and from above, by its hulls' distance."""
+    def _measure_margin(self, scores: Floats, squared: float) -> KernelIterate:
+        """Return the bounds on the margin: the point's own halfspace, and the distance of its hulls."""
         positive, total = self.state.signs > 0.0, float(np.abs(self.state.point).sum())
         above, below = float(scores[positive].min()), float(scores[~positive].max())
         self.state.intercept = -(above + below) / 2.0
@@ -182,18 +183,18 @@ class _Walk:
         return KernelIterate(objective, max(upper - lower, 0.0) / upper, lower, upper)
 
     def _local_gap(self) -> float:
-        """Return the gap of the rows still looked at, relative as the last one of all was."""
+        """Return the gap of the active rows, relative to the last objective."""
         state, own = self.state, self.active
         if self.hard:
             return np.inf
         point, gradient = state.point[own], state.gradient[own]
         rising, falling = gradient[point < state.high[own]], gradient[point > state.low[own]]
-        short = -state.signs[own] * (gradient - (rising.min() + falling.max()) / 2.0)
-        gap = float((state.caps[own] * np.maximum(short, 0.0) - np.abs(point) * short).sum())
-        return gap * self.strength / self.standing.objective
+        shortfall = -state.signs[own] * (gradient - (rising.min() + falling.max()) / 2.0)
+        gap = float((state.caps[own] * np.maximum(shortfall, 0.0) - np.abs(point) * shortfall).sum())
+        return gap * self.strength / self.iterate.objective
 
     def _shrink(self) -> None:
-        """Leave out rows at a bound whose gradients say that they will stay there."""
+        """Leave out rows at a bound whose gradients keep them there."""
         state = self.state
         rising, falling = state.point < state.high, state.point > state.low
         least, most = state.gradient[rising].min(), state.gradient[falling].max()
@@ -201,19 +202,19 @@ class _Walk:
         if stays.any() and not stays.all():
             self.active = np.flatnonzero(~stays)
             state.rows.restrict(self.active)
-            self.before = self.before[~stays[self.before]]
+            self.previous = self.previous[~stays[self.previous]]
 
     def _unshrink(self) -> None:
-        """Bring the rows left out back, with their gradients made anew."""
+        """Restore the rows left out, with recomputed gradients."""
         state, left_out = self.state, np.ones(len(self.state.signs), dtype=bool)
         left_out[self.active] = False
-        away = np.flatnonzero(left_out)
-        state.gradient[away] = state.rows.times(state.point, away) - state.signs[away]
+        restored = np.flatnonzero(left_out)
+        state.gradient[restored] = state.rows.times(state.point, restored) - state.signs[restored]
         state.rows.restrict(None)
-        self.active, self.taken = None, self.taken + 1
+        self.active, self.count = None, self.count + 1
 
     def _refuse_negative(self, matrix: Floats, working: Ints) -> None:
-        """Refuse a block in which two rows are at a distance below 0."""
+        """Raise an error for a block in which two rows have a negative squared distance."""
         diagonal = np.diag(matrix)
         sizes = np.abs(diagonal)[:, np.newaxis] + np.abs(diagonal)
         squares = np.add.outer(diagonal, diagonal) - 2.0 * matrix
@@ -232,14 +233,14 @@ def _violation(point: Floats, gradient: Floats, low: Floats, high: Floats) -> fl
 
 
 def _first(rows: Ints, sizes: Floats, count: int) -> Ints:
-    """Return the rows of least size."""
+    """Return the `count` rows of least size."""
     if len(rows) <= count:
         return rows
     return rows[np.argpartition(sizes, count)[:count]]
 
 
 def _distinct(groups: list[Ints], count: int) -> Ints:
-    """Return the first so many different rows, group by group."""
+    """Return the first `count` distinct rows, group by group."""
     every = np.concatenate(groups)
     _, first = np.unique(every, return_index=True)
     return every[np.sort(first)][:count]

@@ -1,14 +1,14 @@
 """The perceptron in its dual form: the weights are Σ cᵢ φ(xᵢ), and a mistake on row i adds η_k yᵢ to cᵢ.
 
-    score of row i = Σⱼ cⱼ (k(xᵢ, xⱼ) + 1)        without the 1 where there is no intercept
+    score of row i = Σⱼ cⱼ (k(xᵢ, xⱼ) + 1)        without the 1 if there is no intercept
 
-With the linear kernel these are the primal's weights and scores, so the run is the primal's, update for update. The
-scores of all rows are kept and brought up to date at each update by one kernel row; kernel rows are computed when first
-needed, those of the mistakes that lie ahead together, and kept under a stated cap. With a `budget` a row is forgotten
-whenever more would count than that: the one whose last update is longest ago, or of least size |c|. That loses the
-mistake bound, and with it the certainty to end.
+With the linear kernel these are the primal weights and scores, so the run equals the primal one, update for update. The
+scores of all rows are stored and updated by one kernel row per update. Kernel rows are computed when first needed,
+those of several upcoming mistakes together, and cached under a memory limit. With a `budget` a row is removed whenever
+more than that have nonzero coefficients: the one with the oldest update, or with the smallest |c|. The mistake bound,
+and with it the guarantee to end, is then lost.
 
-Cost: O(1) a visit, O(n) an update, and a kernel row for each row ever updated on.
+Cost: O(1) per visit, O(n) per update, and one kernel row for each row ever updated.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from separatrix.solvers.perceptron import Keep
 from separatrix.solvers.visits import Order, UpdateRecord, VisitPlan
 
 Forget = Literal["oldest", "smallest"]
-LOG_ROWS = 2**15  # updates that a call of the loop logs before it is emptied
-AHEAD = 64  # kernel rows computed at once, of mistakes to come, and no more than updates made
+LOG_ROWS = 2**15  # updates logged by one call of the loop
+PREFETCHED = 64  # kernel rows of upcoming mistakes computed at once, and at most as many as updates made
 _EMPTY = np.empty(0)
 
 
 class KernelPerceptronState:
-    """All that a run carries from one step to the next: coefficients and scores of all rows, counters, the record."""
+    """The state of a run between steps: coefficients and scores of all rows, counters, the record."""
 
     def __init__(self, rows: KernelRows, keep: Keep) -> None:
         self.rows, self.keep = rows, keep
@@ -62,7 +62,7 @@ class KernelPerceptronState:
         return int(self.counters[online.UPDATES])
 
     def kept(self) -> Floats:
-        """Return the coefficients that the run is asked to keep, (n,)."""
+        """Return the coefficients chosen by `keep`, (n,)."""
         if self.keep == "average" and self.visits:
             return np.asarray(self.coef - self.lag / self.visits)
         return self.pocket.copy() if self.keep == "best" else self.coef.copy()
@@ -81,7 +81,7 @@ class KernelPerceptronState:
 
 @dataclass(frozen=True)
 class KernelPerceptronSolver:
-    """The single-sample rule in a kernel's space; the start has the kernel, `seed` feeds random and shuffled orders."""
+    """The single-sample rule in a kernel's feature space, given by the start; `seed` seeds the orders."""
 
     rule: UpdateRule = UpdateRule()  # noqa: RUF009  # frozen
     order: Order = "cyclic"
@@ -94,13 +94,13 @@ class KernelPerceptronSolver:
     needs: ClassVar[Needs] = Needs(target=frozenset({"labels"}), random_rows=True, no_penalty=True)
 
     def steps(self, problem: Problem, start: KernelPerceptronState) -> Iterator[Step]:
-        """Walk from a state, a pass a step; of a long run over few rows, more passes a step."""
-        walk = _Walk(self, problem, start)
+        """Yield one step per pass from a state; late in a long run, one step per several passes."""
+        run = _KernelPerceptronRun(self, problem, start)
         while True:
-            yield walk.step()
+            yield run.step()
 
 
-class _Walk:
+class _KernelPerceptronRun:
     def __init__(self, solver: KernelPerceptronSolver, problem: Problem, state: KernelPerceptronState) -> None:
         self.solver, self.design, self.state = solver, problem.design, state
         self.y = np.array(problem.y, dtype=np.float64)
@@ -117,7 +117,7 @@ class _Walk:
         self.walked = 0
 
     def step(self) -> Step:
-        """Visit all rows once (or oftener, late in a long run), or until the run is over."""
+        """Visit all rows once (several times late in a long run), or until the run is over."""
         state, counters, before = self.state, self.state.counters, self.state.rows.computed
         order = self.plan.next_step(counters)
         while not self._is_over():
@@ -126,7 +126,7 @@ class _Walk:
                 counters[online.STREAK] = 0
         if state.pocket.size:
             record = int(counters[online.POCKET_RUN])
-            counters[online.POCKET_RUN] = -1  # at the end of a step every run is judged, however short
+            counters[online.POCKET_RUN] = -1  # a step ends with an evaluation after a streak of any length
             self.gate.choose(keep_best, self.n)(self.y, self.rule, self.weights, counters)
             counters[online.POCKET_RUN] = max(record, int(counters[online.POCKET_RUN]))
         self.design.count_visits((state.rows.computed - before > 0) * self.n)
@@ -134,26 +134,26 @@ class _Walk:
         return Step(state.coef, {**state.facts(), "walked": self.walked})
 
     def _visit(self, order: Ints) -> None:
-        """Go on until the goal, or the first kernel row that is missing; then have it computed."""
+        """Continue to the end of the step, or to the first missing kernel row, which is then computed."""
         state, rows = self.state, self.state.rows
         work = (16 + self.n // 8) * int(state.counters[online.GOAL] - state.counters[online.DONE])
         visit = self.gate.choose(kernel_visits, work)
         missing = visit(rows.table, rows.slots, self.y, order, self.rule, self.weights, self.log, state.counters)
         self._empty_log()
         if missing >= 0:
-            rows.fetch(self._ahead(int(missing), order))
+            rows.fetch(self._upcoming_mistakes(int(missing), order))
 
-    def _ahead(self, row: int, order: Ints) -> Ints:
-        """Return a row and those visited next that are mistakes as things stand, none of them in the table."""
+    def _upcoming_mistakes(self, row: int, order: Ints) -> Ints:
+        """Return a row and the next visited rows that are mistakes at the current scores and not in the cache."""
         state, done = self.state, int(self.state.counters[online.DONE])
-        follow = order[done:] if order.size else np.roll(np.arange(self.n), -row)
+        upcoming = order[done:] if order.size else np.roll(np.arange(self.n), -row)
         rows = state.rows
         wrong = self.solver.rule.mistaken(state.scores, self.y) & (rows.slots < 0)
-        some = min(AHEAD, 1 + state.updates, max(1, rows.capacity // 2))
-        return np.unique(np.append(follow[wrong[follow]][:some], row))[: rows.capacity]
+        most = min(PREFETCHED, 1 + state.updates, max(1, rows.capacity // 2))
+        return np.unique(np.append(upcoming[wrong[upcoming]][:most], row))[: rows.capacity]
 
     def _empty_log(self) -> None:
-        """Hand what was logged to the record, and forget rows beyond the budget."""
+        """Move the logged updates to the record, and remove a row beyond the budget."""
         state, logged = self.state, int(self.state.counters[online.LOGGED])
         state.counters[online.LOGGED] = 0
         if not logged:
@@ -165,10 +165,10 @@ class _Walk:
             self._forget(int(rows[-1]))
 
     def _forget(self, latest: int) -> None:
-        """Take the oldest or smallest row but the latest out of the weights."""
+        """Set the coefficient of the oldest or smallest row, except the latest, to 0."""
         state = self.state
-        counted = np.flatnonzero(state.coef)
-        others = counted[counted != latest] if len(counted) > 1 else counted
+        support = np.flatnonzero(state.coef)
+        others = support[support != latest] if len(support) > 1 else support
         sizes = state.updated[others] if self.solver.forget == "oldest" else np.abs(state.coef[others])
         row = int(others[np.argmin(sizes)])
         slot = state.rows.fetch(np.array([row]))[0]
@@ -187,7 +187,7 @@ class _Walk:
         )
 
     def _confirmed(self) -> bool:
-        """Tell whether a run of n correct visits has seen every row; a drawn order may have missed some."""
+        """Tell whether n consecutive correct visits were of all rows, since a drawn order may miss some."""
         if self.solver.order == "cyclic":
             return True
         count = self.gate.choose(count_wrong, self.n)

@@ -1,24 +1,20 @@
-"""Least squares of many rows from sums over them: the normal equations, or a triangle where those lose digits.
+"""Least squares: the normal equations or a triangle for many rows, a refined QR factorisation for rows in memory.
 
     XᵗSX b = XᵗSy        (columns scaled to length 1)
 
-One pass adds up the products; their Cholesky factor L solves. A second pass gives the residuals and their products g
-with the columns, which correct the coefficients by (XᵗSX)⁻¹g and tell the sum of squares to the last digit. That
-matches a QR factorisation while κ²ε is small; beyond, a pass makes the triangle of one (`design.triangle`).
+Many rows. One pass sums the products, whose Cholesky factor solves. A second pass gives the residuals and their
+products g with the columns, which correct the coefficients by (XᵗSX)⁻¹g and give an accurate sum of squares. That is as
+accurate as a QR factorisation while κ²ε is small; beyond, one pass makes the triangle of one (`design.moments`).
+Cost: two passes and np² operations; with a triangle three passes and 3np².
 
-Cost: two passes, np² operations; with a triangle three, 3np².
-
-Least squares of rows in memory to the last digit: a QR factorisation, then refinement by exact-looking residuals.
-
-Residuals r and coefficients b solve together
+Rows in memory. Residuals r and coefficients b solve together
 
     r + A b = f,     Aᵗ r = g            (A = √S X; f = √S y and g = 0 for the fit, f = 0 and g = −I for (AᵗA)⁻¹)
 
-Both right sides less what r and b give are computed in twice the working precision, and the factors solve for what is
-missing. Rounding of r cancels in b, so that each round gains the digits that the factorisation has, −log₁₀(κε), until
-b is right to the last one (Björck 1967). Columns are scaled by powers of 2, so that nothing over- or underflows.
-
-Cost: 2np² operations, and some 50 a row and column for each round; of the inverse p times as many.
+The residuals of both equations are computed in twice the working precision, and the factors solve for the corrections.
+Rounding of r cancels in b, so each round gains −log₁₀(κε) digits, those of the factorisation, until b is accurate to
+the last one (Björck 1967). Columns are scaled by powers of 2, so nothing over- or underflows.
+Cost: 2np² operations, and about 50 per row and column in each round; p times as many for the inverse.
 """
 
 from __future__ import annotations
@@ -33,13 +29,16 @@ from separatrix.arrays import EPSILON, Floats, Ints
 from separatrix.design.moments import Moments
 from separatrix.numerics import column_lengths, compensated_dots, solve_triangle, two_product, two_sum
 
-EXACT_CONDITION = 150  # columns, up to which singular values cost nothing that counts
+EXACT_CONDITION = 150  # columns, up to which the condition number is computed from singular values
 POWER_ITERATIONS = 20
-CONDITION = 2e3  # up to which a matrix of products keeps nine digits of its inverse: κ²ε
+CONDITION = 2e3  # up to which the Gram matrix has an inverse accurate to nine digits: κ²ε
+ROUNDS = 12
+GAIN = 0.5  # a round that does not halve the correction is the last
+INVERSE_WORK = 2e7  # rows × columns², up to which the inverse is refined
 
 
 class Factor(NamedTuple):
-    """An upper triangle R of columns scaled to length 1: XᵗSX = D RᵗR D, with D the lengths."""
+    """An upper triangle R of columns scaled to length 1: XᵗSX = D RᵗR D, with the lengths D."""
 
     triangle: Floats
     lengths: Floats
@@ -64,7 +63,7 @@ class Factor(NamedTuple):
         return np.asarray(root @ root.T)
 
     def condition(self, virtual: bool) -> float:
-        """Return κ of the columns of length 1 each, centred by the virtual one if there is one; of many an estimate."""
+        """Return κ of the columns scaled to length 1, centred if there is a virtual one; for many, an estimate."""
         inner = self.triangle[int(virtual) :, int(virtual) :]
         if not len(inner):
             return 1.0
@@ -75,7 +74,7 @@ class Factor(NamedTuple):
 
 
 def cholesky(moments: Moments) -> Factor | None:
-    """Return the factor of the products; None where they have lost too many digits for it."""
+    """Return the Cholesky factor of the products; None if they are too ill-conditioned."""
     lengths = np.sqrt(np.diag(moments.gram))
     if not (lengths > 0.0).all():
         return None
@@ -87,13 +86,13 @@ def cholesky(moments: Moments) -> Factor | None:
 
 
 def scaled_triangle(triangle: Floats) -> Factor:
-    """Return the factor of a triangle whose columns have any length but 0."""
+    """Return the factor of a triangle whose columns have any nonzero length."""
     lengths = column_lengths(triangle)
     return Factor(np.asarray(triangle / lengths), lengths)
 
 
 def _estimated_condition(triangle: Floats) -> float:
-    """Return κ by power iterations with RᵗR and its inverse, which may fall short of it by a few per cent."""
+    """Estimate κ by power iterations with RᵗR and its inverse; a few per cent too small at worst."""
     sizes = []
     with np.errstate(over="ignore", invalid="ignore"):
         for step in (_by_product, _by_solution):
@@ -114,11 +113,6 @@ def _by_solution(triangle: Floats, vector: Floats) -> Floats:
     return solve_triangle(triangle, solve_triangle(triangle, vector, transposed=True))
 
 
-ROUNDS = 12
-GAIN = 0.5  # a round that does not halve the change is the last
-INVERSE_WORK = 2e7  # rows × columns², up to which the inverse is refined
-
-
 class RefinedFit(NamedTuple):
     """Coefficients (p,), weighted residuals √s r (n,), (XᵗSX)⁻¹, and the triangle of the columns √S X."""
 
@@ -130,7 +124,7 @@ class RefinedFit(NamedTuple):
 
 
 class _System:
-    """The rows, their weights' roots, and the factors of their product."""
+    """The rows, the roots of their weights, and the QR factors of their product."""
 
     def __init__(self, rows: Floats, roots: Floats) -> None:
         self.rows, self.roots = rows, roots
@@ -155,7 +149,7 @@ class _System:
 
 
 def refined_fit(rows: Floats, y: Floats, weights: Floats | None) -> RefinedFit:
-    """Fit targets to rows (n, p) of independent columns, n ≥ p."""
+    """Fit targets to rows (n, p) with independent columns, n ≥ p."""
     exponents, y_exponent = _exponents(np.abs(rows).max(axis=0)), int(_exponents(np.abs(y).max(initial=0.0)))
     scaled, target = np.ldexp(rows, -exponents), np.ldexp(y, -y_exponent)
     roots = np.ones(len(y)) if weights is None else np.sqrt(weights)
@@ -172,33 +166,33 @@ def refined_fit(rows: Floats, y: Floats, weights: Floats | None) -> RefinedFit:
 
 
 def _refine(system: _System, f: tuple[Floats, Floats], g: Floats) -> tuple[Floats, Floats, int]:
-    """Solve for coefficients and residuals until a round changes nothing that counts."""
+    """Solve for coefficients and residuals until the corrections are rounding errors."""
     residuals, coef = system.solve(f[0] + f[1], g)
-    weights = np.linalg.norm(system.r, axis=0)  # the length of each column: what a coefficient counts by
+    weights = np.linalg.norm(system.r, axis=0)  # the length of each column scales its coefficient's correction
     last = np.inf
     for count in range(1, ROUNDS + 1):
         high, low = system.products(coef)
         left, error = two_sum(f[0], -high)
         rest, second = two_sum(left, -residuals)
-        missing = rest + (second + (error + (f[1] - low)))
-        more_residual, more_coef = system.solve(missing, g - system.cross(residuals))
-        change = float(np.abs(weights * more_coef).max(initial=0.0))
+        error_f = rest + (second + (error + (f[1] - low)))
+        residual_correction, coef_correction = system.solve(error_f, g - system.cross(residuals))
+        change = float(np.abs(weights * coef_correction).max(initial=0.0))
         if change > GAIN * last:
             return coef, residuals, count
-        coef, residuals, last = coef + more_coef, residuals + more_residual, change
+        coef, residuals, last = coef + coef_correction, residuals + residual_correction, change
         if change <= EPSILON / 4.0 * float(np.abs(weights * coef).min(initial=np.inf)):
             return coef, residuals, count
     return coef, residuals, ROUNDS
 
 
 def _inverse(system: _System) -> Floats:
-    """Return (AᵗA)⁻¹ by the factors or, where few rows make it cheap, refined column by column."""
+    """Return (AᵗA)⁻¹ from the factors or, if there are few rows, refined column by column."""
     n, p = system.rows.shape
     if n * p * p > INVERSE_WORK:
         root = solve_triangle(system.r, np.eye(p))
         return np.asarray(root @ root.T)
-    nothing = np.zeros(n)
-    columns = [_refine(system, (nothing, nothing), -column)[0] for column in np.eye(p)]
+    zeros = np.zeros(n)
+    columns = [_refine(system, (zeros, zeros), -column)[0] for column in np.eye(p)]
     inverse = np.column_stack(columns) if columns else np.zeros((0, 0))
     return np.asarray((inverse + inverse.T) / 2.0)
 

@@ -1,25 +1,21 @@
-"""The widest margin: the nearest point to 0 of a convex hull (Wolfe 1976), found over few rows at a time.
+"""The widest margin: the point of a convex hull nearest to 0 (Wolfe 1976), by constraint generation.
 
     γ = max_{‖w‖ = 1} minᵢ yᵢ w·xᵢ = min_{λ ≥ 0, Σλ = 1} ‖Σ λᵢ yᵢ xᵢ‖
 
-The hull is that of the rows yᵢ xᵢ or, where the norm is to leave out the virtual column (`paired`), half the
-difference of the two classes' hulls: then Σ λᵢ yᵢ = 0 as well. Every step has both sides: the point u = Σ λᵢ yᵢ xᵢ
-gives w = u/‖u‖, whose margin is a lower bound on γ, and ‖u‖, an upper bound. They meet at the optimum. If the hull
-holds 0 the upper bound goes to 0: no w separates with a margin.
+The hull is that of the rows yᵢ xᵢ or, if the norm excludes the virtual column (`paired`), half the difference of the
+two classes' hulls: then also Σ λᵢ yᵢ = 0. Every step has both bounds: the point u = Σ λᵢ yᵢ xᵢ gives w = u/‖u‖, whose
+margin is a lower bound on γ, and ‖u‖, an upper bound. They agree at the optimum. If the hull contains 0, the upper
+bound tends to 0: no w separates with a margin. A step finds the nearest point of the hull of a working set, in memory;
+one pass over all rows then finds those with smaller margins, of which the lowest join the set.
 
-A step finds the nearest point of the hull of a working set, in memory, and then looks once at all rows for those
-below it, of which the lowest join the set. Cost: one pass a step, and seldom more than ten steps; O(p k) for each
-vertex that enters a hull supported by k rows. It is for designs of some thousand columns; wider ones take long.
+Wolfe's algorithm keeps a corral: affinely independent vertices whose hull has the nearest point so far in its interior.
+The vertex with the smallest product with that point enters, the point moves to the nearest point of the corral's affine
+hull, and vertices met on the way out of the hull are dropped. The corral is stored as a QR factorisation of the columns
+(s, v), s the size of the vertices, updated as vertices come and go: min ‖Σ aᵢ vᵢ‖² + s²(1 − Σ aᵢ)² over weights a is
+solved by one triangular system, and a/Σa gives the affine hull's nearest point.
 
-The point of a polytope nearest to 0 (Wolfe 1976), for polytopes known by their vertices' labels.
-
-A corral is a set of affinely independent vertices whose hull holds the nearest point found so far, in its inside. A
-step lets the vertex furthest below that point enter, goes to the point nearest to 0 in the corral's affine hull, and
-drops the vertices met on the way out of the hull. The corral is kept as a QR factorisation of the columns (s, v), s
-the size of the vertices, updated as vertices come and go: with weights a, min ‖Σ aᵢ vᵢ‖² + s²(1 − Σ aᵢ)² is solved by
-one triangular system, and a/Σa is the affine hull's nearest point.
-
-Cost: O(p k) a step for a corral of k ≤ p + 1 vertices. Fails to get closer, and says so, where floats no longer tell an
+Cost: one pass per step, and seldom more than ten steps; O(p k) for each vertex that enters a corral of k ≤ p + 1. For
+designs of some thousand columns; wider ones are slow. It stalls, and says so, where floats no longer distinguish an
 entering vertex from those in the corral.
 """
 
@@ -39,9 +35,15 @@ from separatrix.problem import Problem
 from separatrix.solvers.base import Needs, Step
 from separatrix.solvers.halfspace_lp import lowest_rows, rows_within, spread_rows
 
-WEIGHT_FLOOR = 1e-14  # a hull weight below this is none
-INDEPENDENT = 1e-13  # relative to its length: what a new column must have beside those before it
-REFRESH = 2000  # updates of a factorisation after which it is made anew
+WEIGHT_FLOOR = 1e-14  # smaller hull weights count as 0
+INDEPENDENT = 1e-13  # relative to a new column: its least distance from the span of the others
+REFRESH = 2000  # updates of a factorisation after which it is recomputed
+CLOSED = 1e-15  # relative: a vertex with a product this little below the point's is optimal
+VANISHED = 1e-15  # relative to the vertices: a point this near to 0 is 0
+FIRST_ENTRIES, FIRST_ROWS = 2**18, 64  # of the first working set: at most so many entries, at least so many rows
+JOINING_ENTRIES, JOINING_ROWS = 2**16, 64  # the same, of the rows that join per step
+WITHOUT_PROGRESS = 4  # vertices that bring the point no nearer, at most
+MAX_ENTERING = 100_000  # vertices tried on one working set
 
 
 @dataclass
@@ -62,7 +64,7 @@ class Corral:
         return np.asarray(self.weights @ self.vertices)
 
     def enter(self, label: Hashable, vertex: Floats) -> bool:
-        """Let a vertex in and go to the nearest point of the hull; False, and nothing done, if floats see no way."""
+        """Add a vertex and move to the hull's nearest point; False, with no change, if rounding prevents it."""
         if not self.labels:
             self.labels, self.vertices, self.weights = [label], vertex[np.newaxis].copy(), np.ones(1)
             self._factor()
@@ -72,35 +74,35 @@ class Corral:
         self.labels.append(label)
         self.vertices = np.vstack([self.vertices, vertex])
         self.weights = np.append(self.weights, 0.0)
-        self._settle()
+        self._move_to_nearest()
         return True
 
-    def _settle(self) -> None:
-        """Walk to the nearest point of the affine hull, leaving behind the vertices whose weight falls to 0."""
+    def _move_to_nearest(self) -> None:
+        """Move to the nearest point of the affine hull, dropping the vertices whose weights reach 0."""
         while True:
             target = self._affine_weights()
-            falling = target <= WEIGHT_FLOOR
-            if len(target) == 1 or not falling.any():
+            vanishing = target <= WEIGHT_FLOOR
+            if len(target) == 1 or not vanishing.any():
                 self.weights = target
                 return
-            ratios = self.weights[falling] / np.maximum(self.weights[falling] - target[falling], WEIGHT_FLOOR)
+            ratios = self.weights[vanishing] / np.maximum(self.weights[vanishing] - target[vanishing], WEIGHT_FLOOR)
             moved = self.weights + min(1.0, float(ratios.min())) * (target - self.weights)
-            leaving = falling & (moved <= WEIGHT_FLOOR)
-            leaving[np.flatnonzero(falling)[int(ratios.argmin())]] = True
+            leaving = vanishing & (moved <= WEIGHT_FLOOR)
+            leaving[np.flatnonzero(vanishing)[int(ratios.argmin())]] = True
             self._drop(leaving, moved)
 
     def _affine_weights(self) -> Floats:
-        """Return weights of sum 1, of any sign, of the affine hull's nearest point; refined once."""
+        """Return weights, with sum 1 and any signs, of the affine hull's nearest point; refined once."""
         weights = self._solve(self.scale * self.q[0])
-        left = np.append(self.scale * (1.0 - weights.sum()), -(weights @ self.vertices))
-        weights = weights + self._solve(self.q.T @ left)
+        residual = np.append(self.scale * (1.0 - weights.sum()), -(weights @ self.vertices))
+        weights = weights + self._solve(self.q.T @ residual)
         return np.asarray(weights / weights.sum())
 
     def _solve(self, right: Floats) -> Floats:
         return np.asarray(scipy.linalg.solve_triangular(self.r, right, check_finite=False))
 
     def _append(self, vertex: Floats) -> bool:
-        """Add a column to the factorisation, unless it depends on those that are there."""
+        """Add a column to the factorisation, unless it depends on the others."""
         column = np.append(self.scale, vertex)
         inside = self.q.T @ column
         rest = column - self.q @ inside
@@ -117,7 +119,7 @@ class Corral:
         return True
 
     def _drop(self, leaving: Bools, weights: Floats) -> None:
-        kept = np.flatnonzero(~leaving)
+        staying = np.flatnonzero(~leaving)
         for place in np.flatnonzero(leaving)[::-1].tolist():
             q, r = scipy.linalg.qr_delete(self.q, self.r, place, which="col", overwrite_qr=True)
             self.q, self.r = (
@@ -125,8 +127,8 @@ class Corral:
                 np.asarray(r[: r.shape[1]], dtype=np.float64),
             )
             self.changes += 1
-        self.labels = [self.labels[place] for place in kept]
-        self.vertices, self.weights = self.vertices[kept], weights[kept] / weights[kept].sum()
+        self.labels = [self.labels[place] for place in staying]
+        self.vertices, self.weights = self.vertices[staying], weights[staying] / weights[staying].sum()
         if self.changes > REFRESH:
             self._factor()
 
@@ -134,16 +136,6 @@ class Corral:
         columns = np.column_stack([np.full(len(self.labels), self.scale), self.vertices])
         self.q, self.r = np.linalg.qr(columns.T)
         self.changes = 0
-
-
-CLOSED = 1e-15  # relative: a vertex no further below the point than this is on its level
-VANISHED = 1e-15  # relative to the vertices: a point this near to 0 is 0
-FIRST_ENTRIES = 2**18  # of the first working set, at most, but for FIRST_ROWS
-FIRST_ROWS = 64
-JOINING_ENTRIES = 2**16  # of the rows that join at a step, at most, but for JOINING_ROWS
-JOINING_ROWS = 64
-IN_VAIN = 4  # vertices that bring the point no nearer: floats have come to their end
-MAX_ENTERING = 100_000  # vertices tried on one working set
 
 
 @dataclass(frozen=True)
@@ -163,20 +155,21 @@ class MaxMargin:
     )
 
     def steps(self, problem: Problem, start: None = None) -> Iterator[Step]:  # noqa: ARG002  # it has only one start
-        """Walk, a pass a step; facts: the bounds on γ, their relative gap, whether floats go no further."""
+        """Yield one step per pass; facts: the bounds on γ, their relative gap, whether no more rows can join."""
         design, y = problem.design, problem.y
         hull = _Hull(y, paired=self.paired, leading=int(self.paired and design.virtual))
         hull.join(spread_rows(y, rows_within(design.shape[1], FIRST_ENTRIES, FIRST_ROWS)), problem)
         for steps in count(1):
             with one_blas_thread():
                 hull.descend()
-            point, size = hull.point, hull.upper
+            point = hull.point
+            upper = float(np.linalg.norm(point))
             margins = y * design.matvec(hull.coef(point, 0.0))
-            level, offset = hull.level(margins)
-            lower = level / float(np.linalg.norm(point)) if size > 0.0 else 0.0
-            gap = (size - lower) / size if size > 0.0 else 0.0
+            least, offset = hull.least_margin(margins)
+            lower = least / upper if upper > 0.0 else 0.0
+            gap = (upper - lower) / upper if upper > 0.0 else 0.0
             joining = hull.lowest(margins, rows_within(design.shape[1], JOINING_ENTRIES, JOINING_ROWS))
-            facts = {"steps": steps, "lower": lower, "upper": size, "gap": gap, "rows": len(hull.rows)}
+            facts = {"steps": steps, "lower": lower, "upper": upper, "gap": gap, "rows": len(hull.rows)}
             facts["stalled"] = int(not len(joining))
             yield Step(hull.coef(point, offset), facts, hull.row_weights(len(y)))
             hull.join(joining, problem)
@@ -192,7 +185,7 @@ class _Hull:
         self.corral: Corral | None = None
 
     def join(self, rows: Indices, problem: Problem) -> None:
-        """Take rows into the working set."""
+        """Add rows to the working set."""
         if not len(rows):
             return
         points = problem.design.take(rows)[:, self.leading :] * self.y[rows, np.newaxis]
@@ -200,19 +193,19 @@ class _Hull:
         self.rows = np.append(self.rows, rows)
 
     def descend(self) -> None:
-        """Find the nearest point of the working set's hull, from the one found before."""
+        """Find the nearest point of the working set's hull, starting from the last one."""
         if self.corral is None:
             size = float(np.sqrt(np.einsum("ij,ij->i", self.points, self.points).max()))
             self.corral = Corral(size or 1.0)
             norms = np.einsum("ij,ij->i", self.points, self.points)
             self.corral.enter(*self._vertex(norms))
-        nearest, in_vain = np.inf, 0
+        nearest, idle = np.inf, 0
         for _ in range(MAX_ENTERING):
             point = self.corral.point
             square = float(point @ point)
-            in_vain = 0 if square < nearest else in_vain + 1
+            idle = 0 if square < nearest else idle + 1
             nearest = min(nearest, square)
-            if in_vain == IN_VAIN:
+            if idle == WITHOUT_PROGRESS:
                 return
             label, vertex = self._vertex(self.points @ point)
             if square - float(vertex @ point) <= CLOSED * square or square <= (VANISHED * self.corral.scale) ** 2:
@@ -220,13 +213,13 @@ class _Hull:
             if not self.corral.enter(label, vertex):
                 return
 
-    def _vertex(self, heights: Floats) -> tuple[tuple[int, ...], Floats]:
-        """Return the lowest vertex, as places in the working set, by the heights of the rows."""
+    def _vertex(self, products: Floats) -> tuple[tuple[int, ...], Floats]:
+        """Return the vertex with the least product, after its places in the working set, given the rows' products."""
         if not self.paired:
-            place = int(heights.argmin())
+            place = int(products.argmin())
             return (place,), self.points[place]
         positive = self.y[self.rows] > 0.0
-        pair = (int(np.where(positive, heights, np.inf).argmin()), int(np.where(positive, np.inf, heights).argmin()))
+        pair = (int(np.where(positive, products, np.inf).argmin()), int(np.where(positive, np.inf, products).argmin()))
         return pair, 0.5 * (self.points[pair[0]] + self.points[pair[1]])
 
     @property
@@ -235,16 +228,11 @@ class _Hull:
         assert self.corral is not None
         return self.corral.point
 
-    @property
-    def upper(self) -> float:
-        """The distance of the nearest point, no less than the widest margin."""
-        return float(np.linalg.norm(self.point))
-
     def coef(self, point: Floats, offset: float) -> Floats:
-        """Return a point as coefficients, the virtual column's first if the norm leaves it out."""
+        """Return a point as coefficients, with the virtual column's offset first if the norm excludes it."""
         return np.append(np.full(self.leading, offset), point)
 
-    def level(self, margins: Floats) -> tuple[float, float]:
+    def least_margin(self, margins: Floats) -> tuple[float, float]:
         """Return the least margin, paired at the best offset, and that offset."""
         if not self.paired:
             return float(margins.min()), 0.0
@@ -253,12 +241,12 @@ class _Hull:
         return 0.5 * (above + below), 0.5 * (below - above)
 
     def lowest(self, margins: Floats, most: int) -> Indices:
-        """Return the lowest rows, at most so many, that lie below all of the working set, of either label if paired."""
+        """Return at most `most` rows with margins below all of the working set's, per label if paired."""
         groups = [self.y > 0.0, self.y < 0.0] if self.paired else [np.ones(len(margins), dtype=bool)]
         return np.concatenate([lowest_rows(margins, group, self.rows, most // len(groups)) for group in groups])
 
     def row_weights(self, n: int) -> Floats:
-        """Return λ, a weight a row, of sum 1."""
+        """Return λ, one weight per row, with sum 1."""
         assert self.corral is not None
         weights = np.zeros(n)
         for label, weight in zip(self.corral.labels, self.corral.weights.tolist(), strict=True):

@@ -1,47 +1,64 @@
-"""Truncated Newton: each Newton step solved by conjugate gradients, for more columns than a Hessian has room for.
+"""Truncated Newton: each Newton step is solved by conjugate gradients, for more columns than a Hessian has room for.
 
     H d = −∇P  to a residual that shrinks with ∇P,        w ← w + t d,        t = 1, ½, ¼, …
 
-The Hessian is never formed: a product with it is one pass, the curvature of each row being kept from the scores. These
-are kept too, and how they change along the search, so a line search reads no rows. The conjugate gradients are
-preconditioned (`precondition`) by the Hessian with the columns' covariances left out; where these make them need many
-iterations, and columns or rows are not too many, from then on by a matrix that has them. Of a quadratic loss the
-Hessian stays, so the conjugate gradients of a step go on where the last step's ended, as one run. Where the penalty is
-quadratic the excess is bounded by ‖∇P‖²/(2·strength), known before the step is solved for; otherwise it is estimated by
-the Newton decrement ½ ∇Pᵗd. Undefined for losses without curvature.
+The Hessian is never formed: a product with it is one pass, using the stored curvature of each row. The scores and their
+change along the direction are stored too, so a line search reads no rows. For a quadratic loss the Hessian is constant,
+so the conjugate gradients of a step continue those of the last. With a quadratic penalty the excess is bounded by
+‖∇P‖²/(2·strength), known before the step is solved for; otherwise it is estimated by the Newton decrement ½ ∇Pᵗd.
 
-Cost: a step is one pass an iteration of the conjugate gradients and two more; a few vectors of n·K.
+The preconditioners M are approximate Hessians that are easy to invert. With κᵢ = sᵢ·curvatureᵢ/Σ s, κ their sum and
+μ = Σ κᵢ xᵢ:
+
+    by columns   M = diag(Σ κᵢ xᵢⱼ² − μⱼ²/κ + penalty's) + μ μᵗ/κ      without the covariances of the columns
+    by rows      M = Σ κᵢ xᵢ xᵢᵗ + penalty's, over all rows or a sample; the same for each of several classes
+    by products  the same M of all rows, by Woodbury's formula from their n² inner products, for fewer rows than columns
+
+The first costs one pass; it removes the scales of the columns and the common direction of rows far from 0 (counts,
+indicators, words). After many iterations, one of the others is used if its size permits. The second costs n·p²
+operations, or 4p³ with a sample that prefers rows of large curvature, and p³ to factor; over all rows and with one
+class it is the Hessian, so a single iteration suffices. The third costs n³, and needs a penalty.
+
+Cost: a step takes one pass per conjugate gradient iteration and two more; a few vectors of n·K. Undefined for losses
+without curvature.
 Reference: Dembo and Steihaug, Truncated-Newton algorithms for large-scale unconstrained optimization (1983).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from separatrix.arrays import Floats
-from separatrix.design.base import Block, add_each
+from separatrix.arrays import Bools, Floats
+from separatrix.design.base import Block, Design, add_each
 from separatrix.design.build import row_radius
 from separatrix.losses.base import Loss
-from separatrix.numerics import softmax
+from separatrix.numerics import semidefinite_solver, softmax
 from separatrix.problem import Problem
 from separatrix.solvers.base import Needs, Step
-from separatrix.solvers.lbfgs import ROWS_PER_COLUMN, Solve, by_columns, by_products, by_rows, invertible, row_products
 from separatrix.solvers.newton import SMOOTH_ADVICE
 
 LOOSEST = 0.3  # residual of the first Newton equation, relative to its right side
-TIGHTEST = 0.1  # of the last: each step then lowers the excess by a hundred, and no pass is spent on more
-MOST_ITERATIONS = 200  # of conjugate gradients, a step
-SUFFICIENT = 1e-4  # of the decrease that the slope along the step promises
-SHORTEST = 2.0**-40  # a step shortened to this is none
-FEW_PASSES = 8  # that a factor of a matrix of all columns may cost, to be worth it in any case
-MANY_ITERATIONS = 30  # a step, beyond which a matrix of all columns is worth its factor
-FACTORED = 1500  # columns of such a matrix, or rows of one of their products, at most
+TIGHTEST = 0.1  # the same, of the last: each step then decreases the excess a hundredfold
+MOST_ITERATIONS = 200  # of conjugate gradients per step
+SUFFICIENT = 1e-4  # share of the decrease predicted by the slope along the step (Armijo's rule)
+SHORTEST = 2.0**-40
+FEW_PASSES = 8  # cost of a factor of all columns that is always worth it
+MANY_ITERATIONS = 30  # per step, beyond which a factor of all columns is worth its cost
+FACTORED = 1500  # columns, or rows with their products, up to which a matrix is factored
+FLAT = 1e-6  # relative to a column's sum of squares: the least variance, so that the inverse is accurate
+ROWS_PER_COLUMN = 4  # of a sample
+CHEAP_WORK = 1e8  # operations of a Gram matrix of all rows, below which no sample is taken
+UNSEEN = 1e-4  # share of a column's squares by which a sample may be wrong
+FREE = 1e-6  # penalty of a free coefficient, relative to the least other penalty
+ROWS_AT_ONCE = 64  # made dense to be multiplied with all rows
 TINY = 1e-300
+
+Solve = Callable[[Floats], Floats]
 
 
 @dataclass(frozen=True)
@@ -51,27 +68,27 @@ class NewtonCG:
     needs: ClassVar[Needs] = Needs(curvature=True, smooth_penalty=True, otherwise=SMOOTH_ADVICE)
 
     def steps(self, problem: Problem, start: Floats | None = None) -> Iterator[Step]:
-        """Walk, a Newton step a step."""
-        here = _Point(problem, problem.zero_coef() if start is None else np.array(start, dtype=np.float64))
+        """Yield one step per Newton iteration."""
+        iterate = _NewtonIterate(problem, problem.zero_coef() if start is None else np.array(start, dtype=np.float64))
         bounded, least, stalled = problem.penalty.quadratic > 0.0, (math.inf, math.inf), 0
         while True:
-            direction = None if bounded else here.newton_direction()
-            value, excess = here.value, here.excess(direction)
+            direction = None if bounded else iterate.newton_direction()
+            value, excess = iterate.value, iterate.excess(direction)
             stalled = 0 if value < least[0] or excess < least[1] else stalled + 1
             least = min(value, least[0]), min(excess, least[1])
-            yield Step(here.coef, {"objective": value, "excess": excess, "stalled": stalled})
-            here.advance(here.newton_direction() if direction is None else direction)
+            yield Step(iterate.coef, {"objective": value, "excess": excess, "stalled": stalled})
+            iterate.advance(iterate.newton_direction() if direction is None else direction)
 
 
 class _Direction(NamedTuple):
-    """A change of the coefficients, and of the scores with them."""
+    """A change of the coefficients, and the change of the scores."""
 
     coef: Floats
     eta: Floats
 
 
-class _Point:
-    """Some coefficients, their scores, and the objective to second order there."""
+class _NewtonIterate:
+    """Coefficients, their scores, and the objective to second order."""
 
     def __init__(self, problem: Problem, coef: Floats) -> None:
         self.problem, self.coef, self.eta = problem, coef, problem.design.matvec(coef)
@@ -84,7 +101,7 @@ class _Point:
         self.value = self._value(coef, self.eta)
         self.gradient, self.curvatures = self._derivatives()
         if not (math.isfinite(self.value) and np.isfinite(self.gradient).all()):
-            row_radius(problem.design)  # refuses data that are not finite, with their place
+            row_radius(problem.design)  # raises an error that names the entry that is not finite
 
     def excess(self, direction: _Direction | None) -> float:
         """Return the decrement along a Newton direction or, without one, along the free columns (of ones) alone."""
@@ -94,9 +111,9 @@ class _Point:
         return self.problem.certifiable_excess(self.gradient, float((free * free / total).sum()) / 2.0)
 
     def newton_direction(self) -> _Direction:
-        """Return a direction that solves H d = −∇P to a relative residual, in the preconditioner's norm."""
+        """Return a direction that solves H d = −∇P to a relative residual in the preconditioner's norm."""
         precondition = self._preconditioner()
-        found, residual = _Direction(np.zeros_like(self.coef), np.zeros_like(self.eta)), -self.gradient
+        direction, residual = _Direction(np.zeros_like(self.coef), np.zeros_like(self.eta)), -self.gradient
         preconditioned = precondition(residual)
         search = preconditioned if self.search is None else self.search
         size = float(np.vdot(residual, preconditioned))
@@ -108,20 +125,20 @@ class _Point:
                 break
             self.iterations += 1
             product, change = self._product(search)
-            bend = float(np.vdot(search, product))
-            if bend <= 0.0:
+            curvature = float(np.vdot(search, product))
+            if curvature <= 0.0:
                 break
-            length = size / bend
-            found = _Direction(found.coef + length * search, found.eta + length * change)
+            length = size / curvature
+            direction = _Direction(direction.coef + length * search, direction.eta + length * change)
             residual = residual - length * product
             preconditioned = precondition(residual)
-            size, before = float(np.vdot(residual, preconditioned)), size
-            search = preconditioned + (size / before) * search
+            size, previous = float(np.vdot(residual, preconditioned)), size
+            search = preconditioned + (size / previous) * search
         self.search = search if self.problem.loss.quadratic else None
-        return found
+        return direction
 
     def advance(self, direction: _Direction) -> None:
-        """Take the longest step of 1, ½, ¼, … that lowers the objective enough; stay where none does."""
+        """Take the longest step of 1, ½, ¼, … that decreases the objective enough; none if there is none."""
         slope = float(np.vdot(self.gradient, direction.coef))
         rounding = 8.0 * float(np.finfo(np.float64).eps) * abs(self.value)
         length = 1.0
@@ -140,7 +157,7 @@ class _Point:
         return loss + problem.penalty.value(coef, problem.penalty_weights)
 
     def _derivatives(self) -> tuple[Floats, Floats]:
-        """Return the gradient, in one pass, and the curvature of each row, or of each of its classes alone."""
+        """Return the gradient, in one pass, and the curvature of each row or of each of its classes."""
         problem, y = self.problem, self.problem.y
         penalty = problem.penalty.gradient(self.coef, problem.penalty_weights)
         gradient = penalty - problem.dual_coef(np.asarray(problem.loss.slope(self.eta, y)))
@@ -160,7 +177,7 @@ class _Point:
         return product + (self.penalty * direction.T).T, np.concatenate(changes)
 
     def _preconditioner(self) -> Solve:
-        """Return the solver of M z = r: of a quadratic loss the last one, while it is the one to use."""
+        """Return the solver of M z = r; a quadratic loss keeps it while its kind stays the same."""
         kind = self._kind_of_preconditioner()
         if self.precondition is None or kind != self.kind or not self.problem.loss.quadratic:
             self.kind, self.search = kind, None
@@ -168,7 +185,7 @@ class _Point:
         return self.precondition
 
     def _kind_of_preconditioner(self) -> str:
-        """Return "rows" where they cost few passes; after many iterations by "columns", what there is room for."""
+        """Return "rows" if that costs few passes; after many iterations with "columns", any kind of affordable size."""
         columns = self.problem.design.shape[1]
         worth = columns <= FACTORED and FEW_PASSES * self.eta.size >= ROWS_PER_COLUMN * columns**2
         if self.kind != "columns" or not (worth or self.iterations >= MANY_ITERATIONS):
@@ -176,7 +193,7 @@ class _Point:
         return self._kind_with_covariances()
 
     def _kind_with_covariances(self) -> str:
-        """Return the kind of matrix with covariances that there is room for; "columns" where there is none."""
+        """Return the affordable kind of matrix with covariances; "columns" if there is none."""
         (rows, columns), penalised = self.problem.design.shape, self.problem.penalty.quadratic > 0.0
         if rows < columns and rows <= FACTORED and penalised and self.problem.design.random_rows:
             return "products"
@@ -201,3 +218,75 @@ def _product_by_classes(block: Block, *arguments: Any) -> tuple[Floats, list[Flo
     shares, eta, y, direction, loss = arguments
     change = block.matvec(direction)
     return block.rmatvec(shares[:, np.newaxis] * loss.curvature_product(eta, y, change)), [change]
+
+
+def by_columns(design: Design, curvatures: Floats, penalty: Floats) -> Solve:
+    """Return the solver of M z = r, by the Sherman–Morrison formula, class by class."""
+    squares, means = design.fold(_column_sums, rows=(curvatures,), combine=add_each)
+    total = np.maximum(curvatures.sum(axis=0), TINY)
+    variances = np.maximum(squares - means * means / total, FLAT * squares)
+    diagonal = np.maximum((variances.T + penalty).T, TINY)
+    scaled = means / diagonal
+    factor = 1.0 / (total + (means * scaled).sum(axis=0))
+
+    def solve(residual: Floats) -> Floats:
+        return np.asarray(residual / diagonal - scaled * (factor * (scaled * residual).sum(axis=0)))
+
+    return solve
+
+
+def by_rows(design: Design, curvatures: Floats, penalty: Floats) -> Solve:
+    """Return the solver of M z = r, by a factorisation of M."""
+    mean = curvatures if curvatures.ndim == 1 else curvatures.mean(axis=1)
+    (rows, columns), wanted = design.shape, ROWS_PER_COLUMN * design.shape[1]
+    if rows < 2 * wanted or rows * columns**2 < CHEAP_WORK or not design.random_rows:
+        gram = design.gram(mean)
+    else:
+        drawn, weights = _draw(mean, wanted)
+        sample = design.select(drawn)
+        gram = sample.gram(weights)
+        squares = np.asarray(design.fold(_column_squares, rows=(mean,)))
+        gram += np.diag(np.maximum(squares - np.diag(gram), 0.0) + UNSEEN * squares)
+        design.count_visits(sample.shape[0])
+    return semidefinite_solver(gram + np.diag(penalty))
+
+
+def invertible(penalty: Floats) -> Floats:
+    """Return the penalty with a small positive value for the free coefficients."""
+    return np.where(penalty > 0.0, penalty, FREE * penalty[penalty > 0.0].min())
+
+
+def row_products(design: Design, penalty: Floats) -> Floats:
+    """Return Σⱼ xᵢⱼ xₖⱼ / penaltyⱼ for all pairs of rows i and k, (n, n)."""
+    rows = np.arange(design.shape[0])
+    cuts = [rows[first : first + ROWS_AT_ONCE] for first in rows[::ROWS_AT_ONCE]]
+    return np.hstack([design.matvec((design.take(cut) / penalty).T) for cut in cuts])
+
+
+def by_products(design: Design, curvatures: Floats, penalty: Floats, products: Floats) -> Solve:
+    """Return the solver of M z = r, by a factorisation of `row_products` with the same penalty."""
+    roots = np.sqrt(curvatures if curvatures.ndim == 1 else curvatures.mean(axis=1))
+    inner = semidefinite_solver(roots[:, np.newaxis] * products * roots + np.eye(len(roots)))
+
+    def solve(residual: Floats) -> Floats:
+        diagonal = (residual.T / penalty).T
+        correction = (roots * inner((roots * design.matvec(diagonal).T).T).T).T
+        return np.asarray(diagonal - (design.rmatvec(correction).T / penalty).T)
+
+    return solve
+
+
+def _draw(curvatures: Floats, wanted: int) -> tuple[Bools, Floats]:
+    """Draw rows with probabilities that grow with their curvature; return a mask and importance weights."""
+    shares = 0.5 * curvatures / max(float(curvatures.sum()), TINY) + 0.5 / len(curvatures)
+    probabilities = np.minimum(wanted * shares, 1.0)
+    drawn = np.random.default_rng(0).random(len(curvatures)) < probabilities
+    return drawn, curvatures[drawn] / probabilities[drawn]
+
+
+def _column_sums(block: Block, curvatures: Floats) -> tuple[Floats, Floats]:
+    return block.column_squares(curvatures), block.rmatvec(curvatures)
+
+
+def _column_squares(block: Block, weights: Floats) -> Floats:
+    return block.column_squares(weights)

@@ -1,21 +1,16 @@
-"""The single-sample perceptron: visit rows one at a time, and on a mistake move towards the row.
+"""The perceptron: the single-sample rule, which visits rows one at a time, and the batch rule.
 
-    w ← w + η_k yᵢ xᵢ        (rate η_k = rate, or rate / k for the k-th update)
+    single   w ← w + η_k yᵢ xᵢ  on a mistake        (rate η_k = rate, or rate / k for the k-th update)
+    batch    w ← w + η_k Σ_{i misclassified} yᵢ xᵢ   gradient descent on the perceptron loss
 
-A visit is a mistake when the score has the wrong sign; a score of exactly 0 is judged by `tie`; with a margin m > 0
-it is a mistake when y·score < m. On rows separable with margin γ inside radius R it makes at most (R/γ)² mistakes
-from start 0 (Novikoff 1962), whatever the order; on others it goes on for ever, so what is kept matters: the last
-weights, the best on all rows (pocket with ratchet, Gallant 1990), the average over visits or the vote of all (Freund
-and Schapire 1999).
+A visit is a mistake if the score has the wrong sign; a score of exactly 0 is decided by `tie`; with a margin m > 0 it
+is a mistake if y·score < m. On rows separable with margin γ inside radius R the single-sample rule makes at most (R/γ)²
+mistakes from start 0 (Novikoff 1962) in any order, and the batch rule corrects at most n (R/γ)² mistakes. On other rows
+both go on without end, so `keep` matters: the last weights, the best on all rows (pocket with ratchet, Gallant 1990),
+the average over visits or the vote of all (Freund and Schapire 1999). A batch step counts as one visit.
 
-Cost: one pass a step. Memory: the weights, and a record of the updates under a stated cap; a vote stores all weights.
-
-The batch perceptron: gradient descent on the perceptron loss, all mistakes at once.
-
-    w ← w + η_k Σ_{i misclassified} yᵢ xᵢ
-
-Each step is one pass, so it runs on any design. On separable rows it stops after at most n (R/γ)² corrected mistakes
-in all; on others it goes on for ever. Steps count as visits of the vote and the average.
+Cost: one pass per step. Memory: the weights, and a capped record of the updates; a vote stores all weights. The batch
+rule runs on any design, the single-sample rule needs rows one at a time.
 """
 
 from __future__ import annotations
@@ -40,12 +35,12 @@ from separatrix.solvers.visits import Order, UpdateRecord, VisitPlan
 Keep = Literal["last", "best", "average", "vote"]
 
 VOTE_BYTES = 256 * 2**20  # all weight vectors of a vote
-CHUNK_BYTES = 2**20  # what a call of the loop logs before it is emptied
+CHUNK_BYTES = 2**20  # log of one call of the loop
 _EMPTY = np.empty(0)
 
 
 class PerceptronState:
-    """All that a mistake-driven run carries from one step to the next; a later run may go on from it."""
+    """The state of a mistake-driven run between steps; a later run may continue from it."""
 
     def __init__(self, start: Floats, keep: Keep) -> None:
         self.keep = keep
@@ -61,7 +56,7 @@ class PerceptronState:
         self.vote_visits: list[Ints] = []
 
     def begin_record(self) -> None:
-        """Start the record of updates anew, from the weights as they are: rows to come are other rows."""
+        """Start a new record of updates at the current weights, since the next rows are other rows."""
         self.record = UpdateRecord(self.coef.size, self.coef)
         self.earlier = self.updates
         self.counters[online.STREAK] = self.counters[online.ROW] = 0
@@ -77,20 +72,20 @@ class PerceptronState:
         return int(self.counters[online.UPDATES])
 
     def kept(self) -> Floats:
-        """Return the weights that the run is asked to keep."""
+        """Return the weights chosen by `keep`."""
         if self.keep == "average" and self.visits:
             return self.coef - self.lag / self.visits
         return self.pocket.copy() if self.keep == "best" else self.coef.copy()
 
     def ballot(self) -> tuple[Floats, Floats]:
-        """Return every weight vector of a vote, (T + 1, p), and the number of visits that each outlived, (T + 1,)."""
+        """Return all weight vectors of a vote, (T + 1, p), and the number of visits that each survived, (T + 1,)."""
         changes = np.concatenate([np.zeros(0, dtype=np.int64), *self.vote_visits])
         edges = np.concatenate([[1], changes, [self.visits + 1]])
         return np.concatenate(self.votes), np.diff(edges).astype(np.float64)
 
     @property
     def vote_bytes(self) -> int:
-        """Memory that the vote's weights take, 0 without one."""
+        """Memory of the vote's weights, 0 without a vote."""
         return (self.updates + 1) * self.coef.nbytes if self.keep == "vote" else 0
 
     def facts(self) -> dict[str, float]:
@@ -106,7 +101,7 @@ class PerceptronState:
 
 @dataclass(frozen=True)
 class PerceptronSolver:
-    """The single-sample rule; `seed` feeds the random and shuffled orders."""
+    """The single-sample rule; `seed` seeds the random and shuffled orders."""
 
     rule: UpdateRule = UpdateRule()  # noqa: RUF009  # frozen
     order: Order = "cyclic"
@@ -122,14 +117,14 @@ class PerceptronSolver:
     )
 
     def steps(self, problem: Problem, start: PerceptronState) -> Iterator[Step]:
-        """Walk from a state, a pass a step; of a long run over few rows, more passes a step."""
-        walk = _Walk(self, problem, start)
+        """Yield one step per pass from a state; late in a long run, one step per several passes."""
+        run = _PerceptronRun(self, problem, start)
         while True:
-            yield walk.step()
+            yield run.step()
 
 
-class _Walk:
-    """One run over one design: the order of visits, the loop in its cheapest form, and its log."""
+class _PerceptronRun:
+    """One run over one design: the order of visits, the compiled or interpreted loop, and its log."""
 
     def __init__(self, solver: PerceptronSolver, problem: Problem, state: PerceptronState) -> None:
         self.solver, self.design, self.state = solver, problem.design, state
@@ -146,19 +141,20 @@ class _Walk:
         self.log = self._new_log()
 
     def step(self) -> Step:
-        """Visit all rows once (or oftener, late in a long run), or until the run is over."""
+        """Visit all rows once (several times late in a long run), or until the run is over."""
         counters, state = self.state.counters, self.state
         reads, order = int(counters[online.READS]), self.plan.next_step(counters)
         while not self._step_is_over():
-            visit = self.gate.choose(online.perceptron_visits, self._work_left())
-            given = (self.y, order, self.rule, self.weights, self.log, counters)
-            self.design.visit(visit, *given, changed=(*self.weights, *self.log[:-1], counters))
+            remaining = int(counters[online.GOAL] - counters[online.DONE])
+            visit = self.gate.choose(online.perceptron_visits, remaining * self.row_work)
+            arguments = (self.y, order, self.rule, self.weights, self.log, counters)
+            self.design.visit(visit, *arguments, changed=(*self.weights, *self.log[:-1], counters))
             self._empty_log()
             if counters[online.STREAK] >= self.n and not self._confirmed():
                 counters[online.STREAK] = 0
         if state.pocket.size:
             record = int(counters[online.POCKET_RUN])
-            counters[online.POCKET_RUN] = -1  # at the end of a step every run is judged, however short
+            counters[online.POCKET_RUN] = -1  # a step ends with an evaluation after a streak of any length
             fill = self.gate.choose(online.fill_pocket, self.n * self.row_work)
             self.design.visit(fill, self.y, self.rule, self.weights, counters, changed=(*self.weights, counters))
             counters[online.POCKET_RUN] = max(record, int(counters[online.POCKET_RUN]))
@@ -175,37 +171,33 @@ class _Walk:
             or self.state.vote_bytes > VOTE_BYTES
         )
 
-    def _work_left(self) -> int:
-        counters = self.state.counters
-        return int(counters[online.GOAL] - counters[online.DONE]) * self.row_work
-
     def _confirmed(self) -> bool:
-        """Tell whether a run of n correct visits has seen every row; a drawn order may have missed some."""
+        """Tell whether n consecutive correct visits were of all rows, since a drawn order may miss some."""
         if self.solver.order == "cyclic":
             return True
         count = self.gate.choose(online.count_mistakes, self.n * self.row_work)
-        given = (self.y, self.rule.tie, self.rule.margin, self.state.coef, self.state.counters, 1)
-        return bool(self.design.visit(count, *given, changed=(self.state.counters,)) == 0)
+        arguments = (self.y, self.rule.tie, self.rule.margin, self.state.coef, self.state.counters, 1)
+        return bool(self.design.visit(count, *arguments, changed=(self.state.counters,)) == 0)
 
     def _new_log(self) -> online.Log:
         size = self.state.coef.size
         room = min(CHUNK_BYTES // 8, max(1024, self.n))
-        kept = min(room, max(1, CHUNK_BYTES // (8 * size)))
+        snapshots = min(room, max(1, CHUNK_BYTES // (8 * size)))
         stride = 1 if self.state.keep == "vote" else self.state.record.snapshots.stride
         integers = np.zeros((2, room), dtype=np.int64)
-        return online.Log(integers[0], integers[1], np.zeros(room), np.zeros((kept, size)), stride)
+        return online.Log(integers[0], integers[1], np.zeros(room), np.zeros((snapshots, size)), stride)
 
     def _empty_log(self) -> None:
-        """Hand what the loop logged to the record and the vote, and follow the record's stride."""
+        """Move the logged updates to the record and the vote, and adopt the record's stride."""
         counters, log, state = self.state.counters, self.log, self.state
-        logged, kept = int(counters[online.LOGGED]), int(counters[online.KEPT])
+        logged, snapshots = int(counters[online.LOGGED]), int(counters[online.KEPT])
         counters[online.LOGGED] = counters[online.KEPT] = 0
         if not logged:
             return
         state.record.extend(log.visits[:logged], log.rows[:logged], log.scores[:logged])
-        state.record.extend_weights(log.weights[:kept], log.stride)
+        state.record.extend_weights(log.weights[:snapshots], log.stride)
         if state.keep == "vote":
-            state.votes.append(log.weights[:kept].copy())
+            state.votes.append(log.weights[:snapshots].copy())
             state.vote_visits.append(log.visits[:logged].copy())
         elif log.stride != state.record.snapshots.stride:
             self.log = log._replace(stride=state.record.snapshots.stride)
@@ -220,7 +212,7 @@ class BatchPerceptron:
     needs: ClassVar[Needs] = Needs(target=frozenset({"labels"}), no_penalty=True)
 
     def steps(self, problem: Problem, start: PerceptronState) -> Iterator[Step]:
-        """Walk from a state, a pass and an update a step."""
+        """Yield one step, with one update, per pass from a state."""
         state, n = start, problem.design.shape[0]
         for walked in count(1):
             mistakes, total = problem.design.fold(

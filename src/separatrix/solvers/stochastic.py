@@ -1,16 +1,16 @@
-"""Stochastic gradient descent: a step down the loss of one row at a time.
+"""Stochastic gradient descent: one step along the negative gradient of a single row's loss at a time.
 
     w ← w − η_k (sᵢ slope(xᵢ·w, yᵢ) xᵢ + ∇penalty(w)),        η_k = η, or η / (1 + decay·k) after k visits
 
 With the perceptron loss and rate 1 it is the perceptron, with the squared loss LMS, with the logistic loss
-w ← w + η σ(−y w·x) y x. Row weights sᵢ are taken relative to their mean. At a constant rate it comes to a distance of
-the minimum that grows with the rate, and circles there; an average of the iterates is nearer. At the inverse rate it
-converges. `decay` 1 is the rate η/k of the textbooks, k from 1, which stops moving long before a flat minimum is
-reached; by default it is η·(least curvature), the slowest that suffices, or 1/n where that is not known: then the rate
-halves in the first pass.
+w ← w + η σ(−y w·x) y x. Row weights sᵢ are relative to their mean. At a constant rate it ends in a cycle around the
+minimum, whose distance grows with the rate; an average of the iterates is nearer. At the inverse rate it converges.
+`decay` 1 is the textbook rate η/k, k from 1, which stops moving long before a flat minimum is reached. The default is
+η·(least curvature), the slowest decay that suffices, or 1/n if that is not known: the rate then halves in the first
+pass.
 
-Cost: a step is one pass of visits and one pass that measures objective and gradient at the end of it.
-Fails where a loss has several slopes a row (softmax), or the rows only stream.
+Cost: a step is one pass of visits, and one pass that measures objective and gradient at its end. Fails for losses with
+several slopes per row (softmax), and if the rows can only be streamed.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ from separatrix.solvers.base import Needs, Step
 from separatrix.solvers.gradient import DescentProgress, least_curvature_of
 from separatrix.solvers.visits import Order, by_blocks
 
-ROW_WORK = 40  # interpreted operations of a visit beside those on the row's entries
+ROW_WORK = 40  # interpreted operations of a visit besides those on the row's entries
 _EMPTY = np.empty(0)
 _EMPTY_ORDER = np.empty(0, dtype=np.int64)
 
 
 @dataclass(frozen=True)
 class Stochastic:
-    """A pass of visits a step; `seed` feeds the random and shuffled orders.
+    """One pass of visits per step; `seed` seeds the random and shuffled orders.
 
-    `keep` says what a step returns: the last weights, or their average over the visits of the last half to three
-    quarters of the run, in which the way from the start is forgotten. `least_curvature`, where known, turns the
-    estimated excess into a bound. Facts: those of `Gradient`, a step being a pass, and `visits`.
+    `keep` chooses the weights of a step: the last ones, or their average over the visits of the last half to three
+    quarters of the run, which forgets the start. `least_curvature`, if known, turns the estimated excess into a bound.
+    Facts: those of `Gradient`, with one step per pass, and `visits`.
     """
 
     rate: float = 0.01
@@ -66,25 +66,27 @@ class Stochastic:
     )
 
     def steps(self, problem: Problem, start: Floats | None = None) -> Iterator[Step]:
-        """Walk, a pass of visits a step; the first step is the start itself."""
+        """Yield one step per pass of visits; the first is the start itself."""
         floor = least_curvature_of(problem, self.least_curvature)
-        walk = _Walk(self, problem, problem.zero_coef() if start is None else start, self.decay_for(problem, floor))
-        progress = DescentProgress(problem, least_curvature=floor, kinked=bool(problem.loss.kinks))
+        run = _StochasticRun(
+            self, problem, problem.zero_coef() if start is None else start, self.decay_for(problem, floor)
+        )
+        progress = DescentProgress(problem, least_curvature=floor, nonsmooth=bool(problem.loss.kinks))
         while True:
-            kept = walk.kept()
-            progress.look(kept, walk.rate)
-            yield Step(kept, {**progress.facts, "visits": walk.visits})
-            walk.make_pass()
+            coef = run.result()
+            progress.measure(coef, run.rate)
+            yield Step(coef, {**progress.facts, "visits": run.visits})
+            run.make_pass()
 
     def decay_for(self, problem: Problem, least_curvature: float) -> float:
-        """Return how fast the rate falls."""
+        """Return the decay of the rate per visit."""
         if self.schedule == "constant":
             return 0.0
         return self.decay or self.rate * least_curvature or 1.0 / problem.design.shape[0]
 
 
-class _Walk:
-    """One run over one design: the weights, the order of visits, the loop in its cheapest form."""
+class _StochasticRun:
+    """One run over one design: the weights, the order of visits, the compiled or interpreted loop."""
 
     def __init__(self, solver: Stochastic, problem: Problem, start: Floats, decay: float) -> None:
         assert isinstance(problem.loss, ScalarLoss)
@@ -113,24 +115,24 @@ class _Walk:
         return self.schedule.rate / (1.0 + self.schedule.decay * self.visits)
 
     def make_pass(self) -> None:
-        """Visit every row once, or as many drawn at random."""
+        """Visit every row once, or as many rows drawn at random."""
         visit = self.gate.choose(self.loop, self.work)
-        with np.errstate(over="ignore", invalid="ignore"):  # a descent that diverges says so by its facts
+        with np.errstate(over="ignore", invalid="ignore"):  # divergence is reported by the facts
             weights = stochastic.StochasticWeights(self.weights, self.lag, self.state)
-            given = (self.y, self.shares, self._order(), self.schedule, weights)
-            self.design.visit(visit, *given, changed=weights)
+            arguments = (self.y, self.shares, self._order(), self.schedule, weights)
+            self.design.visit(visit, *arguments, changed=weights)
             if self.lag.size:
                 self.average.add(self._sum(), self.visits // self.n, self.visits)
         self.design.count_visits(self.n)
 
-    def kept(self) -> Floats:
-        """Return the weights that the run is asked to keep."""
+    def result(self) -> Floats:
+        """Return the weights chosen by `keep`."""
         if self.lag.size and self.visits:
             return self.average.value()
         return self.current()
 
     def current(self) -> Floats:
-        """Return the weights as they are."""
+        """Return the current weights."""
         current = self.weights.copy()
         current[self.rows.virtual :] *= self.state[stochastic.SCALE]
         return current
@@ -151,27 +153,26 @@ class _Walk:
 
 
 def one_pass(solver: Stochastic, problem: Problem, start: Floats, shares: Floats) -> tuple[Floats, Floats]:
-    """Return where one pass from a start leads, and what is kept of it; `shares` weigh the rows."""
-    walk = _Walk(solver, problem, start, solver.decay or 0.0)
-    walk.shares = shares
-    walk.make_pass()
-    return walk.current(), walk.kept()
+    """Return the weights after one pass from a start, and those chosen by `keep`; `shares` weight the rows."""
+    run = _StochasticRun(solver, problem, start, solver.decay or 0.0)
+    run.shares = shares
+    run.make_pass()
+    return run.current(), run.result()
 
 
 class TailAverage:
-    """The average of the weights since pass 2^(j−1), while passes 2^j to 2^(j+1) are made."""
+    """The average of the weights since pass 2^(j−1), during passes 2^j to 2^(j+1)."""
 
     def __init__(self, size: int) -> None:
-        nothing = (np.zeros(size), 0)
-        self.now = self.since = self.next = nothing
+        self.now = self.since = self.next = (np.zeros(size), 0)
 
     def add(self, total: Floats, passes: int, visits: int) -> None:
-        """Take over the sum of all weights so far."""
+        """Store the sum of all weights so far."""
         self.now = (total, visits)
         if passes & (passes - 1) == 0:
             self.since, self.next = self.next, self.now
 
     def value(self) -> Floats:
-        """Return the average since then."""
+        """Return the average."""
         (total, visits), (before, visits_before) = self.now, self.since
         return np.asarray((total - before) / (visits - visits_before))

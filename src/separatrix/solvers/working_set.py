@@ -1,32 +1,26 @@
-"""Proximal Newton steps on working sets: the few columns that matter, found by how far they are from optimal.
+"""Proximal Newton steps on working sets, with dual points, gap-safe screening and cached Gram matrices.
 
-At scores eta the loss is replaced by its quadratic model on the working set (`models`), whose minimum is the direction
-of a line search. A working set is all coefficients that are not 0 and about as many of the others, those farthest from
-optimal; columns proved to be 0 at the optimum (gap-safe screening) are not read again. Coefficients of weight 0 belong
-to every set and are settled by themselves before a dual point is taken, so that their sums vanish.
-
-Cost: one pass for the gradient a step, shares of a pass for the working set (a pass where storage is dense), k²
-products a row for its Gram matrix, seldom. With more than `LARGEST_SET` coefficients not 0, those farthest from optimal
-take turns, and steps are many.
-
-Dual points of the one objective under an L1 part: the slopes of the loss, scaled to where the dual is finite.
+At scores eta the loss is replaced by its quadratic model on the working set, whose minimum is the direction of a line
+search. The working set has all nonzero coefficients and about as many others, those that violate their optimality
+conditions most. Unpenalised coefficients belong to every set; they are optimised separately before a dual point is
+computed, so that their gradients vanish. The dual points are the slopes α of the loss, scaled by t to where the dual
+is finite:
 
     D(tα) = −Σ sᵢ loss*(tαᵢ, yᵢ) / Σ sᵢ − penalty*(t·v),    v = −Σ sᵢ αᵢ xᵢ / Σ sᵢ,    |t·vⱼ| ≤ absolute·weightⱼ
 
-With a quadratic part D is finite everywhere; then t = 1 is tried beside the t that fits v − quadratic·weight·w into the
-box. Coefficients of weight 0 ask that their vⱼ = 0: the caller has moved the slopes so (`balance`). Every D bounds the
-objective from below, so the best one seen may be kept.
+With a quadratic penalty D is finite everywhere; then t = 1 is tried besides the t that brings v − quadratic·weight·w
+into the box. Unpenalised coefficients require vⱼ = 0, which `balance` achieves. Every D is a lower bound on the
+objective, so the best one is kept. Since the loss's curvature is at most L, D is strongly concave, and the optimal
+slopes lie within √(2L·gap): a column with |t·vⱼ| + ‖xⱼ‖·√(2L·gap) inside the box has coefficient 0 at the optimum and
+is not read again (Ndiaye, Fercoq, Gramfort and Salmon, Gap safe screening rules, 2017).
 
-Distance: the loss's curvature is at most L, so D is strongly concave and the optimal slopes lie within √(2L·gap) of the
-point: a column with |t·vⱼ| + ‖xⱼ‖·√(2L·gap) below the box's edge has coefficient 0 at the optimum (Ndiaye, Fercoq,
-Gramfort and Salmon, Gap safe screening rules, 2017).
+A Gram matrix costs as much as many descents on it, and the curvature changes little between steps. So it is cached with
+the row weights that it was computed with, until its models perform badly or too many columns are new. Models only
+provide directions, so an old matrix only makes directions less accurate; a constant curvature never makes it old.
 
-Quadratic models of the loss on some columns, with Gram matrices remembered from model to model.
-
-A Gram matrix costs as much as many descents on it, and the curvature of the loss changes little from step to step: so
-one is kept, with the row weights that it was made with, until it serves badly (`forget`) or too many columns are new.
-Since models only give directions, an old one costs accuracy of the direction and nothing else; a loss of constant
-curvature never outgrows it.
+Cost: one pass per step for the gradient, shares of a pass for the working set (a full pass if storage is dense), and
+occasionally k² products per row for the Gram matrix. With more than `LARGEST_SET` nonzero coefficients the most
+violated ones take turns, and many steps are needed.
 """
 
 from __future__ import annotations
@@ -48,13 +42,30 @@ from separatrix.solvers.base import Step
 from separatrix.solvers.iterate import Iterate, balance, expand_at, minimise_free, row_shares, search
 from separatrix.solvers.l1_quadratic import Elimination, GramModel, descend_by_columns, violation
 
-BALANCED = 1e-9  # relative to the slopes: how near to 0 a free coefficient's sum must be
-INSIDE = 1.0 - 4.0 * float(np.finfo(np.float64).eps)  # so that rounding leaves a scaled point in its box
+BALANCED = 1e-9  # relative to the slopes: gradients of free coefficients that count as 0
+INSIDE = 1.0 - 4.0 * float(np.finfo(np.float64).eps)  # keeps a scaled point in its box despite rounding
+CACHED = 4000  # coefficients whose products are cached, at most
+FEW_NEW = 0.06  # share of new columns that are added to a Gram matrix instead of computing it anew
+OUTDATED = 0.1  # share of the violation left by a model, beyond which its Hessian is outdated
+UNSETTLED = 0.2  # share of new columns in a working set, beyond which its Gram matrix would not be used for long
+LONG_ROWS = 12  # entries of a working set per row, beyond which its Gram matrix costs more than a descent by columns
+MODELS = 8  # on one working set, at most
+COLUMN_MODELS = 2  # the same, of models by columns
+COLUMN_CYCLES = 3  # of descent in such a model
+COLUMNS_AT_ONCE = 64  # made dense
+LARGEST_SET = 3000  # coefficients, whose Gram matrix takes 72 MB
+FEWEST_NEW = 100  # coefficients that may join a set at once, or as many as it has
+REDUCTION = 0.2  # violation on the set at the end of a step, relative to its start
+MODEL_REDUCTION = 0.03  # the same, of a quadratic model
+EXACT_REDUCTION = 0.01  # the same, of a model that equals the objective
+ROUNDING = 4.0 * float(np.finfo(np.float64).eps)  # relative to the objective
+NO_CHANGE = 1e-15  # relative to the objective: smaller decreases are rounding errors
+NEARER = 0.9  # of the least excess so far: a smaller excess is progress
 
 
 @dataclass(frozen=True)
 class DualPoint:
-    """Slopes of the loss, one a row, the coefficients that they make, raveled, and the dual; −inf if not feasible."""
+    """Slopes of the loss, one per row, their raveled dual coefficients, and the dual value (−inf if infeasible)."""
 
     value: float
     slopes: Floats
@@ -62,27 +73,27 @@ class DualPoint:
 
 
 def best_dual_point(
-    problem: Problem, share: Floats, coef: Floats, slopes: Floats, dual_coef: Floats, kinks: L1Penalty
+    problem: Problem, share: Floats, coef: Floats, slopes: Floats, dual_coef: Floats, l1: L1Penalty
 ) -> DualPoint:
-    """Return the best of the scaled slopes; `dual_coef` is v at the slopes, 0 for columns left out.
+    """Return the best of the scaled dual points; `dual_coef` is v at the slopes, 0 for screened columns.
 
-    What is left of the free coefficients' sums counts against it, times the coefficients.
+    The remaining gradients of the free coefficients, times these, are subtracted from its value.
     """
     free = problem.penalty_weights == 0.0
-    off = float(np.abs(dual_coef[free]).max(initial=0.0))
-    if off > BALANCED * float(np.sqrt(np.mean(slopes * slopes))):
+    imbalance = float(np.abs(dual_coef[free]).max(initial=0.0))
+    if imbalance > BALANCED * float(np.sqrt(np.mean(slopes * slopes))):
         return DualPoint(-math.inf, slopes, dual_coef.reshape(-1))
-    left = float(np.abs(coef[free] * dual_coef[free]).sum())
+    slack = float(np.abs(coef[free] * dual_coef[free]).sum())
     boxed = dual_coef.reshape(-1) * np.repeat(~free, coef.size // len(coef))
     points = [
-        _point(problem, share, slopes * scale, boxed * scale, left)
-        for scale in _scales(problem, coef.reshape(-1), boxed, kinks)
+        _point(problem, share, slopes * scale, boxed * scale, slack)
+        for scale in _scales(problem, coef.reshape(-1), boxed, l1)
     ]
     return max(points, key=lambda point: point.value)
 
 
 def screened(problem: Problem, point: DualPoint, gap: float, column_norms: Floats) -> Bools:
-    """Return the columns that have coefficients 0 at the optimum, whatever else they are at it, (p,)."""
+    """Return the columns (p,) whose coefficients are 0 at the optimum (gap-safe rule)."""
     bound = problem.loss.curvature_bound
     if bound is None or not math.isfinite(gap):
         return np.zeros(len(column_norms), dtype=bool)
@@ -91,56 +102,46 @@ def screened(problem: Problem, point: DualPoint, gap: float, column_norms: Float
     return np.asarray(largest < room)
 
 
-def _scales(problem: Problem, coef: Floats, dual_coef: Floats, kinks: L1Penalty) -> set[float]:
-    """Return the scales worth trying: into the box and, where there is no box, none."""
+def _scales(problem: Problem, coef: Floats, dual_coef: Floats, l1: L1Penalty) -> set[float]:
+    """Return the scales to try: the one into the box and, if the dual is finite everywhere, 1."""
     if problem.penalty.absolute == 0.0:
         return {1.0}
     if problem.penalty.quadratic == 0.0:
-        return {INSIDE / max(1.0, float((np.abs(dual_coef) / kinks.scale).max()))}
-    inner = np.abs(dual_coef - kinks.ridge * coef) / kinks.scale
+        return {INSIDE / max(1.0, float((np.abs(dual_coef) / l1.scale).max()))}
+    inner = np.abs(dual_coef - l1.ridge * coef) / l1.scale
     return {1.0, INSIDE / max(1.0, float(inner.max()))}
 
 
-def _point(problem: Problem, share: Floats, slopes: Floats, dual_coef: Floats, left: float) -> DualPoint:
-    value = -left - float(np.sum(share * problem.loss.conjugate(slopes, problem.y)))
+def _point(problem: Problem, share: Floats, slopes: Floats, dual_coef: Floats, slack: float) -> DualPoint:
+    value = -slack - float(np.sum(share * problem.loss.conjugate(slopes, problem.y)))
     if problem.penalty.absolute == 0.0 or problem.penalty.quadratic > 0.0:  # else the point is in the box
         weights = problem.penalty_weights
         value -= problem.penalty.conjugate(dual_coef.reshape(len(weights), -1), weights)
     return DualPoint(value if math.isfinite(value) else -math.inf, slopes, dual_coef)
 
 
-REMEMBERED = 4000  # coefficients whose products are remembered at most
-FEW_NEW = 0.06  # of the columns: so many new ones are added to a Gram matrix faster than it is made anew
-OUTGROWN = 0.1  # of the violation left by a model: its Hessian is too old
-UNSETTLED = 0.2  # of a working set that is new: sets still change, and a Gram matrix would not be used for long
-LONG_ROWS = 12  # entries of a working set a row, above which its Gram matrix costs more than a descent by columns
-MODELS = 8  # on one working set, at most
-COLUMN_MODELS = 2  # the same, of models by columns
-COLUMN_CYCLES = 3  # of descent in such a model
-TOGETHER = 64  # columns made dense at once
-
-
 class GramCache:
-    """The Hessian of the loss in the coefficients of columns met so far, at the row weights it was made with."""
+    """The Hessian of the loss in the coefficients of some columns, at the row weights it was computed with."""
 
     def __init__(self, store: ColumnStore) -> None:
         self.store = store
         self.forget()
 
     def forget(self) -> None:
-        """Have the next Hessian made anew."""
+        """Drop the cached Hessian."""
         self.known = np.zeros(0, dtype=np.intp)
         self.weights, self.products = np.zeros(0), np.zeros((0, 0))
 
     def knows(self, columns: Columns) -> bool:
-        """Tell whether all but few of the columns are known."""
+        """Tell whether nearly all of the columns are cached."""
         return len(np.setdiff1d(columns.indices, self.known)) <= 1 + FEW_NEW * len(columns.indices)
 
     def of(self, columns: Columns, weights: Floats) -> Floats:
-        """Return the Hessian of some columns, (k, k) or (k·K, k·K): an old one, or one with the weights given."""
-        new, classes = np.setdiff1d(columns.indices, self.known), weights.shape[1] if weights.ndim > 1 else 1
+        """Return the Hessian of some columns, (k, k) or (k·K, k·K): a cached one, or one at the given weights."""
+        classes = weights.shape[1] if weights.ndim > 1 else 1
+        new = np.setdiff1d(columns.indices, self.known)
         few = 0 if classes > 1 else 1 + FEW_NEW * len(columns.indices)
-        if len(new) > few or (len(self.known) + len(new)) * classes > REMEMBERED or not len(self.known):
+        if len(new) > few or (len(self.known) + len(new)) * classes > CACHED or not len(self.known):
             self.known, self.weights, self.products = columns.indices, weights, columns.hessian(weights)
         elif len(new):
             self._extend(new)
@@ -150,18 +151,18 @@ class GramCache:
         return np.asarray(self.products[np.ix_(places, places)])
 
     def _extend(self, new: Indices) -> None:
-        """Add the products of new columns with each other and with those known."""
+        """Add the products of new columns with each other and with the cached ones."""
         size, total = len(self.known), len(self.known) + len(new)
         known = np.concatenate([self.known, new])
         order = np.argsort(known)
-        everything = self.store.take(known[order])
+        all_columns = self.store.take(known[order])
         products = np.empty((total, total))
         products[:size, :size] = self.products
-        for first in range(0, len(new), TOGETHER):
-            part = new[first : first + TOGETHER]
+        for first in range(0, len(new), COLUMNS_AT_ONCE):
+            part = new[first : first + COLUMNS_AT_ONCE]
             dense = self.store.take(part).times(np.eye(len(part)))
             columns = np.empty((total, len(part)))
-            columns[order] = everything.transposed_times(self.weights[:, np.newaxis] * dense)
+            columns[order] = all_columns.transposed_times(self.weights[:, np.newaxis] * dense)
             products[:, size + first : size + first + len(part)] = columns
             products[size + first : size + first + len(part)] = columns.T
         self.known, self.products = known, products
@@ -169,88 +170,78 @@ class GramCache:
 
 @dataclass(frozen=True)
 class MovableCoef:
-    """Which coefficients of some columns, raveled, a model may move: chosen ones with their kinks, and free ones."""
+    """The raveled coefficients of some columns that a model may change: chosen penalised ones, and free ones."""
 
     chosen: Bools
     free: Bools
-    kinks: L1Penalty
-    easing: float
+    l1: L1Penalty
+    reduction: float
 
 
 class WorkingSetModel:
-    """Makes models for one working set after another, by columns while sets still change and Gram matrices are dear."""
+    """Models of successive working sets: by columns while sets change and Gram matrices are expensive."""
 
-    def __init__(self, remembered: GramCache) -> None:
-        self.remembered = remembered
+    def __init__(self, cache: GramCache) -> None:
+        self.cache = cache
         self.last = np.zeros(0, dtype=np.intp)
         self.by_columns = False
 
-    def turn_to(self, columns: Columns, target: MovableCoef) -> int:
-        """Take up a working set and decide how to go about it; return how many models it is worth."""
+    def begin(self, columns: Columns, target: MovableCoef) -> int:
+        """Begin a working set, choose how to model it, and return the number of models to use on it."""
         new = len(np.setdiff1d(columns.indices, self.last))
         self.last, self.by_columns = columns.indices, False
         if not isinstance(columns, SparseColumns):
-            return 1  # their gradient costs as much as that of all columns
+            return 1  # the gradient of dense columns costs as much as that of all columns
         n, size = columns.matrix.shape
         only_ones = int(target.free.sum()) == int(columns.with_ones)
         one_score = len(target.free) == len(columns.indices)
         if only_ones and one_score and columns.matrix.nnz > LONG_ROWS * n:
-            self.by_columns = new > UNSETTLED * size and not self.remembered.knows(columns)
+            self.by_columns = new > UNSETTLED * size and not self.cache.knows(columns)
         return COLUMN_MODELS if self.by_columns else MODELS
 
-    def change(self, columns: Columns, here: Iterate, gradient: Floats, target: MovableCoef) -> Floats:
-        """Return the change of the columns' coefficients that all but minimises a model, shaped as the gradient."""
-        coef = here.coef[columns.indices].reshape(-1)
+    def change(self, columns: Columns, iterate: Iterate, gradient: Floats, target: MovableCoef) -> Floats:
+        """Return the change of the columns' coefficients that nearly minimises a model, shaped as the gradient."""
+        coef = iterate.coef[columns.indices].reshape(-1)
         if self.by_columns:
             assert isinstance(columns, SparseColumns)
-            moved = _change_by_columns(columns, here, coef, target)
+            moved = _change_by_columns(columns, iterate, coef, target)
         else:
-            hessian = self.remembered.of(columns, here.weighted_curvature)
+            hessian = self.cache.of(columns, iterate.weighted_curvature)
             moved = _change_by_gram(hessian, coef, gradient.reshape(-1), target)
         return moved.reshape(gradient.shape)
 
-    def judge(self, before: float, after: float) -> None:
-        """Learn what the last model made of the violation: an old Hessian that leaves much of it is forgotten."""
-        if after > OUTGROWN * before and not self.by_columns:
-            self.remembered.forget()
+    def check_age(self, before: float, after: float) -> None:
+        """Drop the cached Hessian if the last model, by its violation before and after, left much of it."""
+        if after > OUTDATED * before and not self.by_columns:
+            self.cache.forget()
 
 
-def _change_by_columns(columns: SparseColumns, here: Iterate, coef: Floats, target: MovableCoef) -> Floats:
-    kinks = L1Penalty(*(part[target.chosen] for part in target.kinks))
-    before, weights, residual = coef[target.chosen], here.weighted_curvature, here.weighted_slope
-    moved, shift = descend_by_columns(columns, weights, residual, before, kinks, cycles=COLUMN_CYCLES)
+def _change_by_columns(columns: SparseColumns, iterate: Iterate, coef: Floats, target: MovableCoef) -> Floats:
+    l1 = L1Penalty(*(part[target.chosen] for part in target.l1))
+    before, weights, residual = coef[target.chosen], iterate.weighted_curvature, iterate.weighted_slope
+    moved, shift = descend_by_columns(columns, weights, residual, before, l1, cycles=COLUMN_CYCLES)
     change = np.full(len(coef), shift)
     change[target.chosen] = moved - before
     return change
 
 
 def _change_by_gram(hessian: Floats, coef: Floats, gradient: Floats, target: MovableCoef) -> Floats:
-    """Return the change of raveled coefficients that minimises a model but for `easing` of the violation."""
-    kept, coef = target.chosen | target.free, coef[target.chosen]
-    kinks = L1Penalty(*(part[target.chosen] for part in target.kinks))
-    if not kept.all():
-        hessian = hessian[np.ix_(kept, kept)]
-    eliminated = Elimination.of(hessian, gradient[kept], target.free[kept])
-    model = GramModel(eliminated.gram, eliminated.gradient.copy(), coef.copy(), kinks)
-    model.minimise(target.easing * float(violation(coef, eliminated.gradient, kinks).max(initial=0.0)))
+    """Return the change of raveled coefficients that minimises a model up to `reduction` of the violation."""
+    movable, coef = target.chosen | target.free, coef[target.chosen]
+    l1 = L1Penalty(*(part[target.chosen] for part in target.l1))
+    if not movable.all():
+        hessian = hessian[np.ix_(movable, movable)]
+    eliminated = Elimination.of(hessian, gradient[movable], target.free[movable])
+    model = GramModel(eliminated.gram, eliminated.gradient.copy(), coef.copy(), l1)
+    model.minimise(target.reduction * float(violation(coef, eliminated.gradient, l1).max(initial=0.0)))
     change = np.zeros(len(gradient))
     change[target.chosen] = model.coef - coef
-    change[target.free] = eliminated.follow_up(model.coef - coef)
+    change[target.free] = eliminated.free_change(model.coef - coef)
     return change
 
 
-LARGEST_SET = 3000  # coefficients, whose Gram matrix takes 72 MB
-FEWEST_NEW = 100  # coefficients that may join a set at once, or as many as it has
-EASING = 0.2  # of the violation at the start of a step: what is left on the set when it ends
-MODEL_EASING = 0.03  # the same, of a quadratic model
-EXACT_EASING = 0.01  # the same, of a model that is the objective itself
-ROUNDING = 4.0 * float(np.finfo(np.float64).eps)  # of an objective, and so of a gap
-NO_CHANGE = 1e-15  # relative to the objective: a decrease that rounding may have made
-NEARER = 0.9  # of the least excess so far: what counts as progress
-
-
 class WorkingSetProgress:
-    """Counts the steps since a walk last came nearer to its end."""
+    """Counts the steps without progress."""
 
     def __init__(self) -> None:
         self.lowest, self.least, self.stalled = math.inf, math.inf, 0
@@ -263,7 +254,7 @@ class WorkingSetProgress:
         return {"objective": objective, "excess": excess, "active": active, "stalled": self.stalled}
 
 
-class WorkingSetWalk:
+class WorkingSetDescent:
     """One run from a start."""
 
     def __init__(
@@ -272,89 +263,89 @@ class WorkingSetWalk:
         store: ColumnStore,
         start: Floats,
         column_norms: Floats,
-        remembered: GramCache,
+        cache: GramCache,
     ) -> None:
         self.problem, self.store, self.column_norms = problem, store, column_norms
         self.exact = has_constant_curvature(problem.loss)
-        self.modeller = WorkingSetModel(remembered)
+        self.model = WorkingSetModel(cache)
         self.share = row_shares(problem)
         self.penalised = problem.penalty_weights > 0.0
         self.outputs = start.size // len(start)
         self.alive = np.ones(len(start), dtype=bool)
         self.dual = DualPoint(-math.inf, np.empty(0), np.empty(0))
         self.free = store.take(np.flatnonzero(~self.penalised))
-        self.kinks = self._kinks(slice(None))
+        self.l1 = self._l1(slice(None))
         used = np.flatnonzero(start.reshape(len(start), -1).any(axis=1))
         eta = store.take(used).times(start[used]) if len(used) else np.zeros((len(problem.y), *start.shape[1:]))
-        self.here = expand_at(problem, self.share, start, eta)
+        self.iterate = expand_at(problem, self.share, start, eta)
 
-    def walk(self) -> Iterator[Step]:
-        """Yield where the run stands, and go on by a working set, for as long as asked."""
+    def descend(self) -> Iterator[Step]:
+        """Yield one step per working set."""
         progress, chosen, before = WorkingSetProgress(), np.zeros(0, dtype=np.intp), math.inf
         while True:
-            self.here = minimise_free(self.problem, self.share, self.here, self.free)
-            slopes = balance(self.problem, self.share, self.here, self.free)
+            self.iterate = minimise_free(self.problem, self.share, self.iterate, self.free)
+            slopes = balance(self.problem, self.share, self.iterate, self.free)
             dual_coef = self._dual_coef(slopes)
             excess = self._excess(slopes, dual_coef)
-            active = int(np.count_nonzero(self.here.coef[self.penalised]))
-            facts = {**progress.facts(self.here.objective, excess, active), "working": len(chosen)}
-            yield Step(self.here.coef, facts, self.dual.slopes if math.isfinite(self.dual.value) else None)
-            off = violation(self.here.coef.reshape(-1), -dual_coef.reshape(-1), self.kinks)
-            off[np.repeat(~(self.penalised & self.alive), self.outputs)] = 0.0
-            self.modeller.judge(before, float(off[chosen].max(initial=0.0)))
-            chosen = self._choose(off)
-            before = self._improve(chosen, dual_coef, float(off.max()))
+            active = int(np.count_nonzero(self.iterate.coef[self.penalised]))
+            facts = {**progress.facts(self.iterate.objective, excess, active), "working": len(chosen)}
+            yield Step(self.iterate.coef, facts, self.dual.slopes if math.isfinite(self.dual.value) else None)
+            violations = violation(self.iterate.coef.reshape(-1), -dual_coef.reshape(-1), self.l1)
+            violations[np.repeat(~(self.penalised & self.alive), self.outputs)] = 0.0
+            self.model.check_age(before, float(violations[chosen].max(initial=0.0)))
+            chosen = self._choose(violations)
+            before = self._improve(chosen, dual_coef, float(violations.max()))
 
     def _dual_coef(self, slopes: Floats) -> Floats:
-        """Return −Σ sᵢ αᵢ xᵢ / Σ sᵢ, 0 for columns that are screened out; one pass, or the share of the others."""
+        """Return −Σ sᵢ αᵢ xᵢ / Σ sᵢ, 0 for screened columns, in one pass over the other columns."""
         dual_coef = -self.store.correlate(np.asarray((self.share * slopes.T).T), np.flatnonzero(self.alive))
         if not np.isfinite(dual_coef).all():
-            row_radius(self.problem.design)  # refuses data that are not finite, with their place
+            row_radius(self.problem.design)  # raises an error that names the entry that is not finite
         dual_coef[~self.alive] = 0.0
         return dual_coef
 
     def _excess(self, slopes: Floats, dual_coef: Floats) -> float:
-        """Return the gap to the best dual point so far; screen columns out by the one at hand."""
-        coef, objective = self.here.coef, self.here.objective
-        point = best_dual_point(self.problem, self.share, coef, slopes, dual_coef, self.kinks)
+        """Return the gap to the best dual point so far, and screen columns by the present one."""
+        coef, objective = self.iterate.coef, self.iterate.objective
+        point = best_dual_point(self.problem, self.share, coef, slopes, dual_coef, self.l1)
         if point.value > self.dual.value:
             self.dual = point
-        gone = screened(self.problem, point, objective - point.value, self.column_norms)
-        self.alive &= ~gone | coef.reshape(len(coef), -1).any(axis=1)
+        zero = screened(self.problem, point, objective - point.value, self.column_norms)
+        self.alive &= ~zero | coef.reshape(len(coef), -1).any(axis=1)
         return max(objective - self.dual.value, 0.0) + ROUNDING * abs(objective)
 
-    def _kinks(self, features: Indices | slice) -> L1Penalty:
-        """Return the kinks of all coefficients of some columns, raveled; slopes are compared with the kink, or 1."""
+    def _l1(self, features: Indices | slice) -> L1Penalty:
+        """Return the penalty of all coefficients of some columns, raveled; `scale` is the threshold, or 1."""
         weights = np.repeat(self.problem.penalty_weights[features], self.outputs)
         absolute, quadratic = self.problem.penalty.absolute, self.problem.penalty.quadratic
         scale = np.where(weights > 0.0, weights, 1.0) * (absolute if absolute > 0.0 else 1.0)
         return L1Penalty(absolute * weights, quadratic * weights, scale)
 
-    def _choose(self, off: Floats) -> Indices:
-        """Return the working set, as places in the raveled coefficients: those not 0, and the worst of the others."""
-        nonzero = (self.here.coef.reshape(-1) != 0.0) & np.repeat(self.penalised, self.outputs)
-        support, others = np.flatnonzero(nonzero), np.flatnonzero((off > 0.0) & ~nonzero)
-        chosen = np.concatenate([support, _worst(others, off, max(FEWEST_NEW, len(support)))])
-        return np.sort(_worst(chosen, off, LARGEST_SET))
+    def _choose(self, violations: Floats) -> Indices:
+        """Return the working set as places in the raveled coefficients: nonzero ones and the most violated others."""
+        nonzero = (self.iterate.coef.reshape(-1) != 0.0) & np.repeat(self.penalised, self.outputs)
+        support, others = np.flatnonzero(nonzero), np.flatnonzero((violations > 0.0) & ~nonzero)
+        chosen = np.concatenate([support, _worst(others, violations, max(FEWEST_NEW, len(support)))])
+        return np.sort(_worst(chosen, violations, LARGEST_SET))
 
     def _improve(self, chosen: Indices, dual_coef: Floats, worst: float) -> float:
-        """Minimise over a working set until most of the violation is gone; return what the last model started from."""
+        """Minimise over a working set until most of its violation is gone; return that before the last model."""
         features = np.union1d(self.free.indices, chosen // self.outputs)
         columns, gradient = self.store.take(features), -dual_coef[features]
         target, before = self._target(features, chosen), worst
-        models = 1 if self.exact else self.modeller.turn_to(columns, target)
-        for left in range(models - 1, -1, -1):
-            change = self.modeller.change(columns, self.here, gradient, target)
-            there = search(self.problem, self.share, self.here, columns, change, gradient)
-            stuck, self.here = there is self.here, there
-            if stuck or not left:
+        models = 1 if self.exact else self.model.begin(columns, target)
+        for remaining_models in range(models - 1, -1, -1):
+            change = self.model.change(columns, self.iterate, gradient, target)
+            trial = search(self.problem, self.share, self.iterate, columns, change, gradient)
+            stuck, self.iterate = trial is self.iterate, trial
+            if stuck or not remaining_models:
                 break
-            gradient = columns.transposed_times(there.weighted_slope)
-            off = violation(there.coef[features].reshape(-1), gradient.reshape(-1), target.kinks)
-            remaining = float(off[target.chosen].max(initial=0.0))
-            if remaining <= EASING * worst:
+            gradient = columns.transposed_times(trial.weighted_slope)
+            violations = violation(trial.coef[features].reshape(-1), gradient.reshape(-1), target.l1)
+            remaining = float(violations[target.chosen].max(initial=0.0))
+            if remaining <= REDUCTION * worst:
                 break
-            self.modeller.judge(before, remaining)
+            self.model.check_age(before, remaining)
             before = remaining
         return before
 
@@ -362,18 +353,18 @@ class WorkingSetWalk:
         inside = np.zeros((len(features), self.outputs), dtype=bool)
         inside[np.searchsorted(features, chosen // self.outputs), chosen % self.outputs] = True
         free = np.repeat(~self.penalised[features], self.outputs)
-        easing = EXACT_EASING if self.exact else MODEL_EASING
-        return MovableCoef(inside.reshape(-1), free, self._kinks(features), easing)
+        reduction = EXACT_REDUCTION if self.exact else MODEL_REDUCTION
+        return MovableCoef(inside.reshape(-1), free, self._l1(features), reduction)
 
 
 @cache
 def has_constant_curvature(loss: Loss) -> bool:
-    """Tell whether a loss is quadratic in the score, so that its model is exact: asked of the loss at some scores."""
+    """Tell, by its curvature at some scores, whether a loss is quadratic, so that its model is exact."""
     return loss.target != "classes" and bool(np.ptp(loss.curvature(np.linspace(-3.0, 3.0, 7), 1.0)) == 0.0)
 
 
-def _worst(places: Indices, off: Floats, most: int) -> Indices:
-    """Return the places with the largest entries of `off`, at most so many."""
+def _worst(places: Indices, violations: Floats, most: int) -> Indices:
+    """Return the places with the largest violations, at most `most`."""
     if len(places) <= most:
         return places
-    return np.asarray(places[np.argpartition(off[places], -most)[-most:]])
+    return np.asarray(places[np.argpartition(violations[places], -most)[-most:]])

@@ -292,15 +292,15 @@ def test_working_sets_and_covariances_agree(storage: str, monkeypatch: pytest.Mo
 def test_screened_columns_are_0_at_the_optimum_and_read_no_more() -> None:
     problem = make_problem(Logistic(), L1(0.08), storage="csc", n=100, p=200)
     memory = Memory()
-    walk = working_set.WorkingSetWalk(
+    walk = working_set.WorkingSetDescent(
         problem, memory.store(problem), problem.zero_coef(), memory.column_norms(problem), memory.gram(problem)
     )
-    steps = list(islice(walk.walk(), 8))
+    steps = list(islice(walk.descend(), 8))
     assert steps[-1].facts["excess"] <= 1e-8
     assert 0 < walk.alive.sum() < 0.5 * len(walk.alive)
     assert np.abs(steps[-1].coef[~walk.alive]).max() == 0.0
     before = problem.design.passes
-    walk.store.correlate(walk.here.weighted_slope, np.flatnonzero(walk.alive))
+    walk.store.correlate(walk.iterate.weighted_slope, np.flatnonzero(walk.alive))
     assert problem.design.passes - before < 0.5
 
 

@@ -1,15 +1,18 @@
-"""The face of some rays held in memory: a vector that separates some of them and is 0 on the rest, or an overlap.
+"""Separate rays held in memory: a vector that is > 0 on some of them and 0 on the rest, or a proof of overlap.
 
-In whitened columns (units and offsets do not matter) Newton's method on the logistic loss tells the three cases apart.
-*Separable*: all products become positive. *Overlap*: the gradient vanishes, and the slopes are multipliers above 0.
-*Quasi*: the excess falls by a factor e a step for ever, and the steps point along a direction that is 0 on the rays
-that stay; what they leave is a face of fewer columns. Where Newton's method cannot tell, one linear program does
-(HiGHS):
+Newton's method on the logistic loss, in whitened columns (invariant to units and offsets), distinguishes three cases:
+
+* separable: all products become positive;
+* overlap: the gradient vanishes, and the slopes are positive multipliers;
+* quasi-separable: the excess decreases by a factor e per step without end, and the steps approach a direction that is 0
+  on the rays that stay; these are a problem in fewer columns.
+
+If Newton's method fails, a linear program (HiGHS) decides, whose duals are multipliers:
 
     maximise Σ tᵢ   subject to   zᵢ·w ≥ tᵢ,  0 ≤ tᵢ ≤ 1
 
-whose duals are multipliers. Nothing found in floats is believed before it holds exactly; few rays are decided in
-rationals where floats fail.
+Every floating-point result is verified exactly. Few rays are decided in rational arithmetic where floating point fails;
+with more rays the result is None.
 """
 
 from __future__ import annotations
@@ -34,9 +37,9 @@ from separatrix.numerics import sigmoid
 from separatrix.problem import Problem
 from separatrix.separability.search.multipliers import (
     exact_proof,
-    in_any_columns,
     separate_rational,
     sparse_multipliers,
+    without_relations,
 )
 from separatrix.separability.search.relations import (
     Whitened,
@@ -48,95 +51,93 @@ from separatrix.separability.search.relations import (
 from separatrix.solvers.newton import Newton
 
 NEWTON_STEPS = 60
-CONVERGED = 1e-18  # the excess relative to the objective: quadratic convergence passes it in a step
-LINEAR = (0.34, 0.4)  # ratios of successive excesses around 1/e, at which some rays run off
+CONVERGED = 1e-18  # excess relative to the objective; quadratic convergence passes it in one step
+LINEAR = (0.34, 0.4)  # ratios of successive excesses, around 1/e: some products diverge
 LINEAR_STEPS = 3
-CLEAR = 1e-9  # of the largest product: above, a product is positive whatever the rounding
-RUN_OFF = 1e-9  # of the largest multiplier: below, a ray has run off
-STAYS = 1e-2  # of the largest product along a direction: above, a ray runs off
-AGAINST = 1e-3  # of the largest product: a direction that moves a ray back by more is none
-ROUNDING = 1e-12  # of the largest product: below, products along a direction cannot be told from 0
+CLEAR = 1e-9  # relative to the largest product: larger products are positive despite rounding
+VANISHED = 1e-9  # relative to the largest multiplier: rays with smaller ones have diverged
+STAYS = 1e-2  # relative to the largest product along a direction: rays with larger ones diverge
+NEGATIVE = 1e-3  # relative to the largest product: a direction with a more negative product is rejected
+ROUNDING = 1e-12  # relative to the largest product: smaller ones are rounding errors
 ROUNDED_TO = (4, 8, 16, 32, 50)  # bits after the point, tried in turn, of an exact direction's free entries
-PROGRAM_RAYS = 6000  # beyond which the linear program would take too long
-RATIONAL_WORK = 60  # rays, up to which the rational simplex is tried
+PROGRAM_RAYS = 6000  # at most, for the linear program
+RATIONAL_RAYS = 60  # at most, for the rational simplex
 
 
 @dataclass(frozen=True)
 class DenseSeparation:
-    """A vector that is ≥ 0 on all rays and not always 0; or a proof that they overlap, its places among them.
+    """A vector ≥ 0 on all rays and > 0 on some; or a proof that they overlap, with places among them.
 
-    Or `strangers`, rays elsewhere that break the relations which such a proof would need.
+    Or `violating`: rays outside the sample that violate the relations which a proof would need.
     """
 
     weights: list[Fraction] | None = None
     proof: OverlapProof | None = None
-    strangers: Indices | None = None
+    violating: Indices | None = None
 
 
-Breaking = Callable[[tuple[Relation, ...]], Indices]
+Violating = Callable[[tuple[Relation, ...]], Indices]  # returns the rays outside the sample that violate relations
 
 
-def separate_dense(rays: Floats, breaking: Breaking | None = None) -> DenseSeparation | None:
-    """Return the face of some rays, exact on them; None where neither floats nor a small rational program tell.
-
-    `breaking` returns the rays elsewhere that break relations; it is asked before multipliers are looked for.
-    """
+def separate_dense(rays: Floats, violating: Violating | None = None) -> DenseSeparation | None:
+    """Return the separation of some rays, exact on them; None if neither floats nor a small rational LP decides."""
     with one_blas_thread():
-        for candidate in _float_candidates(rays, whiten(rays), breaking):
+        for candidate in _float_candidates(rays, whiten(rays), violating):
             if candidate is not None:
                 return candidate
-        return _exact_separation(rays)
+        return _rational_separation(rays)
 
 
-def _float_candidates(rays: Floats, white: Whitened, breaking: Breaking | None) -> Iterator[DenseSeparation | None]:
+def _float_candidates(rays: Floats, white: Whitened, violating: Violating | None) -> Iterator[DenseSeparation | None]:
     if not len(white.columns):
-        yield _overlap(rays, white, np.ones(len(rays)), breaking)
+        yield _overlap(rays, white, np.ones(len(rays)), violating)
         return
-    walk = _newton(white)
-    if walk.separates is not None:
-        yield _separator(rays, white.to_weights(walk.separates))
-    if walk.drift is not None:
-        yield _direction(rays, white, walk.drift)
-    if walk.multipliers is not None:
-        yield _overlap(rays, white, walk.multipliers, breaking)
-        yield _run_off(rays, walk.multipliers)
-    yield _with_straight_columns(rays, white)
-    yield _by_program(rays, white, breaking)
+    newton = _newton(white)
+    if newton.separator is not None:
+        yield _separator(rays, white.to_weights(newton.separator))
+    if newton.drift is not None:
+        yield _direction(rays, white, newton.drift)
+    if newton.multipliers is not None:
+        yield _overlap(rays, white, newton.multipliers, violating)
+        yield _vanishing_multipliers(rays, newton.multipliers)
+    yield _with_column_differences(rays, white)
+    yield _linear_program(rays, white, violating)
 
 
 @dataclass(frozen=True)
-class _Walk:
-    separates: Floats | None = None
+class _NewtonEnd:
+    """The last coefficients if they separate, the last step if it keeps growing, the multipliers otherwise."""
+
+    separator: Floats | None = None
     drift: Floats | None = None
     multipliers: Floats | None = None
 
 
-def _newton(white: Whitened) -> _Walk:
-    """Walk until the rays are separated, the gradient vanishes, or some products keep growing."""
+def _newton(white: Whitened) -> _NewtonEnd:
+    """Iterate until the rays are separated, the gradient vanishes, or some products keep growing."""
     design = make_design(white.basis, intercept=False)
     problem = Problem(design, np.ones(len(white.basis)), Logistic())
     last, before, linear = np.zeros(len(white.columns)), np.inf, 0
     for number, step in enumerate(Newton().steps(problem)):
         products = white.basis @ step.coef
         if products.min() > CLEAR * np.abs(products).max():
-            return _Walk(separates=step.coef)
+            return _NewtonEnd(separator=step.coef)
         excess = step.facts["excess"]
         linear = linear + 1 if LINEAR[0] < excess / before < LINEAR[1] else 0
-        if linear >= LINEAR_STEPS and _moves_none_back(white.basis @ (step.coef - last)):
-            return _Walk(drift=step.coef - last, multipliers=np.asarray(sigmoid(-products)))
+        if linear >= LINEAR_STEPS and _nearly_nonnegative(white.basis @ (step.coef - last)):
+            return _NewtonEnd(drift=step.coef - last, multipliers=np.asarray(sigmoid(-products)))
         if excess <= CONVERGED * step.facts["objective"] or step.facts["stalled"] or number >= NEWTON_STEPS:
-            return _Walk(multipliers=np.asarray(sigmoid(-products)))
+            return _NewtonEnd(multipliers=np.asarray(sigmoid(-products)))
         last, before = step.coef, max(excess, np.finfo(np.float64).tiny)
     raise AssertionError("Newton's steps do not end")
 
 
-def _moves_none_back(products: Floats) -> bool:
-    """Tell whether a step increases some products and lowers none but by a little."""
-    return bool(products.min() >= -AGAINST * products.max())
+def _nearly_nonnegative(products: Floats) -> bool:
+    return bool(products.min() >= -NEGATIVE * products.max())
 
 
 def _separator(rays: Floats, weights: Floats) -> DenseSeparation | None:
-    """Return weights that are positive on every ray, if they are exactly so."""
+    """Return weights if they are exactly positive on every ray."""
     if not np.isfinite(weights).all():
         return None
     exact = [Fraction(weight) for weight in weights.tolist()]
@@ -144,7 +145,7 @@ def _separator(rays: Floats, weights: Floats) -> DenseSeparation | None:
 
 
 def _direction(rays: Floats, white: Whitened, inner: Floats) -> DenseSeparation | None:
-    """Return an exact vector near a direction: 0 on the rays that it hardly moves, above 0 on the others."""
+    """Return an exact vector near a direction: 0 on the rays with small products, > 0 on the others."""
     products = white.basis @ inner
     largest = float(products.max())
     sizes = np.sort(np.abs(products[products <= STAYS * largest]))
@@ -152,93 +153,93 @@ def _direction(rays: Floats, white: Whitened, inner: Floats) -> DenseSeparation 
         return None
     ends = np.append(sizes, float(products[products > STAYS * largest].min()))
     widest = int(np.argmax(ends[1:] / np.maximum(ends[:-1], ROUNDING * largest)))
-    found = _exact_direction(rays, np.abs(products) <= sizes[widest], white.to_weights(inner))
-    return None if found is None else DenseSeparation(weights=found)
+    exact = _exact_direction(rays, np.abs(products) <= sizes[widest], white.to_weights(inner))
+    return None if exact is None else DenseSeparation(weights=exact)
 
 
-def _run_off(rays: Floats, multipliers: Floats) -> DenseSeparation | None:
-    """Return a vector that is 0 on the rays that still have a multiplier after Newton's walk."""
-    stays = multipliers > RUN_OFF * multipliers.max()
+def _vanishing_multipliers(rays: Floats, multipliers: Floats) -> DenseSeparation | None:
+    """Return a vector that is 0 on the rays whose multipliers did not vanish in Newton's method."""
+    stays = multipliers > VANISHED * multipliers.max()
     relations = None if stays.all() else find_relations(rays[stays], whiten(rays[stays]))
-    found = _within(rays, stays, relations) if relations else None
-    return None if found is None else DenseSeparation(weights=found)
+    exact = _in_relations(rays, stays, relations) if relations else None
+    return None if exact is None else DenseSeparation(weights=exact)
 
 
 def _exact_direction(rays: Floats, stays: Bools, weights: Floats) -> list[Fraction] | None:
-    """Return a vector that is 0 on the rays that stay, and ≥ 0 on all, near the weights in the free columns."""
+    """Return a vector that is 0 on the rays that stay and ≥ 0 on all, near the weights in the free columns."""
     if not stays.any():
-        found = _separator(rays, weights)
-        return None if found is None else found.weights
-    left = whiten(rays[stays])
-    relations = find_relations(rays[stays], left)
+        separator = _separator(rays, weights)
+        return None if separator is None else separator.weights
+    white = whiten(rays[stays])
+    relations = find_relations(rays[stays], white)
     if not relations:
         return None
-    inner = weights / left.scale
+    inner = weights / white.scale
     inner /= np.abs(inner).max()
     for bits in ROUNDED_TO:
         rounded = np.rint(np.ldexp(inner, bits))
         exact = [Fraction(0)] * rays.shape[1]
         for relation in relations:
-            (column,) = (j for j in relation if j not in left.columns)
-            amount = Fraction(rounded[column]) * Fraction(left.scale[column]) / relation[column]
+            (column,) = (j for j in relation if j not in white.columns)
+            amount = Fraction(rounded[column]) * Fraction(white.scale[column]) / relation[column]
             for j, coefficient in relation.items():
                 exact[j] += amount * coefficient
-        if _never_below(rays, exact):
+        if _is_direction(rays, exact):
             return exact
-    return _within(rays, stays, relations)
+    return _in_relations(rays, stays, relations)
 
 
-def _within(rays: Floats, stays: Bools, relations: tuple[Relation, ...]) -> list[Fraction] | None:
-    """Return a combination of relations of the rays that stay that is ≥ 0 on all: a face of fewer columns."""
+def _in_relations(rays: Floats, stays: Bools, relations: tuple[Relation, ...]) -> list[Fraction] | None:
+    """Return a combination of the staying rays' relations that is ≥ 0 on all: a problem in fewer columns."""
     span = [dense_relation(relation, rays.shape[1]) for relation in relations]
     inner = rays[~stays] @ np.array(span, dtype=np.float64).T
-    face = separate_dense(inner) if inner.any() else None
-    if face is None or face.weights is None:
+    solved = separate_dense(inner) if inner.any() else None
+    if solved is None or solved.weights is None:
         return None
     exact = [Fraction(0)] * rays.shape[1]
-    for amount, relation in zip(face.weights, relations, strict=True):
+    for amount, relation in zip(solved.weights, relations, strict=True):
         for j, coefficient in relation.items():
             exact[j] += amount * coefficient
-    return exact if _never_below(rays, exact) else None
+    return exact if _is_direction(rays, exact) else None
 
 
-def _never_below(rays: Floats, weights: list[Fraction]) -> bool:
-    """Tell whether some weights are ≥ 0 on all rays, and not always 0."""
+def _is_direction(rays: Floats, weights: list[Fraction]) -> bool:
+    """Tell whether weights are ≥ 0 on all rays and > 0 on some."""
     signs = exact_sign_rows(rays, weights)
     return bool((signs >= 0).all() and (signs > 0).any())
 
 
 def _overlap(
-    rays: Floats, white: Whitened, multipliers: Floats, breaking: Breaking | None = None
+    rays: Floats, white: Whitened, multipliers: Floats, violating: Violating | None = None
 ) -> DenseSeparation | None:
     relations = find_relations(rays, white)
     if relations is None:
         return None
-    if breaking is not None and len(strangers := breaking(relations)):
-        return DenseSeparation(strangers=strangers)
-    found = sparse_multipliers(rays, white, multipliers, relations)
-    if found.direction is not None and found.held is not None:
-        exact = _exact_direction(rays, found.held, white.to_weights(found.direction))
+    if violating is not None and len(rays_outside := violating(relations)):
+        return DenseSeparation(violating=rays_outside)
+    result = sparse_multipliers(rays, white, multipliers, relations)
+    if result.direction is not None and result.active is not None:
+        exact = _exact_direction(rays, result.active, white.to_weights(result.direction))
         return None if exact is None else DenseSeparation(weights=exact)
-    return None if found.proof is None else DenseSeparation(proof=found.proof)
+    return None if result.proof is None else DenseSeparation(proof=result.proof)
 
 
-def _with_straight_columns(rays: Floats, white: Whitened) -> DenseSeparation | None:
-    """Return the face where columns are nearly but not quite dependent."""
+def _with_column_differences(rays: Floats, white: Whitened) -> DenseSeparation | None:
+    """Return the separation of rays whose columns are nearly, but not exactly, dependent."""
     if len(white.columns) == white.width or find_relations(rays, white) is not None:
         return None
     changed = column_differences(rays, white)
-    face = None if changed is None else separate_dense(changed[0])
-    if changed is None or face is None:
+    solved = None if changed is None else separate_dense(changed[0])
+    if changed is None or solved is None:
         return None
-    if face.weights is not None:
-        return DenseSeparation(weights=original_weights(face.weights, changed[1]))
-    proof = None if face.proof is None else in_any_columns(changed[0], face.proof)
+    if solved.weights is not None:
+        return DenseSeparation(weights=original_weights(solved.weights, changed[1]))
+    proof = None if solved.proof is None else without_relations(changed[0], solved.proof)
     return DenseSeparation(proof=proof) if proof is not None and overlap_holds(proof, rays) else None
 
 
-def _by_program(rays: Floats, white: Whitened, breaking: Breaking | None) -> DenseSeparation | None:
-    from scipy.optimize import linprog  # noqa: PLC0415  # loading takes 0.3 s, which few data need
+def _linear_program(rays: Floats, white: Whitened, violating: Violating | None) -> DenseSeparation | None:
+    from scipy.optimize import linprog  # noqa: PLC0415  # loading takes 0.3 s, and few data need it
 
     m, rank = white.basis.shape
     if m > PROGRAM_RAYS:
@@ -250,22 +251,22 @@ def _by_program(rays: Floats, white: Whitened, breaking: Breaking | None) -> Den
     if solved.status != 0:
         return None
     point = np.asarray(solved.x)
-    inner, reached = point[:rank], point[rank:]
-    if reached.max() < 0.5:
-        return _overlap(rays, white, -np.asarray(solved.ineqlin.marginals), breaking)
-    if reached.min() > 0.5:
+    inner, t = point[:rank], point[rank:]
+    if t.max() < 0.5:
+        return _overlap(rays, white, -np.asarray(solved.ineqlin.marginals), violating)
+    if t.min() > 0.5:
         return _separator(rays, white.to_weights(inner))
-    found = _exact_direction(rays, reached < 0.5, white.to_weights(inner))
-    return None if found is None else DenseSeparation(weights=found)
+    exact = _exact_direction(rays, t < 0.5, white.to_weights(inner))
+    return None if exact is None else DenseSeparation(weights=exact)
 
 
-def _exact_separation(rays: Floats) -> DenseSeparation | None:
-    if len(rays) > RATIONAL_WORK:
+def _rational_separation(rays: Floats) -> DenseSeparation | None:
+    if len(rays) > RATIONAL_RAYS:
         return None
-    face = separate_rational(rays)
-    if face is None:
+    solved = separate_rational(rays)
+    if solved is None:
         return None
-    if face.separated.any():
-        return DenseSeparation(weights=face.weights)
-    proof = exact_proof(rays, face.multipliers)
+    if solved.separated.any():
+        return DenseSeparation(weights=solved.weights)
+    proof = exact_proof(rays, solved.multipliers)
     return None if proof is None else DenseSeparation(proof=proof)

@@ -1,11 +1,13 @@
-"""What runs off, and to where: the span of all rays, and the sign of each diverging coefficient.
+"""Directions along which a likelihood without maximum diverges: the span of the rays, and the sign of each coefficient.
 
-Directions along which a likelihood runs off are v = Σ cᵣ r over the relations r of the rays left, with z·v ≥ 0 on the
-rays separated. Coefficient j keeps one sign if ±vⱼ = Σ μ z·v with μ ≥ 0 (Farkas): nonnegative least squares finds
-such multipliers, which are solved for again in rationals, or else the nearest point of the cone. What is missing to it,
-moved a little towards the known direction so that every product is above 0, is a direction of the other sign. Only some
-separated rays are asked at first; those that object join them. A coefficient whose sign is not settled so is left as
-one that diverges.
+The recession directions are v = Σ cᵣ r over the relations r of the rays that overlap, with z·v ≥ 0 on the separated
+rays z. By Farkas' lemma coefficient j has one sign in all of them if ±vⱼ = Σ μ z·v with μ ≥ 0. Nonnegative least
+squares finds such multipliers, which are then solved for in rational arithmetic, or the nearest point of the cone. The
+residual, moved slightly towards the known direction so that every product is positive, is a direction of the opposite
+sign. A sample of the separated rays is used first, and violated rays join it.
+
+Cost: rational arithmetic in the relations; it is not attempted beyond the limits below. A coefficient whose sign
+remains undecided is reported as diverging without a sign.
 """
 
 from __future__ import annotations
@@ -21,123 +23,125 @@ from separatrix.certificates.overlap import dense_relation
 from separatrix.certificates.rays import Rays, Relation
 from separatrix.design.base import one_blas_thread
 from separatrix.separability.search.relations import find_relations, solve_rationals, whiten
-from separatrix.separability.search.search import Separation, violating_rows
+from separatrix.separability.search.search import Separation, violating_rays
 
-MOST_COLUMNS = 1200  # beyond which spans are not worked out
-MOST_DIRECTIONS = 60  # beyond which signs are not worked out
-MOST_ALL = 12  # columns of completely separated rows: beyond, their signs are not worked out
-MOST_RAYS = 100_000  # completely separated ones: beyond, their signs are not worked out
-RAYS_A_COLUMN = 6
-FEWEST_RAYS = 400
+MOST_COLUMNS = 1200  # for which the span is computed
+MOST_DIRECTIONS = 60  # for which signs are computed
+MOST_SEPARATED_COLUMNS, MOST_SEPARATED_RAYS = 12, 100_000  # the same, of completely separated rows
+RAYS_PER_COLUMN, LEAST_RAYS = 6, 400  # size of a first sample
 ROUNDS = 30
-RATIONAL_OPERATIONS = 5e5  # beyond which aliases that floats do not see are not worked out
-IN_CONE = 1e-6  # of the largest entry: nearer to the cone, a vector is tried as one of it
-NO_DISTANCE = 1e-12  # nearer, it cannot be told from one
-TOWARDS = (0.5, 0.1, 0.01, 1e-4)  # shares of the known direction mixed in
+RATIONAL_OPERATIONS = 5e5  # budget for aliases that floating point does not see
+IN_CONE = 1e-6  # distance relative to the largest entry: nearer vectors are tried as members of the cone
+NO_DISTANCE = 1e-12  # the same: nearer vectors cannot be distinguished from members
+MIXING_SHARES = (0.5, 0.1, 0.01, 1e-4)  # of the known direction, in a direction of the opposite sign
 
 
-def find_divergence(rays: Rays, places: Indices, face: Separation) -> Divergence | None:
-    """Return what of a face without maximum runs off where; None where it is not worked out."""
-    if face.direction is None or face.reason is not None or face.clashes or rays.width > MOST_COLUMNS:
+def find_divergence(rays: Rays, places: Indices, separation: Separation) -> Divergence | None:
+    """Return the divergence of a separation whose likelihood has no maximum; None if it is not computed."""
+    if (
+        separation.direction is None
+        or separation.reason is not None
+        or separation.pair_overlaps
+        or rays.width > MOST_COLUMNS
+    ):
         return None
     with one_blas_thread():
-        span = _span(rays, places, face)
+        span = _span(rays, places, separation)
         if span is None:
             return None
         spanning, aliases = span
-        opposites, signs = _signs(rays, places, face, aliases)
+        opposites, signs = _signs(rays, places, separation, aliases)
     return Divergence(spanning, aliases, tuple(opposites), signs)
 
 
-def _span(rays: Rays, places: Indices, face: Separation) -> tuple[tuple[int, ...], tuple[Relation, ...]] | None:
-    """Return rays that span all, and the relations that hold on all."""
-    count = max(FEWEST_RAYS, RAYS_A_COLUMN * rays.width)
+def _span(rays: Rays, places: Indices, separation: Separation) -> tuple[tuple[int, ...], tuple[Relation, ...]] | None:
+    """Return rays that span all rays, and the relations that hold on all."""
+    count = max(LEAST_RAYS, RAYS_PER_COLUMN * rays.width)
     sample = places[:: max(1, len(places) // count)]
-    if face.proof is not None:
-        sample = np.union1d(sample, np.asarray(face.proof.places, dtype=np.intp))
-    signs_wanted = face.proof is not None or rays.width <= MOST_ALL
+    if separation.proof is not None:
+        sample = np.union1d(sample, np.asarray(separation.proof.places, dtype=np.intp))
+    signs_wanted = separation.proof is not None or rays.width <= MOST_SEPARATED_COLUMNS
     for _ in range(ROUNDS):
-        taken = rays.take(sample)
-        white = whiten(taken)
-        aliases = find_relations(taken, white, RATIONAL_OPERATIONS if signs_wanted else 0.0)
+        sampled = rays.take(sample)
+        white = whiten(sampled)
+        aliases = find_relations(sampled, white, RATIONAL_OPERATIONS if signs_wanted else 0.0)
         if aliases is None:
             return None
-        against = violating_rows(rays, places, aliases)
-        if not len(against):
+        violated = violating_rays(rays, places, aliases)
+        if not len(violated):
             order = scipy.linalg.qr(white.basis.T, mode="r", pivoting=True)[1][: len(white.columns)]
             return tuple(sample[order].tolist()), aliases
-        sample = np.union1d(sample, against)
+        sample = np.union1d(sample, violated)
     return None
 
 
 def _signs(
-    rays: Rays, places: Indices, face: Separation, aliases: tuple[Relation, ...]
+    rays: Rays, places: Indices, separation: Separation, aliases: tuple[Relation, ...]
 ) -> tuple[list[tuple[Fraction, ...]], dict[int, SignProof]]:
-    """Return directions of other signs, and the proofs of the signs that are the same in all."""
-    assert face.direction is not None
-    relations = None if face.proof is None else face.proof.relations
+    """Return directions of opposite signs, and the proofs of the signs that all directions share."""
+    assert separation.direction is not None
+    relations = None if separation.proof is None else separation.proof.relations
     vectors = [{column: Fraction(1)} for column in range(rays.width)] if relations is None else list(relations)
-    too_many = relations is None and (rays.width > MOST_ALL or rays.count > MOST_RAYS)
+    too_many = relations is None and (rays.width > MOST_SEPARATED_COLUMNS or rays.count > MOST_SEPARATED_RAYS)
     if len(vectors) - len(aliases) > MOST_DIRECTIONS or too_many:
         return [], {}
-    cone = _Cone(rays, places, face, vectors)
+    cone = _Cone(rays, places, separation, vectors)
     aliased = {column for alias in aliases for column in alias}
-    moving = sorted({column for vector in vectors for column in vector} - aliased)
+    diverging = sorted({column for vector in vectors for column in vector} - aliased)
     opposites: list[tuple[Fraction, ...]] = []
     signs: dict[int, SignProof] = {}
-    for column in moving:
-        sign = (face.direction[column] > 0) - (face.direction[column] < 0)
+    for column in diverging:
+        sign = (separation.direction[column] > 0) - (separation.direction[column] < 0)
         if sign == 0 or any(opposite[column] * sign < 0 for opposite in opposites):
             continue
-        found = cone.settle(column, sign)
-        if isinstance(found, SignProof):
-            signs[column] = found
-        elif found is not None:
-            opposites.append(found)
+        result = cone.prove_sign(column, sign)
+        if isinstance(result, SignProof):
+            signs[column] = result
+        elif result is not None:
+            opposites.append(result)
     return opposites, signs
 
 
 class _Cone:
-    """The directions v of a face, in the coordinates of some vectors, by the separated rays asked so far."""
+    """The recession directions in the coordinates of some vectors, constrained by a sample of the separated rays."""
 
-    def __init__(self, rays: Rays, places: Indices, face: Separation, vectors: list[Relation]) -> None:
-        assert face.direction is not None
+    def __init__(self, rays: Rays, places: Indices, separation: Separation, vectors: list[Relation]) -> None:
+        assert separation.direction is not None
         self.rays = rays
-        self.direction, self.vectors = face.direction, [dense_relation(vector, rays.width) for vector in vectors]
-        self.separated = np.setdiff1d(places, face.left, assume_unique=True)  # on those left all is 0
-        self.asked = self.separated[:: max(1, len(self.separated) // (FEWEST_RAYS + 2 * len(vectors)))]
-        self._ask(self.asked)
+        self.direction, self.vectors = separation.direction, [dense_relation(vector, rays.width) for vector in vectors]
+        self.separated = np.setdiff1d(places, separation.remaining, assume_unique=True)
+        self._use(self.separated[:: max(1, len(self.separated) // (LEAST_RAYS + 2 * len(vectors)))])
 
-    def _ask(self, places: Indices) -> None:
-        self.asked = places
+    def _use(self, places: Indices) -> None:
+        self.sample = places
         floats = np.array([[float(x) for x in vector] for vector in self.vectors])
         products = self.rays.take(places) @ floats.T
         self.scale = np.maximum(np.abs(products).max(axis=0), np.finfo(np.float64).tiny)
         self.products = products / self.scale
 
-    def settle(self, column: int, sign: int) -> SignProof | tuple[Fraction, ...] | None:
-        """Return a proof that the column keeps its sign, or a direction in which it does not."""
+    def prove_sign(self, column: int, sign: int) -> SignProof | tuple[Fraction, ...] | None:
+        """Return a proof that the column has this sign in all directions, or a direction of the opposite sign."""
         from scipy.optimize import nnls  # noqa: PLC0415  # loading takes 0.3 s
 
         for _ in range(ROUNDS):
-            aim = sign * np.array([float(vector[column]) for vector in self.vectors]) / self.scale
-            aim /= float(np.abs(aim).max())
+            target = sign * np.array([float(vector[column]) for vector in self.vectors]) / self.scale
+            target /= float(np.abs(target).max())
             try:
-                multipliers, distance = nnls(self.products.T, aim)
+                multipliers, distance = nnls(self.products.T, target)
             except RuntimeError:
                 return None
             proof = self._proof(column, sign, multipliers) if distance < IN_CONE else None
             if proof is not None or distance < NO_DISTANCE:
                 return proof
-            found, against = self._opposite(column, sign, (multipliers @ self.products - aim) / self.scale)
-            if found is not None or not len(against):
-                return found
-            self._ask(np.union1d(self.asked, against[:FEWEST_RAYS]))
+            opposite, violated = self._opposite(column, sign, (multipliers @ self.products - target) / self.scale)
+            if opposite is not None or not len(violated):
+                return opposite
+            self._use(np.union1d(self.sample, violated[:LEAST_RAYS]))
         return None
 
     def _proof(self, column: int, sign: int, multipliers: Floats) -> SignProof | None:
         used = np.flatnonzero(multipliers > 1e-9 * multipliers.max(initial=0.0))
-        chosen = self.asked[used]
+        chosen = self.sample[used]
         exact = [[Fraction(x) for x in ray] for ray in self.rays.take(chosen).tolist()]
         rows = [
             [sum((x * v for x, v in zip(ray, vector, strict=True) if v), Fraction(0)) for ray in exact]
@@ -150,18 +154,18 @@ class _Cone:
         return SignProof(sign, tuple(chosen.tolist()), tuple(solved))
 
     def _opposite(self, column: int, sign: int, inner: Floats) -> tuple[tuple[Fraction, ...] | None, Indices]:
-        """Return an exact direction near some coordinates, with the other sign; and the rays against the last tried."""
-        against = self.separated[:0]
+        """Return an exact direction of the opposite sign near some coordinates, and the last trial's violated rays."""
+        violated = self.separated[:0]
         size = max(abs(value) for value in self.direction)
         amounts = [Fraction(x) for x in (inner / np.abs(inner).max()).tolist()]
-        for share in map(Fraction, TOWARDS):
+        for share in map(Fraction, MIXING_SHARES):
             mixed = [share * value / size for value in self.direction]
             for amount, vector in zip(amounts, self.vectors, strict=True):
                 mixed = [x + amount * v if v else x for x, v in zip(mixed, vector, strict=True)]
             if mixed[column] * sign >= 0:
                 continue
             signs = self.rays.signs(mixed, self.separated)
-            against = self.separated[signs < 0]
-            if not len(against):
-                return tuple(mixed), against
-        return None, against
+            violated = self.separated[signs < 0]
+            if not len(violated):
+                return tuple(mixed), violated
+        return None, violated

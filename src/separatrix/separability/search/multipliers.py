@@ -1,21 +1,20 @@
-"""From multipliers of many rays to multipliers of few: at most twice as many rays as independent columns.
+"""Multipliers λ > 0 with Σ λ z = 0, the proof that rays z overlap: sparse ones from dense ones, exact ones of few rays.
 
-With λ > 0 on all rays and Σ λ z = 0: a basis B of the rays is chosen (pivoting on λ z, so that no multiplier of it is
-small), and what it leaves, −Σ_B λ z, lies in the cone of the rays and so is a nonnegative combination of at most ρ of
-them (Carathéodory; a nonnegative least-squares fit finds it). The multipliers of B are then solved for again, so that
-the sum is as near to 0 as floats come. Where that is not near enough, they are solved for in rationals.
+Sparse multipliers. Given λ > 0 on all rays, a basis B of the rays is chosen by pivoting on λ z, so that none of its
+multipliers is small. Its remainder −Σ_B λ z lies in the cone of the rays, so it is a nonnegative combination of at most
+ρ of them (Carathéodory), which nonnegative least squares finds. The multipliers of B are then solved for again, in
+rational arithmetic where floats are not accurate enough. The proof has at most 2ρ rays. If no combination reaches
+the remainder, the rays do not overlap: the residual d of the nearest one has z·d ≥ 0 on all rays, 0 on those of the
+combination, and > 0 on some of B (Farkas).
 
-Where no combination reaches it, the rays do not overlap: d, what is missing to the nearest one, has z·d ≥ 0 on all
-rays, 0 on those of the combination, and above 0 on some of B (Farkas).
-
-The face of few rays in rational arithmetic: what is decided here is decided, whatever the rounding.
+Exact separation of few rays, by a simplex method with Bland's rule, which cannot cycle, on integers:
 
     maximise Σ tᵢ   subject to   zᵢ·w ≥ tᵢ,  0 ≤ tᵢ ≤ 1
 
-has t = 1 on the rays that some w separates and 0 on the rest, whose multipliers (the duals) are then 1 or more. A
-simplex method with Bland's rule, which cannot cycle, on integers: each pivot divides exactly by the last one.
+has t = 1 on the rays that some w separates and 0 on the rest, whose multipliers (the duals) are then at least 1.
 
-Cost: (2m)·(2p + 3m) integer operations a pivot, of growing integers; for tens of rays.
+Cost: one NNLS problem; for the simplex, (2m)·(2p + 3m) operations per pivot on growing integers, so it is for tens of
+rays.
 """
 
 from __future__ import annotations
@@ -33,37 +32,38 @@ from separatrix.certificates.overlap import OverlapProof, overlap_holds
 from separatrix.certificates.rays import Relation
 from separatrix.separability.search.relations import Whitened, find_relations, solve_rationals, whiten
 
-CANDIDATES = 6  # rays for each column among which the combination is looked for first
-LEAST = 1e-4  # of the largest: a smaller multiplier is raised to it, for those of a basis are free but for rounding
-RATIONAL_RANK = 40  # up to which multipliers are solved for in rationals
+CANDIDATES = 6  # rays per column among which the combination is searched first
+LEAST = 1e-4  # relative to the largest: smaller multipliers are raised to it, since those of a basis are solved for
+RATIONAL_RANK = 40  # up to which multipliers are solved for in rational arithmetic
 REFINEMENTS = 2
-MISSED = 1e-7  # of the largest entry of what is to be reached: farther from it, rays cannot reach it
+UNREACHED = 1e-7  # distance from the target, relative to its largest entry, at which rays do not reach it
+MAX_PIVOTS = 2000
 
 
 class OverlapSearch(NamedTuple):
-    """A proof that rays cancel, or a direction, in whitened columns, that floats take for ≥ 0 on all of them.
+    """A proof of overlap, or a direction, in whitened columns, that is ≥ 0 on all rays up to rounding.
 
-    `held` tells which rays hold the direction back: it is 0 on them.
+    `active` marks the rays on which the direction is 0.
     """
 
     proof: OverlapProof | None = None
     direction: Floats | None = None
-    held: Bools | None = None
+    active: Bools | None = None
 
 
 class _Combination(NamedTuple):
-    """Rays outside the basis and their amounts; what they miss, if they do; and the rays, of all, that have amounts."""
+    """Rays outside the basis and their amounts; the residual, if not reached; and all rays with amounts."""
 
     others: Indices
     amounts: Floats
-    missing: Floats | None
-    held: Bools
+    residual: Floats | None
+    active: Bools
 
 
 def sparse_multipliers(
     rays: Floats, white: Whitened, multipliers: Floats, relations: tuple[Relation, ...]
 ) -> OverlapSearch:
-    """Return a proof of overlap on few of some rays, or the direction that forbids it; neither where floats fail."""
+    """Return a proof of overlap on few rays, or a direction that forbids it; neither if floating point fails."""
     columns = tuple(white.columns.tolist())
     if not columns:
         return OverlapSearch(OverlapProof((), (), (), relations))
@@ -71,9 +71,9 @@ def sparse_multipliers(
     basis = _basis(white, multipliers)
     inner = rays[:, white.columns] * white.scale[white.columns]
     last = OverlapSearch()
-    for others, amounts, missing, held in _combinations(white, multipliers, basis):
-        if missing is not None:
-            last = OverlapSearch(direction=missing, held=held)
+    for others, amounts, residual, active in _combinations(white, multipliers, basis):
+        if residual is not None:
+            last = OverlapSearch(direction=residual, active=active)
             continue
         solved = _basis_multipliers(inner[basis], inner[others], amounts)
         places = tuple(np.concatenate([basis, others]).tolist())
@@ -90,7 +90,7 @@ def sparse_multipliers(
 
 
 def exact_proof(rays: Floats, multipliers: list[Fraction]) -> OverlapProof | None:
-    """Return a proof that keeps exact multipliers of all rays, with a basis in front."""
+    """Return a proof with exact multipliers of all rays, a basis first."""
     white = whiten(rays)
     relations = find_relations(rays, white)
     if relations is None:
@@ -102,7 +102,7 @@ def exact_proof(rays: Floats, multipliers: list[Fraction]) -> OverlapProof | Non
     return proof if overlap_holds(proof, rays) else None
 
 
-def in_any_columns(rays: Floats, proof: OverlapProof) -> OverlapProof | None:
+def without_relations(rays: Floats, proof: OverlapProof) -> OverlapProof | None:
     """Return a proof without relations whose multipliers cancel exactly, so that it holds in other columns as well."""
     if proof.relations or len(proof.columns) > RATIONAL_RANK:
         return None
@@ -117,9 +117,9 @@ def _basis(white: Whitened, multipliers: Floats) -> Indices:
 
 
 def _combinations(white: Whitened, multipliers: Floats, basis: Indices) -> Iterator[_Combination]:
-    """Yield combinations of rays that balance the basis: of few candidates outside it, then of all rays.
+    """Yield combinations of rays that balance the basis: from few candidates outside it, then from all rays.
 
-    An amount of a ray of the basis only raises its multiplier, so it is not among the others.
+    The amount of a basis ray only raises its multiplier, so basis rays are not among the others.
     """
     from scipy.optimize import nnls  # noqa: PLC0415  # loading takes 0.3 s
 
@@ -135,16 +135,16 @@ def _combinations(white: Whitened, multipliers: Floats, basis: Indices) -> Itera
         except RuntimeError:
             continue
         amounts *= scale
-        missing = amounts @ white.basis[candidates] - target
+        residual = amounts @ white.basis[candidates] - target
         used = (amounts > 1e-9 * amounts.max(initial=0.0)) & ~np.isin(candidates, basis)
-        reached = np.abs(missing).max() <= MISSED * np.abs(target).max()
-        held = np.zeros(len(multipliers), dtype=np.bool_)
-        held[candidates[amounts > 0.0]] = True
-        yield _Combination(candidates[used], amounts[used], None if reached else missing, held)
+        reached = np.abs(residual).max() <= UNREACHED * np.abs(target).max()
+        active = np.zeros(len(multipliers), dtype=np.bool_)
+        active[candidates[amounts > 0.0]] = True
+        yield _Combination(candidates[used], amounts[used], None if reached else residual, active)
 
 
 def _basis_multipliers(basis: Floats, others: Floats, amounts: Floats) -> Floats:
-    """Solve Z_Bᵗ λ_B = −Z_Nᵗ λ_N, refined."""
+    """Solve Z_Bᵗ λ_B = −Z_Nᵗ λ_N, with iterative refinement."""
     factor = scipy.linalg.lu_factor(basis.T)
     solved = scipy.linalg.lu_solve(factor, -(others.T @ amounts))
     for _ in range(REFINEMENTS):
@@ -167,11 +167,8 @@ def _rational_multipliers(
     return tuple(solved + fixed)
 
 
-MAX_PIVOTS = 2000
-
-
 class RationalSeparation(NamedTuple):
-    """A vector with z·w > 0 on the separated rays and 0 on the rest, and multipliers of the rest (0 elsewhere)."""
+    """Weights with z·w > 0 on the separated rays and 0 on the rest, and multipliers of the rest (0 elsewhere)."""
 
     weights: list[Fraction]
     separated: Bools
@@ -179,12 +176,12 @@ class RationalSeparation(NamedTuple):
 
 
 def separate_rational(rays: Floats) -> RationalSeparation | None:
-    """Return the face of some rays exactly; None if the limit on pivots is met."""
+    """Return the exact separation of some rays; None at the limit on pivots."""
     m, p = rays.shape
-    whole, scales = _integers(rays)
+    integers, scales = _integers(rays)
     tableau = np.zeros((2 * m + 1, 2 * p + 3 * m + 1), dtype=object)
     eye = np.array([[int(i == j) for j in range(m)] for i in range(m)], dtype=object).reshape(m, m)
-    tableau[:m, :p], tableau[:m, p : 2 * p] = -whole, whole
+    tableau[:m, :p], tableau[:m, p : 2 * p] = -integers, integers
     tableau[:m, 2 * p : 2 * p + m] = tableau[m : 2 * m, 2 * p : 2 * p + m] = eye
     tableau[:m, 2 * p + m : 2 * p + 2 * m] = tableau[m : 2 * m, 2 * p + 2 * m : 2 * p + 3 * m] = eye
     tableau[m : 2 * m, -1] = 1
@@ -202,7 +199,7 @@ def separate_rational(rays: Floats) -> RationalSeparation | None:
 
 
 def _maximise(tableau: NDArray[Any], basis: list[int]) -> tuple[NDArray[Any], list[int], int] | None:
-    """Pivot until no reduced cost is below 0; the tableau is the true one times its last pivot."""
+    """Pivot until no reduced cost is negative; the tableau is the true one times its last pivot."""
     last = 1
     for _ in range(MAX_PIVOTS):
         entering = next((j for j in range(tableau.shape[1] - 1) if tableau[-1, j] < 0), None)
@@ -211,15 +208,15 @@ def _maximise(tableau: NDArray[Any], basis: list[int]) -> tuple[NDArray[Any], li
         rows = [i for i in range(len(basis)) if tableau[i, entering] > 0]
         leaving = min(rows, key=lambda i: (Fraction(tableau[i, -1], tableau[i, entering]), basis[i]))
         pivot = tableau[leaving, entering]
-        kept = tableau[leaving].copy()
-        tableau = (tableau * pivot - np.outer(tableau[:, entering], kept)) // last
-        tableau[leaving] = kept
+        pivot_row = tableau[leaving].copy()
+        tableau = (tableau * pivot - np.outer(tableau[:, entering], pivot_row)) // last
+        tableau[leaving] = pivot_row
         basis[leaving], last = entering, pivot
     return None
 
 
 def _integers(rays: Floats) -> tuple[NDArray[Any], list[Fraction]]:
-    """Return rays as integers in scaled columns, and each column's scale, by which weights are multiplied."""
+    """Return rays as integers in scaled columns, and each column's scale, which multiplies the weights."""
     scales, columns = [], []
     for column in rays.T.tolist():
         ratios = [x.as_integer_ratio() for x in column]

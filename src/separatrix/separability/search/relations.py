@@ -1,15 +1,15 @@
-"""Exact linear relations between columns: floats say which columns depend on which, rationals say how.
+"""Exact linear relations between columns: floating point finds dependent columns, rational arithmetic the coefficients.
 
-A pivoted QR of the rows, in columns of equal scale, tells ρ independent columns. Each other column is then a
-combination of those; its coefficients, found in floats, are rounded to the simplest fractions near them and tried
-exactly on every row. Where that fails, small systems are solved in rationals. Fails, with None, where no relation
-holds exactly although floats see one: the columns are independent by less than rounding.
+A pivoted QR of the rows, in columns of equal scale, selects ρ independent columns. Every other column is a combination
+of these. Its floating-point coefficients are rounded to the simplest fractions nearby and tested exactly on every row;
+if that fails, small systems are solved in rational arithmetic. The result is None where no relation holds exactly
+although floating point sees one: the columns are independent by less than rounding.
 
-Columns that floats take for dependent although they are not: what a relation leaves of them, exactly, instead.
+Such a nearly dependent column, approximated by Σ rⱼ xⱼ with simple rⱼ, is replaced by its difference from the
+approximation (`column_differences`) if all entries of the difference are floats. Weights and multipliers carry over,
+since the change of columns is invertible. This fails, with None, where a difference is not a float or all are 0.
 
-A column c that Σ rⱼ xⱼ nearly reproduces, with simple rⱼ, is replaced by the difference, if all of its entries are
-floats; weights and multipliers carry over, for the change of columns is invertible. Fails, with None, where a
-difference is not a float or all are 0. Cost: rationals, one a row and a term.
+Cost: one QR; one rational operation per row and term of a relation.
 """
 
 from __future__ import annotations
@@ -25,10 +25,11 @@ from separatrix.arrays import Floats, Indices
 from separatrix.certificates.exact import exact_sign_rows
 from separatrix.certificates.rays import Relation
 
-RANK_TOLERANCE = 1e-11  # of the largest, in columns of equal scale: below, a pivot counts as 0
-SIMPLE = 1e-9  # relative: how near to a float a simple fraction must be
+RANK_TOLERANCE = 1e-11  # relative to the largest pivot, in columns of equal scale: smaller pivots count as 0
+SIMPLE = 1e-9  # relative distance of a simple fraction from a float
 LARGEST_DENOMINATOR = 10**7
-RATIONAL_RANK = 40  # up to which a system is solved in rationals
+RATIONAL_RANK = 40  # up to which a system is solved in rational arithmetic
+DIFFERENCE_ROWS = 5000  # up to which differences of columns are computed
 
 
 class Whitened(NamedTuple):
@@ -50,24 +51,24 @@ class Whitened(NamedTuple):
 
 
 def whiten(rows: Floats) -> Whitened:
-    """Return an orthogonal basis (times √m) of the columns' span, so that neither units nor offsets matter."""
+    """Return an orthogonal basis, times √m, of the column span: invariant to units and offsets."""
     m, width = rows.shape
     scale = np.ldexp(1.0, -np.frexp(np.abs(rows).max(axis=0, initial=0.0))[1])
     used = np.flatnonzero(np.abs(rows).max(axis=0, initial=0.0) > 0.0)
     if not len(used):
         return Whitened(np.zeros((m, 0)), np.zeros((0, 0)), used, scale, width)
     q, r = scipy.linalg.qr(rows[:, used] * scale[used], mode="economic")
-    turn, r, order = scipy.linalg.qr(r, mode="economic", pivoting=True)
+    rotation, r, order = scipy.linalg.qr(r, mode="economic", pivoting=True)
     diagonal = np.abs(np.diag(r))
     rank = int((diagonal > RANK_TOLERANCE * diagonal[0]).sum())
     root = np.sqrt(m)
-    return Whitened(q @ (turn[:, :rank] * root), r[:rank, :rank] / root, used[order[:rank]], scale, width)
+    return Whitened(q @ (rotation[:, :rank] * root), r[:rank, :rank] / root, used[order[:rank]], scale, width)
 
 
 def find_relations(rows: Floats, white: Whitened, budget: float = np.inf) -> tuple[Relation, ...] | None:
-    """Return a relation for each dependent column, all exact on the rows; None where one does not hold exactly.
+    """Return a relation for each dependent column, all exact on the rows; None if one does not hold exactly.
 
-    None as well where those that floats do not see would take more rational operations than the budget has.
+    None also if relations that floating point does not see would exceed the budget of rational operations.
     """
     relations = []
     for near in near_relations(rows, white):
@@ -82,7 +83,7 @@ def find_relations(rows: Floats, white: Whitened, budget: float = np.inf) -> tup
 
 
 def near_relations(rows: Floats, white: Whitened) -> Iterator[Relation]:
-    """Yield for each dependent column, last in its relation, the simplest one that floats see."""
+    """Yield the simplest relation that floating point sees for each dependent column, which comes last in it."""
     dependent = np.setdiff1d(np.arange(white.width), white.columns)
     inner = np.zeros((len(white.columns), len(dependent)))
     if len(white.columns) and len(dependent):
@@ -93,7 +94,7 @@ def near_relations(rows: Floats, white: Whitened) -> Iterator[Relation]:
 
 
 def simplest_near(value: float) -> Fraction:
-    """Return the fraction of least denominator, by powers of 10, that is near a float."""
+    """Return the fraction of least denominator, by powers of 10, near a float."""
     exact, limit = Fraction(value), 1
     while limit <= LARGEST_DENOMINATOR:
         simple = exact.limit_denominator(limit)
@@ -111,9 +112,9 @@ def _simple_relation(white: Whitened, column: int, inner: Floats) -> Relation:
 
 
 def _rational_relation(rows: Floats, white: Whitened, near: Relation) -> Relation | None:
-    """Return the relation of a column to the independent ones, or, if they are many, to those floats see in it."""
-    *seen, column = near
-    chosen = white.columns.tolist() if len(white.columns) <= RATIONAL_RANK else seen
+    """Return a column's relation to the independent columns or, if these are many, to those of the near relation."""
+    *support, column = near
+    chosen = white.columns.tolist() if len(white.columns) <= RATIONAL_RANK else support
     if not 0 < len(chosen) <= RATIONAL_RANK:
         return None
     places = scipy.linalg.qr((rows[:, chosen] * white.scale[chosen]).T, mode="r", pivoting=True)[1][: len(chosen)]
@@ -125,7 +126,7 @@ def _rational_relation(rows: Floats, white: Whitened, near: Relation) -> Relatio
 
 
 def solve_rationals(matrix: list[list[Fraction]]) -> list[Fraction] | None:
-    """Solve a system, its right side in the last column; None where it has no solution, or more than one."""
+    """Solve a linear system, its right side in the last column; None if it has no solution or several."""
     unknowns = len(matrix[0]) - 1
     for k in range(unknowns):
         pivot = next((i for i in range(k, len(matrix)) if matrix[i][k]), None)
@@ -147,12 +148,9 @@ def _vanishes(rows: Floats, relation: Relation) -> bool:
     return not exact_sign_rows(rows[:, columns], [relation[j] for j in columns]).any()
 
 
-MOST_ROWS = 5000
-
-
 def column_differences(rays: Floats, white: Whitened) -> tuple[Floats, tuple[Relation, ...]] | None:
-    """Return rays with their dependent columns replaced by differences, and the relations that these are."""
-    if len(rays) > MOST_ROWS:
+    """Return rays with dependent columns replaced by their differences from the others, and these relations."""
+    if len(rays) > DIFFERENCE_ROWS:
         return None
     relations = tuple(near_relations(rays, white))
     changed = rays.copy()
@@ -177,10 +175,10 @@ def original_weights(weights: list[Fraction], relations: tuple[Relation, ...]) -
 
 def _difference(rays: Floats, relation: Relation) -> list[float] | None:
     columns, coefficients = list(relation), list(relation.values())
-    found = []
+    differences = []
     for row in rays[:, columns].tolist():
         total = sum((Fraction(x) * c for x, c in zip(row, coefficients, strict=True) if x), Fraction(0))
-        found.append(float(total))
-        if Fraction(found[-1]) != total:
+        differences.append(float(total))
+        if Fraction(differences[-1]) != total:
             return None
-    return found
+    return differences
