@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from separatrix import errors, losses, penalties, theory
+    from separatrix import errors, lab, losses, penalties, theory
     from separatrix.certificates import certificate_from_dict
     from separatrix.design import kernels
     from separatrix.design.checkpoint.journaled import checkpointed
@@ -104,6 +104,7 @@ __all__ = [
     "from_formula",
     "influence",
     "kernels",
+    "lab",
     "lift",
     "load_demo",
     "load_model",
@@ -184,7 +185,7 @@ _HOMES = {
     "simple_regression_from_moments": "inference",
     "train": "model.one_call",
 }
-_MODULES = {"errors", "losses", "penalties", "theory"}
+_MODULES = {"errors", "lab", "losses", "penalties", "theory"}
 
 
 def __getattr__(name: str) -> Any:

@@ -23,7 +23,8 @@
  *                      judgeFeatures(features, signs, intercept) → Verdict of lifted rows (p ≥ 1)
  * core/hull.js         hull(x1, x2, rows) → Int32Array of rows, counter-clockwise; clipHulls(points, verdict) → polygon
  *                      (flat [x, y, …]) of the hulls' intersection, for hatching
- * core/bound.js        mistakeBound(points, learner, features?) → Bound; ceilingAt(bound, t), floorAt(bound, t)
+ * core/bound.js        boundOf(features, learner, verdict) → Bound; ceilingAt(bound, t), floorAt(bound, t);
+ *                      boundTime(bound, trace, version) → t (updates; corrected mistakes of the batch rule)
  * core/losses.js       LOSSES: [{id, name, value(margin), slope(margin)}]; totals(derivation, model) → {id: mean loss}
  * core/lift.js         LIFTS: [{id, name, columns}]; lift(points, learner) → Features; liftPoint(learner, x1, x2, out)
  * core/orders.js       allOrders(points, learner) → {orders, mistakes: Uint8Array, lines: number, counts: Map}
@@ -254,6 +255,7 @@
  * @property {[number, number, number][]} [points]    data that the chapter sets
  * @property {"start"|"end"|"stay"} at  where the clock stands when the chapter opens
  * @property {boolean} [proof]          whether the proof is drawn
+ * @property {"gamma"|"order"|"centre"|"lift"|"kernel"} [controls]   what the sentence offers beside its text
  */
 
 /**
@@ -266,6 +268,7 @@
  * @property {{ask: string, choices: Choice[], truth: string}} question
  * @property {Chapter[]} chapters
  * @property {(state: StoryState) => {won: boolean, title: string, text: string}} challenge
+ * @property {(gamma: number) => [number, number, number][]} [atMargin]   story "margin": its points at a margin
  */
 
 /**
