@@ -34,7 +34,7 @@ export function boundOf(features, learner, verdict) {
   const virtual = learner.intercept ? 1 : 0;
   const p = features.p + virtual;
   const { R2, farthest } = radius(features, virtual);
-  const start = learner.start ?? [];
+  const start = (learner.kind === "perceptron" && learner.start) || [];
   let startNorm2 = 0;
   for (let j = 0; j < p; j++) startNorm2 += (start[j] ?? 0) * (start[j] ?? 0);
   const separable = verdict.kind === "separable" || verdict.kind === "one class";
@@ -42,7 +42,10 @@ export function boundOf(features, learner, verdict) {
   const separator = found?.w ?? null;
   let ahead = 0;
   if (separator) for (let j = 0; j < p; j++) ahead += separator[j] * (start[j] ?? 0);
-  const batch = learner.update === "batch";
+  const perceptron = learner.kind === "perceptron";
+  const batch = perceptron && learner.update === "batch";
+  const inverse = perceptron && learner.schedule === "inverse";
+  const asked = perceptron ? learner.margin : 0;
   /** @type {Bound} */
   const bound = {
     exists: separator !== null,
@@ -54,12 +57,12 @@ export function boundOf(features, learner, verdict) {
     pins: found?.pins ?? [],
     ratio: found ? R2 / (found.gamma * found.gamma) : Infinity,
     most: Infinity,
-    textbook: !batch && learner.schedule === "constant" && !learner.margin && startNorm2 === 0,
+    textbook: !batch && !inverse && !asked && startNorm2 === 0,
     startNorm2,
     startAhead: ahead,
-    rate: learner.rate,
-    inverse: learner.schedule === "inverse",
-    asked: learner.margin,
+    rate: perceptron ? learner.rate : 1,
+    inverse,
+    asked,
     rows: batch ? features.n : 1,
   };
   if (bound.exists) bound.most = wholeUpdates(updateLimit(bound));

@@ -10,6 +10,7 @@ import { judgeFeatures } from "./features.js";
 import { lift } from "./lift.js";
 import { predict } from "./model.js";
 import { startRun } from "./runs.js";
+import { presentClasses } from "./softmax.js";
 import { judge } from "./verdict.js";
 import { samePoints } from "./points.js";
 
@@ -103,7 +104,7 @@ export function modelAt(derivation, tick) {
   const model = { shape: "line", learner, w: new Float64Array(0), voters: null, counts: null, points: null, alpha: null };
   if (learner.kind === "kernel") return { ...model, shape: "kernel", points, alpha: alphaAt(trace, versionAt(trace, tick)) };
   const w = end ? trace.kept : weightsAt(trace, versionAt(trace, tick));
-  if (learner.kind === "softmax") return { ...model, shape: "softmax", w };
+  if (learner.kind === "softmax") return { ...model, shape: "softmax", w, alpha: presentClasses(points) };
   if (end && trace.vote) return { ...model, shape: "vote", w, voters: trace.vote.weights, counts: trace.vote.counts };
   return { ...model, shape: learner.lift === "none" ? "line" : "lifted", w };
 }

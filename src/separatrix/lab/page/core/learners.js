@@ -36,6 +36,7 @@ const BASE = {
   maxSteps: 200,
   seed: 1,
   draws: null,
+  decay: 0,
   strength: 0,
   loss: "hinge",
   C: 1,
@@ -53,7 +54,7 @@ const DEFAULTS = {
   softmax: { update: "batch", rate: 0 },
   margin: {},
   svm: { update: "batch" },
-  kernel: { intercept: false },
+  kernel: { gamma: 0.25 },
   "zero-one": {},
 };
 
@@ -194,6 +195,7 @@ export const OPTIONS = {
     numberField("gamma", "γ", "Of the kernel: large is local.", 1e-9, 1e9),
     numberField("degree", "Degree", "Of the polynomial kernel.", 1, 10, true),
     numberField("shift", "Shift", "Of the polynomial kernel.", 0, 1e6),
+    INTERCEPT,
     ORDER,
     SEED,
     TIE,

@@ -2,7 +2,7 @@
  * Feature maps of the plane: what a learner sees of a point. The floats are those of `sx.maps`.
  *
  *     none       x1, x2                          distance   (x1 − μ)²
- *     rings      x1² + x2²                       product    x1, x2, x1·x2
+ *     rings      x1, x2, x1² + x2²               product    x1, x2, x1·x2
  *     degree2    x1, x2, x1², x1·x2, x2²
  */
 
@@ -15,7 +15,7 @@
 export const LIFTS = [
   { id: "none", name: "x₁, x₂", columns: ["x1", "x2"] },
   { id: "distance", name: "(x₁ − μ)²", columns: ["(x1 - mu)^2"] },
-  { id: "rings", name: "x₁² + x₂²", columns: ["x1^2 + x2^2"] },
+  { id: "rings", name: "x₁, x₂, x₁² + x₂²", columns: ["x1", "x2", "x1^2 + x2^2"] },
   { id: "product", name: "x₁, x₂, x₁x₂", columns: ["x1", "x2", "x1 x2"] },
   { id: "degree2", name: "all products up to degree 2", columns: ["x1", "x2", "x1^2", "x1 x2", "x2^2"] },
 ];
@@ -36,8 +36,10 @@ export function liftPoint(learner, x1, x2, out, at = 0) {
       out[at] = (x1 - learner.centre) * (x1 - learner.centre);
       return 1;
     case "rings":
-      out[at] = x1 * x1 + x2 * x2;
-      return 1;
+      out[at] = x1;
+      out[at + 1] = x2;
+      out[at + 2] = x1 * x1 + x2 * x2;
+      return 3;
     case "product":
       out[at] = x1;
       out[at + 1] = x2;

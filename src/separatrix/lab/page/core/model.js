@@ -54,10 +54,12 @@ function voteScore(model, x1, x2) {
 function kernelScore(model, x1, x2) {
   const { points, alpha, learner } = model;
   if (!points || !alpha) return 0;
+  const constant = learner.intercept ? 1 : 0;
   let total = 0;
   for (let i = 0; i < points.n; i++) {
     if (!alpha[i]) continue;
-    total += alpha[i] * (points.label[i] === 1 ? 1 : -1) * kernelValue(learner, points.x1[i], points.x2[i], x1, x2);
+    const like = kernelValue(learner, points.x1[i], points.x2[i], x1, x2) + constant;
+    total += alpha[i] * (points.label[i] === 1 ? 1 : -1) * like;
   }
   return total;
 }
@@ -68,7 +70,9 @@ function kernelScore(model, x1, x2) {
  */
 export function scores3(model, x1, x2, out) {
   const p = model.w.length / 3;
-  for (let k = 0; k < 3; k++) out[k] = linearScore(model, model.w, k * p, x1, x2);
+  for (let k = 0; k < 3; k++) {
+    out[k] = model.alpha && !model.alpha[k] ? -Infinity : linearScore(model, model.w, k * p, x1, x2);
+  }
 }
 
 /**

@@ -77,7 +77,7 @@
  * @typedef {object} Learner            all options are present whatever the kind; a kind ignores those not its own
  * @property {Kind} kind
  * @property {boolean} intercept
- * @property {LiftId} lift              "distance": one column (x1 − centre)²; "rings": x1² + x2²; "product": x1, x2, x1·x2
+ * @property {LiftId} lift              "distance": one column (x1 − centre)²; "rings": x1, x2, x1² + x2²; "product": x1, x2, x1·x2
  * @property {number} centre            μ of the lift "distance"
  * @property {"single"|"batch"|"stochastic"|"newton"} update   perceptron: single, batch; lms: batch, stochastic;
  *                                      logistic: batch, stochastic, newton; softmax: batch, newton
@@ -92,6 +92,7 @@
  * @property {number} maxSteps          limit of ticks, of the learners that make steps
  * @property {number} seed              of random and shuffled orders
  * @property {Int32Array|null} draws    rows to visit, replayed in place of a seeded order (golden traces)
+ * @property {number} decay             of the inverse schedule row by row: rate / (1 + decay·k); 0: chosen
  * @property {number} strength          penalty of logistic and softmax: ½·strength·‖w‖² on a mean loss; 0: none
  * @property {"hinge"|"squared_hinge"} loss   of the svm
  * @property {number} C                 of the svm: ½‖w‖² + C Σ loss
@@ -161,7 +162,7 @@
  * @property {Float64Array|null} voters
  * @property {Float64Array|null} counts
  * @property {Points|null} points       kernel: the rows, with `alpha`
- * @property {Float64Array|null} alpha
+ * @property {Float64Array|null} alpha  kernel: mistakes per row; softmax: 1 for each class that is there
  */
 
 /**

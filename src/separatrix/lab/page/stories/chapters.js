@@ -1,6 +1,6 @@
 /** What the stories share: the five chapters and how far the points have been changed. */
 
-import { countChanged, makePoints } from "../core/points.js";
+import { countChanged, makePoints, pointRows } from "../core/points.js";
 
 /** @typedef {import("../core/types.js").Chapter} Chapter */
 /** @typedef {import("../core/types.js").StoryState} StoryState */
@@ -33,4 +33,10 @@ export function changes(state, rows) {
 export function atEnd(state) {
   const { trace } = state.runs[0];
   return trace.done && state.tick >= trace.length - 1e-9;
+}
+
+/** Return whether the points are a story's own, in any order. @param {StoryState} state @param {[number, number, number][]} rows */
+export function sameRows(state, rows) {
+  const key = (/** @type {[number, number, number][]} */ some) => some.map((row) => row.join()).sort().join(";");
+  return key(pointRows(state.points)) === key(rows);
 }

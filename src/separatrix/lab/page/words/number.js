@@ -2,6 +2,7 @@
 
 const THIN = "\u202f";
 const MINUS = "\u2212";
+const ZERO = 1e-15;
 const SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹";
 
 /**
@@ -12,8 +13,8 @@ const SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹";
 export function num(x, digits = 4) {
   if (Number.isNaN(x)) return "—";
   if (!Number.isFinite(x)) return x > 0 ? "∞" : `${MINUS}∞`;
-  if (x === 0) return "0";
   const size = Math.abs(x);
+  if (size < ZERO) return "0";
   const sign = x < 0 ? MINUS : "";
   if (size >= 1e15 || size < 1e-4) return sign + power(size, Math.min(digits, 3));
   const whole = Number.isInteger(size) ? String(size) : trimmed(size, digits);
@@ -41,9 +42,11 @@ export function power(size, digits = 3) {
   return `${mantissa.replace(/\.?0+$/, "")}·10${Number(exponent) < 0 ? "⁻" : ""}${places}`;
 }
 
-/** Return a vector as (5, 1). @param {ArrayLike<number>} values @param {number} [digits] */
+/** Return a vector as (5, 1); entries that are 0 but for rounding are 0. @param {ArrayLike<number>} values @param {number} [digits] */
 export function vec(values, digits = 4) {
-  return `(${Array.from(values, (value) => num(value, digits)).join(", ")})`;
+  const entries = Array.from(values);
+  const most = entries.reduce((size, value) => Math.max(size, Math.abs(value)), 0);
+  return `(${entries.map((value) => num(Math.abs(value) < 1e-13 * most ? 0 : value, digits)).join(", ")})`;
 }
 
 /** Return "1 mistake", "5 mistakes". @param {number} n @param {string} noun @param {string} [plural] */

@@ -264,6 +264,7 @@ function optimalWords(derivation, wrongText) {
  */
 export function weightWords(derivation, tick) {
   const { trace, verdict, learner, points } = derivation;
+  if (learner.kind === "kernel") return `No weight vector, but ${counted(versionAt(trace, tick), "remembered mistake")}.`;
   const w = weightsAt(trace, versionAt(trace, tick));
   const end = trace.done && tick >= trace.length - 1e-9;
   if (trace.cycle && end) return `After visit ${num(trace.cycle.to)} *w* is where it was after visit ${num(trace.cycle.from)}: it goes round for ever.`;
