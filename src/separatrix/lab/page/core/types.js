@@ -43,7 +43,7 @@
  *                      figureLabel(derivation, tick) → plain text for aria-label. All others return marked-up text.
  * words/code.js        pythonCode(derivation) → {loop, library}     two runnable Python texts
  * stories/index.js     STORIES: Story[]; storyById(id) → Story | null
- * state/link.js        encodeLink(LinkState) → "#v1;…"; decodeLink(hash) → {ok: true, state} |
+ * state/link.js        encodeLink(LinkState) → "#v1;…" (null: too many points); decodeLink(hash) → {ok: true, state} |
  *                      {ok: false, reason: "none" | "newer" | "broken", message}
  * parts/gif.js         encodeGif(width, height, palette, frames, delays) → Uint8Array   (palette: Uint8Array rgb, ≤ 256)
  *                      quantise(rgba, palette, cache?) → Uint8Array of palette places
