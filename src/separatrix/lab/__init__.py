@@ -9,7 +9,6 @@ import html
 import os
 import tempfile
 import webbrowser
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -59,20 +58,17 @@ class LabPage:
         return f"<the lab's page, {len(self.html) / 1024:.0f} kB; .open() shows it, .save(path) writes it>"
 
 
-def page(
-    X: Any = None, y: Any = None, *, table: Any = None, target: str | None = None, columns: Sequence[str] | None = None
-) -> LabPage:
+def page(X: Any = None, y: Any = None, *, table: Any = None, target: str | None = None) -> LabPage:
     """Return the lab as a page, empty or with your data on its stage.
 
     Parameters
     ----------
-    X : array or frame (n, p) of numbers, at most 50,000 rows; of more than two columns the two that separate the
-        classes best are shown
+    X : array or frame (n, p) of numbers, at most 50,000 rows; of more than two columns the page shows the two that
+        separate the classes best, and offers the others
     y : labels of two or three classes, (n,)
     table : a table in place of X and y: a file or demo:NAME, or what `sx.read_table` returned; needs `target` unless
         the table knows its own
     target : the column of `table` that holds the classes
-    columns : the names of the two columns to show
 
     Examples
     --------
@@ -84,7 +80,7 @@ def page(
     if table is not None:
         if X is not None or y is not None:
             raise sx.errors.OptionError("X or y and table are both given; give rows and labels, or a table")
-        return LabPage(document(from_table(table, target, columns)))
+        return LabPage(document(from_table(table, target)))
     if (X is None) != (y is None):
         raise sx.errors.OptionError(f"{'y' if X is None else 'X'} is given alone; give X and y, or neither")
-    return LabPage(document(None if X is None else from_arrays(X, y, columns)))
+    return LabPage(document(None if X is None else from_arrays(X, y)))

@@ -1,8 +1,8 @@
 """The page as one file: its modules joined in the order of their imports, its styles, its data, and its policy.
 
 Each module becomes a function that returns what it exports; imports become reads from the functions before it. Only the
-two plain forms of import and export are understood, and anything else is refused, so that nothing is joined wrongly.
-The policy names the hash of the one script and of the one style; nothing else may run or be fetched.
+plain forms of import and export are understood, and anything else is refused, so that nothing is joined wrongly. The
+policy names the hash of the one script and of the one style: nothing else may run or be fetched.
 """
 
 from __future__ import annotations
@@ -14,14 +14,16 @@ import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path, PurePosixPath
+from posixpath import normpath
 from typing import Any
+
+from separatrix.lab.squeeze import squeeze, squeeze_style
 
 PAGE = Path(__file__).parent / "page"
 LOOK = Path(__file__).parent.parent / "rendering" / "look.css"
 IMPORT = re.compile(r'^import \{([\w$,\s]*)\} from "(\.{1,2}/[\w./-]+\.js)";$', re.MULTILINE)
 EXPORT = re.compile(r"^export (?=(?:async )?(?:function\*?|const|class) ([\w$]+))", re.MULTILINE)
 LEFT_OVER = re.compile(r"^\s*(?:import|export)\b.*", re.MULTILINE)
-COMMENT = re.compile(r"^[ \t]*/\*\*(?:[^*]|\*(?!/))*\*/[ \t]*\n", re.MULTILINE)
 ENDS_SCRIPT = re.compile(r"</script|<!--", re.IGNORECASE)
 
 
@@ -54,13 +56,13 @@ def as_json(data: Any) -> str:
 @cache
 def _script() -> str:
     """Return all modules as one strict script."""
-    script = "\n".join(['"use strict";', "(() => {", *_modules(PurePosixPath("main.js"), {}), "})();\n"])
+    script = "\n".join(['"use strict";', "(() => {", *_modules("main.js", {}), "})();\n"])
     if ENDS_SCRIPT.search(script):
         raise RuntimeError("a module holds the end of a script, which would cut the page short")
     return script
 
 
-def _modules(path: PurePosixPath, done: dict[PurePosixPath, bool]) -> Iterator[str]:
+def _modules(path: str, done: dict[str, bool]) -> Iterator[str]:
     """Yield the modules that one needs, then itself, each once."""
     if done.get(path):
         return
@@ -74,33 +76,27 @@ def _modules(path: PurePosixPath, done: dict[PurePosixPath, bool]) -> Iterator[s
     done[path] = True
 
 
-def _wrapped(path: PurePosixPath, text: str) -> str:
+def _wrapped(path: str, text: str) -> str:
     """Return a module as a function's result, its exports by name."""
-    exports = ", ".join(EXPORT.findall(text))
-    body = IMPORT.sub(lambda match: f"const {{{match[1]}}} = {_name(_resolved(path, match[2]))};", COMMENT.sub("", text))
-    body = EXPORT.sub("", body)
+    body = IMPORT.sub(lambda match: f"const {{{match[1]}}} = {_name(_resolved(path, match[2]))};", text)
+    body = squeeze(EXPORT.sub("", body))
     strange = LEFT_OVER.search(body)
     if strange:
         raise RuntimeError(f"{path} has {strange[0].strip()!r}, which is neither a plain import nor a plain export")
-    return f"const {_name(path)} = (() => {{\n{body}return {{ {exports} }};\n}})();"
+    return f"const {_name(path)}=(()=>{{\n{body}return{{{','.join(EXPORT.findall(text))}}};\n}})();"
 
 
-def _resolved(path: PurePosixPath, target: str) -> PurePosixPath:
-    parts: list[str] = []
-    for part in (path.parent / target).parts:
-        if part == "..":
-            parts.pop()
-        else:
-            parts.append(part)
-    return PurePosixPath(*parts)
+def _resolved(path: str, target: str) -> str:
+    return normpath(PurePosixPath(path).parent / target)
 
 
-def _name(path: PurePosixPath) -> str:
-    return "$" + re.sub(r"\W", "_", str(path.with_suffix("")))
+def _name(path: str) -> str:
+    return "$" + re.sub(r"\W", "_", path.removesuffix(".js"))
 
 
+@cache
 def _style() -> str:
-    return LOOK.read_text(encoding="utf-8") + (PAGE / "page.css").read_text(encoding="utf-8")
+    return squeeze_style(LOOK.read_text(encoding="utf-8") + (PAGE / "page.css").read_text(encoding="utf-8"))
 
 
 def _digest(text: str) -> str:

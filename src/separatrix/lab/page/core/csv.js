@@ -68,7 +68,7 @@ function findSeparator(text) {
   let [best, most] = [",", 0];
   for (const separator of SEPARATORS) {
     const widths = split(head, separator).slice(0, 20).slice(0, -1).map((cells) => cells.length);
-    const width = widths[0] ?? split(head, separator)[0].length;
+    const width = widths[0] ?? split(head, separator)[0]?.length ?? 0;
     const alike = widths.every((each) => each === width) ? 1000 : 1;
     if (width > 1 && width * alike > most) [best, most] = [separator, width * alike];
   }
@@ -227,7 +227,7 @@ export function choose(table, target, pair, standardise) {
   const [first, second] = pair.map((name) => columnOf(table, name)?.numbers ?? null);
   /** @type {Chosen} */
   const nothing = { points: fromColumns(new Float64Array(0), new Float64Array(0), new Int8Array(0)), names: pair, labels: [], leftOut: 0, why: "", scale: null, problem: null };
-  if (!column || !isTarget(column)) return { ...nothing, problem: `"${escape(target)}" is no column of two or three classes.` };
+  if (!column || column.levels.length < 2 || column.levels.length > MOST_CLASSES) return { ...nothing, problem: `"${escape(target)}" is no column of two or three classes.` };
   if (!first || (pair[1] !== "" && !second)) return { ...nothing, problem: `"${escape(first ? pair[1] : pair[0])}" is no numeric column.` };
   const codes = codesOf(column);
   const rows = [];

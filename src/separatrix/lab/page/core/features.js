@@ -4,9 +4,12 @@ import { judge, noVerdict } from "./verdict.js";
 import { widestMargin } from "./bound.js";
 import { dotSign } from "./exact.js";
 import { fromColumns } from "./points.js";
+import { decideRays, integerRays } from "./rays.js";
 
 /** @typedef {import("./types.js").Features} Features */
 /** @typedef {import("./types.js").Verdict} Verdict */
+
+const MOST_EXACT = 1000;
 
 /**
  * @param {Features} features
@@ -17,8 +20,18 @@ export function judgeFeatures(features, intercept) {
   if (features.p <= 2) return judge(asPoints(features), intercept);
   const virtual = intercept ? 1 : 0;
   const found = widestMargin(features, virtual);
-  if (found && separatesExactly(features, found.w, virtual)) return { ...noVerdict(intercept), kind: "separable", direction: found.w };
-  return noVerdict(intercept);
+  if (found && separatesExactly(features, found.w, virtual)) {
+    return { ...noVerdict(intercept), kind: oneClass(features, "separable", intercept), direction: found.w };
+  }
+  if (features.n > MOST_EXACT) return noVerdict(intercept);
+  const proof = decideRays(integerRays(features, intercept), features.p + virtual);
+  return { ...noVerdict(intercept), kind: oneClass(features, proof.kind, intercept), left: proof.left };
+}
+
+/** @param {Features} features @param {Verdict["kind"]} kind @param {boolean} intercept @returns {Verdict["kind"]} */
+function oneClass(features, kind, intercept) {
+  if (!features.n) return "empty";
+  return intercept && features.signs.every((sign) => sign === features.signs[0]) ? "one class" : kind;
 }
 
 /** Return features of one or two columns as points. @param {Features} features */

@@ -3,7 +3,7 @@
  *
  * A best line can be moved until it passes through two points (through the origin and one point), so these lines
  * and their turns by a hair are all that need be tried: points on the line are split at one place along it, or all go
- * to one side. Signs are exact. Cost: O(n³) with an intercept, O(n²) without; finding it is NP-hard as dimension grows.
+ * to one side. A score of exactly 0 is a mistake for either label. Signs are exact. Cost: O(n³) with an intercept, O(n²) without; finding it is NP-hard as dimension grows.
  */
 
 import { orient } from "./exact.js";
@@ -38,7 +38,7 @@ export function fewestMistakes(points, intercept) {
 function constantLine(points, signs, intercept) {
   let plus = 0;
   for (const sign of signs) if (sign > 0) plus++;
-  if (!intercept) return { mistakes: points.n - plus, w: new Float64Array(2) };
+  if (!intercept) return { mistakes: points.n, w: new Float64Array(2) };
   const most = plus >= points.n - plus;
   return { mistakes: most ? points.n - plus : plus, w: Float64Array.of(most ? 1 : -1, 0, 0) };
 }
@@ -126,7 +126,7 @@ function rowsWrong(points, signs, w, intercept) {
   const at = intercept ? 1 : 0;
   for (let i = 0; i < points.n; i++) {
     const score = points.x1[i] * w[at] + points.x2[i] * w[at + 1] + (intercept ? w[0] : 0);
-    if ((score >= 0 ? 1 : -1) !== signs[i]) wrong.push(i);
+    if (!(signs[i] * score > 0)) wrong.push(i);
   }
   return wrong;
 }
