@@ -11,6 +11,8 @@ import { byId, put, say } from "./dom.js";
 /** @typedef {import("../core/types.js").Derivation} Derivation */
 /** @typedef {import("./voice.js").Voice} Voice */
 
+const SECRET = { title: "Can a line separate them?", why: "The proof is ready. Make a guess first." };
+
 export class Badge {
   /**
    * @param {Store} store
@@ -30,12 +32,13 @@ export class Badge {
   update() {
     const { run, state } = this.store;
     if (!run) return;
-    const words = verdictWords(run), kind = run.verdict.kind;
-    put(this.glyph, "href", `#${glyphOf(run)}`);
+    const kind = run.verdict.kind, secret = this.store.hushed && kind === "overlap";
+    const words = secret ? SECRET : verdictWords(run);
+    put(this.glyph, "href", secret ? "#v-empty" : `#${glyphOf(run)}`);
     say(this.title, words.title);
     say(this.reason, words.why);
-    this.box.classList.toggle("unknown", kind === "empty" || kind === "undecided");
-    const provable = Boolean(run.verdict.margin || run.verdict.witness || run.planeVerdict.witness);
+    this.box.classList.toggle("unknown", kind === "empty" || kind === "undecided" || secret);
+    const provable = !secret && Boolean(run.verdict.margin || run.verdict.witness || run.planeVerdict.witness);
     this.proof.hidden = !provable;
     put(this.proof, "aria-pressed", state.proof);
     say(this.proof, state.proof ? "Hide proof" : "Show proof");

@@ -66,6 +66,7 @@ export class BoundFigure extends Figure {
 
   /** @param {Seen} seen */
   words(seen) {
+    if (this.store.hushed && !seen.run.bound.exists) return "[#0] mistakes so far. Is there a limit?";
     return heroWords(seen.run, seen.tick);
   }
 
@@ -96,7 +97,8 @@ export class BoundFigure extends Figure {
     say(this.low, bound.exists ? num(corridor.floor) : "—");
     say(this.middle, num(corridor.square));
     say(this.high, num(corridor.ceiling));
-    say(this.reads, boundWords(run), (piece) => this.token(piece));
+    const secret = this.store.hushed && !bound.exists;
+    say(this.reads, secret ? "‖*w*‖² grows by at most *R*² with every mistake." : boundWords(run), (piece) => this.token(piece));
   }
 
   /**

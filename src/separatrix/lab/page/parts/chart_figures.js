@@ -49,12 +49,13 @@ export class LikelihoodFigure extends Figure {
 
   /** @param {Seen} seen */
   words(seen) {
+    if (this.store.hushed) return "The loss along *w*: where is it lowest?";
     return heroWords(seen.run, seen.tick);
   }
 
   /** @param {Pen} pen @param {Palette} palette @param {Size} size @param {Seen} seen */
   paint(pen, palette, size, seen) {
-    drawLikelihood(pen, palette, size, { run: seen.run, moment: seen.moment, w: seen.w, reach: this.glide.now.reach });
+    drawLikelihood(pen, palette, size, { run: seen.run, moment: seen.moment, w: seen.w, reach: this.glide.now.reach, secret: this.store.hushed });
   }
 }
 

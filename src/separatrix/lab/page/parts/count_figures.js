@@ -3,13 +3,13 @@
  * by side.
  */
 
-import { learnerName } from "../core/learners.js";
+import { LEARNERS, learnerName } from "../core/learners.js";
 import { labellings } from "../core/labellings.js";
 import { planeOf } from "../core/model.js";
 import { modelAt } from "../core/derive.js";
 import { allOrders } from "../core/orders.js";
 import { makePoints, pointRows } from "../core/points.js";
-import { drawOrders, drawThumb } from "../views/tally.js";
+import { drawOrders, drawThumb, drawUncounted } from "../views/tally.js";
 import { counted, num } from "../words/number.js";
 import { heroWords, lossWords } from "../words/sentence.js";
 import { button, make, put, say } from "./dom.js";
@@ -59,7 +59,9 @@ export class OrdersFigure extends Figure {
   /** @param {Pen} pen @param {Palette} palette @param {Size} size @param {Seen} seen */
   paint(pen, palette, size, seen) {
     const found = this.count(seen.run), told = this.store.state.guess !== null || this.store.state.chapter > 0;
-    if (found && told) drawOrders(pen, palette, size, found.counts, seen.run.trace.updates);
+    if (!found) return;
+    if (told) drawOrders(pen, palette, size, found.counts, seen.run.trace.updates);
+    else drawUncounted(pen, palette, size, found.total);
   }
 }
 
@@ -162,7 +164,8 @@ export class CompareFigure extends Figure {
     runs.forEach((run, k) => {
       const tick = Math.min(seen.tick, run.trace.length);
       say(this.lines[k].name, learnerName(run.learner.kind));
-      say(this.lines[k].text, run.learner.kind === "perceptron" ? heroWords(run, tick) : sentence(lossWords(run, tick)));
+      const about = LEARNERS.find((each) => each.kind === run.learner.kind)?.about ?? "";
+      say(this.lines[k].text, tick <= 0 ? sentence(`${about}.`) : run.learner.kind === "perceptron" ? heroWords(run, tick) : sentence(lossWords(run, tick)));
     });
   }
 

@@ -51,7 +51,7 @@ export class Dock {
     const minus = labels[0] ?? "orange: y = −1", plus = labels[1] ?? "blue: y = +1", third = labels[2] ?? "green: third class";
     const rows = [entry("i-plus", "plus", plus), entry("i-minus", "minus", minus)];
     if (three) rows.push(entry("i-third", "third", third));
-    rows.push(make("span", { text: "hollow: wrong side" }));
+    rows.push(entry("i-hollow", "", "hollow: wrong side"));
     this.key.replaceChildren(...rows);
   }
 }

@@ -16,17 +16,25 @@ export function figuresFor(store) {
   const { state, run } = store;
   if (!run) return [];
   const wanted = state.story?.evidence, { learner } = run;
+  const one = state.learners.length === 1, lifted = learner.lift !== "none" && learner.kind !== "kernel";
   /** @type {FigureId[]} */
   const out = [];
-  if (state.learners.length > 1) out.push("compare");
+  if (!one) out.push("compare");
   if (wanted === "orders" || wanted === "labellings") out.push(wanted);
+  if (lifted) out.push("lifted");
   if (learner.kind === "kernel") out.push("kernel");
-  else if (learner.kind === "perceptron" && wanted !== "losses") out.push("bound");
-  else if (learner.kind === "logistic" && state.learners.length === 1) out.push("likelihood");
-  if (learner.lift !== "none" && learner.kind !== "kernel") out.push("lifted");
-  const descends = learner.kind === "lms" || learner.kind === "svm" || learner.kind === "logistic" || learner.kind === "zero-one" || learner.kind === "margin";
-  if (wanted === "losses" || (descends && out.length < 2)) out.push("losses");
-  if (out.length < 2 && weightAxes(run)) out.push("weights");
-  if (!out.length) out.push("status");
-  return wanted === "bound" || out.length < 3 ? out : out.slice(0, 2);
+  if (learner.kind === "perceptron" && wanted !== "losses") out.push("bound");
+  if (learner.kind === "logistic" && one) out.push("likelihood");
+  if (wanted === "losses" || (wanted !== "likelihood" && descends(learner.kind))) out.push("losses");
+  if (weightAxes(run)) out.push("weights");
+  return out.length ? out.slice(0, 2) : ["status"];
+}
+
+/**
+ * Whether a learner pays a loss of the margin.
+ * @param {import("../core/types.js").Kind} kind
+ * @returns {boolean}
+ */
+function descends(kind) {
+  return kind === "lms" || kind === "svm" || kind === "logistic" || kind === "zero-one" || kind === "margin";
 }

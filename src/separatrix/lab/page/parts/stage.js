@@ -62,6 +62,7 @@ export class Stage {
       this.listen(pane);
     }
     put(this.box, "data-count", count);
+    put(byId("stage"), "data-panes", count > 1 ? "many" : "one");
     const top = byId("panehead-0");
     top.replaceChildren(...(count === 1 ? this.panes[0].head : []));
     for (const pane of this.panes) {
@@ -69,9 +70,9 @@ export class Stage {
       if (count > 1) {
         const head = document.createElement("div");
         head.className = "panehead";
-        head.append(...pane.head, pane.tally);
-        pane.element.append(head);
-      }
+        head.append(...pane.head);
+        pane.element.append(head, pane.tally);
+      } else pane.tally.remove();
     }
   }
 
@@ -114,7 +115,7 @@ export class Stage {
     this.arrange();
     this.frame();
     const { state } = this.store;
-    this.glide.aim({ proof: this.showsProof ? 1 : 0, radius: state.lit === "R" || (state.proof && state.story?.evidence === "bound" && !this.compact) ? 1 : 0 });
+    this.glide.aim({ proof: this.showsProof ? 1 : 0, radius: state.lit === "R" || (state.proof && state.story?.evidence === "bound" && !this.compact && this.store.run?.bound.exists) ? 1 : 0 });
     let moving = this.glide.step(milliseconds, calm ? 0 : GLIDE);
     for (const pane of this.panes) if (pane.follow(milliseconds, jump || calm)) moving = true;
     return moving;
@@ -131,7 +132,7 @@ export class Stage {
   draw(palette) {
     this.palette = palette;
     const { proof, radius } = this.glide.now, { state } = this.store;
-    const hint = !state.touched && state.tick === 0 && state.story && !this.compact && state.points.n <= 12 ? "drag any point" : "";
+    const hint = !state.touched && state.tick === 0 && state.story && !this.compact && state.points.n <= 12 && state.chapter === 0 && !this.showsProof ? "drag any point" : "";
     const look = { box: this.camera, proof, radius, compact: this.compact, room: this.room, hint };
     for (const pane of this.panes) pane.draw(palette, look);
   }

@@ -116,12 +116,13 @@ export class WeightFigure extends Figure {
     const moving = this.glide.step(milliseconds, calm || this.glide.now.reach === 0 ? 0 : GLIDE);
     const { state } = this.store, { run } = seen;
     const startable = run.learner.kind === "perceptron" || run.learner.kind === "lms" || run.learner.kind === "logistic";
-    this.scene = { run, moment: seen.moment, w: seen.w, reach: this.glide.now.reach, lit: state.held >= 0 ? state.held : state.hover, region: seen.moment.updates > 0.5 || state.proof, startable };
+    this.scene = { run, moment: seen.moment, w: seen.w, reach: this.glide.now.reach, lit: state.held >= 0 ? state.held : state.hover, region: seen.moment.updates > 0.5 || (state.proof && !this.store.hushed), startable };
     return moving;
   }
 
   /** @param {Seen} seen */
   words(seen) {
+    if (this.store.hushed) return "Weight space: each point is a line here. On which side of each must *w* end?";
     return weightWords(seen.run, seen.tick);
   }
 

@@ -76,8 +76,6 @@ export class Actions {
     const { story } = this.store.state;
     if (!story) return;
     this.store.set({ guess: id });
-    const watch = story.chapters.findIndex((chapter) => chapter.id === "watch");
-    if (watch >= 0 && this.store.state.chapter < watch) this.openChapter(watch);
     this.play();
   }
 
@@ -251,6 +249,8 @@ export class Actions {
 
   /** Play, from the beginning if the run is at its end. */
   play() {
+    const { story, chapter } = this.store.state;
+    if (story && story.chapters[chapter]?.id === "predict") this.openChapter(Math.max(0, story.chapters.findIndex((each) => each.id === "watch")));
     const { state, length } = this.store;
     const again = state.tick >= length - 1e-9 && length > 0;
     this.store.set({ playing: true, played: true, pinned: false, tick: again ? 0 : state.tick });

@@ -138,7 +138,8 @@ export class Store {
       if (!run.trace.done && !changed) advance(run, SLICE / this.runs.length);
       if (!run.trace.done) unfinished = true;
     }
-    if (changed || unfinished) state.tick = end && !state.playing ? this.length : Math.min(state.tick, this.length);
+    if (end && !state.playing) state.tick = this.length;
+    else state.tick = Math.min(state.tick, this.length);
     state.pinned = end && !state.playing;
     return unfinished;
   }
@@ -153,6 +154,12 @@ export class Store {
   /** The run whose evidence is shown. */
   get run() {
     return this.runs[Math.min(this.state.pane, this.runs.length - 1)];
+  }
+
+  /** Before a guess the page does not give the answer away. */
+  get hushed() {
+    const { story, chapter, guess, edited, tick } = this.state;
+    return Boolean(story && story.chapters[chapter]?.id === "predict" && guess === null && !edited && tick === 0);
   }
 
   /**

@@ -149,7 +149,7 @@ function drawGrid(pen, palette, size, scene, camera, meet) {
   stroke(pen, [[MARGINS.left, MARGINS.top - 10], [MARGINS.left, floor], [size.width - 8, floor]], palette.edge, 1);
   pen.globalAlpha = 1;
   for (const t of ticks(0, frame.t, size.width < 360 ? 4 : 6)) {
-    if (Math.abs(camera.x(t) - camera.x(meet)) < 26 * palette.scale || t % 1) continue;
+    if (Math.abs(camera.x(t) - camera.x(meet)) < 34 * palette.scale || t % 1) continue;
     write(pen, palette, num(t), camera.x(t), floor + 17 * palette.scale, { ...style, align: "center" });
   }
   if (Number.isFinite(meet)) write(pen, palette, num(scene.run.bound.most), camera.x(meet), floor + 19 * palette.scale, { colour: palette.proof, size: 17, weight: 700, align: "center" });
@@ -243,6 +243,7 @@ function drawMeeting(pen, palette, camera, bound, meet, labels) {
   stroke(pen, [[x, y], [x, camera.y(0)]], palette.proof, 2, [2, 4]);
   disc(pen, x, y, 6 * palette.scale, palette.proof);
   labels.reserve(x, y, 8);
+  labels.reserveLine([x, y], [x, camera.y(0)], 4);
 }
 
 /**

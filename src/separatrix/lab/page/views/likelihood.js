@@ -21,6 +21,7 @@ import { cameraFor, ticks } from "./sheet.js";
  * @property {Moment} moment
  * @property {Float64Array} w    weights as shown now
  * @property {number} reach      largest ‖w‖ that the chart shows
+ * @property {boolean} secret    the answer is not drawn yet
  */
 
 const MARGINS = { left: 48, right: 22, top: 22, bottom: 44 };
@@ -60,7 +61,7 @@ export function drawLikelihood(pen, palette, size, scene) {
   drawFrame(pen, palette, size, camera, reach, top);
   /** @type {Pixel[]} */
   const line = Array.from(curve, (value, k) => [camera.x((reach * k) / (curve.length - 1)), camera.y(value)]);
-  const endless = runsOff(run);
+  const endless = runsOff(run) && !scene.secret;
   if (endless) fill(pen, [...line, [camera.x(reach), camera.y(0)], [camera.x(0), camera.y(0)]], palette["proof-tint"]);
   pen.save();
   pen.beginPath();
@@ -77,8 +78,9 @@ export function drawLikelihood(pen, palette, size, scene) {
   if (endless) {
     const end = line[line.length - 1];
     arrow(pen, [end[0] - 34, end[1] - 16], [end[0] + 6, end[1] - 16], palette.proof, 2.5);
-    labels.place("always lower further out: no minimum", [[size.width - 150, end[1] - 36], [size.width - 150, camera.y(top * 0.55)], [size.width - 150, camera.y(top * 0.8)]], { ...style, colour: palette.proof });
-  } else drawLowest(pen, palette, camera, curve, reach, labels, style);
+    const places = [0.16, 0.25, 0.35, 0.5, 0.65, 0.8].map((share) => /** @type {Pixel} */ ([size.width - 112 * palette.scale, camera.y(top * share)]));
+    labels.place("ever lower: no minimum", places, { ...style, colour: palette.proof });
+  } else if (!scene.secret) drawLowest(pen, palette, camera, curve, reach, labels, style);
 }
 
 /**

@@ -25,6 +25,7 @@ import { cameraFor, ticks } from "./sheet.js";
  * @property {number} lit     row to point out, −1 if none
  */
 
+const SHOWN = new Set(["zero-one", "hinge", "logistic", "squared"]);
 const MARGINS = { left: 36, right: 14, top: 16, bottom: 42 };
 
 /**
@@ -37,7 +38,7 @@ export function lossOf(learner) {
     case "lms": return "squared";
     case "logistic": case "softmax": return "logistic";
     case "svm": return learner.loss;
-    case "zero-one": return "zero_one";
+    case "zero-one": return "zero-one";
     case "margin": return "hinge";
     default: return "perceptron";
   }
@@ -54,13 +55,13 @@ export function drawLosses(pen, palette, size, scene) {
   const { run, model } = scene, margins = marginsOf(run, model), paid = lossOf(run.learner);
   const low = Math.max(-12, Math.min(-3, ...quantiles(margins))), box = { x0: low, x1: 4, y0: 0, y1: Math.min(9, Math.max(4, 1 - low)) };
   const camera = cameraFor(box, size, MARGINS, false);
-  const labels = new Labels(pen, palette, { left: 4, right: size.width - 2, top: 2, bottom: size.height - MARGINS.bottom });
+  const labels = new Labels(pen, palette, { left: MARGINS.left + 2, right: size.width - 2, top: 2, bottom: size.height - MARGINS.bottom });
   drawFrame(pen, palette, size, camera, box);
   pen.save();
   pen.beginPath();
   pen.rect(MARGINS.left, MARGINS.top - 8, size.width - MARGINS.left, size.height - MARGINS.top - MARGINS.bottom + 12);
   pen.clip();
-  const ordered = [...LOSSES].sort((a, b) => Number(a.id === paid) - Number(b.id === paid));
+  const ordered = LOSSES.filter((loss) => loss.id === paid || SHOWN.has(loss.id)).sort((a, b) => Number(a.id === paid) - Number(b.id === paid));
   for (const loss of ordered) {
     /** @type {Pixel[]} */
     const curve = [];
@@ -69,6 +70,7 @@ export function drawLosses(pen, palette, size, scene) {
       curve.push([camera.x(m), camera.y(loss.value(m))]);
     }
     const own = loss.id === paid;
+    for (let k = 0; k + 1 < curve.length; k++) if (curve[k][1] > 0) labels.reserve(curve[k][0], curve[k][1], 3);
     pen.globalAlpha = own ? 1 : 0.55;
     stroke(pen, curve, own ? palette.ink : palette.edge, (own ? 3 : 1.5) * palette.scale);
   }
@@ -150,12 +152,12 @@ function drawPaid(pen, palette, camera, scene, margins, value, box, labels) {
  * @param {Labels} labels
  */
 function nameLosses(palette, camera, box, paid, labels) {
-  for (const loss of [...LOSSES].sort((a, b) => Number(b.id === paid) - Number(a.id === paid))) {
+  for (const loss of LOSSES.filter((each) => each.id === paid || SHOWN.has(each.id)).sort((a, b) => Number(b.id === paid) - Number(a.id === paid))) {
     /** @type {Pixel[]} */
     const places = [];
     for (let k = 1; k < 30; k++) {
       const m = box.x0 + ((box.x1 - box.x0) * k) / 30, value = loss.value(m);
-      if (value < box.y1 * 0.96 && value > 0.02) places.push([camera.x(m) + 10, camera.y(value) - 12], [camera.x(m) + 40, camera.y(value) - 9]);
+      if (value < box.y1 * 0.96 && value > 0.02) for (const [dx, dy] of [[0, -14], [30, -12], [46, -4], [0, 14], [-34, 12], [-46, 4], [60, 0]]) places.push([camera.x(m) + dx, camera.y(value) + dy]);
     }
     const own = loss.id === paid;
     labels.place(loss.name, places, { colour: own ? palette.ink : palette.soft, size: 13, weight: own ? 600 : 400, halo: palette.paper });

@@ -11,7 +11,7 @@ import { classToken } from "./palette.js";
 import { arrow, disc, ring, stroke } from "./pen.js";
 import { drawHulls, drawMultipliers, drawPins, drawRadius, drawReflection, drawSlab, pixelOf } from "./proof.js";
 import { drawDecision } from "./region.js";
-import { cameraFor, ticks } from "./sheet.js";
+import { cameraFor, roundStep } from "./sheet.js";
 
 /** @typedef {import("./pen.js").Pen} Pen */
 /** @typedef {import("./pen.js").Pixel} Pixel */
@@ -60,7 +60,7 @@ const NUMBERED = 12;
  */
 export function planeCamera(size, box, compact, room) {
   const side = compact ? 18 : 26;
-  return cameraFor(box, size, { left: side, right: room ? 66 : side, top: compact ? 56 : 22, bottom: compact ? 22 : 40 }, true);
+  return cameraFor(box, size, { left: side, right: room ? 66 : side, top: compact ? 56 : 22, bottom: 22 }, true);
 }
 
 /**
@@ -76,13 +76,13 @@ export function drawPlane(pen, palette, size, scene) {
   const r = markRadius(points.n, palette.scale) * (scene.compact ? 0.8 : 1);
   /** @type {Canvas} */
   const canvas = { pen, palette, camera, size, points, r };
-  const labels = new Labels(pen, palette, { left: 6, right: size.width - (scene.room ? 62 : 6), top: scene.compact ? 52 : 6, bottom: size.height - (scene.compact ? 6 : 36) });
+  const labels = new Labels(pen, palette, { left: 6, right: size.width - (scene.room ? 62 : 6), top: scene.compact ? 52 : 6, bottom: size.height - 6 });
   const parted = showsLine(run), quiet = parted ? 1 : 0.45;
-  drawDecision(pen, palette, camera, size, model, { tint: parted ? 1 : 0.4, line: quiet });
+  if (!isBlank(model)) drawDecision(pen, palette, camera, size, model, { tint: parted ? 1 : 0.4, line: quiet });
   drawAxes(canvas, scene, labels);
   drawEvidenceBelow(canvas, scene);
   if (isOneDimensional(points) && run.learner.kind === "logistic") drawSigmoid(canvas, scene, labels);
-  drawWeights(canvas, scene, labels, quiet);
+  else drawWeights(canvas, scene, labels, quiet);
   drawMarks(canvas, scene, labels);
   if (scene.scanning && moment.row >= 0 && moment.row < points.n) drawScan(canvas, moment);
   drawEvidenceAbove(canvas, scene, labels);
@@ -97,6 +97,16 @@ export function drawPlane(pen, palette, size, scene) {
  */
 function showsLine(run) {
   return run.verdict.kind !== "overlap" || run.learner.kind === "zero-one" || run.learner.kind === "svm" || run.learner.kind === "lms" || run.learner.kind === "logistic" || run.learner.kind === "softmax" || run.learner.kind === "kernel";
+}
+
+/**
+ * Whether the model says nothing yet.
+ * @param {Model} model
+ * @returns {boolean}
+ */
+function isBlank(model) {
+  const values = model.shape === "kernel" ? model.alpha : model.w;
+  return !values || values.every((value) => value === 0);
 }
 
 /**
@@ -117,7 +127,7 @@ export function isOneDimensional(points) {
 function drawAxes(canvas, scene, labels) {
   const { pen, palette, camera, size } = canvas;
   const x0 = camera.dataX(0), x1 = camera.dataX(size.width), y0 = camera.dataY(size.height), y1 = camera.dataY(0);
-  const step = ticks(0, 90 / camera.unitX, 1)[1] || 1, fine = step / 2;
+  const step = roundStep(80 / camera.unitX), fine = step / 2;
   if (fine * camera.unitX > 14) {
     pen.globalAlpha = 0.28;
     pen.fillStyle = palette.edge;
@@ -136,7 +146,7 @@ function drawAxes(canvas, scene, labels) {
   for (let j = Math.ceil(y0 / step); j * step <= y1; j++) if (j) labels.place(num(j * step), [[ox - 14 * palette.scale, camera.y(j * step)]], style);
   const [across, up] = scene.names;
   const italic = { colour: palette.soft, size: 14.5, serif: true, italic: true, halo: palette.card };
-  if (across) labels.place(`${across} →`, [[size.width - 120, oy - 14], [size.width - 120, size.height - 60]], italic);
+  if (across) labels.place(`${across} →`, [[size.width - 120, oy - 14], [size.width - 120, size.height - 20]], italic);
   if (up) labels.place(`${up} ↑`, [[ox + 50, 18], [60, 18]], italic);
 }
 
@@ -191,7 +201,7 @@ function drawEvidenceAbove(canvas, scene, labels) {
 function drawSigmoid(canvas, scene, labels) {
   const { pen, palette, camera, size } = canvas, plane = planeOf(scene.model);
   if (!plane) return;
-  const middle = camera.y(0), reach = Math.min(middle - 24, size.height - middle - 44);
+  const middle = camera.y(0), reach = Math.min(middle - 24, size.height - middle - 24);
   /** @type {Pixel[]} */
   const curve = [];
   for (let px = 0; px <= size.width; px += 3) {
@@ -231,7 +241,7 @@ function drawWeights(canvas, scene, labels, alpha) {
     const end = tip(w1, w2);
     arrow(pen, from, end, palette.ink, 3 * palette.scale);
     pen.globalAlpha = 1;
-    labels.reserve(end[0], end[1], 8);
+    labels.reserveLine(from, end, 4);
     labelVector(labels, from, end, shrink < 0.999 ? `w ÷ ${num(1 / shrink, 2)}` : "w", palette);
   }
   if (!run.learner.intercept && size.width > 0) disc(pen, camera.x(0), camera.y(0), 4.5 * palette.scale, palette.card, palette.ink, 2);

@@ -82,9 +82,10 @@ export function drawPins(canvas, margin, alpha, labels) {
     const at = pixelOf(canvas, row);
     /** @type {Pixel} */
     const foot = [canvas.camera.x(points.x1[row] - off * w1), canvas.camera.y(points.x2[row] - off * w2)];
-    stroke(pen, [foot, at], palette.proof, 2.5 * palette.scale);
     const length = Math.hypot(at[0] - foot[0], at[1] - foot[1]) || 1;
-    const ux = (at[0] - foot[0]) / length, uy = (at[1] - foot[1]) / length, out = r + 30 * palette.scale;
+    const ux = (at[0] - foot[0]) / length, uy = (at[1] - foot[1]) / length, near = Math.max(0, length - r - 4);
+    stroke(pen, [foot, [foot[0] + ux * near, foot[1] + uy * near]], palette.proof, 2.5 * palette.scale);
+    const out = r + 30 * palette.scale;
     const style = { colour: palette.proof, size: 17, italic: true, serif: true, weight: 600, halo: palette.card };
     labels.place(`γ = ${num(margin.gamma)}`, [[at[0] + ux * (out + 14), at[1] + uy * out], [foot[0] - ux * out, foot[1] - uy * out], [at[0], at[1] + out], [at[0], at[1] - out]], style, true);
   }

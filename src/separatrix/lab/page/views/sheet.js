@@ -119,6 +119,16 @@ export function cameraFor(box, size, margins, square) {
 }
 
 /**
+ * The round number nearest to a step: 1, 2 or 5 times a power of ten.
+ * @param {number} raw
+ * @returns {number}
+ */
+export function roundStep(raw) {
+  const power = 10 ** Math.floor(Math.log10(raw)), lead = raw / power;
+  return (lead < 1.5 ? 1 : lead < 3.5 ? 2 : lead < 7.5 ? 5 : 10) * power;
+}
+
+/**
  * Round tick positions that cover [low, high], about `count` of them.
  * @param {number} low
  * @param {number} high
@@ -128,10 +138,7 @@ export function cameraFor(box, size, margins, square) {
 export function ticks(low, high, count) {
   const span = high - low;
   if (!(span > 0) || !Number.isFinite(span)) return [low];
-  const raw = span / Math.max(1, count);
-  const power = 10 ** Math.floor(Math.log10(raw));
-  const lead = raw / power;
-  const step = (lead < 1.5 ? 1 : lead < 3.5 ? 2 : lead < 7.5 ? 5 : 10) * power;
+  const step = roundStep(span / Math.max(1, count));
   const out = [];
   for (let k = Math.ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; k++) out.push(Number((k * step).toPrecision(12)));
   return out;

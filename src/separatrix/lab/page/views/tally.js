@@ -5,7 +5,7 @@
 
 import { num } from "../words/number.js";
 import { mark } from "./marks.js";
-import { fill, stroke, write } from "./pen.js";
+import { disc, fill, stroke, write } from "./pen.js";
 import { clipHalf } from "./region.js";
 
 /** @typedef {import("./pen.js").Pen} Pen */
@@ -37,6 +37,22 @@ export function drawOrders(pen, palette, size, counts, present) {
 }
 
 /**
+ * Before the answer: one dot per order.
+ * @param {Pen} pen
+ * @param {Palette} palette
+ * @param {Size} size
+ * @param {number} total
+ */
+export function drawUncounted(pen, palette, size, total) {
+  const across = Math.ceil(Math.sqrt((total * size.width) / Math.max(1, size.height - 40))), step = Math.min(24, (size.width - 20) / across);
+  const left = (size.width - step * (across - 1)) / 2;
+  pen.globalAlpha = 0.55;
+  for (let k = 0; k < total; k++) disc(pen, left + (k % across) * step, 24 + Math.floor(k / across) * step, 4 * palette.scale, palette.edge);
+  pen.globalAlpha = 1;
+  write(pen, palette, "one dot per order", size.width / 2, size.height - 5, { colour: palette.soft, size: 14.5, serif: true, italic: true, align: "center" });
+}
+
+/**
  * One bar per row: how often the kernel perceptron added it.
  * @param {Pen} pen
  * @param {Palette} palette
@@ -47,7 +63,7 @@ export function drawOrders(pen, palette, size, counts, present) {
  */
 export function drawMemory(pen, palette, size, points, alpha, lit) {
   const most = Math.max(1, alpha.reduce((high, value) => Math.max(high, value), 0));
-  const floor = size.height - 34, high = floor - 26, wide = (size.width - 24) / Math.max(1, points.n), r = Math.min(6, wide * 0.36);
+  const floor = Math.min(size.height - 34, 40 + 64 * most), high = floor - 26, wide = (size.width - 24) / Math.max(1, points.n), r = Math.min(6, wide * 0.36);
   for (let i = 0; i < points.n; i++) {
     const x = 12 + (i + 0.5) * wide, top = floor - (high * alpha[i]) / most, half = Math.min(9, wide * 0.32);
     const colour = palette[points.label[i] === 1 ? "plus" : "minus"];
@@ -56,7 +72,7 @@ export function drawMemory(pen, palette, size, points, alpha, lit) {
     if (wide > 6) mark(pen, palette, x, floor + 12, i === lit ? r * 1.3 : r, points.label[i], { hollow: !alpha[i] });
   }
   stroke(pen, [[8, floor], [size.width - 8, floor]], palette.edge, 1);
-  write(pen, palette, "times remembered, row by row", size.width - 8, size.height - 2, { colour: palette.soft, size: 13, serif: true, italic: true, align: "right" });
+  write(pen, palette, "times remembered, row by row", size.width - 8, floor + 34, { colour: palette.soft, size: 14.5, serif: true, italic: true, align: "right" });
 }
 
 /**
