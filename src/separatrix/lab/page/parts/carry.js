@@ -43,7 +43,10 @@ export class Carry {
     return `separatrix-${raw.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-+|-+$/g, "").slice(0, 40) || "lab"}`;
   }
 
-  /** The fragment that holds this state. */
+  /**
+   * The fragment that holds this state, or null where there are too many points.
+   * @returns {string|null}
+   */
   get fragment() {
     const { state } = this.store;
     return encodeLink({
@@ -52,16 +55,15 @@ export class Carry {
     });
   }
 
-  /** The address of this state. */
-  get link() {
-    const { location } = globalThis, base = location.href.split("#")[0];
-    return (base.startsWith("about:") ? "" : base) + this.fragment;
-  }
-
   async copyLink() {
-    const link = this.link;
+    const { fragment } = this, base = globalThis.location.href.split("#")[0];
+    if (fragment === null) {
+      this.toast("These are too many points for a link. Save them as a file instead.");
+      return;
+    }
+    const link = (base.startsWith("about:") ? "" : base) + fragment;
     try {
-      globalThis.history.replaceState(null, "", this.fragment);
+      globalThis.history.replaceState(null, "", fragment);
     } catch {
       // an embedded page has no address of its own
     }
@@ -143,11 +145,11 @@ export class Carry {
 
   savePoints() {
     const { state } = this.store;
-    this.save(new Blob([pointsCsv(state.points, state.names, state.labels)], { type: "text/csv" }), "-points.csv");
+    this.save(new Blob([pointsCsv(state.points, state.names.length ? state.names : undefined, state.labels.length ? state.labels : undefined)], { type: "text/csv" }), "-points.csv");
   }
 
   saveCertificates() {
-    const { run } = this.store, all = run ? certificates(run) : [];
+    const { run, state } = this.store, all = run ? certificates(run, state.labels.length ? state.labels : undefined) : [];
     if (!all.length) {
       this.toast("There is nothing to certify yet: add points of two classes.");
       return;

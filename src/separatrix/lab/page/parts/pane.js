@@ -129,7 +129,10 @@ export class Pane {
   draw(palette, look) {
     if (!this.sheet.visible) return;
     const scene = this.scene(palette, look);
-    if (scene) drawPlane(this.sheet.begin(), palette, this.sheet, scene);
+    if (!scene) return;
+    drawPlane(this.sheet.begin(), palette, this.sheet, scene);
+    const camera = planeCamera(this.sheet, look.box, look.compact, look.room);
+    put(this.canvas, "data-origin", `${camera.x(0).toFixed(2)} ${camera.y(0).toFixed(2)} ${camera.unitX.toFixed(4)}`);
   }
 
   /**

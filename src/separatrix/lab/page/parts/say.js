@@ -2,7 +2,7 @@
  * The sentence above the stage: chapters, what happens now, the question and its answers.
  */
 
-import { stepWords, statusWords } from "../words/sentence.js";
+import { statusWords, stepWords, verdictWords } from "../words/sentence.js";
 import { pointRows } from "../core/points.js";
 import { num } from "../words/number.js";
 import { button, byId, icon, make, say } from "./dom.js";
@@ -47,6 +47,7 @@ export class Sentence {
   storyWords(story) {
     const { state, told, run } = this.store, chapter = story.chapters[state.chapter];
     if (!state.points.n) return { title: "No points are left.", text: "Paint some with the tools on the stage, or undo." };
+    if (chapter.id === "predict" && state.edited && run) return editedWords(run);
     if (chapter.id === "predict" && state.tick <= 0 && !state.playing) return { title: story.question.ask, text: chapter.say(told).text };
     if (chapter.id === "challenge") return this.challengeWords(story, chapter);
     const moving = state.playing || (state.tick > 0 && state.tick < this.store.length);
@@ -226,6 +227,16 @@ export class Sentence {
       button({ class: "chip", text: "rbf kernel", "aria-pressed": String(!lifted), "data-key": "kernel" }, () => this.actions.setLearner(0, { kind: "kernel", kernel: "rbf", lift: "none", intercept: false })),
     ];
   }
+}
+
+/**
+ * What a hand has made of the points.
+ * @param {import("../core/types.js").Derivation} run
+ * @returns {{title: string, text: string}}
+ */
+function editedWords(run) {
+  const { title, why } = verdictWords(run);
+  return { title: /[.!?]$/.test(title) ? title : `${title}.`, text: /[.!?]$/.test(why) ? why : `${why}.` };
 }
 
 /**

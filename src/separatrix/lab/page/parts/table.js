@@ -4,7 +4,6 @@
  */
 
 import { choose, offers, readCsv } from "../core/csv.js";
-import { makePoints } from "../core/points.js";
 import { drawThumb } from "../views/tally.js";
 import { counted } from "../words/number.js";
 import { escape, plain } from "../words/markup.js";
@@ -129,15 +128,16 @@ export class Tables {
 
   /**
    * Data that came with the page.
-   * @param {{source: string, points: [number, number, number][], names: string[], labels: string[], leftOut: number}} data
+   * @param {{source: string, csv: string, target: string}} data
    */
   embed(data) {
-    const points = makePoints(data.points), id = `table ${data.source}`;
-    const left = data.leftOut ? `, ${counted(data.leftOut, "row")} with missing values left out` : "";
-    const about = { names: data.names, labels: data.labels, note: `${escape(data.source)}: ${counted(points.n, "row")}${left}.` };
-    const open = () => this.actions.openTable(id, points, about);
-    this.shelf.add({ id, name: data.source || "your data", points, open });
-    open();
+    const table = readCsv(data.csv, data.source);
+    if (table.problem) {
+      this.page.toast(plain(table.problem));
+      return;
+    }
+    this.table = table;
+    this.retarget(data.target);
   }
 
   /** @returns {import("./drawer.js").Section} */
@@ -169,7 +169,7 @@ export class Tables {
    * @returns {Node[]}
    */
   choices(table) {
-    const select = make("select", { "data-key": "target" }, ...table.targets.map((name) => make("option", { value: name, text: name, selected: name === this.target })));
+    const select = make("select", { "data-key": "target" }, ...[...new Set([this.target, ...table.targets])].map((name) => make("option", { value: name, text: name, selected: name === this.target })));
     select.addEventListener("change", () => this.retarget(select.value));
     const box = make("input", { type: "checkbox", checked: this.standardise, "data-key": "standardise" });
     box.addEventListener("change", () => {

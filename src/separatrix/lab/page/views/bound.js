@@ -218,7 +218,10 @@ function drawRun(pen, palette, scene, camera, labels) {
     stroke(pen, [[x, up], [x, down]], palette.proof, 2);
     stroke(pen, [[x - 6, down], [x + 6, down]], palette.proof, 2);
   }
-  stroke(pen, path, palette.ink, 2 * palette.scale);
+  const dense = path.length > 400;
+  pen.globalAlpha = dense ? 0.5 : 1;
+  stroke(pen, path, palette.ink, (dense ? 1 : 2) * palette.scale);
+  pen.globalAlpha = 1;
   if (trace.byRow && trace.updates <= MARKED) {
     for (let k = 1; k <= whole; k++) {
       const row = trace.row[trace.updateTick[k - 1] - 1];
