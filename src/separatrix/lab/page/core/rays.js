@@ -10,7 +10,7 @@
 
 import { asIntegers, bigSign } from "./exact.js";
 import { nearestPoint } from "./nearest.js";
-import { bigDot, combination, nullSpace, primitive } from "./rational.js";
+import { bigDot, combination, echelon, nullSpace, primitive } from "./rational.js";
 
 /** @typedef {import("./types.js").Features} Features */
 
@@ -24,6 +24,7 @@ import { bigDot, combination, nullSpace, primitive } from "./rational.js";
  */
 
 const NEAR = 12;
+const ATTEMPTS = 6;
 
 /** Return the rays of rows as integers. @param {Features} features @param {boolean} intercept @returns {bigint[][]} */
 export function integerRays(features, intercept) {
@@ -52,18 +53,58 @@ export function decideRays(rays, width) {
     const rest = images.map((_, i) => i).filter((i) => images[i].some((entry) => entry !== 0n));
     const left = images.map((_, i) => i).filter((i) => images[i].every((entry) => entry === 0n));
     if (!rest.length) return { kind: "overlap", direction: null, left, cancel, rays };
-    const found = nearestPoint(asFloats(rest.map((i) => images[i])), rest.length, normals.length);
-    const direction = exactDirection(found.x, images, rest);
-    if (direction) {
-      const lifted = normals[0].map((_, j) => normals.reduce((sum, normal, k) => sum + direction[k] * normal[j], 0n));
-      return { kind: left.length ? "quasi" : "separable", direction: primitive(lifted), left, cancel, rays };
+    const found = separateOrCancel(rest.map((i) => images[i]));
+    if (!found) break;
+    if (found.direction) {
+      const direction = timesRows(found.direction, normals);
+      return { kind: left.length ? "quasi" : "separable", direction: primitive(direction), left, cancel, rays };
     }
-    const circuit = findCircuit(found, images, rest);
-    if (!circuit) break;
+    const circuit = found.circuit.map(({ row, multiplier }) => ({ row: rest[row], multiplier }));
     cancel = joined(cancel, circuit, rays);
     normals = nullSpace(cancel.map(({ row }) => rays[row]), width).basis;
   }
   return { kind: "undecided", direction: null, left: [], cancel: [], rays };
+}
+
+/** Return Σ factors_k rows_k. @param {bigint[]} factors @param {bigint[][]} rows */
+function timesRows(factors, rows) {
+  return rows[0].map((_, j) => rows.reduce((sum, row, k) => sum + factors[k] * row[j], 0n));
+}
+
+/** @typedef {{row: number, multiplier: bigint}[]} Circuit */
+
+/**
+ * Return a direction above 0 on all vectors, or some that cancel; null if floats propose neither. Where vectors lie nearly
+ * in a plane, floats tell more in coordinates in which some of the vectors are the axes.
+ * @param {bigint[][]} vectors none of them 0
+ * @returns {{direction: bigint[], circuit: Circuit}|{direction: null, circuit: Circuit}|null}
+ */
+function separateOrCancel(vectors) {
+  const width = vectors[0].length;
+  let axes = identity(width);
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const seen = vectors.map((vector) => axes.map((axis) => bigDot(axis, vector)));
+    const bits = columnBits(seen);
+    const floats = asFloats(seen, bits);
+    const found = nearestPoint(floats, vectors.length, width);
+    const direction = exactDirection(found.x, bits, seen);
+    if (direction) return { direction: timesRows(direction, axes), circuit: [] };
+    const circuit = findCircuit(found, floats, seen);
+    if (circuit) return { direction: null, circuit };
+    const first = attempt % 2 ? vectors.map((_, i) => vectors.length - 1 - i) : found.support;
+    axes = axesOf([...first.map((i) => vectors[i]), ...vectors], width);
+  }
+  return null;
+}
+
+/** Return rows A such that A v are the coordinates of v, times a positive factor, in a basis of the vectors. @param {bigint[][]} vectors @param {number} width */
+function axesOf(vectors, width) {
+  const { from } = echelon(vectors);
+  const missing = nullSpace(vectors, width).basis;
+  const basis = [...from.map((k) => vectors[k]), ...missing];
+  const solved = identity(width).map((unit) => /** @type {{coefficients: bigint[], scale: bigint}} */ (combination(basis, unit)));
+  const whole = solved.reduce((product, { scale }) => product * scale, 1n);
+  return basis.map((_, j) => solved.map(({ coefficients, scale }) => coefficients[j] * (whole / scale)));
 }
 
 /** @param {number} width */
@@ -71,43 +112,53 @@ function identity(width) {
   return Array.from({ length: width }, (_, i) => Array.from({ length: width }, (__, j) => (i === j ? 1n : 0n)));
 }
 
-/** Return vectors of any size as floats with largest entry about 1, row by row. @param {bigint[][]} vectors */
-function asFloats(vectors) {
+/** Return how many bits a number has, to within four. @param {bigint} value */
+function bitsOf(value) {
+  return value ? (value < 0n ? -value : value).toString(16).length * 4 : 0;
+}
+
+/** Return how many bits each column of some vectors has. @param {bigint[][]} vectors */
+function columnBits(vectors) {
+  return vectors[0].map((_, j) => vectors.reduce((bits, vector) => Math.max(bits, bitsOf(vector[j])), 0));
+}
+
+/** Return vectors as floats of length 1, columns first scaled to like size, row by row. @param {bigint[][]} vectors @param {number[]} bits per column */
+function asFloats(vectors, bits) {
   const d = vectors[0].length;
   const floats = new Float64Array(vectors.length * d);
   vectors.forEach((vector, i) => {
-    let bits = 0;
-    for (const entry of vector) bits = Math.max(bits, (entry < 0n ? -entry : entry).toString(16).length * 4);
-    const shift = BigInt(Math.max(0, bits - 1000));
-    const values = vector.map((entry) => Number(entry >> shift));
-    const norm = Math.hypot(...values.map((value) => value / 2 ** Math.min(bits, 1000))) || 1;
+    const values = vector.map((entry, j) => {
+      const excess = Math.max(0, bitsOf(entry) - 1000);
+      return Number(entry >> BigInt(excess)) * 2 ** Math.max(-1070, excess - bits[j] + Math.min(bits[j], 1000)) * 2 ** -Math.min(bits[j], 1000);
+    });
+    const norm = Math.hypot(...values) || 1;
     values.forEach((value, j) => {
-      floats[i * d + j] = value / 2 ** Math.min(bits, 1000) / norm;
+      floats[i * d + j] = value / norm;
     });
   });
   return floats;
 }
 
-/** Return a direction as integers if it is above 0 on all rays that are left to separate. @param {Float64Array} x @param {bigint[][]} images @param {number[]} rest */
-function exactDirection(x, images, rest) {
+/** Return a direction as integers if it is above 0 on all rays that are left to separate. @param {Float64Array} x @param {number[]} bits @param {bigint[][]} images */
+function exactDirection(x, bits, images) {
   if (!x.some(Boolean)) return null;
-  const { integers } = asIntegers(x);
-  return rest.every((i) => bigSign(bigDot(integers, images[i])) > 0) ? integers : null;
+  const most = Math.max(...bits);
+  const integers = asIntegers(x).integers.map((entry, k) => entry << BigInt(most - bits[k]));
+  return images.every((image) => bigSign(bigDot(integers, image)) > 0) ? integers : null;
 }
 
 /**
  * Return rows that cancel exactly, with positive multipliers: the support of the nearest point, or rows near its plane.
- * @param {import("./nearest.js").Nearest} found @param {bigint[][]} images @param {number[]} rest
+ * @param {import("./nearest.js").Nearest} found @param {Float64Array} floats @param {bigint[][]} images
+ * @returns {Circuit|null}
  */
-function findCircuit(found, images, rest) {
-  const support = found.support.map((k) => rest[k]);
-  const direct = positiveCircuit(support, images);
+function findCircuit(found, floats, images) {
+  const direct = positiveCircuit(found.support, images);
   if (direct) return direct;
-  const floats = asFloats(rest.map((i) => images[i]));
   const d = images[0].length;
   const along = (/** @type {number} */ k) => Math.abs(found.x.reduce((sum, value, j) => sum + value * floats[k * d + j], 0));
-  const near = rest.map((_, k) => k).sort((a, b) => along(a) - along(b)).slice(0, NEAR).map((k) => rest[k]);
-  const some = [...new Set([...support, ...near])].slice(0, NEAR);
+  const near = images.map((_, k) => k).sort((a, b) => along(a) - along(b)).slice(0, NEAR);
+  const some = [...new Set([...found.support, ...near])].slice(0, NEAR);
   for (let size = 1; size <= d + 1; size++) {
     for (const subset of subsets(some, size)) {
       const circuit = positiveCircuit(subset, images);

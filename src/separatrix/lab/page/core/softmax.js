@@ -157,6 +157,18 @@ export class SoftmaxRun {
     return trace.done;
   }
 
+  /** Make a step sum to 0 over the classes, which changes no difference of scores. @param {number[]} step */
+  centred(step) {
+    const { d, present } = this;
+    const classes = present.reduce((sum, here) => sum + here, 0);
+    for (let j = 0; j < d; j++) {
+      let mean = 0;
+      for (let k = 0; k < CLASSES; k++) if (present[k]) mean += step[k * d + j] / classes;
+      for (let k = 0; k < CLASSES; k++) if (present[k]) step[k * d + j] -= mean;
+    }
+    return step;
+  }
+
   newtonStep() {
     const { trace, w, chances, features, d, learner, virtual } = this;
     const value = /** @type {Float64Array} */ (trace.objective)[trace.updates];
@@ -170,7 +182,7 @@ export class SoftmaxRun {
     }
     for (let k = 0; k < size; k++) if (k % d >= virtual) hessian[k][k] += learner.strength;
     const gradient = Array.from(this.gradient);
-    const direction = solveSemidefinite(hessian, gradient).map((change) => -change);
+    const direction = this.centred(solveSemidefinite(hessian, gradient).map((change) => -change));
     const slope = gradient.reduce((sum, each, k) => sum + each * direction[k], 0);
     const before = w.slice();
     for (let length = 1; length >= SHORTEST && slope < 0; length /= 2) {
