@@ -141,7 +141,9 @@ function candidates(features) {
   if (p !== 2 || n < 12) return Array.from({ length: n }, (_, i) => i);
   const x = new Float64Array(n);
   const y = new Float64Array(n);
+  /** @type {number[]} */
   const plus = [];
+  /** @type {number[]} */
   const minus = [];
   for (let i = 0; i < n; i++) {
     x[i] = values[2 * i];

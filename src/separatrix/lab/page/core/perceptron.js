@@ -90,6 +90,13 @@ class PerceptronRun {
     return mistakes;
   }
 
+  /** Keep the weights if they make fewer mistakes than those kept. @param {number} mistakes */
+  pocketIfBetter(mistakes) {
+    if (mistakes >= this.pocketMistakes) return;
+    this.pocketMistakes = mistakes;
+    this.pocket.set(this.w);
+  }
+
   /** Write the weights as the next version. @param {number} version */
   record(version) {
     const { trace, w, p } = this;
@@ -235,11 +242,7 @@ class SingleRun extends PerceptronRun {
   fillPocket() {
     if (this.streak <= this.pocketRun) return;
     this.pocketRun = this.streak;
-    const mistakes = this.countMistakes(0, this.pocketMistakes);
-    if (mistakes < this.pocketMistakes) {
-      this.pocketMistakes = mistakes;
-      this.pocket.set(this.w);
-    }
+    this.pocketIfBetter(this.countMistakes(0, this.pocketMistakes));
   }
 
   /** @param {number} i @param {number} factor */
@@ -289,10 +292,7 @@ class BatchRun extends PerceptronRun {
       reached[i] = wrong ? signs[i] : 0;
       if (wrong) mistakes++;
     }
-    if (mistakes < this.pocketMistakes) {
-      this.pocketMistakes = mistakes;
-      this.pocket.set(w);
-    }
+    this.pocketIfBetter(mistakes);
     if (!mistakes) return 0;
     const rate = learner.schedule === "inverse" ? learner.rate / (trace.updates + 1) : learner.rate;
     const total = new Float64Array(this.p);

@@ -107,7 +107,7 @@ function axesOf(vectors, width) {
   return basis.map((_, j) => solved.map(({ coefficients, scale }) => coefficients[j] * (whole / scale)));
 }
 
-/** @param {number} width */
+/** @param {number} width @returns {bigint[][]} */
 function identity(width) {
   return Array.from({ length: width }, (_, i) => Array.from({ length: width }, (__, j) => (i === j ? 1n : 0n)));
 }

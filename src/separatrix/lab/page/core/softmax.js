@@ -48,12 +48,12 @@ export class SoftmaxRun {
     this.trace.objective = new Float64Array(64);
     this.trace.gradientNorm = new Float64Array(64);
     this.rate = learner.rate;
-    if (!features.n) return void this.finish("empty");
-    if (!this.rate) {
+    if (!features.n) this.finish("empty");
+    else if (!this.rate) {
       const values = eigen(gram(features, this.virtual, () => 1, features.n)).values;
       this.rate = 1 / (0.5 * values[values.length - 1] + learner.strength || 1);
     }
-    this.record(0);
+    if (features.n) this.record(0);
   }
 
   /** @param {number} i */
