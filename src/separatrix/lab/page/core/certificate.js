@@ -47,9 +47,10 @@ function columnNames(features, intercept) {
 /** @param {Derivation} derivation @param {(string|number)[]} classes @returns {Named|null} */
 function separability({ features, learner }, classes) {
   const names = columnNames(features, learner.intercept);
-  const proof = decideRays(integerRays(features, learner.intercept), names.length);
-  if (proof.kind === "undecided") return null;
   const here = [...new Set(features.signs)].sort((a, b) => a - b);
+  const rows = here.length > 1 ? features : { ...features, signs: features.signs.map(() => 1) }; // a class alone counts as +
+  const proof = decideRays(integerRays(rows, learner.intercept), names.length);
+  if (proof.kind === "undecided") return null;
   const claims = { separable: "the classes are completely separated", quasi: "the classes are quasi-completely separated", overlap: "the classes overlap" };
   return wrapped("separability", proof.kind, claims[proof.kind], {
     classes: here.map((sign) => classes[sign > 0 ? 1 : 0]),
@@ -61,7 +62,7 @@ function separability({ features, learner }, classes) {
     proof: proof.kind === "separable" ? null : overlapProof(proof, names.length),
     divergence: null,
     coefficient_status: {},
-    divergence_dim: null,
+    divergence_dim: proof.kind === "overlap" ? 0 : null,
     weighted: false,
     reason: null,
   });

@@ -161,7 +161,9 @@ export function offers(table, target) {
   const column = columnOf(table, target);
   if (!column) return [];
   const codes = codesOf(column);
-  const numeric = table.columns.filter((each) => each.numbers && each.name !== target);
+  const usable = table.columns.filter((each) => each.numbers && each.name !== target);
+  const telling = usable.filter((each) => !isRunning(/** @type {Float64Array} */ (each.numbers)));
+  const numeric = telling.length ? telling : usable;
   const single = numeric.map((each) => ({ each, score: distance(/** @type {Float64Array} */ (each.numbers), null, codes) }));
   const best = single.sort((a, b) => b.score - a.score).slice(0, PAIR_COLUMNS).map(({ each }) => each);
   if (best.length === 1) return [{ pair: [best[0].name, ""], score: 0 }];
@@ -175,6 +177,11 @@ export function offers(table, target) {
     }
   }
   return pairs.sort((a, b) => b.score - a.score);
+}
+
+/** Tell whether a column only numbers the rows: whole numbers, each one more than the last. @param {Float64Array} numbers */
+function isRunning(numbers) {
+  return numbers.length > 2 && numbers.every((value, i) => Number.isInteger(value) && (i === 0 || value === numbers[i - 1] + 1));
 }
 
 /**

@@ -38,7 +38,8 @@ function listed(names) {
 export function verdictWords(derivation) {
   const { verdict, learner, points } = derivation;
   const lifted = learner.lift !== "none";
-  const line = `${lifted ? "plane of the features" : "line"}${verdict.intercept ? "" : " through the origin"}`;
+  const single = derivation.features.p === 1;
+  const line = `${single ? "threshold" : lifted ? "plane of the features" : "line"}${verdict.intercept ? "" : " through the origin"}`;
   switch (verdict.kind) {
     case "separable": {
       const pins = verdict.margin ? `, pinned by ${counted(verdict.margin.pins.length, "point")}` : "";
@@ -46,7 +47,7 @@ export function verdictWords(derivation) {
       return { title: `A ${line} separates them`, why: `Proved: ${margin}` };
     }
     case "quasi":
-      return { title: `Only just: ${counted(verdict.left.length, "point")} always on the ${lifted ? "plane" : "line"}`, why: "Proved: the hulls touch, so no margin is left" };
+      return { title: `Only just: ${counted(verdict.left.length, "point")} always on the ${single ? "threshold" : lifted ? "plane" : "line"}`, why: "Proved: the hulls touch, so no margin is left" };
     case "overlap":
       return { title: `No ${line} can do it`, why: overlapReason(derivation) };
     case "one class":
