@@ -45,7 +45,7 @@ class Lab {
     this.voice = new Voice();
     const toast = (/** @type {string} */ text) => this.voice.toast(text);
     this.badge = new Badge(this.store, this.voice);
-    this.sentence = new Sentence(this.store, this.actions);
+    this.sentence = new Sentence(this.store, this.actions, toast);
     this.stage = new Stage(this.store, this.actions, (pane) => {
       this.store.set({ pane });
       this.drawer.open("learner");

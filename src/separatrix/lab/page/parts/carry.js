@@ -148,13 +148,16 @@ export class Carry {
     this.save(new Blob([pointsCsv(state.points, state.names.length ? state.names : undefined, state.labels.length ? state.labels : undefined)], { type: "text/csv" }), "-points.csv");
   }
 
-  saveCertificates() {
-    const { run, state } = this.store, all = run ? certificates(run, state.labels.length ? state.labels : undefined) : [];
-    if (!all.length) {
-      this.toast("There is nothing to certify yet: add points of two classes.");
-      return;
-    }
-    for (const { name, json } of all) this.save(new Blob([json], { type: "application/json" }), `-${name}.json`);
+  /** What the present run can prove. */
+  get certificates() {
+    const { run, state } = this.store;
+    return run ? certificates(run, state.labels.length ? state.labels : undefined) : [];
+  }
+
+  /** @param {string} name */
+  saveCertificate(name) {
+    const found = this.certificates.find((each) => each.name === `${name}.json`);
+    if (found) this.save(new Blob([JSON.stringify(found.json, null, 2)], { type: "application/json" }), `-${name}.json`);
   }
 
   /** @returns {import("./drawer.js").Section} */
@@ -163,15 +166,21 @@ export class Carry {
     const files = [
       ["Copy link", () => void this.copyLink()], ["Picture (PNG)", () => this.savePng()], ["Picture (SVG)", () => this.saveSvg()],
       ["Run (GIF)", () => void this.saveGif()], ["Trace (CSV)", () => this.saveTrace()], ["Points (CSV)", () => this.savePoints()],
-      ["Certificate (JSON)", () => this.saveCertificates()],
     ];
+    const names = () => this.certificates.map((each) => each.name.replace(/\.json$/, ""));
+    const key = () => {
+      const { run } = this.store;
+      return run ? [run.learner.kind, run.verdict.kind, run.trace.done, run.bound.exists, run.points.n > 0].join() : "";
+    };
     return {
       id: "carry",
       name: "Save and share",
-      key: () => "",
+      key,
       build: () => [
-        make("p", { text: "The link holds the whole state. A certificate can be checked by anyone with “separatrix verify”." }),
-        make("div", { class: "buttons" }, ...files.map(([text, action]) => button({ class: "button", text }, action))),
+        make("p", { text: "The link holds the whole state." }),
+        make("div", { class: "buttons" }, ...files.map(([text, action]) => button({ class: "button", text, "data-key": text }, action))),
+        make("p", { text: "A certificate can be checked by anyone, with the points and “separatrix verify”." }),
+        make("div", { class: "buttons" }, ...names().map((name) => button({ class: "button", text: `Certificate: ${name}`, "data-key": name }, () => this.saveCertificate(name)))),
       ],
     };
   }

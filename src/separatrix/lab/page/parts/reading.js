@@ -46,17 +46,18 @@ export function codeSection(store, toast) {
     build: () => {
       if (!store.run) return [];
       const { loop, library } = pythonCode(store.run);
-      return [make("p", { text: "In NumPy:" }), code(loop), copy(loop, toast), make("p", { text: "With the library:" }), code(library), copy(library, toast)];
+      return [make("p", { text: "In NumPy:" }), code(loop, "Loop in NumPy"), copy(loop, toast), make("p", { text: "With the library:" }), code(library, "Call of the library"), copy(library, toast)];
     },
   };
 }
 
 /**
  * @param {string} text
+ * @param {string} name
  * @returns {HTMLElement}
  */
-function code(text) {
-  return make("pre", { tabindex: 0, role: "region", "aria-label": "Python code" }, make("code", { text }));
+function code(text, name) {
+  return make("pre", { tabindex: 0, role: "region", "aria-label": name }, make("code", { text }));
 }
 
 /**

@@ -4,6 +4,7 @@
 
 import { statusWords, stepWords, verdictWords } from "../words/sentence.js";
 import { pointRows } from "../core/points.js";
+import { plain } from "../words/markup.js";
 import { num } from "../words/number.js";
 import { button, byId, icon, make, say } from "./dom.js";
 
@@ -14,15 +15,19 @@ import { button, byId, icon, make, say } from "./dom.js";
 /** @typedef {import("../core/types.js").LiftId} LiftId */
 
 const MARGINS = [1, 0.5, 0.2, 0.1];
+/** @type {[number, string][]} */
+const WIDTHS = [[0.05, "very wide"], [0.25, "wide"], [1, "narrow"], [8, "very narrow"]];
 
 export class Sentence {
   /**
    * @param {Store} store
    * @param {Actions} actions
+   * @param {(text: string) => void} toast
    */
-  constructor(store, actions) {
+  constructor(store, actions, toast) {
     this.store = store;
     this.actions = actions;
+    this.toast = toast;
     this.title = byId("title");
     this.text = byId("text");
     this.answers = byId("answers");
@@ -129,7 +134,10 @@ export class Sentence {
     const nodes = [];
     if (chapter.id === "predict") {
       for (const choice of story.question.choices) {
-        nodes.push(button({ class: "chip", text: choice.label, "aria-pressed": String(state.guess === choice.id), "data-key": choice.id }, () => this.actions.guess(choice.id)));
+        nodes.push(button({ class: "chip", text: choice.label, "aria-pressed": String(state.guess === choice.id), "data-key": choice.id }, () => {
+          this.actions.guess(choice.id);
+          this.toast(plain(choice.reply));
+        }));
       }
       return nodes;
     }
@@ -150,7 +158,7 @@ export class Sentence {
     switch (chapter.controls) {
       case "order": return pointRows(state.points).join(";");
       case "lift": return learner.lift;
-      case "kernel": return `${learner.kind}/${learner.kernel}/${learner.lift}`;
+      case "kernel": return String(learner.gamma);
       case "gamma": return pointRows(state.points).slice(0, 2).join(";");
       default: return "";
     }
@@ -221,11 +229,7 @@ export class Sentence {
   /** @returns {Node[]} */
   kernelButtons() {
     const learner = this.store.state.learners[0];
-    const lifted = learner.kind !== "kernel";
-    return [
-      button({ class: "chip", text: "Lift by x₁² + x₂²", "aria-pressed": String(lifted), "data-key": "lift" }, () => this.actions.setLearner(0, { kind: "perceptron", lift: "rings", intercept: true })),
-      button({ class: "chip", text: "rbf kernel", "aria-pressed": String(!lifted), "data-key": "kernel" }, () => this.actions.setLearner(0, { kind: "kernel", kernel: "rbf", lift: "none", intercept: false })),
-    ];
+    return WIDTHS.map(([gamma, text]) => button({ class: "chip", text, "aria-pressed": String(learner.gamma === gamma), "data-key": text }, () => this.actions.setLearner(0, { gamma })));
   }
 }
 

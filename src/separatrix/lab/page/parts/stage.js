@@ -2,6 +2,7 @@
  * The stage: one to four panes with the same points, axes and clock, and the hand on them.
  */
 
+import { makePoints } from "../core/points.js";
 import { GLIDE, Glide } from "../views/motion.js";
 import { boxAround, planeCamera } from "../views/plane.js";
 import { markRadius } from "../views/marks.js";
@@ -95,13 +96,30 @@ export class Stage {
     const { state } = this.store, id = `${state.story?.id ?? state.tableId}`;
     if (this.fitted === state.points && this.fittedId === id) return;
     if (state.held >= 0 || this.painted) return;
-    const fresh = this.fittedId !== id, want = boxAround(state.points), { goal } = this.glide;
+    const fresh = this.fittedId !== id, want = fresh ? this.wholeBox() : boxAround(state.points), { goal } = this.glide;
     const outside = want.x0 < goal.x0 - 0.12 * (goal.x1 - goal.x0) || want.x1 > goal.x1 + 0.12 * (goal.x1 - goal.x0) || want.y0 < goal.y0 - 0.12 * (goal.y1 - goal.y0) || want.y1 > goal.y1 + 0.12 * (goal.y1 - goal.y0);
     const tiny = want.x1 - want.x0 < 0.4 * (goal.x1 - goal.x0) && want.y1 - want.y0 < 0.4 * (goal.y1 - goal.y0);
     this.fitted = state.points;
     this.fittedId = id;
     if (fresh || outside || tiny) this.glide.aim({ ...want });
     if (fresh) Object.assign(this.glide.now, { x0: want.x0, x1: want.x1, y0: want.y0, y1: want.y1 });
+  }
+
+  /**
+   * A box for all that a story will show.
+   * @returns {Box}
+   */
+  wholeBox() {
+    const { state } = this.store, box = boxAround(state.points);
+    for (const chapter of state.story?.chapters ?? []) {
+      if (!chapter.points) continue;
+      const other = boxAround(makePoints(chapter.points));
+      box.x0 = Math.min(box.x0, other.x0);
+      box.x1 = Math.max(box.x1, other.x1);
+      box.y0 = Math.min(box.y0, other.y0);
+      box.y1 = Math.max(box.y1, other.y1);
+    }
+    return box;
   }
 
   /**

@@ -203,6 +203,6 @@ export class Tables {
       this.pair = offer.pair;
       this.show();
     };
-    return button({ "aria-pressed": String(pressed), "data-key": offer.pair.join("\n") }, act, canvas, document.createTextNode(offer.pair.join(" × ")));
+    return button({ "aria-pressed": String(pressed), "data-key": offer.pair.join("\n") }, act, canvas, document.createTextNode(offer.pair.filter(Boolean).join(" × ")));
   }
 }

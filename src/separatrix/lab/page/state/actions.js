@@ -76,7 +76,9 @@ export class Actions {
     const { story } = this.store.state;
     if (!story) return;
     this.store.set({ guess: id });
-    this.play();
+    const watch = story.chapters.findIndex((chapter) => chapter.id === "watch");
+    if (story.chapters[watch]?.at === "end") this.openChapter(watch);
+    else this.play();
   }
 
   /**
@@ -88,7 +90,7 @@ export class Actions {
   openTable(tableId, points, about) {
     this.store.history.clear();
     this.store.set({
-      story: null, tableId, points, ...about, learners: [{ ...defaults("perceptron"), intercept: true }],
+      story: null, tableId, points, ...about, learners: [defaults(points.classes === 3 ? "softmax" : "perceptron")],
       chapter: 0, furthest: 0, guess: null, tick: 0, pinned: false, playing: false, proof: false, lit: null,
       tool: "move", selected: -1, hover: -1, held: -1, grabbed: null, edited: false, pane: 0,
     });
