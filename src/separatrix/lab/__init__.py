@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import separatrix as sx
+from separatrix.errors import OptionError
 from separatrix.lab.assemble import document
 from separatrix.lab.rows import from_arrays, from_table
 
@@ -32,13 +32,13 @@ class LabPage:
         """Write the file, whole or not at all, and return where it is."""
         goal = Path(path)
         if goal.is_dir():
-            raise sx.errors.OptionError(f"{str(path)!r} is a folder; give the name of a file, such as lab.html")
+            raise OptionError(f"{str(path)!r} is a folder; give the name of a file, such as lab.html")
         beside = goal.with_name(f".{goal.name}.{os.getpid()}.part")
         try:
             beside.write_text(self.html, encoding="utf-8")
             beside.replace(goal)
         except OSError as problem:
-            raise sx.errors.OptionError(f"{str(path)!r} cannot be written: {problem.strerror or problem}") from None
+            raise OptionError(f"{str(path)!r} cannot be written: {problem.strerror or problem}") from None
         finally:
             beside.unlink(missing_ok=True)
         return goal
@@ -79,8 +79,8 @@ def page(X: Any = None, y: Any = None, *, table: Any = None, target: str | None 
     """
     if table is not None:
         if X is not None or y is not None:
-            raise sx.errors.OptionError("X or y and table are both given; give rows and labels, or a table")
+            raise OptionError("X or y and table are both given; give rows and labels, or a table")
         return LabPage(document(from_table(table, target)))
     if (X is None) != (y is None):
-        raise sx.errors.OptionError(f"{'y' if X is None else 'X'} is given alone; give X and y, or neither")
+        raise OptionError(f"{'y' if X is None else 'X'} is given alone; give X and y, or neither")
     return LabPage(document(None if X is None else from_arrays(X, y)))
