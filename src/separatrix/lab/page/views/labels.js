@@ -10,6 +10,10 @@ import { setFont, write } from "./pen.js";
 /** @typedef {import("./palette.js").Palette} Palette */
 /** @typedef {{left: number, top: number, right: number, bottom: number}} Area */
 
+const MOST_WIDTHS = 4000;
+/** @type {Map<string, number>} */
+const widths = new Map();
+
 export class Labels {
   /**
    * @param {Pen} pen
@@ -59,8 +63,7 @@ export class Labels {
    * @returns {boolean} whether it was written
    */
   place(text, places, style, must = false) {
-    setFont(this.pen, this.palette, style);
-    const halfWidth = this.pen.measureText(text).width / 2 + 2;
+    const halfWidth = this.width(text, style) / 2 + 2;
     const halfHeight = (style.size ?? 13) * this.palette.scale * 0.6;
     let chosen = places.find(([x, y]) => this.free(this.around(x, y, halfWidth, halfHeight)));
     if (!chosen && must && places.length) chosen = this.nudged(places[0], halfWidth, halfHeight);
@@ -68,6 +71,23 @@ export class Labels {
     this.reserve(chosen[0], chosen[1], halfWidth, halfHeight);
     write(this.pen, this.palette, text, chosen[0], chosen[1], { ...style, align: "center", base: "middle" });
     return true;
+  }
+
+  /**
+   * Width of a text, measured once per style: measuring is what labels spend their time on.
+   * @param {string} text
+   * @param {TextStyle} style
+   * @returns {number}
+   */
+  width(text, style) {
+    const key = `${style.size ?? 13}/${style.weight ?? 400}/${style.italic ? 1 : 0}${style.serif ? 1 : 0}/${this.palette.scale}/${text}`;
+    const known = widths.get(key);
+    if (known !== undefined) return known;
+    setFont(this.pen, this.palette, style);
+    const width = this.pen.measureText(text).width;
+    if (widths.size > MOST_WIDTHS) widths.clear();
+    widths.set(key, width);
+    return width;
   }
 
   /**

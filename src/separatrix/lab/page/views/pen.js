@@ -192,6 +192,18 @@ export function setFont(pen, palette, style) {
  */
 export function write(pen, palette, text, x, y, style) {
   setFont(pen, palette, style);
+  ink(pen, text, x, y, style);
+}
+
+/**
+ * Write text in the font that is set.
+ * @param {Pen} pen
+ * @param {string} text
+ * @param {number} x
+ * @param {number} y
+ * @param {TextStyle} style
+ */
+function ink(pen, text, x, y, style) {
   pen.textAlign = style.align ?? "left";
   pen.textBaseline = style.base ?? "alphabetic";
   if (style.halo) {

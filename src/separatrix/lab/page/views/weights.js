@@ -131,13 +131,23 @@ function drawRegion(pen, palette, size, scene, camera, axes) {
   const { run, w } = scene;
   /** @type {Pixel[]} */
   let region = [[camera.dataX(-9), camera.dataY(size.height + 9)], [camera.dataX(size.width + 9), camera.dataY(size.height + 9)], [camera.dataX(size.width + 9), camera.dataY(-9)], [camera.dataX(-9), camera.dataY(-9)]];
-  for (let i = 0; i < run.points.n && region.length > 2; i++) region = clipHalf(region, ...rowLine(run, axes, w, i));
+  for (const i of cornerRows(run)) if (region.length > 2) region = clipHalf(region, ...rowLine(run, axes, w, i));
   /** @type {Pixel[]} */
   const pixels = region.map((p) => [camera.x(p[0]), camera.y(p[1])]);
   if (area(pixels) < 40) return [];
   fill(pen, pixels, palette["proof-tint"]);
   hatch(pen, pixels, palette.proof);
   return pixels;
+}
+
+/**
+ * Rows that bound the region: those on the hulls, which stand for all others.
+ * @param {Derivation} run
+ * @returns {Iterable<number>}
+ */
+function cornerRows(run) {
+  const { hullPlus, hullMinus } = run.verdict;
+  return hullPlus.length + hullMinus.length ? [...hullPlus, ...hullMinus] : run.points.label.keys();
 }
 
 /**
