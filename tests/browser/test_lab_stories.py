@@ -24,8 +24,8 @@ SOLUTIONS: dict[str, Callable[[Any], None]] = {
     "outlier": lambda lab: paint(lab, -9, -3),
 }
 AHAS = {  # what the story has shown by the end of its second chapter
-    "five-points": "Done: this line separates the classes.",
-    "no-line": "After visit 650 w is where it was after visit 605",
+    "five-points": "Done: every point is on its own side.",
+    "no-line": "A loop: w at visit 650 equals w at visit 605",
     "margin": "",
     "which-line": "2",
     "far-point": "Least mean squares: 1 point wrong. Perceptron: 0 points wrong.",
@@ -58,11 +58,11 @@ def test_a_story_by_mouse(open_lab: Callable[..., Any], story: str) -> None:
     lab.story(story)
     assert [text.strip() for text in lab.page.locator("#chapters button").all_inner_texts()] == CHAPTERS
     assert lab.text("#title").endswith("?")
-    lab.page.locator("#answers .chip").first.click()
+    lab.page.locator("#answers .pill").first.click()
     lab.press("End")
     assert AHAS[story] in f"{lab.text('#title')} {lab.text('#text')}"
     for name in CHAPTERS[2:]:
-        lab.page.locator("#answers .chip.go").click()
+        lab.page.locator("#answers .pill.go").click()
         lab.settle()
         assert lab.text("#chapters [aria-current]") == name
     assert "Challenge" in lab.text("#title")
@@ -86,11 +86,11 @@ def test_a_story_by_keyboard_alone(open_lab: Callable[..., Any], story: str) -> 
     lab = open_lab()
     tab_to(lab, f"#shelf button[data-id='{story}']")
     lab.press("Enter")
-    tab_to(lab, "#answers .chip")
+    tab_to(lab, "#answers .pill")
     lab.press("Enter", "End")
     assert AHAS[story] in f"{lab.text('#title')} {lab.text('#text')}"
     for name in CHAPTERS[2:]:
-        tab_to(lab, "#answers .chip.go")
+        tab_to(lab, "#answers .pill.go")
         lab.press("Enter")
         assert lab.text("#chapters [aria-current]") == name
 
@@ -101,11 +101,11 @@ def test_a_challenge_by_keyboard_alone(open_lab: Callable[..., Any]) -> None:
     lab.press("Enter", "]")
     assert "Selected: blue 1 at 1, 4" in lab.page.get_attribute("#plane-0", "aria-label")
     lab.press(*["Shift+ArrowLeft"] * 20)
-    assert lab.text("#title") == "Done: now up to 170 mistakes are possible."
+    assert lab.text("#title") == "Done: the theorem now allows 170 mistakes."
     lab.press("f")
     assert "Selected: orange 1 at -1, 4" in lab.page.get_attribute("#plane-0", "aria-label")
     lab.press("Delete", "Control+z", "Control+z")
-    assert lab.text("#title") == "Done: now up to 170 mistakes are possible."
+    assert lab.text("#title") == "Done: the theorem now allows 170 mistakes."
 
 
 def test_the_answer_is_not_given_away(open_lab: Callable[..., Any]) -> None:

@@ -7,6 +7,12 @@ import { orient } from "./exact.js";
 /** @typedef {import("./types.js").Points} Points */
 /** @typedef {import("./types.js").Verdict} Verdict */
 
+const MANY = 200;
+const CERTAIN = 1e-14;
+const TINY = 1e-280;
+const ALONG_X = Float64Array.of(1, 1, 0, -1, -1, -1, 0, 1);
+const ALONG_Y = Float64Array.of(0, 1, 1, 1, 0, -1, -1, -1);
+
 /**
  * Return the rows on the hull of some rows, counter-clockwise; two rows of a segment, one of a place.
  * @param {ArrayLike<number>} x1
@@ -15,7 +21,7 @@ import { orient } from "./exact.js";
  * @returns {Int32Array}
  */
 export function hull(x1, x2, rows) {
-  const sorted = extremesByColumn(x1, x2, rows);
+  const sorted = extremesByColumn(x1, x2, rows.length > MANY ? outside(x1, x2, rows) : rows);
   const m = sorted.length;
   if (m <= 2) return sorted;
   const chain = new Int32Array(2 * m);
@@ -24,6 +30,51 @@ export function hull(x1, x2, rows) {
   const lower = k + 1;
   for (let i = m - 2; i >= 0; i--) k = push(x1, x2, chain, k, lower, sorted[i]);
   return chain.slice(0, k - 1);
+}
+
+/**
+ * Return the rows that are not certain to lie inside the polygon of those extreme in eight directions (Akl and Toussaint
+ * 1978): of a cloud, few are left to sort.
+ * @param {ArrayLike<number>} x1 @param {ArrayLike<number>} x2 @param {ArrayLike<number>} rows
+ */
+function outside(x1, x2, rows) {
+  const far = new Int32Array(8).fill(rows[0]);
+  const most = new Float64Array(8).fill(-Infinity);
+  for (let k = 0; k < rows.length; k++) {
+    const row = rows[k];
+    const x = x1[row];
+    const y = x2[row];
+    for (let c = 0; c < 8; c++) {
+      const along = ALONG_X[c] * x + ALONG_Y[c] * y;
+      if (along > most[c]) {
+        most[c] = along;
+        far[c] = row;
+      }
+    }
+  }
+  const corners = Array.from(far).filter((row, k) => x1[row] !== x1[far[(k + 1) % 8]] || x2[row] !== x2[far[(k + 1) % 8]]);
+  if (corners.length < 3) return rows;
+  const m = corners.length;
+  const ax = Float64Array.from(corners, (row) => x1[row]);
+  const ay = Float64Array.from(corners, (row) => x2[row]);
+  const ex = ax.map((x, c) => ax[(c + 1) % m] - x);
+  const ey = ay.map((y, c) => ay[(c + 1) % m] - y);
+  const kept = new Int32Array(rows.length);
+  let count = 0;
+  for (let k = 0; k < rows.length; k++) {
+    const row = rows[k];
+    const x = x1[row];
+    const y = x2[row];
+    let c = 0;
+    for (; c < m; c++) {
+      const left = ex[c] * (y - ay[c]);
+      const right = ey[c] * (x - ax[c]);
+      const size = Math.abs(left) + Math.abs(right);
+      if (!(left - right > CERTAIN * size && size > TINY)) break;
+    }
+    if (c < m) kept[count++] = row;
+  }
+  return kept.slice(0, count);
 }
 
 /**

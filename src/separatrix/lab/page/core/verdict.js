@@ -54,7 +54,7 @@ export function judge(points, intercept) {
   const sides = [plus, minus].map((rows) => ({ x: x1, y: x2, rows }));
   if (relation.how === "cross") {
     const witness = findWitness(sides[0], sides[1], cx, cy, hullPlus, hullMinus);
-    return { ...base, kind: "overlap", left: Array.from({ length: points.n }, (_, i) => i), witness };
+    return { ...base, kind: "overlap", left: Array.from(points.x1.keys()), witness };
   }
   const left = leftRows(x1, x2, points.n, relation);
   const [own, other] = [plus, minus].map((rows) => ({ x: x1, y: x2, rows: rows.filter((row) => left.includes(row)) }));

@@ -33,7 +33,7 @@ function around(side, cx, cy) {
     const dx = x[rows[k]] - cx;
     const dy = y[rows[k]] - cy;
     const square = dx * dx + dy * dy;
-    const sector = Math.min(SECTORS - 1, Math.floor(((Math.atan2(dy, dx) + Math.PI) / (2 * Math.PI)) * SECTORS));
+    const sector = (dx < 0 ? 4 : 0) + (dy < 0 ? 2 : 0) + (Math.abs(dy) > Math.abs(dx) ? 1 : 0);
     if (square > reach[sector]) {
       reach[sector] = square;
       farthest[sector] = rows[k];

@@ -46,7 +46,7 @@ export const FAR_POINT = {
     truth: "lms",
   },
   chapters: [
-    chapter("predict", "end", fixed("Drag [+blue 4] from (2, 3) to (8, 3), deeper into its own side. Which learner gets worse?", "Left, least mean squares; right, the perceptron. Both have every point right. Make a guess.")),
+    chapter("predict", "end", fixed("Drag [+blue 4] from (2, 3) to (8, 3), deeper into its own side. Which learner gets worse?", "Left, least mean squares; right, the perceptron. Both have every point right. What is your guess?")),
     chapter("watch", "end", (state) => {
       const [lms, perceptron] = mistakes(state);
       return { title: `Least mean squares: ${counted(lms, "point")} wrong. Perceptron: ${counted(perceptron, "point")} wrong.`, text: lms ? "The far point pulls the line of least mean squares round, and a point near the line pays for it." : "Drag blue 4 to the right and watch the left line turn." };

@@ -49,7 +49,7 @@ export const INTERVAL = {
     truth: "half",
   },
   chapters: [
-    chapter("predict", "start", fixed("No point of the axis separates these. Lift each to (*x* − *μ*)²: for which *μ* can a threshold do it?", "Blue in the middle, orange on both sides. The lift bends the axis into a parabola with its lowest point at *μ*. Make a guess."), { controls: "centre" }),
+    chapter("predict", "start", fixed("No point of the axis separates these. Lift each to (*x* − *μ*)²: for which *μ* can a threshold do it?", "Blue in the middle, orange on both sides. The lift bends the axis into a parabola with its lowest point at *μ*. What is your guess?"), { controls: "centre" }),
     chapter("watch", "end", (state) => {
       const { verdict, learner, trace } = state.runs[0];
       const where = `At *μ* = ${num(learner.centre)}`;

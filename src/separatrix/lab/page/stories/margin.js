@@ -52,7 +52,7 @@ export const MARGIN = {
     truth: "four",
   },
   chapters: [
-    chapter("predict", "start", fixed("Halve the margin *γ*: by what factor does the bound grow?", "The gap between the classes is 2*γ* wide. Make a guess, then close it step by step."), { controls: "gamma" }),
+    chapter("predict", "start", fixed("Halve the margin *γ*: by what factor does the bound grow?", "The gap between the classes is 2*γ* wide. Guess first, then close it step by step."), { controls: "gamma" }),
     chapter("watch", "end", (state) => {
       const { bound, trace } = state.runs[0];
       if (!atEnd(state)) return stepWords(state.runs[0], state.tick);

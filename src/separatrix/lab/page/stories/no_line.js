@@ -33,7 +33,7 @@ export const NO_LINE = {
     truth: "never",
   },
   chapters: [
-    chapter("predict", "start", fixed("Will the perceptron ever stop?", "Five points again, and a line that need not pass through the origin. Make a guess.")),
+    chapter("predict", "start", fixed("Will the perceptron ever stop?", "Five other points, and this time the line may miss the origin. What is your guess?")),
     chapter("watch", "start", (state) => (atEnd(state) ? statusWords(state.runs[0]) : stepWords(state.runs[0], state.tick))),
     chapter(
       "why",
@@ -50,8 +50,8 @@ export const NO_LINE = {
     ),
     chapter("break", "end", (state) => {
       const { verdict, trace } = state.runs[0];
-      if (verdict.kind === "overlap") return { title: "Now break the proof: drag a point until the segments no longer cross.", text: "While you hold the point, the verdict changes as soon as a line exists." };
-      return { title: `Broken: a line exists, and it stops after ${num(trace.updates)} mistakes.`, text: verdict.margin ? `The widest margin is *γ* = ${num(verdict.margin.gamma)}.` : "" };
+      if (verdict.kind === "overlap") return { title: "Take the proof apart: drag a point until the segments no longer cross.", text: "The verdict turns over the moment a line exists, while you still hold the point." };
+      return { title: `The proof is gone: a line exists, and the run stops after ${num(trace.updates)} mistakes.`, text: verdict.margin ? `The widest margin is *γ* = ${num(verdict.margin.gamma)}.` : "" };
     }),
     chapter("challenge", "end", (state) => NO_LINE.challenge(state)),
   ],

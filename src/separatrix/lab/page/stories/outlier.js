@@ -46,7 +46,7 @@ export const OUTLIER = {
     truth: "zero-one",
   },
   chapters: [
-    chapter("predict", "start", fixed("One blue point lies far on the wrong side. Which loss sacrifices the fewest points to it?", "Four learners on the same points, each with its own idea of what a mistake costs. Make a guess.")),
+    chapter("predict", "start", fixed("One blue point lies far on the wrong side. Which loss sacrifices the fewest points to it?", "Four learners on the same points, each with its own idea of what a mistake costs. What is your guess?")),
     chapter("watch", "end", (state) => ({ title: `Wrong points: ${mistakes(state).map((wrong, k) => `${NAMES[k] ?? "other"} ${num(wrong)}`).join(", ")}.`, text: "Only the last one counts what we meant: mistakes." })),
     chapter("why", "end", fixed("Why? The farther, the dearer.", "The squared loss grows with the square of the distance, logistic and hinge loss in proportion to it, so a far point outvotes several near ones. The 0–1 loss charges 1 per mistake, wherever it is; but it has no slope to follow, and finding its minimum is NP-hard.")),
     chapter("break", "end", (state) => {

@@ -42,7 +42,7 @@ export const RINGS = {
     truth: "eight",
   },
   chapters: [
-    chapter("predict", "start", fixed("A kernel perceptron remembers the points that it got wrong. How many of the 20 must it remember?", "No line can separate a ring from its inside. Left, a kernel perceptron; right, a perceptron on the lifted points. Make a guess.")),
+    chapter("predict", "start", fixed("A kernel perceptron remembers the points that it got wrong. How many of the 20 must it remember?", "No line can separate a ring from its inside. Left, a kernel perceptron; right, a perceptron on the lifted points. What is your guess?")),
     chapter("watch", "end", (state) => {
       const [kernel, lifted] = state.runs;
       const second = lifted ? ` The perceptron on *x*₁² + *x*₂² makes ${counted(lifted.trace.updates, "mistake")}.` : "";

@@ -40,7 +40,7 @@ export const RUNS_OFF = {
     truth: "never",
   },
   chapters: [
-    chapter("predict", "start", fixed("Logistic regression climbs the likelihood of these six labels. Where will the slope stop?", "Orange on the left, blue on the right; the curve is the probability of blue. Make a guess.")),
+    chapter("predict", "start", fixed("Logistic regression climbs the likelihood of these six labels. Where will the slope stop?", "Orange on the left, blue on the right; the curve is the probability of blue. What is your guess?")),
     chapter("watch", "start", (state) => (atEnd(state) ? statusWords(state.runs[0]) : stepWords(state.runs[0], state.tick))),
     chapter("why", "end", (state) => {
       const { verdict } = state.runs[0];

@@ -44,7 +44,7 @@ export const WHICH_LINE = {
     truth: "two",
   },
   chapters: [
-    chapter("predict", "start", fixed("Five points can be visited in 120 orders. At how many different lines do they end?", "Many lines separate these points, and the perceptron takes the first that it finds. Make a guess.")),
+    chapter("predict", "start", fixed("Five points can be visited in 120 orders. At how many different lines do they end?", "Many lines separate these points, and the perceptron takes the first that it finds. What is your guess?")),
     chapter("watch", "end", (state) => {
       if (!atEnd(state)) return stepWords(state.runs[0], state.tick);
       const { trace } = state.runs[0];

@@ -40,7 +40,7 @@ export const XOR = {
     truth: "fourteen",
   },
   chapters: [
-    chapter("predict", "start", fixed("Four points can be labelled in 16 ways. How many of them can a line do?", "Blue where the signs agree, orange where they differ: this labelling is called XOR. Make a guess.")),
+    chapter("predict", "start", fixed("Four points can be labelled in 16 ways. How many of them can a line do?", "Blue where the signs agree, orange where they differ: this labelling is called XOR. What is your guess?")),
     chapter("watch", "end", (state) => ({ title: `${num(possible(state))} of ${num(2 ** Math.min(10, state.points.n))}.`, text: "Only the two in which the diagonals have different labels fail: the diagonals cross, and their crossing would be on both sides of the line." })),
     chapter("why", "end", (state) => {
       const run = state.runs[0];

@@ -42,7 +42,7 @@ export function verdictWords(derivation) {
   const line = `${single ? "threshold" : lifted ? "plane of the features" : "line"}${verdict.intercept ? "" : " through the origin"}`;
   switch (verdict.kind) {
     case "separable": {
-      const pins = verdict.margin ? `, pinned by ${counted(verdict.margin.pins.length, "point")}` : "";
+      const pins = verdict.margin ? `, reached by ${counted(verdict.margin.pins.length, "point")}` : "";
       const margin = verdict.margin ? `margin *γ* = ${num(verdict.margin.gamma)}${pins}` : "every sign checked exactly";
       return { title: `A ${line} separates them`, why: `Proved: ${margin}` };
     }
@@ -51,7 +51,7 @@ export function verdictWords(derivation) {
     case "overlap":
       return { title: `No ${line} can do it`, why: overlapReason(derivation) };
     case "one class":
-      return { title: "One class only", why: points.label[0] === 1 ? "All points are blue: nothing to separate" : "All points are orange: nothing to separate" };
+      return { title: "Only one class", why: points.label[0] === 1 ? "All points are blue: add an orange one" : "All points are orange: add a blue one" };
     case "empty":
       return { title: "No points yet", why: "Add a point of each class" };
     default:
@@ -62,9 +62,9 @@ export function verdictWords(derivation) {
 /** @param {Derivation} derivation */
 function overlapReason(derivation) {
   const { verdict, learner } = derivation;
-  if (!verdict.intercept) return "Proved: the reflected points surround the origin";
+  if (!verdict.intercept) return "Proved: 0 is a weighted mean of the points *y*·*x*";
   if (learner.lift !== "none") return "Proved: the hulls of the features overlap";
-  return verdict.witness?.shape === "same place" ? "Proved: two points of different classes share one place" : "Proved: the hulls share the starred point";
+  return verdict.witness?.shape === "same place" ? "Proved: two points of different classes share one place" : "Proved: the two hulls overlap at the star";
 }
 
 /** Tell whether a learner counts mistakes. @param {Derivation} derivation */
@@ -116,17 +116,17 @@ export function boundWords(derivation) {
   const own = learner.intercept ? " (with its 1)" : "";
   if (!bound.exists) {
     if (verdict.kind === "empty") return "Without points there is nothing to bound.";
-    const rate = learner.rate === 1 ? "" : ", scaled by the rate,";
-    return `‖*w*‖² still stays below *tR*²${rate} but nothing pushes it up from below, so the corridor never closes.`;
+    const rate = learner.rate === 1 ? "" : " (times the squared rate)";
+    return `The upper limit *tR*²${rate} holds all the same, but there is no lower one: without a separating line nothing forces ‖*w*‖² to grow.`;
   }
-  const start = `[=R = ${num(bound.R)}] is the length of the longest point${own}, [=γ = ${num(bound.gamma)}] the widest margin`;
-  if (bound.textbook) return `${start}, so there are at most (*R*/*γ*)² = [=${num(bound.ratio)}] mistakes.`;
+  const start = `No point is longer than [=R = ${num(bound.R)}]${own}, and some line has margin [=γ = ${num(bound.gamma)}]`;
+  if (bound.textbook) return `${start}. Together they leave room for (*R*/*γ*)² = [=${num(bound.ratio)}] mistakes.`;
   const reasons = [];
   if (bound.startNorm2 > 0) reasons.push("this start");
   if (bound.inverse) reasons.push("rates that fall");
   if (bound.asked > 0) reasons.push(`a margin of ${num(bound.asked)} asked for`);
   if (bound.rows > 1) reasons.push("all mistakes corrected at once");
-  return `${start}: (*R*/*γ*)² = ${num(bound.ratio)}, and with ${listed(reasons)} at most [=${num(bound.most)}].`;
+  return `${start}. From start 0 that is (*R*/*γ*)² = ${num(bound.ratio)} mistakes; with ${listed(reasons)} it is [=${num(bound.most)}].`;
 }
 
 /** Return floor ≤ ‖w‖² ≤ ceiling at a tick, as three numbers. @param {Derivation} derivation @param {number} tick */
@@ -172,11 +172,11 @@ function startWords(derivation) {
   const w = weightsAt(trace, 0);
   const zero = w.every((value) => value === 0);
   const promise = learner.kind === "perceptron" && bound.exists ? ` The theorem allows at most [=${counted(bound.most, "mistake")}].` : "";
-  if (learner.kind === "margin") return { title: "Press play: the widest margin appears.", text: "It is the line whose nearest points are as far away as possible." };
-  if (learner.kind === "kernel") return { title: "Press play. It remembers each mistake.", text: "A new point is judged by the remembered points that are like it." };
-  if (learner.kind !== "perceptron") return { title: `Press play: ${learnerName(learner.kind).toLowerCase()} descends its loss.`, text: zero ? "It starts at *w* = 0, where every score is 0." : `It starts at *w* = ${vec(w)}.` };
-  const title = verdict.kind === "separable" ? "Press play. It visits the points in turn." : "Press play. It will try.";
-  return { title, text: `A point on its own side changes nothing; a point on the wrong side is added to *w* or subtracted from it.${promise}` };
+  if (learner.kind === "margin") return { title: "Ready: press play to see the widest margin.", text: "Of all separating lines it is the one farthest from its nearest points." };
+  if (learner.kind === "kernel") return { title: "Ready: press play, and it remembers each mistake.", text: "Later points are judged by their likeness to the remembered ones." };
+  if (learner.kind !== "perceptron") return { title: `Ready: press play, and ${learnerName(learner.kind).toLowerCase()} descends its loss.`, text: zero ? "It starts at *w* = 0, where every score is 0." : `It starts at *w* = ${vec(w)}.` };
+  const title = verdict.kind === "separable" ? "Ready: press play, and it looks at one point after another." : "Ready: press play, and it will do what it can.";
+  return { title, text: `It changes *w* only at a mistake: then it adds a blue point, or subtracts an orange one.${promise}` };
 }
 
 /** @param {Derivation} derivation @param {number} at */
@@ -186,21 +186,21 @@ function visitWords(derivation, at) {
   const label = points.label[row] === 1 ? 1 : -1;
   if (!trace.wrong[at - 1]) {
     const zero = trace.score[at - 1] === 0;
-    const where = zero ? `is on the line, and 0 ${learner.tie === "correct" ? "is never a mistake" : tieWords(learner.tie)}` : "is on its own side";
-    return { title: `Visit ${num(at)}: ${rowName(points, row)} ${where}.`, text: zero ? "It is right, so nothing changes." : `Its score is ${num(trace.score[at - 1])}: nothing changes.` };
+    const where = zero ? `has score 0, which ${learner.tie === "correct" ? "is never a mistake" : tieWords(learner.tie)}` : "is on its own side";
+    return { title: `Visit ${num(at)}: ${rowName(points, row)} ${where}.`, text: zero ? "So it is right, and *w* stays." : `Its score is ${num(trace.score[at - 1])}, so *w* stays.` };
   }
   const k = trace.version[at - 1];
   const value = trace.score[at - 1];
   const other = label > 0 ? "orange" : "blue";
-  const reached = label * value > 0 ? "inside the margin asked for" : value === 0 ? `on the line, and 0 ${tieWords(learner.tie)}` : `on the ${other} side`;
+  const reached = label * value > 0 ? "too close to the line" : value === 0 ? `has score 0, which ${tieWords(learner.tie)}` : `has the score of ${other === "orange" ? "an orange" : "a blue"} point`;
   const [before, after] = [weightsAt(trace, k - 1), weightsAt(trace, k)];
   const x = Array.from({ length: derivation.features.p }, (_, j) => derivation.features.values[row * derivation.features.p + j]);
   const seen = learner.intercept ? [1, ...x] : x;
   const rate = learner.schedule === "inverse" ? learner.rate / k : learner.rate;
   const step = `${label > 0 ? "+" : "−"} ${rate === 1 ? "" : `${num(rate)}·`}*x*${subscript(row + 1)}`;
   return {
-    title: `Mistake ${num(k)}: ${rowName(points, row)} is ${reached}.`,
-    text: `*w* ← *w* ${step} = ${vec(before)} ${label > 0 ? "+" : "−"} ${rate === 1 ? "" : `${num(rate)}·`}${vec(seen)} = ${vec(after)}: the line turns ${label > 0 ? "to take it in" : "away from it"}.`,
+    title: `Mistake ${num(k)}: ${rowName(points, row)} ${label * value > 0 ? `is ${reached}` : reached}.`,
+    text: `*w* ← *w* ${step} = ${vec(before)} ${label > 0 ? "+" : "−"} ${rate === 1 ? "" : `${num(rate)}·`}${vec(seen)} = ${vec(after)}, which ${label > 0 ? "raises" : "lowers"} its score.`,
   };
 }
 
@@ -224,12 +224,12 @@ export function statusWords(derivation) {
       return { title: "Nothing to learn yet.", text: "Add a point of each class." };
     case "converged":
       if (countsMistakes(derivation)) {
-        const clean = trace.byRow ? `the last ${counted(points.n, "visit")} were all right, so it stopped` : "no mistake was left, so it stopped";
-        return { title: learner.kind === "kernel" ? "Done: every point is right." : "Done: this line separates the classes.", text: `${counted(made, "mistake")} in ${counted(trace.length, trace.byRow ? "visit" : "pass", trace.byRow ? "visits" : "passes")}; ${clean}.` };
+        const clean = trace.byRow ? `it stopped after a whole round without one` : "it stopped when a pass found none";
+        return { title: learner.kind === "kernel" ? "Done: every point is right." : "Done: every point is on its own side.", text: `${counted(made, "mistake")} in ${counted(trace.length, trace.byRow ? "visit" : "pass", trace.byRow ? "visits" : "passes")}; ${clean}.` };
       }
       return { title: `Done after ${counted(trace.length, trace.byRow ? "visit" : "step")}: ${wrongText}.`, text: trace.objective ? `The mean loss is ${num(trace.objective[trace.updates])}, and its slope is 0 to rounding.` : "" };
     case "cycle":
-      return { title: "It goes round for ever.", text: `After visit ${num(trace.cycle?.to ?? 0)} *w* is where it was after visit ${num(trace.cycle?.from ?? 0)}, so everything will repeat.` };
+      return { title: "It will never stop: the weights repeat.", text: `At visit ${num(trace.cycle?.to ?? 0)} it has the same *w* as at visit ${num(trace.cycle?.from ?? 0)}, with the same point next. From here on the run is a loop.` };
     case "max updates":
       return { title: `Stopped after ${counted(made, "mistake")}.`, text: verdict.kind === "separable" ? "A line exists, so it would get there: raise the limit in the drawer." : `No line exists, so more would not help: ${wrongText}.` };
     case "max steps":
@@ -268,12 +268,12 @@ export function weightWords(derivation, tick) {
   if (learner.kind === "kernel") return `No weight vector, but ${counted(versionAt(trace, tick), "remembered mistake")}.`;
   const w = weightsAt(trace, versionAt(trace, tick));
   const end = trace.done && tick >= trace.length - 1e-9;
-  if (trace.cycle && end) return `After visit ${num(trace.cycle.to)} *w* is where it was after visit ${num(trace.cycle.from)}: it goes round for ever.`;
+  if (trace.cycle && end) return `A loop: *w* at visit ${num(trace.cycle.to)} equals *w* at visit ${num(trace.cycle.from)}.`;
   if (trace.status === "runs off" && end) return `*w* = ${vec(w, 3)} keeps growing: no point of weight space is the best.`;
-  if (w.every((value) => value === 0)) return "Weight space: each point is a line here. On which side of each must *w* end?";
+  if (w.every((value) => value === 0)) return "In weight space the roles swap: each point draws a line, and *w* is a point that must get to its right side.";
   const wrong = wrongRows(derivation, modelAt({ ...derivation, learner }, Math.min(tick, trace.length)));
-  if (verdict.kind === "overlap") return "Weight space: no region has every point right, so *w* never arrives.";
-  if (!wrong) return `*w* = ${vec(w)} has arrived: every point is right.`;
+  if (verdict.kind === "overlap") return "In weight space the half-planes of the points have nothing in common: there is nowhere for *w* to go.";
+  if (!wrong) return `*w* = ${vec(w)} is on the right side of every line: nothing is wrong any more.`;
   return `*w* = ${vec(w)} has ${counted(points.n - wrong, "point")} right and ${num(wrong)} wrong.`;
 }
 
@@ -291,7 +291,7 @@ export function pointWords(derivation, tick, i) {
   if (far !== null) parts.push(`${num(Math.abs(far))} from the line`);
   const mistakes = countRow(trace, tick, i);
   if (trace.byRow && countsMistakes(derivation)) parts.push(counted(mistakes, "mistake"));
-  if (verdict.margin?.pins.includes(i)) parts.push("[=pins the widest margin]");
+  if (verdict.margin?.pins.includes(i)) parts.push("[=at the widest margin]");
   if (bound.exists && bound.farthest === i) parts.push("[=sets R]");
   const place = verdict.witness ? verdict.witness.rows.indexOf(i) : -1;
   if (verdict.witness && place >= 0) parts.push(`[=weight ${num(verdict.witness.multipliers[place], 3)} in the proof]`);
