@@ -28,6 +28,7 @@ import { Voice } from "./parts/voice.js";
 /** @typedef {import("./views/palette.js").Palette} Palette */
 /** @typedef {import("./core/types.js").LinkState} LinkState */
 
+const BIG = 1.15; // times the zoom of the style, marks and type are half as large again
 const LONGEST_FRAME = 100; // milliseconds that one frame may let pass
 
 class Lab {
@@ -36,7 +37,7 @@ class Lab {
     this.last = 0;
     this.lastTick = 0;
     const query = new URLSearchParams(globalThis.location?.search ?? "");
-    this.scale = query.has("big") ? 1.5 : 1;
+    this.scale = query.has("big") ? BIG : 1;
     document.documentElement.classList.toggle("big", this.scale > 1);
     this.calm = globalThis.matchMedia("(prefers-reduced-motion: reduce)");
     this.store = new Store(() => this.request());

@@ -7,9 +7,8 @@ import { drawLifted, turns } from "../views/lifted.js";
 import { drawLikelihood, likelihoodReach } from "../views/likelihood.js";
 import { drawLosses } from "../views/losses.js";
 import { GLIDE, Glide } from "../views/motion.js";
-import { drawMemory } from "../views/tally.js";
-import { counted } from "../words/number.js";
-import { heroWords, lossWords, statusWords, verdictWords } from "../words/sentence.js";
+import { drawMemory, drawObjective } from "../views/tally.js";
+import { heroWords, lossWords, verdictWords } from "../words/sentence.js";
 import { Figure } from "./figure.js";
 
 /** @typedef {import("../state/store.js").Store} Store */
@@ -135,11 +134,16 @@ export class KernelFigure extends Figure {
 export class StatusFigure extends Figure {
   /** @param {Store} store @param {Actions} actions */
   constructor(store, actions) {
-    super(store, actions, { canvas: false });
+    super(store, actions, { hero: true });
   }
 
   /** @param {Seen} seen */
   words(seen) {
-    return seen.tick >= seen.run.trace.length ? statusWords(seen.run).title : `${counted(seen.run.points.n, "point")} on the stage.`;
+    return heroWords(seen.run, seen.tick);
+  }
+
+  /** @param {Pen} pen @param {Palette} palette @param {Size} size @param {Seen} seen */
+  paint(pen, palette, size, seen) {
+    drawObjective(pen, palette, size, seen.run.trace, seen.tick);
   }
 }

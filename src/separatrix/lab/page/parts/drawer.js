@@ -29,7 +29,7 @@ export class Drawer {
     this.bodies = new Map();
     /** @type {Element|null} */
     this.before = null;
-    const close = button({ class: "icon", "aria-label": "Close", title: "Close (Escape)" }, () => this.close(), icon("i-erase"));
+    const close = button({ class: "square", "aria-label": "Close", title: "Close (Escape)" }, () => this.close(), icon("i-erase"));
     this.element.append(make("header", {}, make("h2", { text: "Workbench" }), close));
     for (const section of sections) this.element.append(this.build(section));
     this.menu.addEventListener("click", () => (this.isOpen ? this.close() : this.open("learner")));

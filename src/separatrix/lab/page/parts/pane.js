@@ -67,9 +67,9 @@ export class Pane {
     this.select = make("select", { "aria-label": `Learner ${index + 1}`, title: "Choose the learner" }, ...LEARNERS.map(({ kind, name }) => make("option", { value: kind, text: name })));
     const { select } = this;
     select.addEventListener("change", () => actions.setKind(index, /** @type {Kind} */ (select.value)));
-    const options = button({ class: "icon", title: "Options of this learner", "aria-label": "Options of this learner" }, () => openOptions(index), icon("i-tune"));
-    this.remove = button({ class: "icon", title: "Remove this learner", "aria-label": "Remove this learner" }, () => actions.removePane(index), icon("i-erase"));
-    this.add = button({ class: "icon", title: "Put a learner beside it", "aria-label": "Put a learner beside it" }, () => actions.addPane(this.another()), icon("i-add"));
+    const options = button({ class: "square", title: "Options of this learner", "aria-label": "Options of this learner" }, () => openOptions(index), icon("i-tune"));
+    this.remove = button({ class: "square", title: "Remove this learner", "aria-label": "Remove this learner" }, () => actions.removePane(index), icon("i-erase"));
+    this.add = button({ class: "square", title: "Put a learner beside it", "aria-label": "Put a learner beside it" }, () => actions.addPane(this.another()), icon("i-add"));
     return [select, options, this.remove, this.add];
   }
 

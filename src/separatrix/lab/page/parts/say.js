@@ -54,6 +54,7 @@ export class Sentence {
     if (!state.points.n) return { title: "No points are left.", text: "Paint some with the tools on the stage, or undo." };
     if (chapter.id === "predict" && state.edited && run) return editedWords(run);
     if (chapter.id === "predict" && state.tick <= 0 && !state.playing) return { title: story.question.ask, text: chapter.say(told).text };
+    if (chapter.id === "predict" && run && state.tick >= this.store.length && !state.playing) return statusWords(run);
     if (chapter.id === "challenge") return this.challengeWords(story, chapter);
     const moving = state.playing || (state.tick > 0 && state.tick < this.store.length);
     if (moving && run && (chapter.id === "watch" || chapter.id === "predict")) return stepWords(run, Math.ceil(state.tick - 1e-9));
@@ -90,7 +91,7 @@ export class Sentence {
     if (key === this.shownChapters) return;
     this.shownChapters = key;
     const focused = this.chapters.contains(document.activeElement);
-    this.chapters.hidden = !story;
+    byId("chapters").hidden = !story;
     this.chapters.replaceChildren(...(story ? story.chapters.map((chapter, k) => {
       const node = button({ text: chapter.name, class: k < state.furthest ? "done" : "" }, () => this.actions.openChapter(k));
       if (k === state.chapter) node.setAttribute("aria-current", "step");
@@ -134,7 +135,7 @@ export class Sentence {
     const nodes = [];
     if (chapter.id === "predict") {
       for (const choice of story.question.choices) {
-        nodes.push(button({ class: "chip", text: choice.label, "aria-pressed": String(state.guess === choice.id), "data-key": choice.id }, () => {
+        nodes.push(button({ class: "pill", text: choice.label, "aria-pressed": String(state.guess === choice.id), "data-key": choice.id }, () => {
           this.actions.guess(choice.id);
           this.toast(plain(choice.reply));
         }));
@@ -143,8 +144,8 @@ export class Sentence {
     }
     if (chapter.controls) nodes.push(...this.controlNodes(story, chapter.controls));
     const next = story.chapters[state.chapter + 1];
-    if (next && (done || chapter.id !== "watch")) nodes.push(button({ class: "chip go", text: nextLabel(next), "data-key": "next" }, () => this.actions.openChapter(state.chapter + 1)));
-    if (state.edited && (chapter.id === "break" || chapter.id === "challenge")) nodes.push(button({ class: "chip", text: "Put the points back", "data-key": "reset" }, () => this.actions.reset()));
+    if (next && (done || chapter.id !== "watch")) nodes.push(button({ class: "pill go", text: nextLabel(next), "data-key": "next" }, () => this.actions.openChapter(state.chapter + 1)));
+    if (state.edited && (chapter.id === "break" || chapter.id === "challenge")) nodes.push(button({ class: "pill", text: "Put the points back", "data-key": "reset" }, () => this.actions.reset()));
     return nodes;
   }
 
@@ -189,7 +190,7 @@ export class Sentence {
     const now = pointRows(state.points).join(";");
     return MARGINS.map((gamma) => {
       const rows = atMargin(gamma);
-      return button({ class: "chip", text: `γ = ${num(gamma)}`, "aria-pressed": String(rows.join(";") === now), "data-key": `gamma ${gamma}` }, () => this.actions.replace(rows));
+      return button({ class: "pill", text: `γ = ${num(gamma)}`, "aria-pressed": String(rows.join(";") === now), "data-key": `gamma ${gamma}` }, () => this.actions.replace(rows));
     });
   }
 
@@ -223,13 +224,13 @@ export class Sentence {
     const { learners } = this.store.state;
     /** @type {[LiftId, string][]} */
     const lifts = [["none", "x₁, x₂"], ["product", "x₁, x₂, x₁x₂"]];
-    return lifts.map(([lift, text]) => button({ class: "chip", text, "aria-pressed": String(learners[0].lift === lift), "data-key": lift }, () => this.actions.setLearner(0, { lift })));
+    return lifts.map(([lift, text]) => button({ class: "pill", text, "aria-pressed": String(learners[0].lift === lift), "data-key": lift }, () => this.actions.setLearner(0, { lift })));
   }
 
   /** @returns {Node[]} */
   kernelButtons() {
     const learner = this.store.state.learners[0];
-    return WIDTHS.map(([gamma, text]) => button({ class: "chip", text, "aria-pressed": String(learner.gamma === gamma), "data-key": text }, () => this.actions.setLearner(0, { gamma })));
+    return WIDTHS.map(([gamma, text]) => button({ class: "pill", text, "aria-pressed": String(learner.gamma === gamma), "data-key": text }, () => this.actions.setLearner(0, { gamma })));
   }
 }
 

@@ -73,7 +73,7 @@ export class TimeBar {
     const ended = state.tick >= length && length > 0 && !state.playing;
     put(this.glyph, "href", state.playing ? "#i-pause" : ended ? "#i-again" : "#i-play");
     put(this.play, "aria-label", state.playing ? "Pause" : ended ? "Play again" : "Play");
-    this.play.classList.toggle("call", !state.played && !state.playing);
+    this.play.classList.toggle("beckons", !state.played && !state.playing);
     put(this.strip, "aria-valuemax", length);
     put(this.strip, "aria-valuenow", Math.floor(state.tick + 1e-9));
     put(this.strip, "aria-valuetext", stripWords(run.trace, state.tick, length));

@@ -75,7 +75,8 @@ export class Sheet {
    */
   locate(event) {
     const box = this.canvas.getBoundingClientRect();
-    return [event.clientX - box.left, event.clientY - box.top];
+    const zoom = box.width > 0 ? this.width / box.width : 1; // a page zoomed by its style
+    return [(event.clientX - box.left) * zoom, (event.clientY - box.top) * zoom];
   }
 }
 

@@ -7,12 +7,14 @@ import { num } from "../words/number.js";
 import { mark } from "./marks.js";
 import { disc, fill, stroke, write } from "./pen.js";
 import { clipHalf } from "./region.js";
+import { cameraFor, ticks } from "./sheet.js";
 
 /** @typedef {import("./pen.js").Pen} Pen */
 /** @typedef {import("./pen.js").Pixel} Pixel */
 /** @typedef {import("./palette.js").Palette} Palette */
 /** @typedef {import("./sheet.js").Size} Size */
 /** @typedef {import("../core/types.js").Points} Points */
+/** @typedef {import("../core/types.js").Trace} Trace */
 
 /**
  * Bars: how many orders make how many mistakes; the present order in ink.
@@ -73,6 +75,37 @@ export function drawMemory(pen, palette, size, points, alpha, lit) {
   }
   stroke(pen, [[8, floor], [size.width - 8, floor]], palette.edge, 1);
   write(pen, palette, "times remembered, row by row", size.width - 8, floor + 34, { colour: palette.soft, size: 14.5, serif: true, italic: true, align: "right" });
+}
+
+/**
+ * The mean loss of every step, up to the present.
+ * @param {Pen} pen
+ * @param {Palette} palette
+ * @param {Size} size
+ * @param {Trace} trace
+ * @param {number} tick
+ */
+export function drawObjective(pen, palette, size, trace, tick) {
+  const losses = trace.objective;
+  if (!losses || trace.length < 1) return;
+  let most = 0;
+  for (let k = 0; k <= trace.updates; k++) if (Number.isFinite(losses[k])) most = Math.max(most, losses[k]);
+  const camera = cameraFor({ x0: 0, x1: trace.length, y0: 0, y1: most * 1.05 || 1 }, size, { left: 48, right: 14, top: 22, bottom: 42 }, false);
+  const floor = camera.y(0), style = { colour: palette.soft, size: 12.5 };
+  for (const y of ticks(0, most, 4)) {
+    if (y) stroke(pen, [[48, camera.y(y)], [size.width - 8, camera.y(y)]], palette.hair, 1);
+    write(pen, palette, num(y), 40, camera.y(y), { ...style, align: "right", base: "middle" });
+  }
+  for (const k of ticks(0, trace.length, 5)) if (k % 1 === 0) write(pen, palette, num(k), camera.x(k), floor + 17 * palette.scale, { ...style, align: "center" });
+  stroke(pen, [[48, 12], [48, floor], [size.width - 8, floor]], palette.edge, 1);
+  /** @type {Pixel[]} */
+  const curve = [];
+  for (let k = 0; k <= Math.min(trace.length, Math.floor(tick + 1e-9)); k++) curve.push([camera.x(k), camera.y(losses[k ? trace.version[k - 1] : 0])]);
+  stroke(pen, curve, palette.ink, 2.5 * palette.scale);
+  if (curve.length) disc(pen, ...curve[curve.length - 1], 7 * palette.scale, palette.ink, palette.paper, 2.5);
+  const italic = { colour: palette.soft, size: 14.5, serif: true, italic: true };
+  write(pen, palette, "mean loss", 54, 14, italic);
+  write(pen, palette, trace.byRow ? "visits →" : "steps →", size.width - 8, floor + 36 * palette.scale, { ...italic, align: "right" });
 }
 
 /**
