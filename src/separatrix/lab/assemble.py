@@ -13,7 +13,7 @@ import json
 import re
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from posixpath import normpath
 from typing import Any
 
@@ -63,31 +63,22 @@ def _script() -> str:
 
 
 def _modules(path: str, done: dict[str, bool]) -> Iterator[str]:
-    """Yield the modules that one needs, then itself, each once."""
+    """Yield the modules that one needs, then itself as a function's result, each once."""
     if done.get(path):
         return
     if path in done:
         raise RuntimeError(f"{path} imports itself through others")
     done[path] = False
     text = (PAGE / path).read_text(encoding="utf-8")
-    for match in IMPORT.finditer(text):
-        yield from _modules(_resolved(path, match[2]), done)
-    yield _wrapped(path, text)
-    done[path] = True
-
-
-def _wrapped(path: str, text: str) -> str:
-    """Return a module as a function's result, its exports by name."""
-    body = IMPORT.sub(lambda match: f"const {{{match[1]}}} = {_name(_resolved(path, match[2]))};", text)
+    needed = {match[2]: normpath(f"{path}/../{match[2]}") for match in IMPORT.finditer(text)}
+    for other in needed.values():
+        yield from _modules(other, done)
+    body = IMPORT.sub(lambda match: f"const {{{match[1]}}} = {_name(needed[match[2]])};", text)
     body = squeeze(EXPORT.sub("", body))
-    strange = LEFT_OVER.search(body)
-    if strange:
+    if strange := LEFT_OVER.search(body):
         raise RuntimeError(f"{path} has {strange[0].strip()!r}, which is neither a plain import nor a plain export")
-    return f"const {_name(path)}=(()=>{{\n{body}return{{{','.join(EXPORT.findall(text))}}};\n}})();"
-
-
-def _resolved(path: str, target: str) -> str:
-    return normpath(PurePosixPath(path).parent / target)
+    yield f"const {_name(path)}=(()=>{{\n{body}return{{{','.join(EXPORT.findall(text))}}};\n}})();"
+    done[path] = True
 
 
 def _name(path: str) -> str:

@@ -9,27 +9,24 @@ from __future__ import annotations
 import re
 
 TOKEN = re.compile(
-    r"""(?P<gap>(?:\s|//[^\n]*|/\*.*?\*/)+)|(?P<string>"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')|(?P<word>[\w$#]+)|.""",
-    re.DOTALL,
+    r"""(?P<gap>(?:\s|//[^\n]*|/\*.*?\*/)+)|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|[\w$#]+|.""", re.DOTALL
 )
 REGEX = re.compile(r"/(?:[^/\\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+/\w*")
 TEMPLATE = re.compile(r"(?:[^`\\$]|\\.|\$(?!\{))*(\$\{|`)", re.DOTALL)
 BEFORE_REGEX = {"return", "typeof", "case"}
-OPEN, CLOSE = set("([{,;:?=&|!<>*%^~"), set(")]},;:?=&|<>*%^.")
-APART = {"++", "--", "+-", "-+", "//"}
+WORD = re.compile(r"[\w$#]")
+OPEN, CLOSE, APART = set("([{,;:?=&|!<>*%^~"), set(")]},;:?=&|<>*%^."), {"++", "--", "+-", "-+", "//"}
 
 
 def squeeze(code: str) -> str:
     """Return the same JavaScript in fewer characters."""
     out, place, gap, depths = ["\n"], 0, "", list[int]()
-    while place < len(code):
-        match = TOKEN.match(code, place)
-        assert match is not None
+    while match := TOKEN.match(code, place):
         text, before = match[0], out[-1]
-        if match.lastgroup == "gap":
+        if match["gap"]:
             place, gap = match.end(), "\n" if "\n" in text else " "
             continue
-        if text == "/" and (before in BEFORE_REGEX or not (_is_word(before[-1]) or before[-1] in ")]}")):
+        if text == "/" and (before in BEFORE_REGEX or not (WORD.match(before[-1]) or before[-1] in ")]}")):
             match = REGEX.match(code, place) or match
         resumes = text == "}" and bool(depths) and depths[-1] == 0
         if text == "`" or resumes:
@@ -45,18 +42,14 @@ def squeeze(code: str) -> str:
     return "".join(out).strip() + "\n"
 
 
-def squeeze_style(css: str) -> str:
-    """Return the same CSS in fewer characters."""
-    css = re.sub(r"\s+", " ", re.sub(r"/\*.*?\*/", "", css, flags=re.DOTALL))
-    return re.sub(r" ?([{};,]) ?", r"\1", css).strip()
-
-
 def _kept(gap: str, left: str, right: str) -> str:
     """Return what must stay of the space between two tokens."""
     if not gap or left in OPEN or right in CLOSE:
         return ""
-    return gap if gap == "\n" or (_is_word(left) and _is_word(right)) or left + right in APART else ""
+    return gap if gap == "\n" or (WORD.match(left) and WORD.match(right)) or left + right in APART else ""
 
 
-def _is_word(letter: str) -> bool:
-    return letter.isalnum() or letter in "_$#"
+def squeeze_style(css: str) -> str:
+    """Return the same CSS in fewer characters."""
+    css = re.sub(r"\s+", " ", re.sub(r"/\*.*?\*/", "", css, flags=re.DOTALL))
+    return re.sub(r" ?([{};,]) ?", r"\1", css).strip()
