@@ -25,7 +25,7 @@ SOLUTIONS: dict[str, Callable[[Any], None]] = {
 }
 AHAS = {  # what the story has shown by the end of its second chapter
     "five-points": "Done: every point is on its own side.",
-    "no-line": "A loop: w at visit 650 equals w at visit 605",
+    "no-line": "At visit 650 it has the same w as at visit 605",
     "margin": "",
     "which-line": "2",
     "far-point": "Least mean squares: 1 point wrong. Perceptron: 0 points wrong.",

@@ -53,8 +53,8 @@ export class Sentence {
     const { state, told, run } = this.store, chapter = story.chapters[state.chapter];
     if (!state.points.n) return { title: "No points are left.", text: "Paint some with the tools on the stage, or undo." };
     if (chapter.id === "predict" && state.edited && run) return editedWords(run);
-    if (chapter.id === "predict" && state.tick <= 0 && !state.playing) return { title: story.question.ask, text: chapter.say(told).text };
-    if (chapter.id === "predict" && run && state.tick >= this.store.length && !state.playing) return statusWords(run);
+    if (chapter.id === "predict" && (state.tick <= 0 || chapter.at === "end") && !state.playing) return { title: story.question.ask, text: chapter.say(told).text };
+    if (chapter.id === "predict" && chapter.at === "start" && run && state.tick >= this.store.length && !state.playing) return statusWords(run);
     if (chapter.id === "challenge") return this.challengeWords(story, chapter);
     const moving = state.playing || (state.tick > 0 && state.tick < this.store.length);
     if (moving && run && (chapter.id === "watch" || chapter.id === "predict")) return stepWords(run, Math.ceil(state.tick - 1e-9));

@@ -224,6 +224,7 @@ export class Stage {
     else if (state.tool === "erase") this.actions.remove(row);
     else {
       pane.canvas.setPointerCapture(event.pointerId);
+      this.hold(true);
       this.actions.grab(row);
     }
   }
@@ -250,8 +251,22 @@ export class Stage {
     this.takeInput();
     const painting = this.painted !== null;
     this.painted = null;
+    this.hold(false);
     if (this.store.state.held >= 0) this.actions.release();
     else if (painting) this.store.commit();
+  }
+
+  /**
+   * What stands above the stage keeps its height while a point is held, so that the stage does
+   * not move under the finger.
+   * @param {boolean} on
+   */
+  hold(on) {
+    for (const part of document.querySelectorAll(".sentence, .head")) {
+      const { style } = /** @type {HTMLElement} */ (part);
+      style.height = on ? `${/** @type {HTMLElement} */ (part).offsetHeight}px` : "";
+      style.overflow = on ? "hidden" : "";
+    }
   }
 
   /**
