@@ -1,6 +1,8 @@
 /** Learners whose answer comes in one step: the widest margin of the plane, and the fewest mistakes. */
 
 import { newTrace } from "./trace.js";
+import { makePoints, pointRows } from "./points.js";
+import { judge } from "./verdict.js";
 import { fewestMistakes } from "./zero_one.js";
 
 /** @typedef {import("./types.js").Features} Features */
@@ -40,7 +42,12 @@ export function marginRun(features, learner, verdict) {
   return run;
 }
 
-/** @param {Points} points @param {Features} features @param {Learner} learner */
+/** The fewest mistakes; of the lines that make them, the one of widest margin to the other points. @param {Points} points @param {Features} features @param {Learner} learner */
 export function zeroOneRun(points, features, learner) {
-  return answered(features, learner, points.n ? fewestMistakes(points, learner.intercept).w : null);
+  if (!points.n) return answered(features, learner, null);
+  const { wrong, w } = fewestMistakes(points, learner.intercept);
+  const right = makePoints(pointRows(points).filter((_, i) => !wrong.includes(i)));
+  const { margin } = judge(right, learner.intercept);
+  const line = margin && Number.isFinite(margin.gamma) && margin.gamma > 0 ? [margin.b, margin.w1, margin.w2] : null;
+  return answered(features, learner, line ? Float64Array.from(learner.intercept ? line : line.slice(1)) : w);
 }

@@ -53,7 +53,7 @@ export const FIVE_POINTS = {
         if (!bound.exists) return { title: "Without a line the theorem says nothing.", text: "Undo the last move to get the two curves back." };
         return {
           title: `Why at most [=${num(bound.most)}]? Because ‖*w*‖² cannot grow fast, and cannot grow slowly either.`,
-          text: `After *t* mistakes ‖*w*‖² is at most *tR*² = ${num(bound.R2)}*t*, since only points with a wrong score are added. It is at least *t*²*γ*² = ${bound.gamma === 1 ? "" : num(bound.gamma * bound.gamma)}*t*², since each of them has at least *γ* along the widest-margin direction. Both hold only up to *t* = ${num(bound.ratio)}.`,
+          text: `After *t* mistakes ‖*w*‖² is at most *tR*² = ${num(bound.R2)}*t*, since only points with a wrong score are added. It is at least *t*²*γ*² = ${Math.abs(bound.gamma - 1) < 1e-9 ? "" : num(bound.gamma * bound.gamma)}*t*², since each of them has at least *γ* along the widest-margin direction. Both hold only up to *t* = ${num(bound.ratio)}.`,
         };
       },
       { proof: true },

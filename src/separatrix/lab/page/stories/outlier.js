@@ -21,7 +21,7 @@ const POINTS = [
   [-1, -1, -1],
   [-2, 2, -1],
 ];
-const NAMES = ["Least squares", "logistic", "hinge", "0–1"];
+const NAMES = ["least squares", "logistic", "hinge", "0–1"];
 
 /** @param {StoryState} state */
 function mistakes(state) {

@@ -98,7 +98,12 @@ export function heroWords(derivation, tick) {
   if (learner.kind === "zero-one") return `At least [=${counted(wrongRows(derivation, modelAt(derivation, trace.length)), "point")}] must be wrong.`;
   if (trace.status === "runs off") return `The likelihood has no maximum: *w* has grown to length [#${num(Math.sqrt(trace.squaredNorm[version]))}].`;
   const value = trace.objective ? trace.objective[version] : NaN;
-  return `After ${counted(tickCount(trace, tick), trace.byRow ? "visit" : "step")} the mean loss is [#${num(value)}].`;
+  return `After ${counted(tickCount(trace, tick), trace.byRow ? "visit" : "step")} the ${objectiveName(derivation)} is [#${num(value)}].`;
+}
+
+/** Return what a learner makes small, as its figures are called. @param {Derivation} derivation */
+function objectiveName({ learner }) {
+  return learner.kind === "svm" || learner.strength > 0 ? "objective" : "mean loss";
 }
 
 /** @param {Trace} trace @param {number} tick */
@@ -160,7 +165,7 @@ export function stepWords(derivation, tick) {
     return { title, text: `Its score was ${num(trace.score[at - 1])}: the sum of what each remembered point says about it.` };
   }
   const version = trace.version[at - 1];
-  const value = trace.objective ? `The mean loss is ${num(trace.objective[version])}` : "";
+  const value = trace.objective ? `The ${objectiveName(derivation)} is ${num(trace.objective[version])}` : "";
   const slope = trace.gradientNorm ? `, its slope has length ${num(trace.gradientNorm[version])}.` : ".";
   const what = trace.byRow ? `Visit ${num(at)}: ${rowName(points, trace.row[at - 1])}` : `Step ${num(at)}`;
   return { title: `${what} moves *w* to ${vec(weightsAt(trace, version), 3)}.`, text: value + slope };
@@ -227,13 +232,13 @@ export function statusWords(derivation) {
         const clean = trace.byRow ? `it stopped after a whole round without one` : "it stopped when a pass found none";
         return { title: learner.kind === "kernel" ? "Done: every point is right." : "Done: every point is on its own side.", text: `${counted(made, "mistake")} in ${counted(trace.length, trace.byRow ? "visit" : "pass", trace.byRow ? "visits" : "passes")}; ${clean}.` };
       }
-      return { title: `Done after ${counted(trace.length, trace.byRow ? "visit" : "step")}: ${wrongText}.`, text: trace.objective ? `The mean loss is ${num(trace.objective[trace.updates])}, and its slope is 0 to rounding.` : "" };
+      return { title: `Done after ${counted(trace.length, trace.byRow ? "visit" : "step")}: ${wrongText}.`, text: trace.objective ? `The ${objectiveName(derivation)} is ${num(trace.objective[trace.updates])}, and its slope is 0 to rounding.` : "" };
     case "cycle":
       return { title: "It will never stop: the weights repeat.", text: `At visit ${num(trace.cycle?.to ?? 0)} it has the same *w* as at visit ${num(trace.cycle?.from ?? 0)}, with the same point next. From here on the run is a loop.` };
     case "max updates":
       return { title: `Stopped after ${counted(made, "mistake")}.`, text: verdict.kind === "separable" ? "A line exists, so it would get there: raise the limit in the drawer." : `No line exists, so more would not help: ${wrongText}.` };
     case "max steps":
-      return { title: `Stopped after ${counted(trace.length, trace.byRow ? "visit" : "step")}: ${wrongText}.`, text: trace.objective ? `The mean loss is ${num(trace.objective[trace.updates])}.` : "Raise the limit in the drawer to go on." };
+      return { title: `Stopped after ${counted(trace.length, trace.byRow ? "visit" : "step")}: ${wrongText}.`, text: trace.objective ? `The ${objectiveName(derivation)} is ${num(trace.objective[trace.updates])}.` : "Raise the limit in the drawer to go on." };
     case "runs off":
       return { title: "The likelihood has no maximum.", text: `The classes are separable, so a longer *w* is always better: after ${counted(trace.length, "step")} its length is ${num(Math.sqrt(trace.squaredNorm[trace.updates]))}, and still growing.` };
     case "diverged":
@@ -315,9 +320,8 @@ export function lossWords(derivation, tick) {
   const { trace, points } = derivation;
   const version = versionAt(trace, tick);
   const wrong = wrongRows(derivation, modelAt(derivation, tick));
-  const share = points.n ? percent(wrong / points.n) : "0";
-  const value = trace.objective ? `mean loss [#${num(trace.objective[version])}], ` : "";
-  return `${value}${counted(wrong, "point")} wrong (${share}).`;
+  const value = trace.objective ? `${objectiveName(derivation)} [#${num(trace.objective[version])}], ` : "";
+  return wrong ? `${value}${counted(wrong, "point")} wrong (${percent(wrong / points.n)}).` : `${value}no point wrong.`;
 }
 
 /**
