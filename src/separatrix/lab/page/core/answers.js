@@ -3,7 +3,7 @@
 import { newTrace } from "./trace.js";
 import { makePoints, pointRows } from "./points.js";
 import { judge } from "./verdict.js";
-import { fewestMistakes } from "./zero_one.js";
+import { FewestSearch } from "./zero_one.js";
 
 /** @typedef {import("./types.js").Features} Features */
 /** @typedef {import("./types.js").Learner} Learner */
@@ -19,17 +19,21 @@ import { fewestMistakes } from "./zero_one.js";
 function answered(features, learner, w) {
   const p = features.p + (learner.intercept ? 1 : 0);
   const trace = newTrace(learner.kind, learner.intercept, p, features.n, false);
-  trace.done = true;
-  trace.kept = w ?? new Float64Array(p);
-  trace.status = !features.n ? "empty" : w ? "optimal" : "infeasible";
-  if (w) {
-    trace.weights.set(w, p);
-    trace.squaredNorm[1] = w.reduce((sum, value) => sum + value * value, 0);
-    trace.length = trace.updates = trace.version[0] = trace.updateTick[0] = 1;
-    trace.row[0] = -1;
-    trace.score[0] = NaN;
-  }
+  finish(trace, w);
   return { trace, advance: () => true };
+}
+
+/** End a trace with its one tick; null weights are no answer. @param {Trace} trace @param {Float64Array|null} w */
+function finish(trace, w) {
+  trace.done = true;
+  trace.kept = w ?? new Float64Array(trace.p);
+  trace.status = !trace.n ? "empty" : w ? "optimal" : "infeasible";
+  if (!w) return;
+  trace.weights.set(w, trace.p);
+  trace.squaredNorm[1] = w.reduce((sum, value) => sum + value * value, 0);
+  trace.length = trace.updates = trace.version[0] = trace.updateTick[0] = 1;
+  trace.row[0] = -1;
+  trace.score[0] = NaN;
 }
 
 /** The widest margin, scaled so that the nearest points have scores ±1. @param {Features} features @param {Learner} learner @param {Verdict} verdict */
@@ -42,12 +46,27 @@ export function marginRun(features, learner, verdict) {
   return run;
 }
 
-/** The fewest mistakes; of the lines that make them, the one of widest margin to the other points. @param {Points} points @param {Features} features @param {Learner} learner */
+/**
+ * The fewest mistakes, searched for in slices.
+ * @param {Points} points @param {Features} features @param {Learner} learner
+ * @returns {{trace: Trace, advance: (visits: number) => boolean}}
+ */
 export function zeroOneRun(points, features, learner) {
   if (!points.n) return answered(features, learner, null);
-  const { wrong, w } = fewestMistakes(points, learner.intercept);
+  const search = new FewestSearch(points, learner.intercept);
+  const trace = newTrace(learner.kind, learner.intercept, features.p + (learner.intercept ? 1 : 0), features.n, false);
+  const advance = (/** @type {number} */ visits) => {
+    if (!trace.done && search.advance(visits)) finish(trace, widestOfBest(points, learner, search.result()));
+    return trace.done;
+  };
+  return { trace, advance };
+}
+
+/** Of the lines with the fewest mistakes, take the one of widest margin to the other points. @param {Points} points @param {Learner} learner @param {import("./zero_one.js").Fewest} found */
+function widestOfBest(points, learner, { wrong, w }) {
   const right = makePoints(pointRows(points).filter((_, i) => !wrong.includes(i)));
   const { margin } = judge(right, learner.intercept);
-  const line = margin && Number.isFinite(margin.gamma) && margin.gamma > 0 ? [margin.b, margin.w1, margin.w2] : null;
-  return answered(features, learner, line ? Float64Array.from(learner.intercept ? line : line.slice(1)) : w);
+  if (!margin || !(margin.gamma > 0) || !Number.isFinite(margin.gamma)) return w;
+  const line = [margin.b, margin.w1, margin.w2];
+  return Float64Array.from(learner.intercept ? line : line.slice(1));
 }

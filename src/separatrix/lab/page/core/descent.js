@@ -262,7 +262,7 @@ class StochasticRun extends Descent {
   /** @param {number} visits */
   advance(visits) {
     const { trace, learner, features } = this;
-    const each = Math.max(1, Math.min(features.n, 64));
+    const each = Math.max(1, features.n); // the objective of each version takes a pass
     const until = trace.length + Math.max(1, Math.ceil(visits / each));
     while (!trace.done && trace.length < until) {
       if (trace.length >= learner.maxSteps) this.stop();

@@ -21,15 +21,49 @@ const MOST_ROWS = 160;
  * @returns {Fewest}
  */
 export function fewestMistakes(points, intercept) {
-  const signs = Int8Array.from(points.label, (label) => (label === 1 ? 1 : -1));
-  const best = constantLine(points, signs, intercept);
-  const stride = Math.max(1, Math.ceil(points.n / MOST_ROWS));
-  for (let i = 0; i < points.n && best.mistakes > 0; i += stride) {
-    if (intercept) for (let j = i + stride; j < points.n; j += stride) tryLine(points, signs, i, j, best);
-    else tryRay(points, signs, i, best);
+  const search = new FewestSearch(points, intercept);
+  search.advance(Infinity);
+  return search.result();
+}
+
+/** The search in slices: `advance` tries some more lines. */
+export class FewestSearch {
+  /** @param {Points} points @param {boolean} intercept */
+  constructor(points, intercept) {
+    this.points = points;
+    this.intercept = intercept;
+    this.signs = Int8Array.from(points.label, (label) => (label === 1 ? 1 : -1));
+    this.best = constantLine(points, this.signs, intercept);
+    this.stride = Math.max(1, Math.ceil(points.n / MOST_ROWS));
+    this.i = 0;
+    this.j = this.stride;
   }
-  const wrong = rowsWrong(points, signs, best.w, intercept);
-  return { mistakes: wrong.length, wrong, w: best.w, exact: stride === 1 };
+
+  /** Try lines for about so many visits of points; return whether all have been tried. @param {number} visits */
+  advance(visits) {
+    const { points, signs, best, stride } = this;
+    const { n } = points;
+    for (let work = 0; this.i < n && best.mistakes > 0; work += 2 * n) {
+      if (work >= visits) return false;
+      if (!this.intercept) {
+        tryRay(points, signs, this.i, best);
+        this.i += stride;
+      } else if (this.j >= n) {
+        this.i += stride;
+        this.j = this.i + stride;
+      } else {
+        tryLine(points, signs, this.i, this.j, best);
+        this.j += stride;
+      }
+    }
+    return true;
+  }
+
+  /** @returns {Fewest} */
+  result() {
+    const wrong = rowsWrong(this.points, this.signs, this.best.w, this.intercept);
+    return { mistakes: wrong.length, wrong, w: this.best.w, exact: this.stride === 1 };
+  }
 }
 
 /** @typedef {{mistakes: number, w: Float64Array}} Best */

@@ -2,7 +2,6 @@
 
 import { modelAt, wrongRows } from "../core/derive.js";
 import { defaults } from "../core/learners.js";
-import { fewestMistakes } from "../core/zero_one.js";
 import { counted, num } from "../words/number.js";
 import { chapter, fixed } from "./chapters.js";
 
@@ -50,8 +49,9 @@ export const OUTLIER = {
     chapter("watch", "end", (state) => ({ title: `Wrong points: ${mistakes(state).map((wrong, k) => `${NAMES[k] ?? "other"} ${num(wrong)}`).join(", ")}.`, text: "Only the last one counts what we meant: mistakes." })),
     chapter("why", "end", fixed("Why? The farther, the dearer.", "The squared loss grows with the square of the distance, logistic and hinge loss in proportion to it, so a far point outvotes several near ones. The 0–1 loss charges 1 per mistake, wherever it is; but it has no slope to follow, and finding its minimum is NP-hard.")),
     chapter("break", "end", (state) => {
-      const { mistakes: least } = fewestMistakes(state.points, true);
-      return { title: "Now break it: drag the outlier farther out, or nearer.", text: `At least ${counted(least, "point")} must be wrong, whatever the line.` };
+      const least = mistakes(state)[3];
+      const text = state.runs[3]?.trace.done ? `At least ${counted(least, "point")} must be wrong, whatever the line.` : "The fewest mistakes are being counted …";
+      return { title: "Now break it: drag the outlier farther out, or nearer.", text };
     }),
     chapter("challenge", "end", (state) => OUTLIER.challenge(state), { points: POINTS.filter((_, i) => i !== 4) }),
   ],

@@ -95,6 +95,7 @@ export function heroWords(derivation, tick) {
     return `${limit}: ${verdict.kind === "quasi" ? "the margin is 0" : "no line exists"}, so no bound exists.`;
   }
   if (learner.kind === "margin") return verdict.margin ? `The widest margin is [=${num(verdict.margin.gamma)}].` : "There is no margin to widen.";
+  if (learner.kind === "zero-one" && !trace.done) return "Trying every line that matters …";
   if (learner.kind === "zero-one") return `At least [=${counted(wrongRows(derivation, modelAt(derivation, trace.length)), "point")}] must be wrong.`;
   if (trace.status === "runs off") return `The likelihood has no maximum: *w* has grown to length [#${num(Math.sqrt(trace.squaredNorm[version]))}].`;
   const value = trace.objective ? trace.objective[version] : NaN;
@@ -124,7 +125,7 @@ export function boundWords(derivation) {
     const rate = learner.rate === 1 ? "" : " (times the squared rate)";
     return `The upper limit *tR*²${rate} holds all the same, but there is no lower one: without a separating line nothing forces ‖*w*‖² to grow.`;
   }
-  const start = `No point is longer than [=R = ${num(bound.R)}]${own}, and some line has margin [=γ = ${num(bound.gamma)}]`;
+  const start = `No point is longer than [=R = ${num(bound.R)}]${own}, and some ${derivation.features.p === 1 ? "threshold" : learner.lift === "none" ? "line" : "plane"} has margin [=γ = ${num(bound.gamma)}]`;
   if (bound.textbook) return `${start}. Together they leave room for (*R*/*γ*)² = [=${num(bound.ratio)}] mistakes.`;
   const reasons = [];
   if (bound.startNorm2 > 0) reasons.push("this start");
