@@ -130,35 +130,51 @@ def browser() -> Iterator[Any]:
         chromium.close()
 
 
+def opened(browser: Any, file: Path, width: str = "wide", fragment: str = "", **options: Any) -> Lab:
+    """Open the page at a width, and record what goes wrong and what is asked for."""
+    size = dict(zip(("width", "height"), WIDTHS[width], strict=True))
+    options.setdefault("reduced_motion", "reduce")
+    context = browser.new_context(viewport=size, has_touch=width == "phone", accept_downloads=True, **options)
+    context.set_default_timeout(PATIENCE)
+    page = context.new_page()
+    lab = Lab(page, file.as_uri())
+    page.on("console", lambda said: said.type in {"error", "warning"} and lab.problems.append(said.text))
+    page.on("pageerror", lambda error: lab.problems.append(str(error)))
+    page.on("request", lambda request: lab.requests.append(request.url))
+    page.goto(lab.url + fragment)
+    page.wait_for_function("() => document.querySelector('#plane-0')?.dataset.origin")
+    return lab
+
+
+def check(lab: Lab) -> None:
+    """Nothing has failed, and no machine was asked for anything."""
+    assert lab.problems == []
+    assert [url for url in lab.requests if not url.startswith(("file:", "data:", "blob:"))] == []
+
+
 @pytest.fixture
 def open_lab(browser: Any, lab_file: Path) -> Iterator[Callable[..., Lab]]:
-    """Open the page at a width; at the end of the test nothing may have failed and nothing been asked for."""
-    contexts: list[Any] = []
+    """Open pages; at the end of the test nothing may have failed and nothing been asked for."""
     labs: list[Lab] = []
 
-    def opened(width: str = "wide", fragment: str = "", file: Path | None = None, **options: Any) -> Lab:
-        size = dict(zip(("width", "height"), WIDTHS[width], strict=True))
-        options.setdefault("reduced_motion", "reduce")
-        context = browser.new_context(viewport=size, has_touch=width == "phone", accept_downloads=True, **options)
-        contexts.append(context)
-        context.set_default_timeout(PATIENCE)
-        page = context.new_page()
-        lab = Lab(page, (file or lab_file).as_uri())
-        labs.append(lab)
-        page.on("console", lambda said: said.type in {"error", "warning"} and lab.problems.append(said.text))
-        page.on("pageerror", lambda error: lab.problems.append(str(error)))
-        page.on("request", lambda request: lab.requests.append(request.url))
-        page.goto(lab.url + fragment)
-        page.wait_for_function("() => document.querySelector('#plane-0')?.dataset.origin")
-        return lab
+    def another(width: str = "wide", fragment: str = "", file: Path | None = None, **options: Any) -> Lab:
+        labs.append(opened(browser, file or lab_file, width, fragment, **options))
+        return labs[-1]
 
-    yield opened
+    yield another
     for lab in labs:
-        own = ("file:", "data:", "blob:")
-        assert lab.problems == []
-        assert [url for url in lab.requests if not url.startswith(own)] == []
-        assert len([url for url in lab.requests if url.startswith("file:")]) <= 1 + len(
-            [url for url in lab.requests if url.split("#")[0] == lab.url]
-        )
-    for context in contexts:
-        context.close()
+        check(lab)
+        lab.page.context.close()
+
+
+@pytest.fixture(scope="module")
+def one_page(browser: Any, lab_file: Path) -> Lab:
+    """A page for all stories, opened once."""
+    return opened(browser, lab_file)
+
+
+@pytest.fixture
+def lab(one_page: Lab) -> Iterator[Lab]:
+    """The page that stories share."""
+    yield one_page
+    check(one_page)

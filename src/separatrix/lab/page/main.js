@@ -29,6 +29,7 @@ import { Voice } from "./parts/voice.js";
 /** @typedef {import("./core/types.js").LinkState} LinkState */
 
 const BIG = 1.15; // times the zoom of the style, marks and type are half as large again
+const MOMENT = 100; // milliseconds after which work is shown as such
 const LONGEST_FRAME = 100; // milliseconds that one frame may let pass
 
 class Lab {
@@ -36,6 +37,7 @@ class Lab {
     this.asked = false;
     this.last = 0;
     this.lastTick = 0;
+    this.busySince = 0;
     const query = new URLSearchParams(globalThis.location?.search ?? "");
     this.scale = query.has("big") ? BIG : 1;
     document.documentElement.classList.toggle("big", this.scale > 1);
@@ -152,10 +154,21 @@ class Lab {
     this.evidence.takeInput();
     const unfinished = this.store.refresh();
     this.actions.pass(passed);
+    this.noteBusy(unfinished, now);
     const moving = this.show(passed);
     this.last = 0;
     if (moving || unfinished || this.store.state.playing || this.store.stale || this.asked) this.last = now;
     if (this.last) this.request();
+  }
+
+  /**
+   * Numbers are dimmed while a run is not yet finished, if that takes longer than a moment.
+   * @param {boolean} unfinished
+   * @param {number} now
+   */
+  noteBusy(unfinished, now) {
+    this.busySince = unfinished ? this.busySince || now : 0;
+    document.body.classList.toggle("busy", this.busySince > 0 && now - this.busySince > MOMENT);
   }
 
   /**

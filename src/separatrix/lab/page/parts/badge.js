@@ -3,8 +3,7 @@
  * shows the proof.
  */
 
-import { plain } from "../words/markup.js";
-import { verdictWords } from "../words/sentence.js";
+import { statusWords, verdictWords } from "../words/sentence.js";
 import { byId, put, say } from "./dom.js";
 
 /** @typedef {import("../state/store.js").Store} Store */
@@ -42,15 +41,8 @@ export class Badge {
     this.proof.hidden = !provable;
     put(this.proof, "aria-pressed", state.proof);
     say(this.proof, state.proof ? "Hide proof" : "Show proof");
-    this.voice.speak(`${words.title}. ${words.why}`);
-  }
-
-  /** The verdict in plain words. */
-  get words() {
-    const { run } = this.store;
-    if (!run) return "";
-    const words = verdictWords(run);
-    return plain(`${words.title}. ${words.why}`);
+    const ended = state.tick > 0 && state.tick >= this.store.length && state.held < 0;
+    this.voice.speak(`${words.title}. ${words.why}.${ended ? ` ${statusWords(run).title}` : ""}`);
   }
 }
 

@@ -2,7 +2,7 @@
  * The other charts of evidence: losses, likelihood, lifted space, and what a kernel remembers.
  */
 
-import { alphaAt, versionAt } from "../core/derive.js";
+import { alphaAt, modelAt, versionAt, wrongRows } from "../core/derive.js";
 import { drawLifted, turns } from "../views/lifted.js";
 import { drawLikelihood, likelihoodReach } from "../views/likelihood.js";
 import { drawLosses } from "../views/losses.js";
@@ -87,7 +87,7 @@ export class LiftedFigure extends Figure {
     canvas.addEventListener("pointercancel", () => (from = null));
     canvas.addEventListener("keydown", (event) => {
       const by = { ArrowLeft: [-0.15, 0], ArrowRight: [0.15, 0], ArrowUp: [0, -0.1], ArrowDown: [0, 0.1] }[event.key];
-      if (!by || event.shiftKey || !this.store.run || !turns(this.store.run)) return;
+      if (!by || event.shiftKey || !this.store.run || (this.store.run.learner.lift !== "none" && !turns(this.store.run))) return;
       event.preventDefault();
       event.stopPropagation();
       this.turn(by[0], by[1]);
@@ -101,15 +101,30 @@ export class LiftedFigure extends Figure {
     this.store.request();
   }
 
+  /**
+   * The run whose lift is shown: the present one, or the one beside it.
+   * @param {Seen} seen
+   * @returns {Seen}
+   */
+  lifted(seen) {
+    if (seen.run.learner.lift !== "none") return seen;
+    const run = this.store.runs.find((other) => other.learner.lift !== "none" && other.learner.kind !== "kernel");
+    if (!run) return seen;
+    const tick = Math.min(this.store.state.tick, run.trace.length), model = modelAt(run, tick), wrong = new Uint8Array(run.points.n);
+    if (!model.w.every((value) => value === 0)) wrongRows(run, model, wrong);
+    return { ...seen, run, model, w: model.w, wrong, tick };
+  }
+
   /** @param {Seen} seen */
   words(seen) {
-    const { title } = verdictWords(seen.run);
+    const { title } = verdictWords(this.lifted(seen).run);
     return /[.!?]$/.test(title) ? title : `${title}.`;
   }
 
   /** @param {Pen} pen @param {Palette} palette @param {Size} size @param {Seen} seen */
   paint(pen, palette, size, seen) {
-    drawLifted(pen, palette, size, { run: seen.run, model: seen.model, wrong: seen.wrong, yaw: this.yaw, pitch: this.pitch, proof: this.store.state.proof });
+    const { run, model, wrong } = this.lifted(seen);
+    drawLifted(pen, palette, size, { run, model, wrong, yaw: this.yaw, pitch: this.pitch, proof: this.store.state.proof });
   }
 }
 

@@ -57,7 +57,8 @@ export class Figure {
    * @returns {boolean}
    */
   follow(seen, milliseconds, calm) {
-    return Boolean(seen && milliseconds < 0 && calm);
+    void [seen, milliseconds, calm];
+    return false;
   }
 
   /**
@@ -66,7 +67,8 @@ export class Figure {
    * @returns {string}
    */
   words(seen) {
-    return seen ? "" : "";
+    void seen;
+    return "";
   }
 
   /**

@@ -27,7 +27,9 @@ export function figuresFor(store) {
   if (learner.kind === "logistic" && one) out.push("likelihood");
   if (wanted === "losses" || (wanted !== "likelihood" && descends(learner.kind))) out.push("losses");
   if (weightAxes(run)) out.push("weights");
-  return out.length ? out.slice(0, 2) : ["status"];
+  if (!out.length) return ["status"];
+  const beside = !lifted && store.runs.some((other) => other.learner.lift !== "none" && other.learner.kind !== "kernel");
+  return beside ? [...out.slice(0, 2), "lifted"] : out.slice(0, 2);
 }
 
 /**

@@ -3,7 +3,6 @@
  */
 
 import { checkOption, LEARNERS, learnerName, OPTIONS } from "../core/learners.js";
-import { num } from "../words/number.js";
 import { button, make } from "./dom.js";
 
 /** @typedef {import("../state/store.js").Store} Store */
@@ -142,13 +141,4 @@ function readVector(text) {
  */
 function capital(text) {
   return text.charAt(0).toUpperCase() + text.slice(1);
-}
-
-/**
- * A learner in a few words, for files and labels.
- * @param {Learner} learner
- * @returns {string}
- */
-export function learnerLine(learner) {
-  return `${learnerName(learner.kind)}${learner.kind === "perceptron" && learner.rate !== 1 ? `, rate ${num(learner.rate)}` : ""}`;
 }

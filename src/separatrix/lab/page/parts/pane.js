@@ -8,7 +8,8 @@ import { LEARNERS } from "../core/learners.js";
 import { momentAt } from "../state/clock.js";
 import { MAX_PANES } from "../state/store.js";
 import { approachVector, TURN } from "../views/motion.js";
-import { drawManyMarks, drawPlane, planeCamera } from "../views/plane.js";
+import { drawPlane, planeCamera } from "../views/plane.js";
+import { drawManyMarks } from "../views/rows.js";
 import { Sheet } from "../views/sheet.js";
 import { figureLabel } from "../words/sentence.js";
 import { counted } from "../words/number.js";
@@ -22,7 +23,7 @@ import { button, icon, make, put } from "./dom.js";
 /** @typedef {import("../core/types.js").Model} Model */
 /** @typedef {import("../core/types.js").Points} Points */
 /** @typedef {import("../views/palette.js").Palette} Palette */
-/** @typedef {import("../views/plane.js").PlaneScene} PlaneScene */
+/** @typedef {import("../views/rows.js").PlaneScene} PlaneScene */
 /** @typedef {import("../views/sheet.js").Box} Box */
 
 const BITMAP_FROM = 400;
@@ -93,12 +94,13 @@ export class Pane {
    * Follow the clock and the run.
    * @param {number} milliseconds
    * @param {boolean} jump whether weights move at once
+   * @param {boolean} calm whether ticks are shown whole
    * @returns {boolean} whether they still move
    */
-  follow(milliseconds, jump) {
+  follow(milliseconds, jump, calm) {
     const { run, store } = this;
     if (!run) return false;
-    const moment = momentAt(run.trace, store.state.tick);
+    const moment = momentAt(run.trace, calm ? Math.floor(store.state.tick + 1e-9) : store.state.tick);
     this.moment = moment;
     const model = modelAt(run, Math.min(moment.done, run.trace.length));
     this.target = moment.share > 0 && run.trace.p ? blend(run.trace, moment.blended) : model.w;

@@ -135,7 +135,7 @@ export class Stage {
     const { state } = this.store;
     this.glide.aim({ proof: this.showsProof ? 1 : 0, radius: state.lit === "R" || (state.proof && state.story?.evidence === "bound" && !this.compact && this.store.run?.bound.exists) ? 1 : 0 });
     let moving = this.glide.step(milliseconds, calm ? 0 : GLIDE);
-    for (const pane of this.panes) if (pane.follow(milliseconds, jump || calm)) moving = true;
+    for (const pane of this.panes) if (pane.follow(milliseconds, jump || calm, calm)) moving = true;
     return moving;
   }
 

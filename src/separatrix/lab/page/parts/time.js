@@ -27,7 +27,6 @@ export class TimeBar {
     this.glyph = byId("play-glyph");
     this.speed = byId("speed");
     this.sheet = new Sheet(/** @type {HTMLCanvasElement} */ (byId("strip-canvas")), store.request);
-    this.drawn = "";
     this.play.addEventListener("click", () => actions.toggle());
     byId("back").addEventListener("click", () => actions.step("mistake", -1));
     byId("next").addEventListener("click", () => actions.step("mistake", 1));

@@ -21,7 +21,7 @@ export const SPEEDS = [0.5, 1, 2, 4, 16];
  * @param {number} t
  * @returns {number}
  */
-export function ease(t) {
+function ease(t) {
   if (t <= 0) return 0;
   return t >= 1 ? 1 : t * t * (3 - 2 * t);
 }
@@ -42,7 +42,7 @@ function duration(trace, tick) {
  * @param {Trace} trace
  * @returns {number}
  */
-export function hurry(trace) {
+function hurry(trace) {
   const mistakes = trace.byRow ? trace.updates : 0;
   const whole = mistakes * MISTAKE + Math.max(0, trace.length - mistakes) * VISIT;
   return Math.max(1, whole / LONGEST);

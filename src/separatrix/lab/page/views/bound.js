@@ -39,7 +39,7 @@ const SAMPLES = 48;
  * @param {Bound} bound
  * @returns {number}
  */
-export function meetingPoint(bound) {
+function meetingPoint(bound) {
   if (!bound.exists || !Number.isFinite(bound.most)) return Infinity;
   if (bound.textbook) return bound.ratio;
   let low = bound.most, high = bound.most + 1;
@@ -70,7 +70,7 @@ function boundTimes(run, count) {
  * @param {Moment} moment
  * @returns {number}
  */
-export function presentTime(run, moment) {
+function presentTime(run, moment) {
   const whole = Math.floor(moment.updates + 1e-9), times = boundTimes(run, whole + 1);
   const from = times[Math.min(whole, times.length - 1)], to = times[Math.min(whole + 1, times.length - 1)];
   return from + (moment.updates - whole) * (to - from);

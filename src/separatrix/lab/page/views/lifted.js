@@ -3,7 +3,6 @@
  * of the plane, turned by hand, with the flat cut that parts them.
  */
 
-import { liftPoint } from "../core/lift.js";
 import { Labels } from "./labels.js";
 import { mark } from "./marks.js";
 import { fill, stroke, write } from "./pen.js";
@@ -55,7 +54,7 @@ export function drawLifted(pen, palette, size, scene) {
  * @param {LiftedScene} scene
  */
 function drawParabola(pen, palette, size, scene) {
-  const { run, model } = scene, { points, learner } = run, mu = learner.centre;
+  const { run } = scene, { points, learner } = run, mu = learner.centre;
   let low = -1, high = 1, top = 1;
   for (let i = 0; i < points.n; i++) { low = Math.min(low, points.x1[i]); high = Math.max(high, points.x1[i]); top = Math.max(top, (points.x1[i] - mu) ** 2); }
   const pad = 0.08 * (high - low);
@@ -83,7 +82,6 @@ function drawParabola(pen, palette, size, scene) {
   write(pen, palette, "μ", camera.x(mu), below, { ...style, colour: palette.ink, weight: 600, align: "center" });
   stroke(pen, [[camera.x(mu), camera.y(0) - 5], [camera.x(mu), camera.y(0) + 5]], palette.ink, 2);
   labels.place("z = (x − μ)²", [[size.width / 2, 14], [70, 14]], style, true);
-  void model;
 }
 
 /**
@@ -159,8 +157,8 @@ function drawTurned(pen, palette, size, scene) {
  */
 function projector(size, scene, reach, top, centred) {
   const cos = Math.cos(scene.yaw), sin = Math.sin(scene.yaw), tip = Math.sin(scene.pitch), lift = Math.cos(scene.pitch);
-  const unit = Math.min(size.width / (2.95 * reach), size.height / (2.9 * reach * tip + 1.5 * reach * lift));
-  const rise = (unit * reach * 1.25 * lift) / top, cx = size.width / 2, cy = centred ? size.height / 2 : size.height - 22 - 1.35 * reach * tip * unit;
+  const unit = Math.min(size.width / (2.95 * reach), (size.height - 40) / (reach * (2.5 * tip + 1.3 * lift)));
+  const rise = (unit * reach * 1.25 * lift) / top, cx = size.width / 2, cy = centred ? size.height / 2 : size.height - 14 - 1.42 * reach * tip * unit;
   return {
     at: (x, y, z) => [cx + (x * cos - y * sin) * unit, cy - (x * sin + y * cos) * tip * unit - z * rise * (centred ? 0.6 : 1)],
     depth: (x, y) => -(x * sin + y * cos),
@@ -232,13 +230,4 @@ function drawCut(pen, palette, scene, project, reach, top) {
   const corners = [[-reach, -reach], [reach, -reach], [reach, reach], [-reach, reach]].map(([x, y]) => project.at(x, y, Math.max(-1.6 * top, Math.min(1.6 * top, height(x, y)))));
   fill(pen, corners, palette.ink, 0.09);
   stroke(pen, [...corners, corners[0]], palette.ink, 2 * palette.scale);
-}
-
-/**
- * How many numbers a lift makes of a point.
- * @param {Derivation} run
- * @returns {number}
- */
-export function liftSize(run) {
-  return liftPoint(run.learner, 0, 0, new Float64Array(8));
 }

@@ -33,7 +33,7 @@ const MARGINS = { left: 36, right: 14, top: 16, bottom: 42 };
  * @param {Learner} learner
  * @returns {string} its id in LOSSES
  */
-export function lossOf(learner) {
+function lossOf(learner) {
   switch (learner.kind) {
     case "lms": return "squared";
     case "logistic": case "softmax": return "logistic";

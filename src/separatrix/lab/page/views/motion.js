@@ -13,7 +13,7 @@ export const GLIDE = 110; // overlays and cameras
  * @param {number} time constant of the approach; 0 jumps
  * @returns {number}
  */
-export function approach(from, to, milliseconds, time) {
+function approach(from, to, milliseconds, time) {
   if (time <= 0 || !Number.isFinite(from) || !Number.isFinite(to)) return to;
   const next = to + (from - to) * Math.exp(-milliseconds / time);
   return Math.abs(next - to) <= 1e-3 * Math.max(1e-6, Math.abs(to)) + 1e-9 ? to : next;
