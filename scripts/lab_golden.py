@@ -255,6 +255,12 @@ def other_cases(sets: dict[str, Any]) -> Iterator[Case]:
                 learner = {"kind": "margin", "intercept": intercept}
                 w = [*model.intercept_, *model.coef_[0]] if intercept else model.coef_[0].tolist()
                 yield {"data": name, "learner": learner, "final": w, "gap": model.certificate_.relative_gap}
+                program = sx.HalfspaceLP(fit_intercept=intercept).fit(X, y)
+                reached = float((y * program.decision_function(X)).min())
+                sizes = 2.0 ** np.round(0.5 * np.log2(np.square(X - intercept * X.mean(axis=0)).mean(axis=0)))
+                learner = {"kind": "halfspace", "intercept": intercept}
+                value = reached / float((np.abs(program.coef_[0]) * sizes).max())
+                yield {"data": name, "learner": learner, "program": value}
     three = np.column_stack([np.random.default_rng(3).normal(size=(30, 2)).round(1), np.arange(30) % 3])
     three[:, 0] += np.array([0.0, 1.5, -1.0])[three[:, 2].astype(int)]
     points = three.copy()

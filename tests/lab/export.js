@@ -63,6 +63,8 @@ const OPTIONS = [
   ["logistic", { update: "newton", strength: 0.05 }],
   ["softmax", {}],
   ["softmax", { update: "newton", strength: 0.1 }],
+  ["halfspace", {}],
+  ["halfspace", { intercept: false }],
   ["margin", {}],
   ["margin", { intercept: false }],
   ["svm", {}],

@@ -100,6 +100,7 @@ test("final answers are within the certified gap", () => {
       assert.ok(wrong >= golden.mistakes[0] && wrong <= golden.mistakes[1], `${label(golden)}: ${wrong}`);
     }
     if (golden.final) close(Array.from(trace.kept), golden.final, 1e-7, label(golden));
+    if (golden.program) assert.ok(Math.abs(trace.gap.lower / golden.program - 1) < 1e-7, `${label(golden)}: ${trace.gap.lower} against ${golden.program}`);
   }
 });
 

@@ -197,7 +197,7 @@ test("edge cases run: no points, one point, one class, all at one place, 50,000 
   const random = makeRandom(8);
   const sets = [[], [[1, 1, 1]], [[1, 1, 1], [2, 2, 1]], [[0, 0, 1], [0, 0, -1]], [[0, 0, 1], [1, 0, -1], [1, 0, 2]]];
   for (const rows of sets) {
-    for (const kind of ["perceptron", "lms", "logistic", "softmax", "margin", "svm", "kernel", "zero-one"]) {
+    for (const kind of ["perceptron", "lms", "logistic", "softmax", "halfspace", "margin", "svm", "kernel", "zero-one"]) {
       for (const update of ["single", "batch", "stochastic", "newton"]) {
         const run = derive(makePoints(rows), defaults(kind, { update, maxSteps: 20, maxUpdates: 20 }));
         while (!advance(run, 100));

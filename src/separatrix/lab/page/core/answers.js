@@ -1,5 +1,6 @@
 /** Learners whose answer comes in one step: the widest margin of the plane, and the fewest mistakes. */
 
+import { linearProgram } from "./halfspace.js";
 import { newTrace } from "./trace.js";
 import { makePoints, pointRows } from "./points.js";
 import { judge } from "./verdict.js";
@@ -43,6 +44,14 @@ export function marginRun(features, learner, verdict) {
   const w = [margin.b, margin.w1, margin.w2].map((value) => value / margin.gamma);
   const run = answered(features, learner, Float64Array.from(learner.intercept ? w : w.slice(1)));
   run.trace.gap = { gap: 0, upper: margin.gamma, lower: margin.gamma };
+  return run;
+}
+
+/** A separating line by linear programming, with every score at least 1 in size. @param {Points} points @param {Features} features @param {Learner} learner @param {Verdict} verdict */
+export function halfspaceRun(points, features, learner, verdict) {
+  const found = verdict.kind === "separable" ? linearProgram(points, learner.intercept) : null;
+  const run = answered(features, learner, found ? found.w : null);
+  if (found) run.trace.gap = { gap: 0, upper: found.t, lower: found.t };
   return run;
 }
 

@@ -12,6 +12,7 @@ export const LEARNERS = [
   { kind: "lms", name: "Least mean squares", about: "descends the squared error to the targets ±1" },
   { kind: "logistic", name: "Logistic regression", about: "maximises the likelihood of the labels" },
   { kind: "softmax", name: "Softmax", about: "logistic regression of three classes" },
+  { kind: "halfspace", name: "Linear program", about: "a separating line by linear programming" },
   { kind: "margin", name: "Widest margin", about: "the line farthest from the nearest points" },
   { kind: "svm", name: "Support vector machine", about: "widest margin, with a price for points inside it" },
   { kind: "kernel", name: "Kernel perceptron", about: "a perceptron that remembers its mistakes" },
@@ -52,6 +53,7 @@ const DEFAULTS = {
   lms: { update: "batch", rate: 0 },
   logistic: { update: "batch", rate: 0 },
   softmax: { update: "batch", rate: 0 },
+  halfspace: {},
   margin: {},
   svm: { update: "batch" },
   kernel: { gamma: 0.25 },
@@ -174,6 +176,7 @@ export const OPTIONS = {
     STRENGTH,
     STEPS,
   ]),
+  halfspace: /** @type {OptionField[]} */ ([INTERCEPT]),
   margin: /** @type {OptionField[]} */ ([INTERCEPT, LIFT, CENTRE]),
   svm: /** @type {OptionField[]} */ ([
     choice("loss", "Loss", "The price of a point inside the margin.", [

@@ -1,6 +1,6 @@
 /** The run of each kind of learner. */
 
-import { marginRun, zeroOneRun } from "./answers.js";
+import { halfspaceRun, marginRun, zeroOneRun } from "./answers.js";
 import { descentRun } from "./descent.js";
 import { KernelRun } from "./kernel_perceptron.js";
 import { perceptronRun } from "./perceptron.js";
@@ -26,6 +26,8 @@ export function startRun(points, features, learner, verdict) {
       return new SoftmaxRun(points, features, learner, verdict);
     case "svm":
       return new SvmRun(features, learner);
+    case "halfspace":
+      return halfspaceRun(points, features, learner, verdict);
     case "margin":
       return learner.lift === "none" || verdict.kind !== "separable" ? marginRun(features, learner, verdict) : new SvmRun(features, learner, Infinity);
     case "kernel":

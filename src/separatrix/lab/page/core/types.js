@@ -70,7 +70,7 @@
  * @property {number} classes           classes present (1, 2 or 3)
  */
 
-/** @typedef {"perceptron"|"lms"|"logistic"|"softmax"|"margin"|"svm"|"kernel"|"zero-one"} Kind */
+/** @typedef {"perceptron"|"lms"|"logistic"|"softmax"|"halfspace"|"margin"|"svm"|"kernel"|"zero-one"} Kind */
 /** @typedef {"none"|"distance"|"rings"|"product"|"degree2"} LiftId */
 
 /**

@@ -74,6 +74,8 @@ function loopLines(derivation) {
       return softmaxLoop(derivation);
     case "svm":
       return svmLoop(derivation, derivation.learner.C);
+    case "halfspace":
+      return programLoop(derivation);
     case "margin":
       return svmLoop(derivation, Infinity);
     case "kernel":
@@ -337,6 +339,21 @@ function svmLoop(derivation, price) {
 }
 
 /** @param {Derivation} derivation @returns {string[]} */
+function programLoop({ learner }) {
+  const ones = learner.intercept ? "np.ones(len(X))" : "np.zeros(len(X))";
+  return [
+    "from scipy.optimize import linprog",
+    "",
+    `size = 2.0 ** np.round(np.log2(${learner.intercept ? "X.std(axis=0)" : "(X**2).mean(axis=0) ** 0.5"}))`,
+    `rows = np.column_stack([-y[:, None] * X, -y * ${ones}, np.ones(len(X))])  # t - y (w.x + b) <= 0`,
+    "bounds = [(-1 / s, 1 / s) for s in size] + [(None, None), (None, None)]",
+    "w1, w2, b, t = linprog([0, 0, 0, -1], A_ub=rows, b_ub=np.zeros(len(X)), bounds=bounds).x",
+    "w, b = np.array([w1, w2]) / t, b / t",
+    'print(f"w = {w}, b = {b}")',
+  ];
+}
+
+/** @param {Derivation} derivation @returns {string[]} */
 function kernelLoop(derivation) {
   const { learner, trace } = derivation;
   const { before, row } = orderLines(derivation);
@@ -440,6 +457,7 @@ function libraryCall(derivation, given) {
     given.max_updates = py(learner.maxUpdates);
     return "KernelPerceptron";
   }
+  if (learner.kind === "halfspace") return "HalfspaceLP";
   if (learner.kind === "margin") return "MaxMarginClassifier";
   if (learner.kind === "zero-one") return "ZeroOneClassifier";
   if (learner.strength) given.strength = py(learner.strength);

@@ -94,6 +94,7 @@ export function heroWords(derivation, tick) {
     const limit = trace.status === "max updates" && tick >= trace.length ? `Stopped after [#${num(made)}] ${noun}` : `[#${num(made)}] ${noun} so far`;
     return `${limit}: ${verdict.kind === "quasi" ? "the margin is 0" : "no line exists"}, so no bound exists.`;
   }
+  if (learner.kind === "halfspace") return verdict.kind === "separable" ? "Every score is at least [=1] in size, with the right sign." : "The linear program has no solution.";
   if (learner.kind === "margin") return verdict.margin ? `The widest margin is [=${num(verdict.margin.gamma)}].` : "There is no margin to widen.";
   if (learner.kind === "zero-one" && !trace.done) return "Trying every line that matters …";
   if (learner.kind === "zero-one") return `At least [=${counted(wrongRows(derivation, modelAt(derivation, trace.length)), "point")}] must be wrong.`;
@@ -178,6 +179,7 @@ function startWords(derivation) {
   const w = weightsAt(trace, 0);
   const zero = w.every((value) => value === 0);
   const promise = learner.kind === "perceptron" && bound.exists ? ` The theorem allows at most [=${counted(bound.most, "mistake")}].` : "";
+  if (learner.kind === "halfspace") return { title: "Ready: press play to solve the linear program.", text: "It asks for *y*(*w*·*x* + *b*) ≥ 1 at every point, and takes the largest *t* in columns of equal size." };
   if (learner.kind === "margin") return { title: "Ready: press play to see the widest margin.", text: "Of all separating lines it is the one farthest from its nearest points." };
   if (learner.kind === "kernel") return { title: "Ready: press play, and it remembers each mistake.", text: "Later points are judged by their likeness to the remembered ones." };
   if (learner.kind !== "perceptron") return { title: `Ready: press play, and ${learnerName(learner.kind).toLowerCase()} descends its loss.`, text: zero ? "It starts at *w* = 0, where every score is 0." : `It starts at *w* = ${vec(w)}.` };
@@ -256,6 +258,7 @@ export function statusWords(derivation) {
 /** @param {Derivation} derivation @param {string} wrongText */
 function optimalWords(derivation, wrongText) {
   const { trace, verdict, learner } = derivation;
+  if (learner.kind === "halfspace") return { title: "Solved: every point is on its own side.", text: "Many lines would do; a linear program stops at a corner of the region where all are right." };
   if (learner.kind === "margin" && verdict.margin) {
     return { title: `No line has a wider margin than [=${num(verdict.margin.gamma)}].`, text: `${counted(verdict.margin.pins.length, "point pins", "points pin")} it down; the others could move a little without changing it.` };
   }
