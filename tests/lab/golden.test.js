@@ -130,7 +130,7 @@ test("verdicts are the library's: ties, collinear and repeated points, huge and 
       assert.equal(proof.kind, kind, `in integers: ${name}`);
       assert.equal(proof.left.length, found.left.length, `in integers: ${name}`);
       kinds.set(expected, (kinds.get(expected) ?? 0) + 1);
-      if (expected === "undecided") return; // where the library's floats cannot tell, the page's integers can
+      if (expected === "undecided") return; // where rounding leaves the library undecided, integers decide
       assert.equal(kind, expected, name);
       assert.equal(found.left.length, left, name);
     });
