@@ -1,7 +1,7 @@
 """Frame times of the lab: a point is dragged for 120 frames in Chromium, at 5 to 50,000 points.
 
 Two numbers per size: the time from frame to frame (16.7 ms is all that a screen of 60 Hz can show), and the script time
-within a frame: learner, verdict, bound and drawing. Beside them the first paint and the time until the page can be used.
+within a frame: learner, verdict, bound and drawing. Beside them first paint and time until usable.
 
     python benchmarks/lab_frames.py            # writes benchmarks/results/lab.md
 """
@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import platform
 import shutil
 import statistics
 import tempfile
@@ -108,7 +107,7 @@ def table(found: dict[int, dict[str, float]]) -> str:
     lines = [
         "# Frame times of the lab",
         "",
-        f"A point dragged for {FRAMES} frames in headless Chromium (software raster), {platform.machine()}; milliseconds.",
+        f"A point dragged for {FRAMES} frames in headless Chromium (software raster); milliseconds.",
         "",
         "| points | frame, median | frame, p95 | script, median | script, p95 | first paint | usable |",
         "|---:|---:|---:|---:|---:|---:|---:|",
@@ -123,6 +122,7 @@ def table(found: dict[int, dict[str, float]]) -> str:
 
 
 def main() -> None:
+    """Measure all sizes and write the results."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES)
     parser.add_argument("--no-write", action="store_true", help="print only")

@@ -27,6 +27,7 @@ class Picture:
 
 
 def story(page: Page, name: str, chapter: str) -> None:
+    """Open a chapter of a story."""
     page.click(f"#shelf button[data-id='{name}']")
     page.locator("#chapters button", has_text=chapter).click()
 
@@ -55,6 +56,7 @@ PICTURES = (
 
 
 def take(browser: Browser, file: Path, picture: Picture) -> None:
+    """Take one picture."""
     width, height = picture.size
     page = browser.new_page(
         viewport={"width": width, "height": height},
@@ -70,6 +72,7 @@ def take(browser: Browser, file: Path, picture: Picture) -> None:
 
 
 def main() -> None:
+    """Take all pictures."""
     IMAGES.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         file = sx.lab.page().save(Path(folder) / "lab.html")

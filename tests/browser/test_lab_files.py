@@ -37,7 +37,7 @@ def test_pictures_are_saved(open_lab: Callable[..., Any]) -> None:
     assert png[:8] == b"\x89PNG\r\n\x1a\n"
     assert struct.unpack(">II", png[16:24]) == (2240, 1280)
     svg = Path(lab.download("Picture (SVG)").path()).read_text(encoding="utf-8")
-    words = " ".join(ET.fromstring(svg).itertext())  # noqa: S314  # our own file
+    words = " ".join(ET.fromstring(svg).itertext())  # our own file
     assert "A line through the origin separates them" in words
     assert "5 mistakes; the theorem allows at most 17." in words
     assert "blue: y = +1" in words
@@ -82,7 +82,7 @@ def test_the_code_reproduces_the_run(open_lab: Callable[..., Any], which: str) -
     code = lab.section("The same in Python").get_by_label(which).inner_text()
     said = io.StringIO()
     with redirect_stdout(said):
-        exec(compile(code, "copied", "exec"), {})  # noqa: S102  # what a person would paste
+        exec(compile(code, "copied", "exec"), {})  # what a person would paste
     assert re.search(r"5\.?0?[ ,]+1\.?0?\b", said.getvalue()), said.getvalue()
 
 
@@ -144,7 +144,7 @@ def test_hostile_names_and_labels_are_text(open_lab: Callable[..., Any]) -> None
     lab.press("Escape")
     lab.press("End", "]")
     svg = Path(lab.download("Picture (SVG)").path()).read_text(encoding="utf-8")
-    ET.fromstring(svg)  # noqa: S314  # our own file
+    ET.fromstring(svg)  # our own file
     assert "<img" not in svg
     assert "owned" not in lab.page.title()
 

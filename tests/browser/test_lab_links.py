@@ -19,6 +19,11 @@ def copied(lab: Any) -> str:
     return str(lab.page.evaluate("() => location.hash"))
 
 
+def words(lab: Any) -> list[str]:
+    """Return what tells one state from another."""
+    return [lab.text(BOUND), lab.text("#verdict-title"), lab.page.get_attribute("#strip", "aria-valuetext")]
+
+
 def test_a_link_brings_the_state_back(open_lab: Callable[..., Any]) -> None:
     lab = open_lab(permissions=["clipboard-read", "clipboard-write"])
     lab.press("End")
@@ -31,12 +36,12 @@ def test_a_link_brings_the_state_back(open_lab: Callable[..., Any]) -> None:
     section.get_by_label("A score of 0").select_option("negative")
     lab.page.keyboard.press("Escape")
     lab.press("ArrowLeft")
-    said = [lab.text(BOUND), lab.text("#verdict-title"), lab.page.get_attribute("#strip", "aria-valuetext")]
+    said = words(lab)
     fragment = copied(lab)
     assert len(fragment) < 2000
     other = open_lab("middle", fragment)
     other.settle()
-    assert [other.text(BOUND), other.text("#verdict-title"), other.page.get_attribute("#strip", "aria-valuetext")] == said
+    assert words(other) == said
 
 
 def test_a_link_holds_several_learners_and_the_chapter(open_lab: Callable[..., Any]) -> None:

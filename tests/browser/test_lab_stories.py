@@ -68,6 +68,8 @@ def test_a_story_by_mouse(lab: Any, story: str) -> None:
     lab.settle()
     assert lab.text("#title").startswith("Done"), lab.text("#text")
     assert "solved" in lab.page.get_attribute(f"#shelf button[data-id='{story}']", "class")
+    following = STORIES[STORIES.index(story) + 1 :][:1]
+    assert lab.page.get_by_role("button", name="Next story").count() == len(following)
 
 
 def tab_to(lab: Any, selector: str) -> None:

@@ -38,5 +38,5 @@ export function figuresFor(store) {
  * @returns {boolean}
  */
 function descends(kind) {
-  return kind === "lms" || kind === "svm" || kind === "logistic" || kind === "zero-one" || kind === "margin";
+  return kind === "lms" || kind === "svm" || kind === "logistic" || kind === "zero-one" || kind === "margin" || kind === "halfspace";
 }

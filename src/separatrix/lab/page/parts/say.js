@@ -2,6 +2,7 @@
  * The sentence above the stage: chapters, what happens now, the question and its answers.
  */
 
+import { STORIES } from "../stories/index.js";
 import { statusWords, stepWords, verdictWords } from "../words/sentence.js";
 import { pointRows } from "../core/points.js";
 import { plain } from "../words/markup.js";
@@ -104,7 +105,7 @@ export class Sentence {
   updateAnswers(story) {
     const { state } = this.store, chapter = story?.chapters[state.chapter];
     const done = state.tick >= this.store.length && this.store.length > 0 && !state.playing;
-    const key = story && chapter ? [story.id, state.chapter, state.guess, done, state.edited, this.controlsKey(chapter)].join("/") : "table";
+    const key = story && chapter ? [story.id, state.chapter, state.guess, done, state.edited, state.solved.includes(story.id), this.controlsKey(chapter)].join("/") : "table";
     if (key === this.shownAnswers) return;
     this.shownAnswers = key;
     const focused = this.answers.contains(document.activeElement) ? document.activeElement?.getAttribute("data-key") ?? "" : null;
@@ -145,6 +146,8 @@ export class Sentence {
     if (chapter.controls) nodes.push(...this.controlNodes(story, chapter.controls));
     const next = story.chapters[state.chapter + 1];
     if (next && (done || chapter.id !== "watch")) nodes.push(button({ class: "pill go", text: nextLabel(next), "data-key": "next" }, () => this.actions.openChapter(state.chapter + 1)));
+    const following = STORIES[STORIES.indexOf(story) + 1];
+    if (chapter.id === "challenge" && state.solved.includes(story.id) && following) nodes.push(button({ class: "pill go", text: `Next story: ${following.name}`, "data-key": "following" }, () => this.actions.openStory(following.id)));
     if (state.edited && (chapter.id === "break" || chapter.id === "challenge")) nodes.push(button({ class: "pill", text: "Put the points back", "data-key": "reset" }, () => this.actions.reset()));
     return nodes;
   }

@@ -39,7 +39,7 @@ function lossOf(learner) {
     case "logistic": case "softmax": return "logistic";
     case "svm": return learner.loss;
     case "zero-one": return "zero-one";
-    case "margin": return "hinge";
+    case "margin": case "halfspace": return "hinge";
     default: return "perceptron";
   }
 }

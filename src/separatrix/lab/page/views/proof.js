@@ -220,7 +220,7 @@ export function drawMultipliers(canvas, verdict, alpha, labels) {
     const share = witness.multipliers[k];
     if (!(share > 0)) return;
     const [px, py] = pixelOf(canvas, row), out = r + 13 * palette.scale;
-    labels.place(num(share, 2), [[px, py + out], [px, py - out], [px - out - 12, py], [px + out + 12, py]], style, true);
+    labels.place(num(share, 2), [[px, py + out], [px, py - out], [px, py + out + 9], [px - out - 16, py], [px + out + 16, py]], style, true);
   });
   pen.restore();
 }
