@@ -80,13 +80,13 @@ const OPTIONS = [
 function sets() {
   const random = makeRandom(12);
   const cloud = (n, gap) => makePoints(Array.from({ length: n }, (_, i) => [Math.round(10 * (4 * random() - 2 + (i % 2 ? gap : -gap))) / 10, Math.round(40 * random() - 20) / 10, i % 2 ? 1 : -1]));
-  return { apart: cloud(14, 2.5), mixed: cloud(14, 0.6) };
+  return { apart: cloud(14, 2.5), mixed: cloud(14, 0.6), many: cloud(240, 2.5) };
 }
 
 const mode = process.argv[2];
 const out = [];
 if (mode === "code") {
-  for (const [name, points] of Object.entries(sets())) for (const [kind, options] of OPTIONS) out.push(exported(name, points, defaults(kind, { maxUpdates: 60, ...options })));
+  for (const [name, points] of Object.entries(sets())) for (const [kind, options] of name === "many" ? OPTIONS.slice(0, 1) : OPTIONS) out.push(exported(name, points, defaults(kind, { maxUpdates: 60, ...options })));
   for (const story of STORIES) for (const learner of story.learners) out.push(exported(story.id, makePoints(story.points), learner));
 } else {
   const random = makeRandom(13);

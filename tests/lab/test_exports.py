@@ -75,12 +75,16 @@ def test_the_command_line_accepts_them(exported: Any, tmp_path: Path) -> None:
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_the_code_runs_and_gives_the_same_weights(exported: Any, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_code_runs_and_gives_the_same_weights(
+    exported: Any, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     compared = 0
     for run in exported("code"):
         learner, kind = run["learner"], run["learner"]["kind"]
         if run["status"] == "infeasible":
             continue
+        Path("points.csv").write_text(run["csv"], encoding="utf-8")
         loop: dict[str, Any] = {}
         exec(run["code"]["loop"], loop)
         _compare(run, loop, 1e-6 if kind in {"svm", "margin"} else 1e-9)

@@ -41,7 +41,7 @@
  *                      stepWords(derivation, tick) → {title, text}; weightWords(derivation, tick);
  *                      pointWords(derivation, tick, i); statusWords(derivation); lossWords(derivation, tick)
  *                      figureLabel(derivation, tick) → plain text for aria-label. All others return marked-up text.
- * words/code.js        pythonCode(derivation) → {loop, library}     two runnable Python texts
+ * words/code.js        pythonCode(derivation, labels?) → {loop, library}     two runnable Python texts
  * stories/index.js     STORIES: Story[]; storyById(id) → Story | null
  * state/link.js        encodeLink(LinkState) → "#v1;…" (null: too many points); decodeLink(hash) → {ok: true, state} |
  *                      {ok: false, reason: "none" | "newer" | "broken", message}

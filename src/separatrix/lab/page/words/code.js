@@ -13,16 +13,19 @@ const MOST_INLINE = 200;
 const MOST_ORDER = 1000;
 const NUMPY = "import numpy as np";
 const LIBRARY = "import separatrix as sx";
+const READER = "import csv";
 
 /**
  * @param {Derivation} derivation
+ * @param {string[]} [labels] of −1, +1 and 2, as points.csv has them
  * @returns {{loop: string, library: string}}
  */
-export function pythonCode(derivation) {
-  const data = dataLines(derivation);
+export function pythonCode(derivation, labels = ["-1", "1", "2"]) {
+  const data = dataLines(derivation, labels);
+  const first = derivation.points.n <= MOST_INLINE ? [NUMPY] : [READER, "", NUMPY];
   return {
-    loop: [NUMPY, "", ...data, "", ...loopLines(derivation), ""].join("\n"),
-    library: [NUMPY, LIBRARY, "", ...data, "", ...libraryLines(derivation), ""].join("\n"),
+    loop: [...first, "", ...data, "", ...loopLines(derivation), ""].join("\n"),
+    library: [...first, LIBRARY, "", ...data, "", ...libraryLines(derivation), ""].join("\n"),
   };
 }
 
@@ -36,16 +39,27 @@ function list(values) {
   return `[${Array.from(values, py).join(", ")}]`;
 }
 
-/** @param {Derivation} derivation @returns {string[]} */
-function dataLines(derivation) {
+/** @param {Derivation} derivation @param {string[]} names @returns {string[]} */
+function dataLines(derivation, names) {
   const { points, learner } = derivation;
   const labels = Array.from(points.label, (label) => (learner.kind === "softmax" ? (label === -1 ? 0 : label) : label === 1 ? 1 : -1));
   const rows = Array.from({ length: points.n }, (_, i) => `[${py(points.x1[i])}, ${py(points.x2[i])}]`);
   const lines =
     points.n <= MOST_INLINE
       ? [`X = np.array([${rows.join(", ")}], dtype=float)`, `y = np.array(${list(labels)})`]
-      : ['table = np.genfromtxt("points.csv", delimiter=",", skip_header=1)  # exported from the lab', "X, y = table[:, :2], table[:, 2]"];
+      : fileLines(learner, names);
   return [...lines, ...liftLines(learner)];
+}
+
+/** Return the lines that read the points that the lab exports. @param {Learner} learner @param {string[]} names @returns {string[]} */
+function fileLines(learner, names) {
+  const code = learner.kind === "softmax" ? `${JSON.stringify(names)}.index(label)` : `1 if label == ${JSON.stringify(names[1] ?? "1")} else -1`;
+  return [
+    'with open("points.csv", encoding="utf-8") as file:  # exported from the lab',
+    "    rows = list(csv.reader(file))[1:]",
+    "X = np.array([[float(a), float(b)] for a, b, _ in rows])",
+    `y = np.array([${code} for *_, label in rows])`,
+  ];
 }
 
 /** @param {Learner} learner @returns {string[]} */

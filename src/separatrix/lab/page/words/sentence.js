@@ -263,7 +263,8 @@ function optimalWords(derivation, wrongText) {
     return { title: `No line has a wider margin than [=${num(verdict.margin.gamma)}].`, text: `${counted(verdict.margin.pins.length, "point pins", "points pin")} it down; the others could move a little without changing it.` };
   }
   if (learner.kind === "zero-one") return { title: `The fewest mistakes: ${wrongText}.`, text: "Found by trying every line that matters; no other is better." };
-  const gap = trace.gap ? ` No weights have a smaller objective by more than [=${num(trace.gap.gap)}].` : "";
+  const far = trace.gap && trace.gap.gap > 1e-12 * Math.abs(trace.gap.upper);
+  const gap = trace.gap ? (far ? ` No weights have a smaller objective by more than [=${num(trace.gap.gap)}].` : " It is [=optimal] to floating-point precision.") : "";
   return { title: `Done after ${counted(trace.length, "step")}: ${wrongText}.`, text: `Objective ${num(trace.objective ? trace.objective[trace.updates] : NaN)}.${gap}` };
 }
 
