@@ -67,6 +67,7 @@ def dragged(page: Page) -> dict[str, list[float]]:
         time.sleep(max(0.0, start + (k + 1) * FRAME - time.perf_counter()))
     times: dict[str, list[float]] = page.evaluate("() => ({ frames: seen.frames, scripts: seen.scripts })")
     page.mouse.up()
+    page.wait_for_function("() => !document.getElementById('undo').disabled")  # the point did move
     return times
 
 
@@ -83,6 +84,7 @@ def measured(page: Page, file: Path) -> dict[str, float]:
     """Open a page, drag a point in it, and return its times in milliseconds."""
     page.goto(file.as_uri())
     page.wait_for_function("() => document.querySelector('#plane-0')?.dataset.origin")
+    page.wait_for_function("() => performance.getEntriesByName('first-contentful-paint').length")
     start = page.evaluate(
         "() => ({ usable: seen.usable, paint: performance.getEntriesByName('first-contentful-paint')[0]?.startTime })"
     )
@@ -92,7 +94,7 @@ def measured(page: Page, file: Path) -> dict[str, float]:
     gaps = np.diff(times["frames"])[-FRAMES:]
     scripts = sorted(times["scripts"][-FRAMES:])
     return {
-        "paint": float(start["paint"] or np.nan),
+        "paint": float(start["paint"]),
         "usable": float(start["usable"]),
         "frame": float(statistics.median(gaps)),
         "frame_p95": float(np.quantile(gaps, 0.95)),
