@@ -22,6 +22,7 @@ function exported(name, points, learner) {
   return {
     name,
     learner: { ...learner, draws: null },
+    rows: rows.map((row) => row.slice(0, 2)),
     features: Array.from({ length: features.n }, (_, i) => Array.from(features.values.slice(i * features.p, (i + 1) * features.p))),
     labels: rows.map((row) => row[2]),
     certificates: certificates(run),
@@ -88,6 +89,11 @@ const out = [];
 if (mode === "code") {
   for (const [name, points] of Object.entries(sets())) for (const [kind, options] of name === "many" ? OPTIONS.slice(0, 1) : OPTIONS) out.push(exported(name, points, defaults(kind, { maxUpdates: 60, ...options })));
   for (const story of STORIES) for (const learner of story.learners) out.push(exported(story.id, makePoints(story.points), learner));
+} else if (mode === "labels") {
+  const points = makePoints(STORIES[0].points);
+  for (const labels of [["no", "yes"], ["0", "1"], ["-1", "1"], ["false", "true"], ["3.5", "5"], ['a "b", c', "é"]]) {
+    out.push({ csv: pointsCsv(points, ["a", "b"], labels), certificates: certificates(finished(points, defaults("perceptron")), labels) });
+  }
 } else {
   const random = makeRandom(13);
   for (const story of STORIES) for (const learner of story.learners) out.push(exported(story.id, makePoints(story.points), learner));

@@ -26,7 +26,7 @@ def _signs(labels: list[int]) -> Any:
 def test_every_certificate_is_accepted(exported: Any) -> None:
     kinds: dict[str, int] = {}
     for run in exported("certificates"):
-        X, y = np.array(run["features"]), _signs(run["labels"])
+        X, y = np.array(run["rows"]), _signs(run["labels"])
         for named in run["certificates"]:
             certificate = named["json"]
             verification = sx.certificate_from_dict(certificate).verify(X, y)
@@ -43,7 +43,7 @@ def test_every_certificate_is_accepted(exported: Any) -> None:
 def test_changed_certificates_are_refused(exported: Any) -> None:
     refused = 0
     for run in exported("certificates"):
-        X, y = np.array(run["features"]), _signs(run["labels"])
+        X, y = np.array(run["rows"]), _signs(run["labels"])
         if len(set(y.tolist())) == 1:
             continue  # a single class is separated by either constant
         for named in run["certificates"]:
@@ -71,6 +71,16 @@ def test_the_command_line_accepts_them(exported: Any, tmp_path: Path) -> None:
             paths = [str(tmp_path / named["name"]), str(tmp_path / "points.csv")]
             options = ["--target", "class"]
             done = CliRunner().invoke(app, ["verify", *paths, *options])
+            assert done.exit_code == 0, (named, done.output)
+
+
+def test_labels_of_every_kind_are_those_of_the_table(exported: Any, tmp_path: Path) -> None:
+    for run in exported("labels"):
+        (tmp_path / "points.csv").write_text(run["csv"], encoding="utf-8")
+        for named in run["certificates"]:
+            (tmp_path / "certificate.json").write_text(json.dumps(named["json"]))
+            paths = [str(tmp_path / "certificate.json"), str(tmp_path / "points.csv")]
+            done = CliRunner().invoke(app, ["verify", *paths, "--target", "class"])
             assert done.exit_code == 0, (named, done.output)
 
 

@@ -4,6 +4,7 @@
  */
 
 import { asPoints } from "./features.js";
+import { lift } from "./lift.js";
 import { decideRays, integerRays } from "./rays.js";
 import { echelon, nullSpace } from "./rational.js";
 import { rational } from "./exact.js";
@@ -16,21 +17,32 @@ import { judge } from "./verdict.js";
 
 const FORMAT = 1;
 const ROUNDING = 1e-12;
+const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
 
 /**
- * Return the certificates of a run, each with the name of its file.
+ * Return the certificates of a run of two classes, each with the name of its file: those of the run and, of learners that
+ * see other features than the table's columns, those of the points alone.
  * @param {Derivation} derivation
  * @param {(string|number)[]} [labels] of −1 and +1, as they stand in the table
  * @returns {Named[]}
  */
 export function certificates(derivation, labels = [-1, 1]) {
   const { points, learner, trace, bound } = derivation;
-  if (!points.n || learner.kind === "kernel" || learner.kind === "softmax") return [];
-  const classes = labels.slice(0, 2);
-  const found = [separability(derivation, classes)];
-  if (learner.kind === "perceptron" && trace.done && bound.R > 0) found.push(mistakes(derivation, classes));
-  const margin = widest(derivation, classes);
-  return [...found, ...(margin ? [margin] : [])].filter((each) => each !== null);
+  if (!points.n || points.label.includes(2)) return [];
+  const classes = asRead(labels.slice(0, 2));
+  const plain = learner.kind !== "kernel" && learner.lift === "none";
+  const rows = plain ? derivation : { features: lift(points, { lift: "none", centre: 0 }), learner };
+  const run = plain && learner.kind === "perceptron" && trace.done && bound.R > 0;
+  const found = [separability(rows, classes), run ? mistakes(derivation, classes) : null, widest(rows, classes)];
+  return found.filter((each) => each !== null);
+}
+
+/** Return labels as the library reads them from a table: numbers and truth values, or words. @param {(string|number)[]} labels @returns {(string|number|boolean)[]} */
+function asRead(labels) {
+  const words = labels.map((label) => String(label));
+  if (words.every((word) => NUMBER.test(word))) return words.map(Number);
+  const truths = words.map((word) => word.toLowerCase());
+  return truths.every((word) => word === "true" || word === "false") ? truths.map((word) => word === "true") : labels;
 }
 
 /** @param {string} kind @param {string} verdict @param {string} claim @param {object} content */
@@ -44,7 +56,7 @@ function columnNames(features, intercept) {
   return intercept ? ["intercept", ...names] : names;
 }
 
-/** @param {Derivation} derivation @param {(string|number)[]} classes @returns {Named|null} */
+/** @param {Pick<Derivation, "features"|"learner">} rows @param {(string|number|boolean)[]} classes @returns {Named|null} */
 function separability({ features, learner }, classes) {
   const names = columnNames(features, learner.intercept);
   const here = [...new Set(features.signs)].sort((a, b) => a - b);
@@ -85,7 +97,7 @@ function overlapProof(proof, width) {
   };
 }
 
-/** @param {Derivation} derivation @param {(string|number)[]} classes @returns {Named} */
+/** @param {Derivation} derivation @param {(string|number|boolean)[]} classes @returns {Named} */
 function mistakes({ trace, learner, features, bound }, classes) {
   const p = trace.p;
   const single = learner.update !== "batch";
@@ -108,9 +120,8 @@ function mistakes({ trace, learner, features, bound }, classes) {
   });
 }
 
-/** The widest margin of the plane, with the pair of hull points that no margin can exceed. @param {Derivation} derivation @param {(string|number)[]} classes @returns {Named|null} */
+/** The widest margin of the plane, with the pair of hull points that no margin can exceed. @param {Pick<Derivation, "features"|"learner">} rows @param {(string|number|boolean)[]} classes @returns {Named|null} */
 function widest({ features, learner }, classes) {
-  if (features.p !== 2) return null;
   const points = asPoints(features);
   const { margin } = judge(points, learner.intercept);
   if (!margin || !(margin.gamma > 0)) return null;
