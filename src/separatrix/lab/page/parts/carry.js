@@ -6,7 +6,7 @@
 import { certificates } from "../core/certificate.js";
 import { pointsCsv, traceCsv } from "../core/csv.js";
 import { encodeLink } from "../state/link.js";
-import { pointRows } from "../core/points.js";
+import { makePoints, pointRows, samePoints } from "../core/points.js";
 import { button, make } from "./dom.js";
 import { encodeGif, quantise } from "./gif.js";
 import { drawPicture, PICTURE } from "./picture.js";
@@ -48,10 +48,10 @@ export class Carry {
    * @returns {string|null}
    */
   get fragment() {
-    const { state } = this.store;
+    const { state } = this.store, own = state.story && samePoints(state.points, makePoints(state.story.points));
     return encodeLink({
       story: state.story?.id ?? "own", learners: state.learners, tick: Math.floor(state.tick + 1e-9), chapter: state.chapter,
-      points: state.story && !state.edited ? null : pointRows(state.points), names: state.names, labels: state.labels,
+      points: own ? null : pointRows(state.points), names: state.names, labels: state.labels,
     });
   }
 

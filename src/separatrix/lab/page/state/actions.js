@@ -61,7 +61,8 @@ export class Actions {
   enter(story, index) {
     const chapter = story.chapters[index], { state } = this.store;
     if (!chapter) return;
-    if (chapter.points) this.store.set({ points: makePoints(chapter.points), edited: false, selected: -1 });
+    const fresh = chapter.points ?? (state.edited && (chapter.id === "predict" || chapter.id === "challenge") ? story.points : null);
+    if (fresh) this.store.set({ points: makePoints(fresh), edited: false, selected: -1 });
     if (chapter.set) this.store.set({ learners: state.learners.map((learner, k) => (k ? learner : { ...learner, ...chapter.set })) });
     if (chapter.proof !== undefined) this.store.set({ proof: chapter.proof });
     if (chapter.at === "start") this.store.set({ tick: 0, pinned: false });
@@ -182,11 +183,11 @@ export class Actions {
     this.replace([moved, ...rows]);
   }
 
-  /** The story's own points again. */
+  /** The chapter's own points again, or the story's. */
   reset() {
-    const { story } = this.store.state;
+    const { story, chapter } = this.store.state;
     if (!story) return;
-    this.store.edit({ points: makePoints(story.points), edited: false, selected: -1, hover: -1 });
+    this.store.edit({ points: makePoints(story.chapters[chapter]?.points ?? story.points), edited: false, selected: -1, hover: -1 });
   }
 
   /** @param {1|-1} direction */

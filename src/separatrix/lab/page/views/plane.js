@@ -8,8 +8,8 @@ import { num, subscript } from "../words/number.js";
 import { Labels } from "./labels.js";
 import { markRadius } from "./marks.js";
 import { classToken } from "./palette.js";
-import { arrow, disc, stroke } from "./pen.js";
-import { drawHulls, drawMultipliers, drawPins, drawRadius, drawReflection, drawSlab } from "./proof.js";
+import { arrow, disc, ring, stroke } from "./pen.js";
+import { drawHulls, drawMultipliers, drawPins, drawRadius, drawReflection, drawSlab, pixelOf } from "./proof.js";
 import { drawDecision } from "./region.js";
 import { drawHint, drawMarks, drawNumbers, drawScan, reserveMarks } from "./rows.js";
 import { cameraFor, roundStep } from "./sheet.js";
@@ -27,6 +27,8 @@ import { cameraFor, roundStep } from "./sheet.js";
 /** @typedef {import("../core/types.js").Points} Points */
 
 /** @typedef {import("./rows.js").PlaneScene} PlaneScene */
+
+const PULLS = [0.8, 0.5, 0.2];
 
 /**
  * The camera of the stage.
@@ -61,6 +63,7 @@ export function drawPlane(pen, palette, size, scene) {
   drawEvidenceBelow(canvas, scene);
   if (isOneDimensional(points) && run.learner.kind === "logistic") drawSigmoid(canvas, scene, labels);
   else drawWeights(canvas, scene, labels, quiet);
+  drawPull(canvas, scene);
   drawMarks(canvas, scene, labels);
   if (scene.scanning && moment.row >= 0 && moment.row < points.n) drawScan(canvas, moment);
   drawEvidenceAbove(canvas, scene, labels);
@@ -181,6 +184,22 @@ function drawSigmoid(canvas, scene, labels) {
   const style = { colour: palette.soft, size: 14.5, serif: true, italic: true, halo: palette.card };
   labels.place("P(blue) = 1", [[54, middle - reach + 14]], style);
   labels.place("P(blue) = 0", [[54, middle + reach - 14]], style);
+}
+
+/**
+ * How far a remembered row reaches: rings where its kernel has fallen to 80, 50 and 20 %.
+ * @param {Canvas} canvas
+ * @param {PlaneScene} scene
+ */
+function drawPull(canvas, scene) {
+  const { pen, palette, camera, points } = canvas, { model, hover } = scene, { kernel, gamma } = model.learner;
+  if (hover < 0 || hover >= points.n || !model.alpha?.[hover] || kernel !== "rbf" || !(gamma > 0)) return;
+  const [x, y] = pixelOf(canvas, hover), colour = palette[classToken(points.label[hover])];
+  for (const share of PULLS) {
+    pen.globalAlpha = share;
+    ring(pen, x, y, Math.sqrt(-Math.log(share) / gamma) * camera.unitX, colour, 2 * palette.scale);
+  }
+  pen.globalAlpha = 1;
 }
 
 /**
