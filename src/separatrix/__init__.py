@@ -89,6 +89,7 @@ __all__ = [
     "from_formula",
     "influence",
     "kernels",
+    "lab",
     "lift",
     "load_demo",
     "load_model",
@@ -169,6 +170,7 @@ _HOMES = {
 _MODULES = {
     "errors": "errors",
     "kernels": "design.kernels",
+    "lab": "lab",
     "losses": "losses",
     "maps": "estimators.maps",
     "penalties": "penalties",

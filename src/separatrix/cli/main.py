@@ -19,6 +19,7 @@ from separatrix.cli.check import check
 from separatrix.cli.compare import compare
 from separatrix.cli.export import export
 from separatrix.cli.fit import fit
+from separatrix.cli.lab import lab
 from separatrix.cli.predict import predict
 from separatrix.cli.summary import demo, summary
 from separatrix.cli.verify import verify
@@ -96,7 +97,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for verb in (fit, predict, summary, export, verify, check, compare, demo):
+for verb in (fit, predict, summary, export, verify, check, compare, demo, lab):
     app.command()(verb)
 
 

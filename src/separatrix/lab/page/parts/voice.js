@@ -1,0 +1,45 @@
+/**
+ * What the page says besides its sentences: toasts, and a live region that speaks verdicts.
+ */
+
+import { plain } from "../words/markup.js";
+import { byId } from "./dom.js";
+
+const QUIET = 350; // milliseconds without change before a verdict is spoken
+const SHOWN = 5000;
+
+export class Voice {
+  constructor() {
+    this.live = byId("live");
+    this.box = byId("toast");
+    this.last = "";
+    /** @type {ReturnType<typeof setTimeout>|undefined} */
+    this.waiting = undefined;
+    /** @type {ReturnType<typeof setTimeout>|undefined} */
+    this.hiding = undefined;
+  }
+
+  /**
+   * Speak a sentence once it has stood for a moment.
+   * @param {string} text marked up
+   */
+  speak(text) {
+    if (text === this.last) return;
+    this.last = text;
+    clearTimeout(this.waiting);
+    this.waiting = setTimeout(() => {
+      this.live.textContent = plain(text);
+    }, QUIET);
+  }
+
+  /**
+   * Show a short message.
+   * @param {string} text plain
+   */
+  toast(text) {
+    this.box.textContent = text;
+    this.box.classList.add("on");
+    clearTimeout(this.hiding);
+    this.hiding = setTimeout(() => this.box.classList.remove("on"), SHOWN);
+  }
+}

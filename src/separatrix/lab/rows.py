@@ -1,0 +1,76 @@
+"""The data that a page carries: a table as csv text, which the page reads as it reads a file dropped on it."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from separatrix.errors import DataError, OptionError
+
+MOST_ROWS = 50_000
+CLASSES = (2, 3)
+
+
+def from_arrays(X: Any, y: Any) -> dict[str, Any]:
+    """Return the data of rows and labels."""
+    try:
+        values = np.asarray(X, dtype=np.float64)
+    except (TypeError, ValueError) as problem:
+        raise DataError(f"X holds more than numbers ({problem}); give the lab a table and its target") from None
+    values, labels = values.reshape(len(values), -1) if values.ndim == 1 else values, np.asarray(y)
+    if values.ndim != 2 or labels.shape != (len(values),):
+        raise DataError(f"X has shape {values.shape} and y {labels.shape}; give one label for each row")
+    names = [str(name) for name in getattr(X, "columns", [f"x{j + 1}" for j in range(values.shape[1])])]
+    target = "class" if "class" not in names else "class of the row"
+    return _data("your data", dict(zip(names, values.T, strict=True)), labels.tolist(), target)
+
+
+def from_table(table: Any, target: str | None) -> dict[str, Any]:
+    """Return the data of a table: a file's name, demo:NAME, or a table that has been read."""
+    is_read = hasattr(table, "columns") and hasattr(table, "source")
+    read = table if is_read else import_module("separatrix").read_table(table)
+    name = read.target if target is None else target
+    if name is None:
+        raise OptionError(f"which column holds the classes? --target takes one of {_list(read.names)}")
+    wanted, left_out = read.column(name), {name, read.row_names}
+    labels = wanted.words() if wanted.kind in {"category", "boolean", "text", "id"} else wanted.values
+    numeric = (c for c in read.columns if c.kind in {"number", "boolean"} and c.name not in left_out)
+    return _data(str(read.source), {column.name: column.values for column in numeric}, list(labels), name)
+
+
+def _data(source: str, numbers: dict[str, Any], labels: Sequence[Any], target: str) -> dict[str, Any]:
+    """Return the csv of some columns and the target, with its name; refuse what the page could not show."""
+    if len(labels) > MOST_ROWS:
+        raise DataError(
+            f"{source} has {len(labels):,} rows, and the lab shows at most {MOST_ROWS:,}: fit them with"
+            " `separatrix fit TABLE --target COLUMN`, or show a sample"
+        )
+    if not numbers:
+        raise DataError(f"{source} has no numeric column beside {target!r}; the lab shows two")
+    classes = [_label(label) for label in labels]
+    known = sorted(set(classes) - {""})
+    if len(known) not in CLASSES:
+        raise DataError(f"{target!r} has {len(known)} classes ({_list(known)}); the lab shows two or three")
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([*numbers, target])
+    cells = [["" if not np.isfinite(value) else repr(float(value)) for value in column] for column in numbers.values()]
+    writer.writerows(zip(*cells, classes, strict=True))
+    return {"source": source, "csv": text.getvalue(), "target": target}
+
+
+def _label(label: Any) -> str:
+    """Return a label as a cell: whole numbers without a point, nothing for a gap."""
+    if isinstance(label, float):
+        return "" if np.isnan(label) else f"{label:g}"
+    return "" if label is None else str(label)
+
+
+def _list(names: Iterable[Any]) -> str:
+    shown = [repr(name) for name in names]
+    return ", ".join(shown[:8]) + (", …" if len(shown) > 8 else "")
