@@ -519,7 +519,7 @@ def diagnosis_sheet(diagnosis: Diagnosis) -> Sheet:
         grids=tuple(grid for grid in grids if grid.rows),
         entries=tuple((check.name, check.sentence) for check in diagnosis.checks if check.verdict != "not checked"),
         lines=(*_omitted_note(diagnosis.inflation), *diagnosis.notes),
-        reasons=tuple(reasons.given),
+        reasons=tuple(reasons.sentences),
     )
 
 

@@ -189,7 +189,7 @@ def coefficient_sheet(table: InferenceTable) -> Sheet:
         grids=tuple(_grids(table, reasons)),
         entries=tuple((measure.name, _measure_text(measure, reasons)) for measure in table.measures),
         lines=(*table.conventions, *table.notes),
-        reasons=tuple(reasons.given),
+        reasons=tuple(reasons.sentences),
     )
 
 
