@@ -42,7 +42,7 @@ from separatrix.solvers.kernel_perceptron import Forget, KernelPerceptronSolver,
 
 SMALL_DATA = 500  # rows up to which the widest margin is cheap to compute
 SEPARATOR_STEPS = 100
-ROUNDINGS = 4.0  # of a score: here, in the sums of a run, in a re-check, and its own allowance
+ROUNDINGS = 4.0  # error bounds of a score that a margin allows for: in this fit, in the run, and twice in a re-check
 GAP_SHARE = 0.999  # of the tolerance to aim for, so that the certified gap meets it despite rounding
 NARROW_MARGIN = 1e-4  # of the radius: a narrower margin is checked by the kernel matrix
 

@@ -150,8 +150,8 @@ def fit_lms(
 
 def _certify(problem: Problem, coef: Floats, labels: tuple[Any, ...] | None, tol: float) -> OptimalityCertificate:
     """Return the certificate of an unpenalised least squares fit: its objective and a bound on the suboptimality."""
-    near, centre = problem.centred()
-    bound = dual_bound(near, shift_intercept(coef, centre, 1.0))
+    centred, centre = problem.centred()
+    bound = dual_bound(centred, shift_intercept(coef, centre, 1.0))
     return OptimalityCertificate.of(problem, coef, bound, labels=labels, tolerance=tol)
 
 

@@ -89,6 +89,6 @@ def _with_existence(result: FitResult, existence: SeparabilityCertificate, optio
     if existence.verdict == "undecided":
         return replace(result, message=f"{result.message}; {existence.claim}", provenance=provenance)
     kind = "completely" if existence.verdict == "separable" else "quasi-completely"
-    near = f" (the objective is within {result.facts['relative_gap']:.2g} of its bound)" if reached else ""
-    message = f"stopped after {passes}: the classes are {kind} separated, so no finite maximum exists{near}"
+    bound = f" (the objective is within {result.facts['relative_gap']:.2g} of its bound)" if reached else ""
+    message = f"stopped after {passes}: the classes are {kind} separated, so no finite maximum exists{bound}"
     return replace(result, status=Status.SEPARATED, message=message, provenance=provenance)

@@ -190,9 +190,9 @@ def _packing(sets: Sequence[Sequence[int]]) -> tuple[Fraction, ...]:
     """Return a maximal fractional packing: rational weights of the sets that sum to at most 1 on every row."""
     if not sets:
         return ()
-    rows, places = np.unique(np.concatenate([np.asarray(each) for each in sets]), return_inverse=True)
+    rows, indices = np.unique(np.concatenate([np.asarray(each) for each in sets]), return_inverse=True)
     owners = np.repeat(np.arange(len(sets)), [len(each) for each in sets])
-    incidence: Any = sp.csr_array((np.ones(len(places)), (places, owners)), shape=(len(rows), len(sets)))
+    incidence: Any = sp.csr_array((np.ones(len(indices)), (indices, owners)), shape=(len(rows), len(sets)))
     solution = scipy.optimize.linprog(-np.ones(len(sets)), A_ub=incidence, b_ub=np.ones(len(rows)), method="highs")
     if solution.x is None:
         return (Fraction(0),) * len(sets)
@@ -237,9 +237,9 @@ class Removals:
         return self.lower == len(self.rows)
 
     def __str__(self) -> str:
-        named = ", ".join(map(str, self.rows[:10].tolist())) + (", …" if len(self.rows) > 10 else "")
-        what = f"{counted(len(self.rows), 'row')} to remove" + (f" ({named})" if len(self.rows) else "")
-        return f"{what}, {'the fewest' if self.exact else f'at least {self.lower:,} are needed'}"
+        listed = ", ".join(map(str, self.rows[:10].tolist())) + (", …" if len(self.rows) > 10 else "")
+        removals = f"{counted(len(self.rows), 'row')} to remove" + (f" ({listed})" if len(self.rows) else "")
+        return f"{removals}, {'the fewest' if self.exact else f'at least {self.lower:,} are needed'}"
 
 
 def fewest_removals(

@@ -358,11 +358,9 @@ class InfeasibilityCheck:
         """Yield the steps of the solver, each with the facts `judged` and `infeasible`."""
         check_needs(self.solver, problem)
         trigger = AtLeast("walked", self._visits_before_check(problem.design.shape[0]), Status.MAX_PASSES)
+        due = (*self.limits, trigger)
         for step in self.solver.steps(problem, start):
-            if self.certificate is None and first_met((*self.limits, trigger), step.facts) not in {
-                None,
-                Status.CONVERGED,
-            }:
+            if self.certificate is None and first_met(due, step.facts) not in {None, Status.CONVERGED}:
                 self.updates = int(step.facts["updates"])
                 self.certificate = judge_signs(problem.design, problem.y, self.labels)
                 self.infeasible = self._is_infeasible(self.certificate, problem)

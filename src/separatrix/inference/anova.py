@@ -129,7 +129,7 @@ def _groups(names: tuple[str, ...], virtual: int, terms: Mapping[str, Sequence[s
     """Return the column indices of each term; every column but the intercept must be in exactly one."""
     columns = names[virtual:]
     if terms is None:
-        return {name: [place + virtual] for place, name in enumerate(columns)}
+        return {name: [index + virtual] for index, name in enumerate(columns)}
     listed = [name for group in terms.values() for name in group]
     for name in listed:
         if name not in columns:
@@ -144,7 +144,7 @@ def _groups(names: tuple[str, ...], virtual: int, terms: Mapping[str, Sequence[s
 
 def _effects(problem: Problem, fit: LeastSquaresFit, order: Sequence[int]) -> dict[int, float]:
     """Return the effect of each column, by index: the target along its part orthogonal to the columns before it."""
-    columns = [place for place in order if place not in fit.aliased]
+    columns = [index for index in order if index not in fit.aliased]
     if fit.aliased and columns != sorted(columns):
         raise OptionError(
             "terms out of the columns' order need columns that do not depend on others; drop the aliased ones"
@@ -164,11 +164,11 @@ def _effects(problem: Problem, fit: LeastSquaresFit, order: Sequence[int]) -> di
     return dict(zip(columns, effects[virtual:].tolist(), strict=True))
 
 
-def _reordered(basis: OrthonormalBasis, places: Indices) -> OrthonormalBasis:
-    """Return the basis with its columns in the order of `places`."""
-    triangle = np.asarray(np.linalg.inv(basis.factor[np.sort(places)]), dtype=np.float64)
+def _reordered(basis: OrthonormalBasis, indices: Indices) -> OrthonormalBasis:
+    """Return the basis with its columns in the order of `indices`."""
+    triangle = np.asarray(np.linalg.inv(basis.factor[np.sort(indices)]), dtype=np.float64)
     factor = np.zeros_like(basis.factor)
-    factor[places] = inverse_triangle(triangle[:, np.argsort(np.argsort(places))])
+    factor[indices] = inverse_triangle(triangle[:, np.argsort(np.argsort(indices))])
     return OrthonormalBasis(basis.means, factor, basis.total_weight)
 
 

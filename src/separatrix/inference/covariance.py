@@ -48,7 +48,7 @@ from separatrix.problem import Problem
 
 Rows = tuple[Floats, Floats]
 SUMS_HELD = 2**25  # entries of group sums in memory at once: 256 MB
-PARTS = 32  # most partial sums of a group that are in memory at once
+PARTIAL_SUMS = 32  # most partial sums of a group that are in memory at once
 Covariance = Literal["classical", "HC0", "HC1", "HC2", "HC3", "HC4", "clustered", "clustered_HC0", "newey_west"]
 WeightMeaning = Literal["precision", "frequency"]
 LEVERAGE_ONE = 1e-9  # distance from 1 at which a leverage counts as 1
@@ -95,8 +95,8 @@ def _clustered_choice(kind: Covariance, problem: Problem, groups: Any) -> Covari
     if len(missing):
         raise DataError(f"groups has {labels[missing[0]]} in row {missing[0]}; give every row a group, or drop the row")
     _, codes = np.unique(labels, return_inverse=True)
-    counted = codes if problem.weights is None else codes[problem.weights > 0.0]
-    count = len(np.unique(counted))
+    used = codes if problem.weights is None else codes[problem.weights > 0.0]
+    count = len(np.unique(used))
     if count < 2:
         raise DataError("all rows are in one group, and the spread between groups is what errors are told by; give two")
     return CovarianceChoice(kind, codes.astype(np.intp), count)
@@ -189,10 +189,10 @@ class _RobustWeights:
     rows_per_coefficient: float
 
     def __call__(self, residual: Floats, weights: Floats, lengths: Callable[[], Floats]) -> Floats:
-        counted = residual * residual * (weights if self.repeated else weights * weights)
+        squares = residual * residual * (weights if self.repeated else weights * weights)
         if self.kind in {"HC0", "HC1"}:
-            return np.asarray(counted)
-        return np.asarray(counted * self._inflation(lengths() if self.repeated else lengths() * weights))
+            return np.asarray(squares)
+        return np.asarray(squares * self._inflation(lengths() if self.repeated else lengths() * weights))
 
     def _inflation(self, h: Floats) -> Any:
         rest = np.where(h < 1.0 - LEVERAGE_ONE, 1.0 - h, np.nan)
@@ -228,7 +228,7 @@ def _clustered_core(design: Design, rows: Rows, coef: Floats, transform: Floats,
 
 def _group_ranges(sizes: Indices, rank: int) -> Iterator[tuple[int, int]]:
     """Yield ranges of groups whose sums fit in memory together."""
-    entries = np.minimum(sizes, PARTS) * max(rank, 1)
+    entries = np.minimum(sizes, PARTIAL_SUMS) * max(rank, 1)
     edges = np.unique(np.cumsum(entries) // SUMS_HELD, return_index=True)[1].tolist()
     yield from zip(edges, [*edges[1:], len(sizes)], strict=True)
 

@@ -150,7 +150,7 @@ def diagnose_rows(influence: Influence, terms: Mapping[str, Sequence[str]] | Non
     )
     inflation = variance_inflation(rows.fit, design.names, virtual=design.virtual, terms=terms)
     return Diagnosis(
-        rows=rows.seen,
+        rows=rows.n,
         coefficients=rows.fit.rank,
         degrees_of_freedom=rows.degrees_of_freedom,
         checks=checks,
@@ -285,7 +285,7 @@ def check_normality(rows: FittedRows) -> AssumptionCheck:
         Measure("skewness", skewness, detail="(0 if normal)"),
         Measure("excess kurtosis", excess, detail="(0 if normal)"),
     )
-    rough = f"; with {counted(int(rows.seen), 'row')} the test is rough" if rows.seen < FEW_ROWS else ""
+    rough = f"; with {counted(int(rows.n), 'row')} the test is rough" if rows.n < FEW_ROWS else ""
     finding = (
         f"the residuals have skewness {skewness:.2g} and excess kurtosis {excess:.2g} (Jarque–Bera"
         f" {test.statistic:.3g}, {_p_phrase(test.p_value)})"
@@ -450,7 +450,7 @@ def _powers(rows: FittedRows) -> Floats:
 def breusch_pagan(rows: FittedRows) -> BreuschPagan | None:
     """Return the test that the columns do not explain the squared residuals; None without a column."""
     squares = rows.scaled**2
-    mean = rows.rss / rows.seen
+    mean = rows.rss / rows.n
     deviations = squares - mean
     unweighted = _without_precisions(rows)
     unexplained, freedom = _project_off_columns(unweighted, deviations)
@@ -458,7 +458,7 @@ def breusch_pagan(rows: FittedRows) -> BreuschPagan | None:
     if not freedom or not deviations.any():
         return None
     gain = float(rows.counts @ (explained * explained))
-    studentised = rows.seen * gain / float(rows.counts @ (deviations * deviations))
+    studentised = rows.n * gain / float(rows.counts @ (deviations * deviations))
     return BreuschPagan(*(_chi_squared(value, freedom) for value in (studentised, 0.5 * gain / mean**2)))
 
 
@@ -477,20 +477,20 @@ def _project_off_columns(rows: FittedRows, values: Floats) -> tuple[Floats, int]
         return rows.project_off(values[:, np.newaxis])[:, 0], rank - 1
     residuals, ones = rows.project_off(np.column_stack([values, np.ones_like(values)])).T
     length = float(rows.counts @ (ones * ones))
-    if length <= (NEGLIGIBLE * NEGLIGIBLE) * rows.seen:
+    if length <= (NEGLIGIBLE * NEGLIGIBLE) * rows.n:
         return residuals, rank - 1
     return residuals - ones * (float(rows.counts @ (ones * residuals)) / length), rank
 
 
 def jarque_bera(rows: FittedRows) -> JarqueBera:
     """Return the test that the residuals are normal."""
-    deviations = rows.scaled - float(rows.counts @ rows.scaled) / rows.seen
+    deviations = rows.scaled - float(rows.counts @ rows.scaled) / rows.n
     squares = deviations * deviations
     variance, third, fourth = (
-        float(rows.counts @ part) / rows.seen for part in (squares, squares * deviations, squares**2)
+        float(rows.counts @ part) / rows.n for part in (squares, squares * deviations, squares**2)
     )
     skewness, excess = third / variance**1.5, fourth / variance**2 - 3.0
-    test = _chi_squared(rows.seen * (skewness**2 + excess**2 / 4.0) / 6.0, 2)
+    test = _chi_squared(rows.n * (skewness**2 + excess**2 / 4.0) / 6.0, 2)
     return JarqueBera(test, skewness, excess)
 
 
@@ -502,7 +502,7 @@ def outlier(influence: Influence) -> Outlier | None:
     row = int(np.nanargmax(sizes))
     rows = influence.rows
     tail = 2.0 * float(scipy.special.stdtr(rows.degrees_of_freedom - 1.0, -float(sizes[row])))
-    return Outlier(row, float(influence.studentised[row]), min(1.0, rows.seen * tail))
+    return Outlier(row, float(influence.studentised[row]), min(1.0, rows.n * tail))
 
 
 def _chi_squared(statistic: float, freedom: int) -> TestResult:

@@ -141,10 +141,10 @@ def _difference_grams(rows: FittedRows) -> tuple[Floats, Floats]:
     p = design.shape[1]
     once, twice = np.zeros((p, p)), np.zeros((p, p))
     for start in range(0, n, CHUNK):
-        places = np.arange(max(start - 1, 0), min(start + CHUNK + 1, n))
-        scaled = design.take(places) * rows.roots[places, np.newaxis]
+        indices = np.arange(max(start - 1, 0), min(start + CHUNK + 1, n))
+        scaled = design.take(indices) * rows.roots[indices, np.newaxis]
         steps = np.diff(scaled, axis=0, prepend=scaled[:1], append=scaled[-1:])  # 0 before the first and after the last
-        inner = slice(start - places[0], min(start + CHUNK, n) - places[0])
+        inner = slice(start - indices[0], min(start + CHUNK, n) - indices[0])
         after, before = steps[1:][inner], steps[:-1][inner]
         once += before.T @ before
         second_differences = before - after

@@ -201,16 +201,16 @@ def weights_not_counts(kind: str) -> str:
     )
 
 
-def no_rows_kept(what: str) -> str:
+def no_rows_kept(task: str) -> str:
     """A task needs the rows of the fit, which are not saved with it."""
     return (
-        f"{what} needs the rows that the model was fitted on, and a model that was saved or copied does not carry them;"
+        f"{task} needs the rows that the model was fitted on, and a model that was saved or copied does not carry them;"
         " fit again"
     )
 
 
 def _combination(shares: Mapping[str, float]) -> str:
-    parts = [_share(name, share, first=place == 0) for place, (name, share) in enumerate(shares.items())]
+    parts = [_share(name, share, first=index == 0) for index, (name, share) in enumerate(shares.items())]
     more = len(parts) - NAMES_SHOWN
     return " ".join(parts[:NAMES_SHOWN]) + (f" + … ({more} more)" if more > 0 else "")
 

@@ -148,14 +148,14 @@ def evaluate_classifier(  # noqa: PLR0913  # public arguments
     require_level(level)
     require_choice("binning", binning, get_args(Binning))
     rows = _evaluated_rows(labels, probabilities, classes, scores, predicted, weights)
-    plain = np.asarray(classes).tolist()
-    rankings = _rankings(rows, plain, level)
+    class_list = np.asarray(classes).tolist()
+    rankings = _rankings(rows, class_list, level)
     total = rows.weights.sum()
     shares = np.bincount(rows.codes, rows.weights) / total
     present = shares[shares > 0.0]
     correct = float(rows.weights @ (rows.predicted == rows.codes) / total)
     return ClassifierEvaluation(
-        classes=tuple(plain),
+        classes=tuple(class_list),
         rows=len(rows.codes),
         level=level,
         accuracy=share_estimate(correct, float(total**2 / (rows.weights @ rows.weights)), level),
@@ -164,7 +164,7 @@ def evaluate_classifier(  # noqa: PLR0913  # public arguments
         auc=mean_auc(rankings, rows.codes, rows.weights, level),
         baseline_accuracy=float(shares.max()),
         baseline_log_loss=float(-present @ np.log(present)),
-        confusion=_confusion(rows, len(plain)),
+        confusion=_confusion(rows, len(class_list)),
         rankings=tuple(rankings),
         reliability=_reliability(rows, level, binning),
     )
@@ -174,8 +174,8 @@ def _rankings(rows: _EvaluatedRows, classes: Sequence[Any], level: float) -> lis
     """Return the ranking of the second of two classes, or of each of several classes."""
     first = len(classes) - rows.scores.shape[1]
     return [
-        rank_class(label, rows.scores[:, place], rows.codes == place + first, rows.weights, level)
-        for place, label in enumerate(classes[first:])
+        rank_class(label, rows.scores[:, index], rows.codes == index + first, rows.weights, level)
+        for index, label in enumerate(classes[first:])
     ]
 
 
@@ -337,12 +337,12 @@ def codes_of(labels: Any, classes: Sequence[Any], name: str) -> Indices:
     if (codes := _compare_codes(values, np.asarray(classes))) is not None:
         return codes
     distinct, inverse = np.unique(values, return_inverse=True)
-    places = {label: place for place, label in enumerate(np.asarray(classes).tolist())}
-    unknown = [label for label in distinct.tolist() if label not in places]
+    indices = {label: index for index, label in enumerate(np.asarray(classes).tolist())}
+    unknown = [label for label in distinct.tolist() if label not in indices]
     if unknown:
-        known = ", ".join(map(repr, list(places)[:6])) + (", …" if len(places) > 6 else "")
+        known = ", ".join(map(repr, list(indices)[:6])) + (", …" if len(indices) > 6 else "")
         raise DataError(f"{name} has {unknown[0]!r}, which is none of the classes {known}; give the model's classes_")
-    return np.array([places[label] for label in distinct.tolist()], dtype=np.intp)[inverse]
+    return np.array([indices[label] for label in distinct.tolist()], dtype=np.intp)[inverse]
 
 
 def _compare_codes(values: NDArray[Any], classes: NDArray[Any]) -> Indices | None:
@@ -351,8 +351,8 @@ def _compare_codes(values: NDArray[Any], classes: NDArray[Any]) -> Indices | Non
     if len(classes) > FEW_CLASSES or (len(kinds) > 1 and kinds != {"O", "U"}):
         return None
     codes = np.full(len(values), -1, dtype=np.intp)
-    for place, label in enumerate(classes):
-        codes[values == label] = place
+    for index, label in enumerate(classes):
+        codes[values == label] = index
     return codes if (codes >= 0).all() else None
 
 
@@ -386,8 +386,8 @@ def _checked_probabilities(probabilities: Any, n: int, count: int) -> Floats:
     outside = (numbers < 0.0).any(axis=1) | (np.abs(numbers.sum(axis=1) - 1.0) > SUM_TOLERANCE)
     if outside.any():
         row = int(np.flatnonzero(outside)[0])
-        seen = ", ".join(f"{number:.4g}" for number in numbers[row][:6])
-        raise DataError(f"probabilities has {seen} in row {row}; a row's must be at least 0 and sum to 1")
+        shown = ", ".join(f"{number:.4g}" for number in numbers[row][:6])
+        raise DataError(f"probabilities has {shown} in row {row}; a row's must be at least 0 and sum to 1")
     return numbers
 
 

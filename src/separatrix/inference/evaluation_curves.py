@@ -155,12 +155,12 @@ class Ranking:
 
 def rank_class(label: Any, scores: Floats, members: Bools, weights: Floats, level: float) -> Ranking:
     """Return the ranking of the rows of a class (`members`) against the others by scores (n,)."""
-    values, places = np.unique(scores, return_inverse=True)
+    values, indices = np.unique(scores, return_inverse=True)
     size = len(values)
-    own = np.bincount(places[members], weights[members], minlength=size)
-    others = np.bincount(places[~members], weights[~members], minlength=size)
+    own = np.bincount(indices[members], weights[members], minlength=size)
+    others = np.bincount(indices[~members], weights[~members], minlength=size)
     below, above = np.cumsum(others) - others / 2.0, own[::-1].cumsum()[::-1] - own / 2.0
-    shares = np.where(members, _rate(below, others.sum())[places], _rate(above, own.sum())[places])
+    shares = np.where(members, _rate(below, others.sum())[indices], _rate(above, own.sum())[indices])
     thresholds = np.append(np.inf, values[::-1])
     true_positives, false_positives = (np.append(0.0, np.cumsum(side[::-1])) for side in (own, others))
     return Ranking(label, thresholds, true_positives, false_positives, _auc(shares, members, weights, level), shares)
@@ -175,9 +175,9 @@ def mean_auc(rankings: list[Ranking], codes: Indices, weights: Floats, level: fl
         return missing
     totals = np.bincount(codes, weights, minlength=len(rankings))
     effects = np.zeros(len(codes))
-    for place, ranking in enumerate(rankings):
-        share = totals / (totals.sum() - totals[place])
-        share[place] = 1.0
+    for index, ranking in enumerate(rankings):
+        share = totals / (totals.sum() - totals[index])
+        share[index] = 1.0
         effects += share[codes] * ranking.shares / len(rankings)
     value = float(np.mean([ranking.auc.value for ranking in rankings]))
     return _auc_estimate(value, effects, codes, weights, level)

@@ -51,10 +51,10 @@ class TestedModel:
     least_squares: LeastSquaresFit | None = None
     facts: LinearFacts | None = None
 
-    def rows_for(self, what: str) -> Problem:
+    def rows_for(self, task: str) -> Problem:
         """Return the rows of the fit, or raise a DataError that names the task that needs them."""
         if self.problem is None:
-            raise DataError(eligibility.no_rows_kept(what))
+            raise DataError(eligibility.no_rows_kept(task))
         return self.problem
 
     def require_eligible(self) -> None:
@@ -155,8 +155,8 @@ def _wald(small: TestedModel, large: TestedModel, larger: Any) -> NestedTest:
     small_rows, large_rows = small.rows_for("the test"), large.rows_for("the test")
     missing = [
         name
-        for place, name in enumerate(small.names)
-        if not _has_column(large_rows, large.names, name, _column(small_rows, place))
+        for index, name in enumerate(small.names)
+        if not _has_column(large_rows, large.names, name, _column(small_rows, index))
     ]
     if missing:
         other = "f" if large.family == "linear" else "likelihood_ratio"
@@ -180,12 +180,12 @@ def _refuse_other_rows(small: Problem, large: Problem) -> None:
             f"the models were fitted on {len(small.y)} and {len(large.y)} rows, and only fits of the same rows compare;"
             " fit both on the rows that have all columns"
         )
-    for what, one, other in (("targets", small.y, large.y), ("weights", _weights(small), _weights(large))):
-        if not np.array_equal(one, other):
-            row = int(np.flatnonzero(one != other)[0])
+    for kind, first, second in (("targets", small.y, large.y), ("weights", _weights(small), _weights(large))):
+        if not np.array_equal(first, second):
+            row = int(np.flatnonzero(first != second)[0])
             raise DataError(
-                f"the models have different {what} in row {row} ({one[row]:g} and {other[row]:g}); fit both on the same"
-                " rows in the same order"
+                f"the models have different {kind} in row {row} ({first[row]:g} and {second[row]:g}); fit both on the"
+                " same rows in the same order"
             )
 
 
@@ -203,13 +203,13 @@ def _refuse_other_weight_kinds(small: TestedModel, large: TestedModel) -> None:
 def _refuse_other_columns(small: TestedModel, large: TestedModel) -> None:
     """Refuse columns of the smaller model that are not in the span of the larger one's."""
     small_rows, large_rows = small.rows_for("the test"), large.rows_for("the test")
-    places = list(range(len(small.names)))
-    for first in range(0, len(places), COLUMNS_PER_PASS):
-        columns = _columns(small_rows, places[first : first + COLUMNS_PER_PASS])
-        for place, column in zip(places[first:], columns.T, strict=False):
-            if not _is_spanned(column, small.names[place], large.names, large_rows):
+    indices = list(range(len(small.names)))
+    for first in range(0, len(indices), COLUMNS_PER_PASS):
+        columns = _columns(small_rows, indices[first : first + COLUMNS_PER_PASS])
+        for index, column in zip(indices[first:], columns.T, strict=False):
+            if not _is_spanned(column, small.names[index], large.names, large_rows):
                 raise OptionError(
-                    f"the models are not nested: the smaller has the column {small.names[place]!r}, which the larger"
+                    f"the models are not nested: the smaller has the column {small.names[index]!r}, which the larger"
                     " one's columns cannot write; add it to the larger, or compare AIC or BIC"
                 )
 
@@ -227,13 +227,13 @@ def _has_column(problem: Problem, names: tuple[str, ...], name: str, column: Flo
     return name in names and np.array_equal(column, _column(problem, names.index(name)))
 
 
-def _column(problem: Problem, place: int) -> Floats:
-    return _columns(problem, [place])[:, 0]
+def _column(problem: Problem, index: int) -> Floats:
+    return _columns(problem, [index])[:, 0]
 
 
-def _columns(problem: Problem, places: list[int]) -> Floats:
+def _columns(problem: Problem, indices: list[int]) -> Floats:
     """Return columns of a design, (n, k)."""
-    return problem.design.matvec(np.eye(problem.design.shape[1])[:, places])
+    return problem.design.matvec(np.eye(problem.design.shape[1])[:, indices])
 
 
 def _weights(problem: Problem) -> Floats:
@@ -269,17 +269,17 @@ def linear_wald_test(
     facts: LinearFacts, fit: LeastSquaresFit, covariance: CoefficientCovariance, names: Sequence[str]
 ) -> WaldTest:
     """Return the test of the named coefficients of a least squares fit."""
-    places = coefficient_indices(names, facts.names)
-    for place in places:
-        if not fit.estimable[place]:
-            raise DataError(not_estimable_reason(facts.names, fit, place))
+    indices = coefficient_indices(names, facts.names)
+    for index in indices:
+        if not fit.estimable[index]:
+            raise DataError(not_estimable_reason(facts.names, fit, index))
     if covariance.objection:
         raise DataError(covariance.objection)
-    matrix = covariance.matrix[np.ix_(places, places)]
-    test = wald_test_of([facts.names[place] for place in places], fit.coef[places], matrix, covariance.choice.kind)
+    matrix = covariance.matrix[np.ix_(indices, indices)]
+    test = wald_test_of([facts.names[index] for index in indices], fit.coef[indices], matrix, covariance.choice.kind)
     if test is None:
-        raise DataError(eligibility.singular_covariance(len(places), covariance.choice.group_count))
-    k, df = len(places), covariance.degrees_of_freedom
+        raise DataError(eligibility.singular_covariance(len(indices), covariance.choice.group_count))
+    k, df = len(indices), covariance.degrees_of_freedom
     f_p_value = f_probability(test.chi2 / k, k, df)
     return WaldTest(test.names, test.chi2, k, test.p_value, test.covariance, test.chi2 / k, df, f_p_value)
 

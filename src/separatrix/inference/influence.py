@@ -63,14 +63,14 @@ class FittedRows:
         return np.ones(len(self.places)) if self.repeated or weights is None else np.sqrt(weights)
 
     @cached_property
-    def seen(self) -> float:
+    def n(self) -> float:
         """The number of rows, or the sum of frequency weights."""
         return count_rows(self.problem, "frequency" if self.repeated else "precision")
 
     @property
     def degrees_of_freedom(self) -> float:
         """n − rank."""
-        return self.seen - self.fit.rank
+        return self.n - self.fit.rank
 
     @cached_property
     def fitted(self) -> Floats:
@@ -279,28 +279,28 @@ def variance_inflation(
     fit: LeastSquaresFit, names: Sequence[str], *, virtual: bool, terms: Terms | None = None
 ) -> tuple[Inflation, ...]:
     """Return the inflation of each term; a column in no term is a term of its own."""
-    places = {name: place for place, name in enumerate(names) if place >= int(virtual)}
-    grouped = _grouped_columns(places, terms or {})
-    independent = [place for place in places.values() if place not in fit.aliased]
+    indices = {name: index for index, name in enumerate(names) if index >= int(virtual)}
+    grouped = _grouped_columns(indices, terms or {})
+    independent = [index for index in indices.values() if index not in fit.aliased]
     if len(grouped) < 2 or not independent:
         return ()
     inverse = fit.inverse_gram[np.ix_(independent, independent)]
     errors = np.sqrt(np.diag(inverse))
     correlations = inverse / np.outer(errors, errors)
     inverted = np.linalg.inv(correlations)
-    position = {place: index for index, place in enumerate(independent)}
+    position = {index: position for position, index in enumerate(independent)}
     return tuple(
-        _inflation(term, columns, [position.get(places[column]) for column in columns], correlations, inverted)
+        _inflation(term, columns, [position.get(indices[column]) for column in columns], correlations, inverted)
         for term, columns in grouped.items()
     )
 
 
 def _inflation(
-    term: str, columns: tuple[str, ...], places: list[int | None], correlations: Floats, inverted: Floats
+    term: str, columns: tuple[str, ...], indices: list[int | None], correlations: Floats, inverted: Floats
 ) -> Inflation:
-    known = [place for place in places if place is not None]
-    if len(known) < len(places):
-        aliased = next(column for column, place in zip(columns, places, strict=True) if place is None)
+    known = [index for index in indices if index is not None]
+    if len(known) < len(indices):
+        aliased = next(column for column, index in zip(columns, indices, strict=True) if index is None)
         reason = f"{aliased!r} depends on other columns, so that its coefficient has no variance; drop the column"
         return Inflation(term, columns, None, None, reason)
     own = np.ix_(known, known)
@@ -308,18 +308,18 @@ def _inflation(
     return Inflation(term, columns, factor, factor ** (0.5 / len(known)))
 
 
-def _grouped_columns(places: Mapping[str, int], terms: Terms) -> dict[str, tuple[str, ...]]:
+def _grouped_columns(indices: Mapping[str, int], terms: Terms) -> dict[str, tuple[str, ...]]:
     """Return the columns of each term, in order of first columns; refuse unknown and repeated columns."""
     owner: dict[str, str] = {}
     for term, columns in terms.items():
         for column in columns:
-            if column not in places:
-                raise OptionError(f"terms[{term!r}] has {column!r}, which is no column{did_you_mean(column, places)}")
+            if column not in indices:
+                raise OptionError(f"terms[{term!r}] has {column!r}, which is no column{did_you_mean(column, indices)}")
             if column in owner:
                 raise OptionError(f"terms has {column!r} in {owner[column]!r} and in {term!r}; give it to one of them")
             owner[column] = term
     grouped: dict[str, tuple[str, ...]] = {}
-    for column in places:
+    for column in indices:
         term = owner.get(column, column)
         grouped.setdefault(term, tuple(terms[term]) if column in owner else (column,))
     return grouped

@@ -315,7 +315,7 @@ def _maximum_measures(fit: LikelihoodFit, loglik: float, absent: str) -> tuple[M
 def likelihood_wald_test(fit: LikelihoodFit, choice: CovarianceChoice, names: Sequence[str]) -> WaldTest:
     """Return the Wald test of the named coefficients; raise a DataError if one has no estimate or no variance."""
     known = fit.problem.design.names
-    selected = {known[place] for place in coefficient_indices(names, known)}
+    selected = {known[index] for index in coefficient_indices(names, known)}
     contrasts = [contrast for contrast in fit.contrasts if contrast.name in selected]
     reasons = [reason for contrast in contrasts if (reason := fit.estimability.reason(contrast))]
     errors, mle = fit.errors(choice), fit.summit

@@ -212,14 +212,14 @@ def _terms(facts: LinearFacts, fit: LeastSquaresFit, covariance: CoefficientCova
     df = covariance.degrees_of_freedom
     quantile = float(scipy.special.stdtrit(df, 0.5 + level / 2.0)) if df > 0.0 else math.nan
     variances = np.diag(covariance.matrix)
-    for place, name in enumerate(facts.names):
-        estimate = float(fit.coef[place])
-        if not fit.estimable[place]:
-            yield Term(name, None, absent=not_estimable_reason(facts.names, fit, place))
+    for index, name in enumerate(facts.names):
+        estimate = float(fit.coef[index])
+        if not fit.estimable[index]:
+            yield Term(name, None, absent=not_estimable_reason(facts.names, fit, index))
         elif covariance.objection:
             yield Term(name, estimate, absent=covariance.objection)
         else:
-            error = math.sqrt(max(float(variances[place]), 0.0))
+            error = math.sqrt(max(float(variances[index]), 0.0))
             if error > 0.0:
                 interval = estimate - quantile * error, estimate + quantile * error
                 yield Term(name, estimate, error, estimate / error, t_probability(estimate / error, df), *interval)
@@ -227,16 +227,16 @@ def _terms(facts: LinearFacts, fit: LeastSquaresFit, covariance: CoefficientCova
                 yield Term(name, estimate, error, absent=eligibility.no_variance(name, covariance.choice.kind))
 
 
-def not_estimable_reason(names: tuple[str, ...], fit: LeastSquaresFit, place: int) -> str:
+def not_estimable_reason(names: tuple[str, ...], fit: LeastSquaresFit, index: int) -> str:
     """Return why a coefficient is not identified: its column is aliased, or aliased columns depend on it."""
     if not fit.relations:
         return eligibility.more_columns()
-    if place in fit.aliased:
-        relation = fit.relations[fit.aliased.index(place)]
+    if index in fit.aliased:
+        relation = fit.relations[fit.aliased.index(index)]
         shares = {names[other]: share for other, share in relation.items()}
-        return eligibility.aliased(names[place], shares, rounded=True)
+        return eligibility.aliased(names[index], shares, rounded=True)
     ties = zip(fit.aliased, fit.relations, strict=True)
-    return eligibility.not_estimable(names[place], [names[other] for other, relation in ties if place in relation])
+    return eligibility.not_estimable(names[index], [names[other] for other, relation in ties if index in relation])
 
 
 def _measures(facts: LinearFacts, fit: LeastSquaresFit, covariance: CoefficientCovariance) -> Iterator[Measure]:
@@ -308,7 +308,7 @@ def _weight_convention(facts: LinearFacts) -> Iterator[str]:
 
 def _notes(facts: LinearFacts, fit: LeastSquaresFit) -> Iterator[str]:
     if fit.aliased:
-        names = [facts.names[place] for place in fit.aliased]
+        names = [facts.names[index] for index in fit.aliased]
         shown = ", ".join(map(repr, names[:6])) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
         yield (
             f"{counted(len(names), 'column')} ({shown}) can be written by the others: fitted values, RSS, R² and F are"

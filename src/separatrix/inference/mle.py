@@ -205,10 +205,10 @@ class RowLogLikelihood:
     @cached_property
     def _free(self) -> Indices:
         """The indices of the flat coefficients in the Hessian of the loss, which is column-major."""
-        places = np.arange(self.problem.zero_coef().size)
+        indices = np.arange(self.problem.zero_coef().size)
         if self.problem.loss.target != "classes":
-            return places
-        return places.reshape(self.problem.design.shape[1], -1).T[1:].ravel()
+            return indices
+        return indices.reshape(self.problem.design.shape[1], -1).T[1:].ravel()
 
     def _expand(self, coef: Floats) -> Expansion:
         problem = self.problem
@@ -369,10 +369,10 @@ def independent_columns(relations: Sequence[Any], size: int, p: int, centre: Flo
     if not relations:
         return np.arange(size)
     dense = np.zeros((size, len(relations)))
-    for place, relation in enumerate(relations):
+    for index, relation in enumerate(relations):
         scale = max(abs(value) for value in relation.values())
         for column, value in relation.items():
-            dense[column, place] = float(value / scale)
+            dense[column, index] = float(value / scale)
     if len(centre):
         blocks = dense.reshape(-1, p, len(relations))
         blocks[:, 0] += np.einsum("j,kjr->kr", centre, blocks[:, 1:])
@@ -391,10 +391,10 @@ def uncentring_matrix(p: int, centre: Floats) -> Floats:
 def contrast_row(entries: Mapping[int, int], p: int, size: int, centre: Floats) -> Floats:
     """Return a contrast of the user's flat coefficients as one of the coefficients of centred columns, (size,)."""
     row = np.zeros(size)
-    for place, sign in entries.items():
-        row[place] += sign
-        if place % p == 0 and len(centre):
-            row[place + 1 : place + p] -= sign * centre
+    for index, sign in entries.items():
+        row[index] += sign
+        if index % p == 0 and len(centre):
+            row[index + 1 : index + p] -= sign * centre
     return row
 
 
@@ -416,8 +416,8 @@ class Contrast:
         """Return the first relation that involves the contrast."""
         for relation in relations:
             share = Fraction(0)
-            for place, sign in self.entries.items():
-                share += sign * relation.get(place, 0)
+            for index, sign in self.entries.items():
+                share += sign * relation.get(index, 0)
             if share:
                 return relation
         return None
@@ -425,7 +425,7 @@ class Contrast:
 
 def binary_contrasts(names: Sequence[str]) -> tuple[Contrast, ...]:
     """Return the contrasts of a two-class model."""
-    return tuple(Contrast(name, {place: 1}) for place, name in enumerate(names))
+    return tuple(Contrast(name, {index: 1}) for index, name in enumerate(names))
 
 
 def softmax_contrasts(names: Sequence[str], classes: Sequence[Any], reference: int) -> tuple[Contrast, ...]:
@@ -434,7 +434,7 @@ def softmax_contrasts(names: Sequence[str], classes: Sequence[Any], reference: i
 
     def entries(code: int, column: int) -> dict[int, int]:
         both = {(code - 1) * p + column: 1, (reference - 1) * p + column: -1}
-        return {place: sign for place, sign in both.items() if place >= 0}
+        return {index: sign for index, sign in both.items() if index >= 0}
 
     return tuple(
         Contrast(name, entries(code, column), label)
@@ -461,7 +461,7 @@ class Estimability:
         """Tell whether the profile of a contrast is flat: it is aliased, or diverges in both directions."""
         if contrast.find_relation(self.aliases) is not None:
             return True
-        return any(self._statuses[place] == NOT_ESTIMABLE for place in contrast.entries) if self._statuses else False
+        return any(self._statuses[index] == NOT_ESTIMABLE for index in contrast.entries) if self._statuses else False
 
     def reason(self, contrast: Contrast) -> str:
         """Return why a contrast is not estimable; empty if it is."""
@@ -480,8 +480,8 @@ class Estimability:
         """Return ±∞ if a contrast provably diverges there, else NaN."""
         if not self._statuses or len(contrast.entries) > 1:
             return math.nan
-        ((place, sign),) = contrast.entries.items()
-        return sign * LIMITS.get(self._statuses[place], math.nan)
+        ((index, sign),) = contrast.entries.items()
+        return sign * LIMITS.get(self._statuses[index], math.nan)
 
     @cached_property
     def _statuses(self) -> tuple[str, ...]:
@@ -494,8 +494,8 @@ class Estimability:
 
     def _alias_message(self, contrast: Contrast, relation: Relation) -> str:
         """Return a message that names the columns a column depends on."""
-        names, place = self.existence.names, next(place for place in contrast.entries if relation.get(place))
+        names, index = self.existence.names, next(index for index in contrast.entries if relation.get(index))
         p = len(names)
-        shares = {j % p: value for j, value in relation.items() if value and j // p == place // p}
-        own = shares.pop(place % p)
+        shares = {j % p: value for j, value in relation.items() if value and j // p == index // p}
+        own = shares.pop(index % p)
         return aliased(contrast.name, {names[j]: float(-value / own) for j, value in shares.items()})

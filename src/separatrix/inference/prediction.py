@@ -46,9 +46,7 @@ RELATION_ROUNDING = (
     1e-9  # relative to the terms of an exact relation between columns: a row within it satisfies the relation
 )
 IntervalKind = Literal["confidence", "prediction"]
-ALIAS_ROUNDING = (
-    1e-8  # relative to the terms of a relation found in floating point: a row beyond it breaks the relation
-)
+ALIAS_ROUNDING = 1e-8  # relative to the terms of an alias: a row beyond it breaks the relation
 BLOCK_ENTRIES = 2**20
 GATHER_COST = 12.0  # cost of gathering an entry of the covariance, in multiplications
 
@@ -183,15 +181,15 @@ def _refuse_broken_aliases(design: Design, fit: LeastSquaresFit) -> None:
     if not fit.relations:
         raise DataError(eligibility.more_columns())
     relations = np.zeros((design.shape[1], len(fit.aliased)))
-    for place, (column, shares) in enumerate(zip(fit.aliased, fit.relations, strict=True)):
-        relations[column, place] = -1.0
+    for index, (column, shares) in enumerate(zip(fit.aliased, fit.relations, strict=True)):
+        relations[column, index] = -1.0
         for other, share in shares.items():
-            relations[other, place] = share
+            relations[other, index] = share
     broken = design.gather(_breaks_relation, relations)
     if broken.any():
-        row, place = (int(indices[0]) for indices in np.nonzero(broken))
-        named = {str(design.names[other]): share for other, share in fit.relations[place].items()}
-        raise DataError(eligibility.breaks_relation(row, str(design.names[fit.aliased[place]]), named))
+        row, index = (int(axis[0]) for axis in np.nonzero(broken))
+        named = {str(design.names[other]): share for other, share in fit.relations[index].items()}
+        raise DataError(eligibility.breaks_relation(row, str(design.names[fit.aliased[index]]), named))
 
 
 def _breaks_relation(block: Block, relations: Floats) -> Bools:
@@ -256,9 +254,9 @@ def _sparse_variances(matrix: Floats, X: Any) -> Floats:
     counts = np.diff(X.indptr)
     entry = np.repeat(np.arange(len(counts)), counts), 1 + np.arange(X.nnz) - np.repeat(X.indptr[:-1], counts)
     values = np.zeros((len(counts), 1 + int(counts.max())))
-    places = np.zeros(values.shape, dtype=np.intp)
-    values[:, 0], values[entry], places[entry] = 1.0, X.data, 1 + X.indices
-    pairs = matrix[places[:, :, np.newaxis], places[:, np.newaxis, :]]
+    indices = np.zeros(values.shape, dtype=np.intp)
+    values[:, 0], values[entry], indices[entry] = 1.0, X.data, 1 + X.indices
+    pairs = matrix[indices[:, :, np.newaxis], indices[:, np.newaxis, :]]
     return np.asarray(np.einsum("ij,ij->i", np.einsum("ijk,ik->ij", pairs, values), values))
 
 

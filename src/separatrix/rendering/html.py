@@ -35,7 +35,7 @@ def _grid(grid: Grid) -> Iterator[str]:
     yield "<table>"
     if grid.label:
         yield f"<caption>{escape(grid.label)}</caption>"
-    heads = "".join(f"<th{RIGHT if place else LEFT}>{escape(head)}</th>" for place, head in enumerate(grid.heads))
+    heads = "".join(f"<th{RIGHT if index else LEFT}>{escape(head)}</th>" for index, head in enumerate(grid.heads))
     yield f"<thead><tr>{heads}</tr></thead>"
     yield "<tbody>"
     for name, *cells in grid.rows:

@@ -37,8 +37,8 @@ def _lines(sheet: Sheet) -> Iterator[str]:
         yield from _bullet(line, "  · ")
     if sheet.reasons:
         yield ""
-    for place, reason in enumerate(sheet.reasons[:MAX_REASONS]):
-        yield from _bullet(reason, f"  [{place + 1}] ")
+    for index, reason in enumerate(sheet.reasons[:MAX_REASONS]):
+        yield from _bullet(reason, f"  [{index + 1}] ")
     if len(sheet.reasons) > MAX_REASONS:
         yield f"  … and {len(sheet.reasons) - MAX_REASONS:,} more such reasons, all of them in to_dict()"
 
@@ -52,7 +52,7 @@ def _bullet(text: str, lead: str) -> list[str]:
 def _grid(grid: Grid) -> Iterator[str]:
     shown = grid.rows[:MAX_ROWS]
     columns = [_short_names([row[0] for row in shown])]
-    columns += [_aligned([row[place] for row in shown]) for place in range(1, len(grid.heads))]
+    columns += [_aligned([row[index] for row in shown]) for index in range(1, len(grid.heads))]
     widths = [max(len(head), *map(len, cells)) for head, cells in zip(grid.heads, columns, strict=True)]
     heads = [f"{head:>{width}}" for head, width in zip(grid.heads[1:], widths[1:], strict=True)]
     yield f"  {grid.heads[0]:<{widths[0]}}  {'  '.join(heads)}".rstrip()
@@ -71,7 +71,7 @@ def _aligned(cells: Sequence[str]) -> list[str]:
     """Return the cells of a column, padded to align their decimal points."""
     after = [len(cell) - cell.index(".") if "." in cell else 0 for cell in cells]
     longest = max(after, default=0)
-    return [cell + " " * (longest - places) for cell, places in zip(cells, after, strict=True)]
+    return [cell + " " * (longest - indices) for cell, indices in zip(cells, after, strict=True)]
 
 
 def entry(name: str, text: str) -> list[str]:
