@@ -25,6 +25,7 @@ from separatrix.inference.basis import (
     inverse_triangle,
     make_basis,
     pair_products,
+    sample_weights,
 )
 from separatrix.inference.hypotheses import tested_model
 from separatrix.inference.table import f_probability, json_values
@@ -155,8 +156,7 @@ def _effects(problem: Problem, fit: LeastSquaresFit, order: Sequence[int]) -> di
     basis = _reordered(make_basis(problem, fit), np.asarray(columns, dtype=np.intp) - virtual)
     centred, transform = basis.transform(problem.design)
     shift = float(problem.mean(problem.y)) if virtual else 0.0
-    weights = np.ones(len(problem.y)) if problem.weights is None else problem.weights
-    rows = (np.asarray(problem.y, dtype=np.float64) - shift, weights)
+    rows = (np.asarray(problem.y, dtype=np.float64) - shift, sample_weights(problem))
     gram, products = centred.fold(_sums, transform, rows=rows, combine=add_each)
     count_passes(problem, centred)
     factor = scipy.linalg.cholesky(gram, lower=True)

@@ -41,6 +41,7 @@ from separatrix.inference.basis import (
     count_passes,
     make_basis,
     pair_products,
+    sample_weights,
     squared_lengths,
 )
 from separatrix.inference.mle import MaximumLikelihood
@@ -50,7 +51,7 @@ Rows = tuple[Floats, Floats]
 SUMS_HELD = 2**25  # entries of group sums in memory at once: 256 MB
 PARTIAL_SUMS = 32  # most partial sums of a group that are in memory at once
 Covariance = Literal["classical", "HC0", "HC1", "HC2", "HC3", "HC4", "clustered", "clustered_HC0", "newey_west"]
-WeightMeaning = Literal["precision", "frequency"]
+WeightKind = Literal["precision", "frequency"]
 LEVERAGE_ONE = 1e-9  # distance from 1 at which a leverage counts as 1
 LIKELIHOOD_KINDS = ("classical", "HC0", "HC1", "clustered", "clustered_HC0")
 
@@ -125,14 +126,14 @@ def require_likelihood_kind(choice: CovarianceChoice) -> None:
         )
 
 
-def count_rows(problem: Problem, weight_kind: WeightMeaning) -> float:
+def count_rows(problem: Problem, weight_kind: WeightKind) -> float:
     """Return n, the number of rows of weight above 0; frequency weights are summed."""
     if problem.weights is None:
         return float(len(problem.y))
     return problem.total_weight if weight_kind == "frequency" else float(np.count_nonzero(problem.weights))
 
 
-def leverage(problem: Problem, fit: LeastSquaresFit, weight_kind: WeightMeaning = "precision") -> Floats:
+def leverage(problem: Problem, fit: LeastSquaresFit, weight_kind: WeightKind = "precision") -> Floats:
     """Return hᵢ = sᵢ xᵢ·A·xᵢ of every row, (n,), which sum to the rank; of one copy of a row with a frequency."""
     centred, transform = make_basis(problem, fit).transform(problem.design)
     lengths = centred.gather(squared_lengths, transform)
@@ -143,15 +144,14 @@ def leverage(problem: Problem, fit: LeastSquaresFit, weight_kind: WeightMeaning 
 
 
 def robust_core(
-    problem: Problem, fit: LeastSquaresFit, choice: CovarianceChoice, weight_kind: WeightMeaning = "precision"
+    problem: Problem, fit: LeastSquaresFit, choice: CovarianceChoice, weight_kind: WeightKind = "precision"
 ) -> tuple[OrthonormalBasis, Floats]:
     """Return the basis of a fit and the robust covariance in its coordinates, (rank, rank)."""
     basis = make_basis(problem, fit)
     centred, transform = basis.transform(problem.design)
     _, coef = basis.scores(problem.design, fit.basic_coef, float(problem.mean(problem.y)))
     n, rank = count_rows(problem, weight_kind), fit.rank
-    weights = np.ones(len(problem.y)) if problem.weights is None else problem.weights
-    rows = (np.asarray(problem.y, dtype=np.float64), weights)
+    rows = (np.asarray(problem.y, dtype=np.float64), sample_weights(problem))
     if choice.groups is not None:
         core = _clustered_core(centred, rows, coef, transform, choice.groups)
     elif choice.kind == "newey_west":
@@ -164,7 +164,7 @@ def robust_core(
     return basis, core * _correction(choice, n, rank)
 
 
-def _refuse_frequency_weights(problem: Problem, weight_kind: WeightMeaning) -> None:
+def _refuse_frequency_weights(problem: Problem, weight_kind: WeightKind) -> None:
     if weight_kind == "frequency" and problem.weights is not None:
         raise OptionError(
             'covariance="newey_west" is for rows in time order, each seen once, and weight_kind="frequency" repeats'
@@ -307,7 +307,7 @@ def sandwich(
     """Return A M A for the coefficients of centred columns, (m, m); `repeated`: weights are frequencies."""
     problem, rank = mle.log_likelihood.problem, len(mle.kept)
     slopes = mle.log_likelihood.slopes(mle.maximum.coef)
-    weights = np.ones(len(slopes)) if problem.weights is None else problem.weights
+    weights = sample_weights(problem)
     if choice.groups is None:
         pairs = slopes[:, :, np.newaxis] * slopes[:, np.newaxis]
         pairs = pairs if repeated else weights[:, np.newaxis, np.newaxis] * pairs

@@ -26,10 +26,10 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-import scipy.special
 
 from separatrix.arrays import Bools, Floats, Indices, Ints
 from separatrix.errors import counted
+from separatrix.inference.table import normal_quantile, student_quantile
 from separatrix.numerics import logit, sigmoid
 
 EQUAL_VALUES = "every row has the same value, so that nothing tells how it varies; give more rows"
@@ -66,7 +66,7 @@ def mean_estimate(values: Floats, weights: Floats, level: float, least: float = 
         return Estimate(mean, absent=_too_few_rows(len(values)))
     if error == 0.0:
         return Estimate(mean, error, absent=EQUAL_VALUES)
-    reach = _student_quantile(level, len(values)) * error
+    reach = student_quantile(level, len(values) - 1) * error
     return Estimate(mean, error, max(mean - reach, least), mean + reach)
 
 
@@ -77,7 +77,7 @@ def positive_estimate(value: float, effects: Floats, weights: Floats, level: flo
         return Estimate(value, absent=_too_few_rows(len(effects)))
     if error == 0.0 or value == 0.0:
         return Estimate(value, error, absent=EQUAL_VALUES)
-    factor = math.exp(min(_student_quantile(level, len(effects)) * error / value, 700.0))
+    factor = math.exp(min(student_quantile(level, len(effects) - 1) * error / value, 700.0))
     return Estimate(value, error, value / factor, value * factor)
 
 
@@ -97,15 +97,6 @@ def error_of_mean(deviations: Floats, weights: Floats) -> float | None:
     if n < 2:
         return None
     return float(np.linalg.norm(weights * deviations) / weights.sum() * math.sqrt(n / (n - 1)))
-
-
-def normal_quantile(level: float) -> float:
-    """Return z such that a normal variable is within ±z with probability `level`."""
-    return float(scipy.special.ndtri(0.5 + level / 2.0))
-
-
-def _student_quantile(level: float, n: int) -> float:
-    return float(scipy.special.stdtrit(n - 1, 0.5 + level / 2.0))
 
 
 def _too_few_rows(n: int) -> str:

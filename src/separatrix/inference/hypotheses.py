@@ -25,7 +25,7 @@ from separatrix.arrays import Floats
 from separatrix.errors import DataError, OptionError, did_you_mean, require_choice
 from separatrix.fit.least_squares import LeastSquaresFit, fit_least_squares
 from separatrix.inference import eligibility
-from separatrix.inference.basis import wald_statistic
+from separatrix.inference.basis import sample_weights, wald_statistic
 from separatrix.inference.linear import CoefficientCovariance, LinearFacts, not_estimable_reason
 from separatrix.inference.table import chi2_probability, f_probability, json_values
 from separatrix.losses.squared import Squared
@@ -180,7 +180,10 @@ def _refuse_other_rows(small: Problem, large: Problem) -> None:
             f"the models were fitted on {len(small.y)} and {len(large.y)} rows, and only fits of the same rows compare;"
             " fit both on the rows that have all columns"
         )
-    for kind, first, second in (("targets", small.y, large.y), ("weights", _weights(small), _weights(large))):
+    for kind, first, second in (
+        ("targets", small.y, large.y),
+        ("weights", sample_weights(small), sample_weights(large)),
+    ):
         if not np.array_equal(first, second):
             row = int(np.flatnonzero(first != second)[0])
             raise DataError(
@@ -218,7 +221,7 @@ def _is_spanned(column: Floats, name: str, names: tuple[str, ...], problem: Prob
     if _has_column(problem, names, name, column):
         return True
     fit = fit_least_squares(replace(problem, y=column, loss=Squared(), penalty=NoPenalty()))
-    squares = float(_weights(problem) @ (column * column))
+    squares = float(sample_weights(problem) @ (column * column))
     return fit.rss <= SPAN_TOLERANCE**2 * squares
 
 
@@ -234,10 +237,6 @@ def _column(problem: Problem, index: int) -> Floats:
 def _columns(problem: Problem, indices: list[int]) -> Floats:
     """Return columns of a design, (n, k)."""
     return problem.design.matvec(np.eye(problem.design.shape[1])[:, indices])
-
-
-def _weights(problem: Problem) -> Floats:
-    return np.ones(len(problem.y)) if problem.weights is None else problem.weights
 
 
 @dataclass(frozen=True)

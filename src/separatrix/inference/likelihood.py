@@ -41,7 +41,7 @@ from separatrix.inference.mle import (
     softmax_contrasts,
     variance,
 )
-from separatrix.inference.table import InferenceTable, Measure, Term
+from separatrix.inference.table import InferenceTable, Measure, Term, normal_quantile
 from separatrix.problem import Problem
 
 MEASURE_NAMES = (
@@ -203,7 +203,7 @@ def _term(fit: LikelihoodFit, contrast: Contrast, errors: StandardErrors, kind: 
 
 
 def _coefficient_term(contrast: Contrast, estimate: float, error: float, level: float) -> Term:
-    reach = float(scipy.special.ndtri(0.5 + level / 2.0)) * error
+    reach = normal_quantile(level) * error
     z = estimate / error
     return Term(
         name=contrast.name,

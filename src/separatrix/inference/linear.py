@@ -19,25 +19,31 @@ from typing import Any
 
 import numpy as np
 import scipy.linalg
-import scipy.special
 
 from separatrix.arrays import Floats
 from separatrix.design.moments import residual_sums
 from separatrix.errors import counted
 from separatrix.fit.least_squares import LeastSquaresFit
 from separatrix.inference import eligibility
-from separatrix.inference.basis import OrthonormalBasis, wald_statistic
+from separatrix.inference.basis import TINY, OrthonormalBasis, wald_statistic
 from separatrix.inference.covariance import (
     CovarianceChoice,
-    WeightMeaning,
+    WeightKind,
     choose_covariance,
     count_rows,
     robust_core,
 )
-from separatrix.inference.table import InferenceTable, Measure, Term, f_probability, require_level, t_probability
+from separatrix.inference.table import (
+    InferenceTable,
+    Measure,
+    Term,
+    f_probability,
+    require_level,
+    student_quantile,
+    t_probability,
+)
 from separatrix.problem import Problem
 
-TINY = float(np.finfo(np.float64).tiny)  # smaller numbers are subnormal
 NEAR_PERFECT = 1e-16  # of the targets' sum of squares: a smaller RSS may be rounding error
 ROUNDING = 16.0 * float(np.finfo(np.float64).eps)  # relative to the terms of a residual
 HIGH_CONDITION = 1e6  # condition number above which a note warns: the coefficients lose six digits
@@ -58,7 +64,7 @@ class LinearFacts:
     names: tuple[str, ...]
     virtual: bool
     weighted: bool
-    weight_kind: WeightMeaning
+    weight_kind: WeightKind
     rows: float  # n
     log_weights: float  # Σ log s of precision weights
     mean: float  # of the targets
@@ -98,7 +104,7 @@ class LinearFacts:
         return eligibility.out_of_range(names[bad[0]], small=not variances[bad[0]] < TINY)
 
 
-def linear_facts(problem: Problem, fit: LeastSquaresFit, weight_kind: WeightMeaning) -> LinearFacts:
+def linear_facts(problem: Problem, fit: LeastSquaresFit, weight_kind: WeightKind) -> LinearFacts:
     """Return the facts of a fit; one pass over the rows if the fit is nearly perfect, else none."""
     y, weights = np.asarray(problem.y, dtype=np.float64), problem.weights
     used, used_weights = (y, None) if weights is None else (y[weights > 0.0], weights[weights > 0.0])
@@ -179,7 +185,7 @@ def linear_table(
     groups: Any = None,
     lag: Any = None,
     level: float = 0.95,
-    weight_kind: WeightMeaning = "precision",
+    weight_kind: WeightKind = "precision",
 ) -> InferenceTable:
     """Return the table of an unpenalised fit, with standard errors by the named covariance."""
     facts = linear_facts(problem, fit, weight_kind)
@@ -210,7 +216,7 @@ def table_of(
 
 def _terms(facts: LinearFacts, fit: LeastSquaresFit, covariance: CoefficientCovariance, level: float) -> Iterator[Term]:
     df = covariance.degrees_of_freedom
-    quantile = float(scipy.special.stdtrit(df, 0.5 + level / 2.0)) if df > 0.0 else math.nan
+    quantile = student_quantile(level, df) if df > 0.0 else math.nan
     variances = np.diag(covariance.matrix)
     for index, name in enumerate(facts.names):
         estimate = float(fit.coef[index])

@@ -40,7 +40,7 @@ class SampleRows:
     """The number of rows passed to a fit, and the indices of those with a weight above 0 (None: all)."""
 
     count: int
-    places: Indices | None
+    indices: Indices | None
 
     def select(self, labels: Any) -> NDArray[Any]:
         """Return the labels of the rows with a weight above 0."""
@@ -49,7 +49,7 @@ class SampleRows:
             raise DataError(
                 f"groups have shape {values.shape}, but one label for each of the {self.count} rows is needed"
             )
-        return values if self.places is None else values[self.places]
+        return values if self.indices is None else values[self.indices]
 
 
 @dataclass(frozen=True)

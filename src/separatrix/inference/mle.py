@@ -40,7 +40,7 @@ from separatrix.certificates.rays import make_rays
 from separatrix.certificates.separability import SeparabilityCertificate
 from separatrix.design.base import Expansion, one_blas_thread
 from separatrix.fit.convex import shift_intercept
-from separatrix.inference.basis import count_passes
+from separatrix.inference.basis import TINY, count_passes, sample_weights
 from separatrix.inference.eligibility import aliased, likelihood_without_maximum, maximum_not_shown
 from separatrix.problem import Problem, WeightedLoss
 
@@ -149,7 +149,7 @@ def _quasi_newton(gradient: Floats, information: Floats, secants: list[tuple[Flo
 
 def solve_scaled(information: Floats, right: Floats) -> Floats:
     """Return I⁻¹ times a vector, computed in columns of equal scale; raises LinAlgError if I is singular."""
-    scale = np.sqrt(np.maximum(np.diag(information), np.finfo(np.float64).tiny))
+    scale = np.sqrt(np.maximum(np.diag(information), TINY))
     return np.asarray(np.linalg.solve(information / np.outer(scale, scale), right / scale) / scale)
 
 
@@ -251,7 +251,7 @@ class Inverse(NamedTuple):
 
 def invert_information(information: Floats) -> Inverse:
     """Return the inverse by Cholesky or, if numerically singular, a generalised inverse by eigenvectors."""
-    scale = np.sqrt(np.maximum(np.diag(information), np.finfo(np.float64).tiny))
+    scale = np.sqrt(np.maximum(np.diag(information), TINY))
     scaled = information / np.outer(scale, scale)
     factor, failed = scipy.linalg.lapack.dpotrf(scaled, lower=1, clean=1)
     if not failed and (np.diag(factor) ** 2 > SINGULAR).all():
@@ -346,8 +346,7 @@ def _log_likelihood(centred: Problem, problem: Problem, existence: SeparabilityC
     rays = make_rays(problem.design, codes, len(existence.classes))
     remaining = rays.signs(existence.weights, np.arange(rays.count)) == 0
     if not several:
-        weights = np.ones(len(remaining)) if centred.weights is None else centred.weights
-        return RowLogLikelihood(replace(centred, weights=np.where(remaining, weights, 0.0)))
+        return RowLogLikelihood(replace(centred, weights=np.where(remaining, sample_weights(centred), 0.0)))
     return RowLogLikelihood(centred, _pairs(codes, remaining.reshape(len(codes), -1)))
 
 

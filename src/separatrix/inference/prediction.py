@@ -20,7 +20,6 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-import scipy.special
 
 from separatrix.arrays import Bools, Floats
 from separatrix.design.base import Block, Design
@@ -40,6 +39,7 @@ from separatrix.inference.mle import (
     variance,
 )
 from separatrix.inference.profile import Interval, Profile, flat_interval, profile_interval, unbounded_interval
+from separatrix.inference.table import normal_quantile, student_quantile
 from separatrix.numerics import sigmoid
 
 RELATION_ROUNDING = (
@@ -105,9 +105,7 @@ def score_intervals(fit: LikelihoodFit, covariance: Floats, design: Design, leve
     _refuse_new_directions(fit, design)
     centred = design.centred(mle.centre) if len(mle.centre) else design
     score = centred.matvec(mle.maximum.coef)
-    reach = float(scipy.special.ndtri(0.5 + level / 2.0)) * np.sqrt(
-        centred.gather(squared_lengths, _covariance_root(mle, covariance))
-    )
+    reach = normal_quantile(level) * np.sqrt(centred.gather(squared_lengths, _covariance_root(mle, covariance)))
     return ScoreInterval(score, score - reach, score + reach)
 
 
@@ -170,7 +168,7 @@ def prediction_interval(
     centred, transform = basis.transform(design)
     spread = variance * centred.gather(squared_lengths, transform)
     noise = 0.0 if kind == "confidence" else variance / (1.0 if weights is None else weights)
-    reach = float(scipy.special.stdtrit(df, 0.5 + level / 2.0)) * np.sqrt(spread + noise)
+    reach = student_quantile(level, df) * np.sqrt(spread + noise)
     mean = design.matvec(fit.coef)
     return PredictionInterval(mean, np.sqrt(spread), mean - reach, mean + reach)
 
@@ -265,8 +263,5 @@ def _around(scores: Floats, reach: Floats) -> tuple[Floats, Floats]:
 
 
 def _quantile(level: float, degrees_of_freedom: float | None) -> float:
-    upper = 0.5 * (1.0 + level)
-    quantile = (
-        scipy.special.ndtri(upper) if degrees_of_freedom is None else scipy.special.stdtrit(degrees_of_freedom, upper)
-    )
-    return float(quantile) if math.isfinite(quantile) else math.inf
+    quantile = normal_quantile(level) if degrees_of_freedom is None else student_quantile(level, degrees_of_freedom)
+    return quantile if math.isfinite(quantile) else math.inf

@@ -32,7 +32,7 @@ from separatrix.errors import DataError, counted
 from separatrix.fit.convex import shift_intercept
 from separatrix.fit.result import FitResult, Status, Trace
 from separatrix.inference import eligibility
-from separatrix.inference.basis import count_passes
+from separatrix.inference.basis import TINY, count_passes
 from separatrix.inference.covariance import count_rows
 from separatrix.inference.likelihood import with_ratios
 from separatrix.inference.mle import (
@@ -54,7 +54,7 @@ END_TOLERANCE = 1e-10  # of an interval's end, in standard errors
 
 
 class Interval(NamedTuple):
-    """A coefficient: estimate, standard error, interval, and the p-value and statistic (χ² of 1) of its being 0."""
+    """A coefficient: estimate, standard error, interval, and the χ² test (p-value, statistic) that it is 0."""
 
     name: str
     estimate: float
@@ -127,7 +127,7 @@ def _drop_function(profile: Profile, row: Floats) -> Callable[[float], float]:
 
 def _constraint_basis(row: Floats, information: Floats) -> Floats:
     """Return a basis (k, k − 1) of the v with row·v = 0; each moves one coefficient and compensates with a pivot."""
-    pivot = int(np.argmax(np.abs(row) / np.sqrt(np.maximum(information, np.finfo(np.float64).tiny))))
+    pivot = int(np.argmax(np.abs(row) / np.sqrt(np.maximum(information, TINY))))
     others = np.delete(np.arange(len(row)), pivot)
     basis = np.eye(len(row))[:, others]
     basis[pivot] = -row[others] / row[pivot]
@@ -148,7 +148,7 @@ def _standard_error(profile: Profile, row: Floats) -> float:
     """Return the standard error of row·w from the information at the start."""
     contrast = profile.space.T @ row
     information = profile.space.T @ profile.start.expansion.information @ profile.space
-    return math.sqrt(max(float(contrast @ solve_scaled(information, contrast)), np.finfo(np.float64).tiny))
+    return math.sqrt(max(float(contrast @ solve_scaled(information, contrast)), TINY))
 
 
 def _search_end(drop: Callable[[float], float], quantile: float, estimate: float, step: float) -> float:

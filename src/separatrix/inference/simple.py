@@ -26,7 +26,7 @@ from separatrix.arrays import Floats
 from separatrix.errors import DataError, OptionError, counted, require_count, require_number
 from separatrix.fit.labels import real_targets
 from separatrix.inference import eligibility
-from separatrix.inference.table import Term, json_values
+from separatrix.inference.table import Term, json_values, student_quantile
 from separatrix.numerics import two_product, two_sum
 from separatrix.rendering.html import render_html
 from separatrix.rendering.sheet import Grid, Sheet, number, p_text
@@ -252,7 +252,7 @@ def _term(name: str, estimate: float, error: float | None, freedom: int, level: 
         return Term(name, estimate, absent=absent)
     ratio = estimate / error
     p_value = 2.0 * float(scipy.special.stdtr(freedom, -abs(ratio)))
-    reach = float(scipy.special.stdtrit(freedom, 0.5 + level / 2.0)) * error
+    reach = student_quantile(level, freedom) * error
     return Term(name, estimate, error, ratio, p_value, estimate - reach, estimate + reach)
 
 

@@ -181,6 +181,16 @@ def chi2_probability(statistic: float, df: float) -> float:
     return float(scipy.special.chdtrc(df, max(statistic, 0.0)))
 
 
+def normal_quantile(level: float) -> float:
+    """Return z such that a normal variable is within ±z with probability `level`."""
+    return float(scipy.special.ndtri(0.5 + level / 2.0))
+
+
+def student_quantile(level: float, df: float) -> float:
+    """Return t such that a variable of Student's distribution is within ±t with probability `level`."""
+    return float(scipy.special.stdtrit(df, 0.5 + level / 2.0))
+
+
 def coefficient_sheet(table: InferenceTable) -> Sheet:
     """Return a table of inference as a sheet."""
     reasons = Reasons()
