@@ -301,9 +301,7 @@ def _join_series(a: SeriesSum, b: SeriesSum) -> SeriesSum:
     return SeriesSum(a.products + b.products + cross + cross.T, head, tail, lag)
 
 
-def sandwich(
-    mle: MaximumLikelihood, covariance: Floats, choice: CovarianceChoice, n: float, *, repeated: bool
-) -> Floats:
+def sandwich(mle: MaximumLikelihood, choice: CovarianceChoice, n: float, *, repeated: bool) -> Floats:
     """Return A M A for the coefficients of centred columns, (m, m); `repeated`: weights are frequencies."""
     problem, rank = mle.log_likelihood.problem, len(mle.kept)
     slopes = mle.log_likelihood.slopes(mle.maximum.coef)
@@ -316,7 +314,7 @@ def sandwich(
         rows: Any = ((slopes.T * weights).T, choice.groups)
         sums = problem.design.fold(_slope_sums, np.eye(problem.design.shape[1]), rows=rows, combine=_merge_groups).sums
         middle = sums.T @ sums
-    return np.asarray(covariance @ middle @ covariance) * _correction(choice, n, rank)
+    return np.asarray(mle.covariance @ middle @ mle.covariance) * _correction(choice, n, rank)
 
 
 def _by_class(matrix: Floats, outputs: int) -> Floats:

@@ -150,7 +150,7 @@ class LikelihoodFit:
             return StandardErrors(mle.covariance)
         if choice.kind in {"HC1", "clustered"} and self.rows <= len(mle.kept):
             return StandardErrors(None, eligibility.no_degrees_of_freedom(self.rows, len(mle.kept)))
-        return StandardErrors(sandwich(mle, mle.covariance, choice, self.rows, repeated=not self.weighting))
+        return StandardErrors(sandwich(mle, choice, self.rows, repeated=not self.weighting))
 
 
 def likelihood_table(fit: LikelihoodFit, choice: CovarianceChoice, level: float) -> InferenceTable:
