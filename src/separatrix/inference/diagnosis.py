@@ -44,7 +44,7 @@ Judgement = Literal["consistent", "doubtful", "contradicted", "not checked"]
 DOUBTFUL, CONTRADICTED = 0.05, 0.01  # p-values below which an assumption is doubtful or contradicted
 MIN_FREEDOM = 2  # degrees of freedom below which Durbin–Watson does not depend on the targets
 FEW_ROWS = 30  # below which a test of normality is rough
-LARGE_COOK, VERY_LARGE_COOK = 0.5, 1.0  # Cook's distances
+LARGE_COOK, HUGE_COOK = 0.5, 1.0  # Cook's distances
 ASSUMPTIONS = {
     "linearity": "the mean of the target is a linear function of the columns",
     "independence": "given the columns, the targets do not depend on each other",
@@ -315,44 +315,31 @@ def check_existence(influence: Influence) -> AssumptionCheck:
             "no row can be compared with what the others say of it, as they leave no degrees of freedom; give more rows"
         )
         return _unchecked("existence", "Cook's distance", reason, leverage_measure)
+    row, studentised, p_value = extreme
     cook = influence.cooks_distance
     top = int(np.nanargmax(cook))
+    largest = float(cook[top])
     measures = (
         leverage_measure,
-        Measure("largest Cook's distance", float(cook[top]), detail=f"({rows.name(top)})"),
-        Measure(
-            "largest studentised residual",
-            extreme.studentised,
-            extreme.p_value,
-            f"({rows.name(extreme.row)}; Bonferroni p)",
-        ),
+        Measure("largest Cook's distance", largest, detail=f"({rows.name(top)})"),
+        Measure("largest studentised residual", studentised, p_value, f"({rows.name(row)}; Bonferroni p)"),
     )
     decisive = np.flatnonzero(np.isnan(cook))
     finding = (
-        f"the largest Cook's distance is {cook[top]:.2g} ({rows.name(top)}), the largest studentised residual"
-        f" {extreme.studentised:.3g} ({rows.name(extreme.row)}, Bonferroni {_p_phrase(extreme.p_value)})"
+        f"the largest Cook's distance is {largest:.2g} ({rows.name(top)}), the largest studentised residual"
+        f" {studentised:.3g} ({rows.name(row)}, Bonferroni {_p_phrase(p_value)})"
     )
-    verdict = _verdict(max(extreme.p_value, CONTRADICTED))  # no finite sample refutes a finite variance
-    if decisive.size or cook[top] > LARGE_COOK:
+    verdict = _verdict(max(p_value, CONTRADICTED))  # no finite sample refutes a finite variance
+    if decisive.size or largest > LARGE_COOK:
         verdict = "doubtful"
     if decisive.size:
-        sentence = f"{finding}, and {rows.name(decisive[0])} alone decides a coefficient; see whether it belongs here"
+        text = f"{finding}, and {rows.name(decisive[0])} alone decides a coefficient; see whether it belongs here"
     elif verdict == "consistent":
-        sentence = f"{finding}: no row decides the fit alone"
+        text = f"{finding}: no row decides the fit alone"
     else:
-        how = (
-            "very much"
-            if cook[top] > VERY_LARGE_COOK
-            else "much"
-            if cook[top] > LARGE_COOK
-            else "little, but they are far out"
-        )
-        sentence = (
-            f"{finding}: single rows move the fit {how}; see whether they are right, and fit without them to compare"
-        )
-    return AssumptionCheck(
-        "existence", ASSUMPTIONS["existence"], measures, extreme.p_value, verdict, _sentence(sentence)
-    )
+        how = "very much" if largest > HUGE_COOK else "much" if largest > LARGE_COOK else "little, but they are far out"
+        text = f"{finding}: single rows move the fit {how}; see whether they are right, and fit without them to compare"
+    return AssumptionCheck("existence", ASSUMPTIONS["existence"], measures, p_value, verdict, _sentence(text))
 
 
 def _assumption_check(
@@ -486,9 +473,8 @@ def jarque_bera(rows: FittedRows) -> JarqueBera:
     """Return the test that the residuals are normal."""
     deviations = rows.scaled - float(rows.counts @ rows.scaled) / rows.n
     squares = deviations * deviations
-    variance, third, fourth = (
-        float(rows.counts @ part) / rows.n for part in (squares, squares * deviations, squares**2)
-    )
+    powers = squares, squares * deviations, squares**2
+    variance, third, fourth = (float(rows.counts @ power) / rows.n for power in powers)
     skewness, excess = third / variance**1.5, fourth / variance**2 - 3.0
     test = _chi_squared(rows.n * (skewness**2 + excess**2 / 4.0) / 6.0, 2)
     return JarqueBera(test, skewness, excess)

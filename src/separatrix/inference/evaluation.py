@@ -248,23 +248,21 @@ def evaluate_regressor(
         raise DataError(
             f"observed has shape {targets.shape} and predicted {predictions.shape}; give both as (n,), n at least 1"
         )
-    sample_weights = _checked_weights(weights, len(targets))
-    positive = sample_weights > 0.0
-    targets, predictions, sample_weights = targets[positive], predictions[positive], sample_weights[positive]
-    total, errors = sample_weights.sum(), predictions - targets
+    w = _checked_weights(weights, len(targets))
+    positive = w > 0.0
+    targets, predictions, w = targets[positive], predictions[positive], w[positive]
+    total, errors = w.sum(), predictions - targets
     squares = errors**2
-    mean_square = float(sample_weights @ squares / total)
-    deviations = (targets - sample_weights @ targets / total) ** 2
-    variance = float(sample_weights @ deviations / total)
+    mean_square = float(w @ squares / total)
+    spread = (targets - w @ targets / total) ** 2
+    variance = float(w @ spread / total)
     return RegressorEvaluation(
         rows=len(targets),
         level=level,
-        r_squared=_r_squared(squares / variance, deviations / variance, sample_weights, level)
-        if variance > 0.0
-        else _constant_target(),
-        rmse=_root(positive_estimate(mean_square, squares - mean_square, sample_weights, level)),
-        mean_absolute_error=mean_estimate(np.abs(errors), sample_weights, level, least=0.0),
-        bias=mean_estimate(errors, sample_weights, level),
+        r_squared=_r_squared(squares / variance, spread / variance, w, level) if variance > 0.0 else _constant_target(),
+        rmse=_root(positive_estimate(mean_square, squares - mean_square, w, level)),
+        mean_absolute_error=mean_estimate(np.abs(errors), w, level, least=0.0),
+        bias=mean_estimate(errors, w, level),
         spread=math.sqrt(variance),
     )
 
@@ -311,22 +309,16 @@ def _evaluated_rows(
     if probabilities is None and scores is None:
         raise DataError("there is nothing to judge; give probabilities, or None and scores")
     checked = None if probabilities is None else _checked_probabilities(probabilities, n, count)
-    ranking_scores = (
-        (checked[:, 1:] if count == 2 else checked) if checked is not None else _checked_scores(scores, n, count)
-    )
-    predictions = (
-        _predicted_codes(checked, ranking_scores) if predicted is None else codes_of(predicted, classes, "predicted")
-    )
+    ranks = (checked[:, 1:] if count == 2 else checked) if checked is not None else _checked_scores(scores, n, count)
+    predictions = _predicted_codes(checked, ranks) if predicted is None else codes_of(predicted, classes, "predicted")
     if len(predictions) != n:
         raise DataError(f"predicted has {len(predictions)} rows, but labels has {n}")
-    sample_weights = _checked_weights(weights, n)
-    positive = sample_weights > 0.0
+    w = _checked_weights(weights, n)
+    positive = w > 0.0
     if positive.all():
-        return _EvaluatedRows(codes, checked, ranking_scores, predictions, sample_weights)
+        return _EvaluatedRows(codes, checked, ranks, predictions, w)
     checked = None if checked is None else checked[positive]
-    return _EvaluatedRows(
-        codes[positive], checked, ranking_scores[positive], predictions[positive], sample_weights[positive]
-    )
+    return _EvaluatedRows(codes[positive], checked, ranks[positive], predictions[positive], w[positive])
 
 
 def codes_of(labels: Any, classes: Sequence[Any], name: str) -> Indices:
