@@ -24,13 +24,13 @@ PRIORS_TOLERANCE = 1e-8  # allowed distance of the sum of priors from 1
 def fit_generative(design: Design, classes: Classes, priors: Any = None, weights: Floats | None = None) -> FitResult:
     """Fit Gaussian classes with shared variances; the objective is minus the mean joint log-likelihood."""
     start_time, passes_before = time.perf_counter(), design.passes
-    checked = None if priors is None else _checked_priors(priors, classes.plain)
+    priors = None if priors is None else _checked_priors(priors, classes.plain)
     moments = class_moments(design, classes.codes, len(classes.values), weights)
     shares = moments.counts / moments.counts.sum()
-    scores = closed_form(moments, shares if checked is None else checked)
+    scores = closed_form(moments, shares if priors is None else priors)
     linear = scores.against_first() if len(classes.values) == 2 else scores
     spread = float(np.log(2.0 * math.pi * moments.variances).sum() + len(moments.variances)) / 2.0
-    objective = spread - float(shares @ np.log(shares if checked is None else checked))
+    objective = spread - float(shares @ np.log(shares if priors is None else priors))
     seconds, passes = time.perf_counter() - start_time, design.passes - passes_before
     steps = {"passes": passes, "seconds": seconds, "objective": objective}
     return FitResult(
@@ -41,13 +41,13 @@ def fit_generative(design: Design, classes: Classes, priors: Any = None, weights
         objective=objective,
         passes=passes,
         seconds=seconds,
-        certificate=GenerativeCertificate(tuple(classes.plain), linear.coef, linear.intercept, checked),
+        certificate=GenerativeCertificate(tuple(classes.plain), linear.coef, linear.intercept, priors),
         trace=Trace({name: np.array([value]) for name, value in steps.items()}),
         facts={"rows": design.shape[0]},
         provenance={
             "names": list(design.names),
             "storage": type(design).__name__,
-            "priors": None if checked is None else checked.tolist(),
+            "priors": None if priors is None else priors.tolist(),
             "means": moments.means.tolist(),
             "variances": moments.variances.tolist(),
         },
@@ -55,13 +55,9 @@ def fit_generative(design: Design, classes: Classes, priors: Any = None, weights
 
 
 def _checked_priors(priors: Any, classes: list[Any]) -> Floats:
-    checked = np.asarray(priors, dtype=np.float64)
-    if (
-        checked.shape != (len(classes),)
-        or not (checked > 0.0).all()
-        or abs(float(checked.sum()) - 1.0) > PRIORS_TOLERANCE
-    ):
+    values = np.asarray(priors, dtype=np.float64)
+    if values.shape != (len(classes),) or not (values > 0.0).all() or abs(float(values.sum()) - 1.0) > PRIORS_TOLERANCE:
         raise OptionError(
-            f"priors={checked.tolist()} must be {len(classes)} numbers above 0 that sum to 1, for the classes {classes}"
+            f"priors={values.tolist()} must be {len(classes)} numbers above 0 that sum to 1, for the classes {classes}"
         )
-    return np.asarray(checked / checked.sum())
+    return np.asarray(values / values.sum())

@@ -69,21 +69,19 @@ def fit_halfspace(
         AtLeast("steps", options.max_passes, Status.MAX_PASSES),
     )
     walk = run(Problem(design, signs, PerceptronLoss()), HalfspaceProgram(), rules, watch=watch)
-    result = (
-        _verified_result(design, signs, walk.coef, walk, labels, options) if walk.status is Status.CONVERGED else None
-    )
+    result = _verified(design, signs, walk.coef, walk, labels, options) if walk.status is Status.CONVERGED else None
     if result is not None:
         return result
     certificate = judge_signs(design, signs, labels, walk.coef if walk.coef.any() else None)
     separator = float_separator(design, signs, certificate)
     converged = replace(walk, status=Status.CONVERGED)
-    result = None if separator is None else _verified_result(design, signs, separator, converged, labels, options)
+    result = None if separator is None else _verified(design, signs, separator, converged, labels, options)
     if result is None:
         raise overlap_error(labels, certificate)
     return result
 
 
-def _verified_result(
+def _verified(
     design: Design, signs: Floats, coef: Floats, walk: Run, labels: tuple[Any, Any], options: MarginOptions
 ) -> FitResult | None:
     """Return the result of weights scaled to yᵢ(w·xᵢ + b) ≥ 1; None if they do not separate the rows exactly."""

@@ -217,11 +217,9 @@ class GroupSums(NamedTuple):
 
 def _clustered_core(design: Design, rows: Rows, coef: Floats, transform: Floats, groups: Indices) -> Floats:
     """Return Σ over groups of (Σ e)(Σ e)ᵗ, (rank, rank)."""
-    total = np.zeros((transform.shape[1], transform.shape[1]))
+    total, fold_rows = np.zeros((transform.shape[1], transform.shape[1])), cast(Any, (*rows, groups))
     for span in _group_ranges(np.bincount(groups), transform.shape[1]):
-        sums = design.fold(
-            _residual_sums, coef, transform, span, rows=cast(Any, (*rows, groups)), combine=_merge_groups
-        ).sums
+        sums = design.fold(_residual_sums, coef, transform, span, rows=fold_rows, combine=_merge_groups).sums
         total += sums.T @ sums
     return total
 

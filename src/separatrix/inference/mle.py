@@ -326,15 +326,13 @@ def find_mle(problem: Problem, existence: SeparabilityCertificate, coef: Floats)
     p = problem.design.shape[1]
     start = np.concatenate([shift_intercept(part, centre, 1.0) for part in coef.reshape(-1, p)])
     columns = independent_columns(existence.proof.relations, len(coef), p, centre)
-    maximum = maximise(
-        log_likelihood, start, None if len(columns) == len(coef) else np.eye(len(coef))[:, columns], MLE_TOLERANCE
-    )
+    basis = None if len(columns) == len(coef) else np.eye(len(coef))[:, columns]
+    maximum = maximise(log_likelihood, start, basis, MLE_TOLERANCE)
     count_passes(problem, centred.design)
     change = (maximum.coef - start)[columns]
     information = maximum.expansion.information[np.ix_(columns, columns)]
-    return MaximumLikelihood(
-        log_likelihood, maximum, centre, columns, float(np.sqrt(max(change @ information @ change, 0.0)))
-    )
+    distance = float(np.sqrt(max(change @ information @ change, 0.0)))
+    return MaximumLikelihood(log_likelihood, maximum, centre, columns, distance)
 
 
 def _log_likelihood(centred: Problem, problem: Problem, existence: SeparabilityCertificate) -> RowLogLikelihood:
