@@ -70,7 +70,7 @@ def test_dfbetas_are_what_leaving_a_row_out_does(name):
 def test_reset(name):
     model, data = fitted(name)
     found, truth = reset(fitted_rows(model)), data.truth["reset_fitted_2_3"]
-    assert (found.freedom, found.second) == (truth["df1"], truth["df2"])
+    assert (found.freedom, found.residual_freedom) == (truth["df1"], truth["df2"])
     assert found.statistic == pytest.approx(truth["statistic"], rel=DIGITS)
     assert found.p_value == pytest.approx(truth["p"], rel=DIGITS)
 

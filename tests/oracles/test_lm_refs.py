@@ -8,7 +8,7 @@ from data import DATA, needs_data, references
 from linear_sets import linear_set
 
 import separatrix as sx
-from separatrix.inference.covariance import choose_covariance, leverage, robust_covariance
+from separatrix.inference.covariance import choose_covariance, leverage, robust_core
 
 EXACT = 1e-13  # relative, against 50 digits
 ROBUST = 1e-12  # relative, of robust standard errors against 50 digits; 1.5e-13 is the worst seen, of longley
@@ -93,7 +93,8 @@ def test_covariance_matrices(name):
     classical = fit.inverse_gram[np.ix_(kept, kept)] * fit.rss / truth["df_residual"]
     relative(classical, truth["vcov"], 1e-10)
     for kind, reference in truth.get("hc", {}).items():
-        matrix = robust_covariance(problem, fit, choose_covariance(kind, problem))
+        basis, core = robust_core(problem, fit, choose_covariance(kind, problem))
+        matrix = basis.coefficient_covariance(core)
         errors = np.sqrt(np.diag(matrix))
         exact = truth["mp"].get(f"{kind}_se")
         relative(errors, exact or reference["se"], ROBUST if exact else R_ON_LONGLEY if name == "longley" else AS_R)

@@ -1,6 +1,6 @@
-"""Several classes by a binary fit: each class against the rest, the highest score wins; of two classes, one fit.
+"""Several classes from binary fits: one-vs-rest, where the highest score wins, or one-vs-one, where most votes win.
 
-Several classes two at a time: a fit of each pair on its own rows, joined; the class with most votes wins.
+One-vs-rest makes one fit for two classes and one per class for more; one-vs-one fits each pair of classes on its rows.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from separatrix.certificates.parts import OneVsOneCertificate
 from separatrix.fit.labels import Classes
 from separatrix.fit.result import FitResult, Status
 
-ADDED = ("updates", "visits", "gap")  # facts of the parts that add up to a fact of the whole
+ADDITIVE_FACTS = ("updates", "visits", "gap")  # facts that are summed over the fits
 
 
 class BinaryTarget(NamedTuple):
-    """A binary problem: signs ±1, and the labels (negative, positive) that they stand for; None stands for the rest."""
+    """The target of a binary fit: signs ±1, and the labels (negative, positive); None is the rest."""
 
     signs: Floats
     labels: tuple[Any, Any]
 
 
 def binary_targets(classes: Classes, positive: int = 1) -> list[BinaryTarget]:
-    """Return what to fit: the class in place `positive` against the other, of more than two each against the rest."""
+    """Return one target for two classes, where code `positive` is +1, or one per class against the rest."""
     plain = classes.plain
     if len(plain) == 2:
         return [BinaryTarget(classes.signs(positive), (plain[1 - positive], plain[positive]))]
@@ -37,12 +37,12 @@ def binary_targets(classes: Classes, positive: int = 1) -> list[BinaryTarget]:
 
 
 def join_results(parts: Sequence[FitResult], classes: Sequence[Any]) -> FitResult:
-    """Return one fit as it is, and the fits of each class against the rest as one: coef (K, p), intercept (K,)."""
+    """Return a single fit unchanged, or one-vs-rest fits as one result: coef (K, p), intercept (K,)."""
     if len(parts) == 1:
         return parts[0]
     worst = min(parts, key=lambda part: (part.status.reached_goal, part.status is not Status.INFEASIBLE))
     messages = [f"{label!r} against the rest: {part.message}" for label, part in zip(classes, parts, strict=True)]
-    facts = {name: sum(part.facts[name] for part in parts) for name in ADDED if name in parts[0].facts}
+    facts = {name: sum(part.facts[name] for part in parts) for name in ADDITIVE_FACTS if name in parts[0].facts}
     return FitResult(
         coef=np.vstack([part.coef for part in parts]),
         intercept=np.asarray([float(part.intercept) for part in parts]),
@@ -61,20 +61,20 @@ def join_results(parts: Sequence[FitResult], classes: Sequence[Any]) -> FitResul
 
 
 def _join_overlaps(parts: Sequence[FitResult], classes: Sequence[Any]) -> OneVsRestCertificate | None:
-    """Return the proofs of the classes that cannot be separated from the rest, None if there are none."""
+    """Return the proofs for the classes that cannot be separated from the rest; None if there are none."""
     proofs = {label: part.overlap for label, part in zip(classes, parts, strict=True) if part.overlap is not None}
     return OneVsRestCertificate(tuple(proofs), tuple(proofs.values()), indicators=True) if proofs else None
 
 
 class Pair(NamedTuple):
-    """Two classes: the rows that they have, and what to fit on those."""
+    """Two classes: their rows, and the target of the fit on these."""
 
     rows: Ints
     target: BinaryTarget
 
 
 def pairs_of(classes: Classes) -> list[Pair]:
-    """Return every two classes, the first of them negative."""
+    """Return all pairs of classes, the first of each negative."""
     plain, pairs = classes.plain, []
     for first, second in combinations(range(len(plain)), 2):
         rows = np.flatnonzero((classes.codes == first) | (classes.codes == second))
@@ -84,23 +84,23 @@ def pairs_of(classes: Classes) -> list[Pair]:
 
 
 def join_pairs(parts: Sequence[FitResult], pairs: Sequence[Pair], n: int, square: bool) -> FitResult:
-    """Return fits of pairs as one: coefficients (pairs, n) of all rows, intercepts (pairs,)."""
+    """Return the fits of pairs as one result: coef (pairs, n) over all rows, intercept (pairs,)."""
     labels = tuple(pair.target.labels for pair in pairs)
-    wide = []
+    padded = []
     for part, pair in zip(parts, pairs, strict=True):
         coef = np.zeros(n)
         coef[pair.rows] = part.coef
-        wide.append(replace(part, coef=coef))
-    joined = join_results(wide, [f"{first} against {second}" for first, second in labels])
+        padded.append(replace(part, coef=coef))
+    joined = join_results(padded, [f"{first} against {second}" for first, second in labels])
     certificate = OneVsOneCertificate(labels, tuple(part.certificate for part in parts), square)
     message = "; ".join(f"{a!r} and {b!r}: {part.message}" for (a, b), part in zip(labels, parts, strict=True))
     return replace(joined, certificate=certificate, message=message)
 
 
 def pair_votes(scores: Floats, n_classes: int) -> Floats:
-    """Return each class's votes, (n, K), from the scores of all pairs; of equal votes the surer class has more.
+    """Return the votes for each class, (n, K), from the scores of all pairs; ties are broken by the sum of scores.
 
-    A sum of scores s, as s / (3 (|s| + 1)), is below a third of a vote, so it only ever breaks ties.
+    A sum s adds s / (3 (|s| + 1)), less than a third of a vote, so that it only breaks ties.
     """
     votes, sums = np.zeros((2, len(scores), n_classes))
     for column, (first, second) in enumerate(combinations(range(n_classes), 2)):

@@ -1,4 +1,7 @@
-"""The Gaussian generative model as a fit: one pass over the rows, weights in closed form, nothing to search."""
+"""The Gaussian generative classifier: classes with shared variances, coefficients in closed form.
+
+Cost: one pass over the rows.
+"""
 
 from __future__ import annotations
 
@@ -15,36 +18,36 @@ from separatrix.errors import OptionError
 from separatrix.fit.labels import Classes
 from separatrix.fit.result import FitResult, Status, Trace
 
-PRIORS_SUM = 1e-8  # how far from 1 the sum of priors may be
+PRIORS_TOLERANCE = 1e-8  # allowed distance of the sum of priors from 1
 
 
 def fit_generative(design: Design, classes: Classes, priors: Any = None, weights: Floats | None = None) -> FitResult:
-    """Fit Gaussian classes of shared variances; the objective is minus the mean log-likelihood of rows and labels."""
-    began, passes_before = time.perf_counter(), design.passes
-    given = None if priors is None else _checked_priors(priors, classes.plain)
+    """Fit Gaussian classes with shared variances; the objective is minus the mean joint log-likelihood."""
+    start_time, passes_before = time.perf_counter(), design.passes
+    priors = None if priors is None else _checked_priors(priors, classes.plain)
     moments = class_moments(design, classes.codes, len(classes.values), weights)
     shares = moments.counts / moments.counts.sum()
-    scores = closed_form(moments, shares if given is None else given)
-    kept = scores.against_first() if len(classes.values) == 2 else scores
+    scores = closed_form(moments, shares if priors is None else priors)
+    linear = scores.against_first() if len(classes.values) == 2 else scores
     spread = float(np.log(2.0 * math.pi * moments.variances).sum() + len(moments.variances)) / 2.0
-    objective = spread - float(shares @ np.log(shares if given is None else given))
-    seconds, passes = time.perf_counter() - began, design.passes - passes_before
+    objective = spread - float(shares @ np.log(shares if priors is None else priors))
+    seconds, passes = time.perf_counter() - start_time, design.passes - passes_before
     steps = {"passes": passes, "seconds": seconds, "objective": objective}
     return FitResult(
-        coef=kept.coef[0] if len(kept.coef) == 1 else kept.coef,
-        intercept=np.asarray(kept.intercept[0]) if len(kept.coef) == 1 else kept.intercept,
+        coef=linear.coef[0] if len(linear.coef) == 1 else linear.coef,
+        intercept=np.asarray(linear.intercept[0]) if len(linear.coef) == 1 else linear.intercept,
         status=Status.OPTIMAL,
         message="the weights in closed form, from the means and variances of the classes",
         objective=objective,
         passes=passes,
         seconds=seconds,
-        certificate=GenerativeCertificate(tuple(classes.plain), kept.coef, kept.intercept, given),
+        certificate=GenerativeCertificate(tuple(classes.plain), linear.coef, linear.intercept, priors),
         trace=Trace({name: np.array([value]) for name, value in steps.items()}),
         facts={"rows": design.shape[0]},
         provenance={
             "names": list(design.names),
             "storage": type(design).__name__,
-            "priors": None if given is None else given.tolist(),
+            "priors": None if priors is None else priors.tolist(),
             "means": moments.means.tolist(),
             "variances": moments.variances.tolist(),
         },
@@ -52,9 +55,9 @@ def fit_generative(design: Design, classes: Classes, priors: Any = None, weights
 
 
 def _checked_priors(priors: Any, classes: list[Any]) -> Floats:
-    given = np.asarray(priors, dtype=np.float64)
-    if given.shape != (len(classes),) or not (given > 0.0).all() or abs(float(given.sum()) - 1.0) > PRIORS_SUM:
+    values = np.asarray(priors, dtype=np.float64)
+    if values.shape != (len(classes),) or not (values > 0.0).all() or abs(float(values.sum()) - 1.0) > PRIORS_TOLERANCE:
         raise OptionError(
-            f"priors={given.tolist()} must be {len(classes)} numbers above 0 that sum to 1, for the classes {classes}"
+            f"priors={values.tolist()} must be {len(classes)} numbers above 0 that sum to 1, for the classes {classes}"
         )
-    return np.asarray(given / given.sum())
+    return np.asarray(values / values.sum())

@@ -1,13 +1,13 @@
-"""The perceptron in a kernel's space as a fit: options settled, the walk run, its coefficients kept and certified.
+"""The perceptron and support vector machines in the feature space of a kernel.
 
-The bound needs a separator in that space: a run that converged is its own; on small data the widest margin is looked
-for as well, which tightens the bound and, of a run that did not converge, says whether more updates would have helped.
+The perceptron's mistake bound needs a separator in that space. A run that converged is its own; on small data the
+widest margin is computed as well, which tightens the bound and shows whether more updates would help a run that did
+not converge.
 
-Support vector machines in a kernel's space as fits: soft margin to a certified gap, hard margin or the refusal.
-
-Soft: mean hinge + strength/2 ‖w‖², the intercept free, of weighted rows. Hard: the widest margin, certified from both
-sides; rows whose hulls meet in the kernel's space raise an OverlapError that has the proof. Cost: that of the walk, and
-for a hard margin that the walk does not settle the eigenvectors of a kernel matrix of few thousand rows.
+The soft-margin SVM minimises mean hinge + strength/2 ‖w‖² with a free intercept and row weights, to a certified gap.
+The hard-margin SVM has the widest margin, certified from both sides; rows whose hulls meet in the feature space raise
+an OverlapError with the proof. Cost: that of the solver and, if that leaves a hard margin undecided, the eigenvectors
+of a kernel matrix of at most a few thousand rows.
 """
 
 from __future__ import annotations
@@ -40,14 +40,16 @@ from separatrix.separability.margin import find_separator
 from separatrix.solvers.kernel_dual import KernelDual, KernelDualState, middle_intercept
 from separatrix.solvers.kernel_perceptron import Forget, KernelPerceptronSolver, KernelPerceptronState
 
-SMALL_DATA = 500  # rows up to which looking for the widest margin costs next to nothing
+SMALL_DATA = 500  # rows up to which the widest margin is cheap to compute
 SEPARATOR_STEPS = 100
-ROUNDINGS = 4.0  # of a score: here, in the sums of a run, on a re-check, and one that it takes off
+ROUNDINGS = 4.0  # error bounds of a score that a margin allows for: in this fit, in the run, and twice in a re-check
+GAP_SHARE = 0.999  # of the tolerance to aim for, so that the certified gap meets it despite rounding
+NARROW_MARGIN = 1e-4  # of the radius: a narrower margin is checked by the kernel matrix
 
 
 @dataclass(frozen=True)
 class KernelPerceptronOptions:
-    """The perceptron's options, and how many rows may count at most, the oldest or smallest being forgotten."""
+    """The perceptron's options, and the most support rows; beyond, the oldest or smallest are forgotten."""
 
     perceptron: PerceptronOptions
     budget: int | None = None
@@ -60,40 +62,34 @@ class KernelPerceptronOptions:
             require_count("budget", self.budget)
 
     def solver(self) -> KernelPerceptronSolver:
-        """Return the solver that the options ask for."""
-        asked = self.perceptron
-        limits = int(asked.max_updates), int(asked.max_passes)
+        perceptron = self.perceptron
+        limits = int(perceptron.max_updates), int(perceptron.max_passes)
         budget = None if self.budget is None else int(self.budget)
-        seed = np.random.default_rng(asked.seed)
-        return KernelPerceptronSolver(asked.rule, asked.order, *limits, budget, self.forget, seed)
-
-
-class _Separator(NamedTuple):
-    coef: Floats | None
-    margin: float
+        seed = np.random.default_rng(perceptron.seed)
+        return KernelPerceptronSolver(perceptron.rule, perceptron.order, *limits, budget, self.forget, seed)
 
 
 def fit_kernel_perceptron(
     rows: KernelRows, design: Design, target: BinaryTarget, options: KernelPerceptronOptions
 ) -> FitResult:
-    """Fit rows of a kernel matrix, an intercept being a constant of 1 in it, to their signs ±1."""
-    asked, n = options.perceptron, rows.n
+    """Fit signs ±1 to the rows of a kernel matrix; an intercept is a constant of 1 in the kernel."""
+    perceptron, n = options.perceptron, rows.n
     problem = Problem(design, target.signs, PerceptronLoss())
-    state = KernelPerceptronState(rows, asked.keep)
+    state = KernelPerceptronState(rows, perceptron.keep)
     rules = (
         AtLeast("streak", n, Status.CONVERGED),
-        AtLeast("updates", asked.max_updates, Status.MAX_UPDATES),
-        AtLeast("walked", asked.max_passes * n, Status.MAX_PASSES),
+        AtLeast("updates", perceptron.max_updates, Status.MAX_UPDATES),
+        AtLeast("walked", perceptron.max_passes * n, Status.MAX_PASSES),
     )
     walk = run(problem, options.solver(), rules, start=state)
     certificate = _certify(rows, target, options, state, walk)
-    kept = state.kept()
-    scores = state.scores if asked.keep == "last" else rows.times(kept, np.arange(n))
-    wrong = int((predicted_signs(scores, asked.tie) != target.signs).sum())
+    coef = state.kept()
+    scores = state.scores if perceptron.keep == "last" else rows.times(coef, np.arange(n))
+    wrong = int((predicted_signs(scores, perceptron.tie) != target.signs).sum())
     facts = {"updates": state.updates, "visits": state.visits, "wrong": wrong, "rows": n}
     return FitResult(
-        coef=kept,
-        intercept=np.asarray(kept.sum() if rows.constant else 0.0),
+        coef=coef,
+        intercept=np.asarray(coef.sum() if rows.constant else 0.0),
         status=walk.status,
         message=_perceptron_message(walk.status, options, state, certificate, wrong),
         objective=float(problem.loss.value(scores, target.signs).mean()),
@@ -101,8 +97,13 @@ def fit_kernel_perceptron(
         seconds=walk.seconds,
         certificate=certificate,
         trace=Trace(walk.steps, Updates.from_record(state.record)),
-        facts=facts | {"support": int(np.count_nonzero(kept)), "forgotten": state.forgotten},
-        provenance={**asked.plain(), "budget": options.budget, "forget": options.forget, "kernel": rows.kernel.name},
+        facts=facts | {"support": int(np.count_nonzero(coef)), "forgotten": state.forgotten},
+        provenance={
+            **perceptron.plain(),
+            "budget": options.budget,
+            "forget": options.forget,
+            "kernel": rows.kernel.name,
+        },
     )
 
 
@@ -129,26 +130,31 @@ def _certify(
     )
 
 
+class _Separator(NamedTuple):
+    coef: Floats | None
+    margin: float
+
+
 def _best_separator(rows: KernelRows, signs: Floats, state: KernelPerceptronState, converged: bool) -> _Separator:
-    """Return the separator of widest margin known: the run's own or, on small data, one looked for."""
+    """Return the separator of widest known margin: the run's own or, on small data, the computed one."""
     radius = math.sqrt(float(rows.diagonal.max()))
     size = radius, int(rows.X.shape[1])
-    own = _measured(state.coef, state.scores, signs, size) if converged else _Separator(None, 0.0)
+    own = _unit_separator(state.coef, state.scores, signs, size) if converged else _Separator(None, 0.0)
     if rows.n > SMALL_DATA:
         return own
     matrix, features, back = rows.embedding
-    found = find_separator(make_design(features, intercept=False), signs, radius, max_steps=SEPARATOR_STEPS)
-    if found.weights is None:
+    separator = find_separator(make_design(features, intercept=False), signs, radius, max_steps=SEPARATOR_STEPS)
+    if separator.weights is None:
         return own
-    coef = back @ found.weights
-    looked_for = _measured(coef, matrix @ coef, signs, size)
-    return looked_for if looked_for.margin > own.margin else own
+    coef = back @ separator.weights
+    computed = _unit_separator(coef, matrix @ coef, signs, size)
+    return computed if computed.margin > own.margin else own
 
 
-def _measured(coef: Floats, scores: Floats, signs: Floats, size: tuple[float, int]) -> _Separator:
-    """Return coefficients as a separator of length 1, its margin less what rounding may hide."""
-    squared, unsure = float(coef @ scores), score_rounding(coef, *size)
-    least = float((signs * scores).min()) - ROUNDINGS * unsure
+def _unit_separator(coef: Floats, scores: Floats, signs: Floats, size: tuple[float, int]) -> _Separator:
+    """Return coefficients as a separator of length 1, its margin reduced by the rounding error."""
+    squared, rounding = float(coef @ scores), score_rounding(coef, *size)
+    least = float((signs * scores).min()) - ROUNDINGS * rounding
     if not (squared > 0.0 and least > 0.0):
         return _Separator(None, 0.0)
     return _Separator(coef / math.sqrt(squared), least / math.sqrt(squared))
@@ -161,7 +167,7 @@ def _perceptron_message(
     certificate: KernelMistakesCertificate,
     wrong: int,
 ) -> str:
-    asked, n = options.perceptron, state.rows.n
+    perceptron, n = options.perceptron, state.rows.n
     updates = counted(state.updates, "update")
     forgot = (
         f"; {counted(state.forgotten, 'row')} forgotten for the budget, which loses the guarantee"
@@ -171,9 +177,9 @@ def _perceptron_message(
     if status is Status.CONVERGED:
         return f"converged: {counted(n, 'visit')} in a row without a mistake after {updates}{forgot}"
     limit = (
-        f"max_updates={int(asked.max_updates):,}"
+        f"max_updates={int(perceptron.max_updates):,}"
         if status is Status.MAX_UPDATES
-        else f"max_passes={int(asked.max_passes):,}"
+        else f"max_passes={int(perceptron.max_passes):,}"
     )
     errors = f"{wrong:,} of {counted(n, 'row')} wrong ({100.0 * wrong / n:.3g} %) at the coefficients kept"
     advice = "if no function of this kernel's space separates the rows, more updates cannot help"
@@ -183,13 +189,9 @@ def _perceptron_message(
     return f"stopped at {limit} before every row was right: {errors}; {advice}{forgot}"
 
 
-CLOSER = 0.999  # of the gap asked for, which what is certified then reaches in spite of rounding
-VANISHING = 1e-4  # of the radius: a margin this narrow is looked into by other means
-
-
 @dataclass(frozen=True)
 class KernelSVMOptions:
-    """The strength of the penalty (None: a hard margin), the relative gap to reach, and the blocks to solve at most."""
+    """The strength of the penalty (None: hard margin), the relative gap to reach, and the most blocks to solve."""
 
     strength: float | None
     tol: float
@@ -197,7 +199,7 @@ class KernelSVMOptions:
 
 
 class RowWeights(NamedTuple):
-    """Weights of the rows (above 0), those of the classes by label, and whether the user gave any of the former."""
+    """Positive weights of the rows, class weights by label, and whether the user gave sample weights."""
 
     rows: Floats
     classes: tuple[tuple[Any, float], ...] | None = None
@@ -207,21 +209,21 @@ class RowWeights(NamedTuple):
 def fit_kernel_svm(
     rows: KernelRows, design: Design, target: BinaryTarget, options: KernelSVMOptions, weights: RowWeights
 ) -> FitResult:
-    """Fit rows of a kernel matrix to their signs ±1."""
+    """Fit signs ±1 to the rows of a kernel matrix."""
     hard = options.strength is None
     caps = np.full(rows.n, np.inf) if options.strength is None else caps_of(options.strength, weights.rows)
     state = KernelDualState(rows, target.signs, caps)
     penalty = make_penalty(1.0 if options.strength is None else options.strength, 0.0)
     problem = Problem(design, target.signs, Hinge(), penalty)
-    vanishing: tuple[Rule, ...] = (AtMost("upper", VANISHING * _radius(rows), Status.INFEASIBLE),) if hard else ()
+    narrow: tuple[Rule, ...] = (AtMost("upper", NARROW_MARGIN * _radius(rows), Status.INFEASIBLE),) if hard else ()
     rules: tuple[Rule, ...] = (
-        *vanishing,
-        AtMost("gap", CLOSER * options.tol, Status.OPTIMAL),
+        *narrow,
+        AtMost("gap", GAP_SHARE * options.tol, Status.OPTIMAL),
         AtLeast("stalled", 1, Status.STALLED),
         AtLeast("steps", options.max_steps, Status.MAX_STEPS),
     )
     walk = run(problem, KernelDual(), rules, start=state)
-    if rows.columns is not None:  # stopped while rows were left out
+    if rows.columns is not None:  # it stopped while rows were shrunk
         rows.restrict(None)
     if hard:
         return _hard_result(state, walk, target, options)
@@ -237,7 +239,7 @@ def _soft_result(
 ) -> FitResult:
     assert options.strength is not None
     rows, support = state.rows, np.flatnonzero(state.point)
-    scores = rows.combine(state.point)  # without what rounding did to sums over the walk
+    scores = rows.combine(state.point)  # recomputed, without accumulated rounding
     state.intercept = middle_intercept(target.signs - scores, state.caps, float(state.caps[target.signs > 0.0].sum()))
     lengths = np.sqrt(np.maximum(rows.diagonal, 0.0))
     task = KernelTask(target.signs, state.caps, lengths, int(rows.X.shape[1]), options.strength)
@@ -267,8 +269,8 @@ def _soft_result(
 def _hard_result(state: KernelDualState, walk: Run, target: BinaryTarget, options: KernelSVMOptions) -> FitResult:
     certificate = _widest_margin(state, walk, target)
     if certificate.verdict != "separable":
-        raise _refusal(certificate, target.labels)
-    norm = _scale_point(state, certificate)
+        raise _overlap_error(certificate, target.labels)
+    norm = _rescale_state(state, certificate)
     gap = max(certificate.upper - certificate.lower, 0.0) / certificate.upper
     status = Status.OPTIMAL if gap <= options.tol else walk.status
     if status in {Status.OPTIMAL, Status.INFEASIBLE} and gap > options.tol:
@@ -278,33 +280,35 @@ def _hard_result(state: KernelDualState, walk: Run, target: BinaryTarget, option
 
 
 def _widest_margin(state: KernelDualState, walk: Run, target: BinaryTarget) -> KernelCertificate:
-    """Return what is known of the widest margin: by the walk or, where it ended in doubt, by the matrix of few rows."""
-    found: KernelCertificate | None = None
+    """Return the certificate of the widest margin, from the solver or, if undecided, from the matrix of few rows."""
+    certificate: KernelCertificate | None = None
     if walk.status is not Status.INFEASIBLE and state.point.any():
-        found = _certified(state, target, state.point, state.intercept)
-        if walk.status is Status.OPTIMAL and found.verdict == "separable":
-            return found
+        certificate = _kernel_certificate(state, target, state.point, state.intercept)
+        if walk.status is Status.OPTIMAL and certificate.verdict == "separable":
+            return certificate
     support = np.flatnonzero(state.point) if state.rows.n > MOST_ROWS else np.arange(state.rows.n)
     if len(support) <= MOST_ROWS:
-        looked_into = _by_matrix(state, target, support)
-        if found is None or found.verdict != "separable" or looked_into.lower > found.lower:
-            return looked_into
-    assert found is not None
-    return found
+        refined = _matrix_certificate(state, target, support)
+        if certificate is None or certificate.verdict != "separable" or refined.lower > certificate.lower:
+            return refined
+    assert certificate is not None
+    return certificate
 
 
-def _by_matrix(state: KernelDualState, target: BinaryTarget, support: Ints) -> KernelCertificate:
-    """Return the certificate that the kernel matrix of some rows gives, for all rows."""
+def _matrix_certificate(state: KernelDualState, target: BinaryTarget, support: Ints) -> KernelCertificate:
+    """Return the certificate from the kernel matrix of the support rows, for all rows."""
     rows = state.rows
-    some = select_rows(rows.kernel, rows.X, support)
-    judged = check_kernel(some, target.signs[support], rows.kernel)
+    support_rows = select_rows(rows.kernel, rows.X, support)
+    certificate = check_kernel(support_rows, target.signs[support], rows.kernel)
     coef = np.zeros(rows.n)
-    coef[support[judged.rows]] = judged.multipliers * target.signs[support[judged.rows]]
-    return _certified(state, target, coef, judged.intercept)
+    coef[support[certificate.rows]] = certificate.multipliers * target.signs[support[certificate.rows]]
+    return _kernel_certificate(state, target, coef, certificate.intercept)
 
 
-def _certified(state: KernelDualState, target: BinaryTarget, coef: Floats, intercept: float) -> KernelCertificate:
-    found = KernelCertificate.of(
+def _kernel_certificate(
+    state: KernelDualState, target: BinaryTarget, coef: Floats, intercept: float
+) -> KernelCertificate:
+    certificate = KernelCertificate.of(
         state.rows.kernel,
         state.rows.X,
         target.signs,
@@ -314,11 +318,11 @@ def _certified(state: KernelDualState, target: BinaryTarget, coef: Floats, inter
         multipliers=np.abs(coef),
         fit_intercept=True,
     )
-    return replace(found, labels=target.labels)
+    return replace(certificate, labels=target.labels)
 
 
-def _scale_point(state: KernelDualState, certificate: KernelCertificate) -> float:
-    """Set the state to the certificate's function, scaled so that the nearest rows score ±1; return its norm."""
+def _rescale_state(state: KernelDualState, certificate: KernelCertificate) -> float:
+    """Set the state to the certificate's function, scaled so that the nearest rows score ±1, and return its norm."""
     coef = np.zeros(state.rows.n)
     coef[certificate.rows] = certificate.coef
     scores = state.rows.times(coef, np.arange(state.rows.n))
@@ -327,20 +331,20 @@ def _scale_point(state: KernelDualState, certificate: KernelCertificate) -> floa
     return math.sqrt(max(float(coef @ scores), 0.0)) / least
 
 
-def _refusal(certificate: KernelCertificate, labels: tuple[Any, Any]) -> OverlapError:
+def _overlap_error(certificate: KernelCertificate, labels: tuple[Any, Any]) -> OverlapError:
     negative, positive = labels
     between = f"class {positive!r} and the rest" if negative is None else f"{negative!r} and {positive!r}"
     space = f"the space of the {certificate.kernel.name} kernel"
     if certificate.verdict == "no margin":
-        words = (
+        message = (
             f"no function in {space} separates {between} by more than {certificate.upper:.3g}, of a radius of"
             f" {certificate.radius:.3g}: points of both hulls meet there but for rounding (error.certificate proves it)"
         )
     else:
-        words = f"no function was found in {space} that separates {between}; none has a margin above"
-        words += f" {certificate.upper:.3g}"
+        message = f"no function was found in {space} that separates {between}; none has a margin above"
+        message += f" {certificate.upper:.3g}"
     remedy = "hard_margin=False allows mistakes at a price, another kernel may separate them"
-    return OverlapError(f"{words}; {remedy}", certificate)
+    return OverlapError(f"{message}; {remedy}", certificate)
 
 
 def _result(
@@ -370,10 +374,10 @@ def _result(
 
 def _svm_message(status: Status, walk: Run, facts: dict[str, float], options: KernelSVMOptions) -> str:
     blocks = counted(int(walk.facts["steps"]), "block")
-    known = f"objective {facts['objective']:.6g}" if options.strength is not None else f"margin {facts['margin']:.6g}"
+    value = f"objective {facts['objective']:.6g}" if options.strength is not None else f"margin {facts['margin']:.6g}"
     gap = f"relative gap {facts['relative_gap']:.2g}"
     if status.reached_goal:
-        return f"optimal: {known} ({gap}), {facts['support']:,} of {facts['rows']:,} rows support it, after {blocks}"
+        return f"optimal: {value} ({gap}), {facts['support']:,} of {facts['rows']:,} rows support it, after {blocks}"
     limit = "floats can go no further" if status is Status.STALLED else f"max_steps={options.max_steps:,} was reached"
-    stopped = f"stopped after {blocks}, as {limit}: {known}, {gap} where tol={options.tol:g} was asked for;"
+    stopped = f"stopped after {blocks}, as {limit}: {value}, {gap} where tol={options.tol:g} was asked for;"
     return f"{stopped} columns of one scale, more strength or a larger tol make it easier"

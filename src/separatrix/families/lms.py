@@ -1,17 +1,16 @@
-"""Least mean squares (Widrow and Hoff 1960) as a fit: gradient descent on ½ mean (w·x − t)², by batch or row by row.
+"""Least mean squares (Widrow and Hoff 1960): gradient descent on ½ mean (w·x − t)², in batches or row by row.
 
-    batch        w ← w − η mean (w·xᵢ − tᵢ) xᵢ          converges for every η < 2/λmax, λ the eigenvalues of XᵗX/n
-    stochastic   w ← w − η_k (w·xᵢ − tᵢ) xᵢ             stays bounded for every η < 2/R², R the largest ‖xᵢ‖
+    batch        w ← w − η mean (w·xᵢ − tᵢ) xᵢ          converges for η < 2/λmax, λ the eigenvalues of XᵗX/n
+    stochastic   w ← w − η_k (w·xᵢ − tᵢ) xᵢ             stays bounded for η < 2/R², R the largest ‖xᵢ‖
 
-The limit is least squares, of the batch rule exactly, of the stochastic one at the inverse rate; at a constant rate
-that one circles it at a distance. Weights of rows make every mean a weighted one, and a visit's step so much longer or
-shorter. A rate that diverges is named beside the largest that does not. Without a rate, half
-the largest is taken. The excess over least squares is bounded at every step by ‖∇‖²/(2λmin), λmin the least eigenvalue
-that is not 0; with many columns it is estimated.
+The batch rule and the stochastic rule with the inverse schedule converge to least squares; at a constant rate the
+stochastic rule circles it at a distance. Sample weights make every mean a weighted mean, and scale the step of a visit.
+Without a rate, half the largest that does not diverge is used; a rate that diverges is reported with that limit. The
+excess over least squares is bounded at every step by ‖∇‖²/(2λmin), λmin the smallest nonzero eigenvalue; with many
+columns it is estimated.
 
-Cost: a pass a step, two for the stochastic rule; one Gram matrix, or some thirty passes where columns are many. Slow
-on columns of different scales: the batch rule needs about ln(1/tol)·λmax/λmin passes; standardised columns keep that
-small.
+Cost: one pass per step, two for the stochastic rule; one Gram matrix or, with many columns, some thirty passes. Slow on
+columns of different scales: the batch rule needs about ln(1/tol)·λmax/λmin passes, few if columns are standardised.
 """
 
 from __future__ import annotations
@@ -39,14 +38,14 @@ from separatrix.solvers.gradient import DIVERGING_RISES, Gradient
 from separatrix.solvers.stochastic import Stochastic
 from separatrix.solvers.visits import Order
 
-GRAM_COLUMNS = 1000  # up to which the eigenvalues of the Gram matrix are had in one pass
-FALSE_END = 1e-2  # relative: a gap that no walk that has converged leaves
-NO_EIGENVALUE = 1e-12  # relative to the largest: an eigenvalue that is 0 but for rounding
+GRAM_COLUMNS = 1000  # up to which eigenvalues are computed from the Gram matrix
+FALSE_CONVERGENCE = 1e-2  # relative gap above which convergence was an effect of rounding
+ZERO_EIGENVALUE = 1e-12  # relative to the largest: an eigenvalue that is 0 up to rounding
 
 
 @dataclass(frozen=True)
 class LMSOptions:
-    """Every option of LMS, each checked when the options are made; `rate` None is half the largest that converges."""
+    """The options of LMS, checked on creation; `rate` None is half the largest that does not diverge."""
 
     update: Literal["batch", "stochastic"] = "batch"
     rate: float | None = None
@@ -81,25 +80,25 @@ class LMSOptions:
 
 
 class RateLimits(NamedTuple):
-    """What bounds the rates of LMS: R, and of the eigenvalues of XᵗX/n the largest and the least (0: not known)."""
+    """R, and the largest and smallest nonzero eigenvalue of XᵗX/n (`least` 0: unknown), which limit the rate."""
 
     radius: float
     largest: float
     least: float
 
     def below(self, update: str) -> float:
-        """Return the rate below which LMS does not diverge."""
+        """Return the supremum of the rates that do not diverge."""
         steepest = self.largest if update == "batch" else self.radius**2
         return 2.0 / steepest if steepest > 0.0 else math.inf
 
     def automatic(self, update: str) -> float:
-        """Return the rate taken where none is given: half the largest, or 1 if all rows are 0."""
+        """Return the default rate: half the limit, or 1 if all rows are 0."""
         limit = self.below(update)
         return limit / 2.0 if limit < math.inf else 1.0
 
 
 def rate_limits(design: Design, weights: Floats | None = None) -> RateLimits:
-    """Return what bounds the rates, in two passes or, with more than a thousand columns, some thirty."""
+    """Return the limits of the rate, in two passes or, with more than a thousand columns, some thirty."""
     n, p = design.shape
     shares = np.full(n, 1.0 / n) if weights is None else weights / weights.sum()
     radius = row_radius(design) * math.sqrt(n * float(shares.max()))
@@ -107,8 +106,8 @@ def rate_limits(design: Design, weights: Floats | None = None) -> RateLimits:
         return RateLimits(radius, _largest_eigenvalue(design, shares), 0.0)
     eigenvalues = np.linalg.eigvalsh(design.gram(shares))
     largest = max(float(eigenvalues[-1]), 0.0)
-    kept = eigenvalues[eigenvalues > NO_EIGENVALUE * largest]
-    return RateLimits(radius, largest, float(kept[0]) if len(kept) else 0.0)
+    nonzero = eigenvalues[eigenvalues > ZERO_EIGENVALUE * largest]
+    return RateLimits(radius, largest, float(nonzero[0]) if len(nonzero) else 0.0)
 
 
 def fit_lms(
@@ -121,7 +120,7 @@ def fit_lms(
     weights: Floats | None = None,
     watch: Watch | None = None,
 ) -> FitResult:
-    """Fit numbers (or signs ±1, with the labels that they stand for) by LMS; `limits` may be known from another fit."""
+    """Fit targets (numbers, or signs ±1 with their labels) by LMS; `limits` may come from another fit."""
     passes_before = design.passes
     limits = rate_limits(design, weights) if limits is None else limits
     problem = Problem(design, targets, Squared(), weights=weights)
@@ -130,8 +129,8 @@ def fit_lms(
     rate = limits.automatic(options.update) if options.rate is None else float(options.rate)
     walk = run(problem, _solver(options, rate, limits, rng, design), _rules(problem, options), start=start, watch=watch)
     coef = start if walk.status is Status.DIVERGED else walk.coef
-    certificate = certify_least_squares(problem, coef, labels, options.tol)
-    if walk.status is Status.CONVERGED and certificate.relative_gap > max(FALSE_END, options.tol):
+    certificate = _certify(problem, coef, labels, options.tol)
+    if walk.status is Status.CONVERGED and certificate.relative_gap > max(FALSE_CONVERGENCE, options.tol):
         walk = replace(walk, status=Status.STALLED)  # rounding hid the slope: the columns are far from 0
     virtual = int(design.virtual)
     return FitResult(
@@ -149,12 +148,10 @@ def fit_lms(
     )
 
 
-def certify_least_squares(
-    problem: Problem, coef: Floats, labels: tuple[Any, ...] | None, tol: float
-) -> OptimalityCertificate:
-    """Return the certificate of a plain least-squares fit: its objective, and how far above the least it can be."""
-    near, centre = problem.centred()
-    bound = dual_bound(near, shift_intercept(coef, centre, 1.0))
+def _certify(problem: Problem, coef: Floats, labels: tuple[Any, ...] | None, tol: float) -> OptimalityCertificate:
+    """Return the certificate of an unpenalised least squares fit: its objective and a bound on the suboptimality."""
+    centred, centre = problem.centred()
+    bound = dual_bound(centred, shift_intercept(coef, centre, 1.0))
     return OptimalityCertificate.of(problem, coef, bound, labels=labels, tolerance=tol)
 
 
@@ -173,16 +170,16 @@ def _solver(options: LMSOptions, rate: float, limits: RateLimits, rng: np.random
 
 
 def _rules(problem: Problem, options: LMSOptions) -> tuple[Rule, ...]:
-    """Return when a walk ends; near least squares is relative to the objective of the best constant, or of 0.
+    """Return the stopping rules; the tolerance is relative to the objective of the best constant, or of 0.
 
-    A stochastic walk may rise from pass to pass to where it will circle; it diverges when its values run away.
+    The objective of the stochastic rule may rise from pass to pass without diverging.
     """
     y, rises = problem.y, DIVERGING_RISES if options.update == "batch" else math.inf
-    about = problem.mean(y) if problem.design.virtual else 0.0
+    centre = problem.mean(y) if problem.design.virtual else 0.0
     rounding = float(np.finfo(np.float64).eps)
-    constant = max(problem.mean((y - about) ** 2), rounding * problem.mean(y * y)) / 2.0
+    baseline = max(problem.mean((y - centre) ** 2), rounding * problem.mean(y * y)) / 2.0
     return (
-        AtMost("excess", options.tol * constant, Status.CONVERGED),
+        AtMost("excess", options.tol * baseline, Status.CONVERGED),
         AtLeast("rises", rises, Status.DIVERGED),
         AtLeast("stalled", 2, Status.STALLED),
         AtLeast("steps", options.max_passes, Status.MAX_PASSES),
@@ -224,8 +221,8 @@ def _advice(walk: Run, options: LMSOptions, limits: RateLimits) -> str:
 
 
 def _largest_eigenvalue(design: Design, shares: Floats) -> float:
-    """Return λmax of XᵗX/n by Lanczos iterations, a pass each."""
-    from scipy.sparse.linalg import LinearOperator, eigsh  # noqa: PLC0415  # for many columns only
+    """Return λmax of XᵗX/n by Lanczos iterations, one pass each."""
+    from scipy.sparse.linalg import LinearOperator, eigsh  # noqa: PLC0415  # slow to import, and only for many columns
 
     p = design.shape[1]
     operator = LinearOperator(

@@ -1,7 +1,7 @@
-"""Logistic regression as fits: two classes, several by softmax, or each against the rest.
+"""Logistic regression: two classes, several by softmax, or one-vs-rest.
 
-At strength 0 it is the maximum likelihood estimate, which separable classes do not have: the fit then stops as soon
-as that is certain and says so. The intercept is never penalised.
+At strength 0 the fit is the maximum likelihood estimate, which does not exist for separable classes: the fit then stops
+as soon as that is certain and says so. The intercept is never penalised.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from separatrix.separability.existence import coefficient_limits, judge_existenc
 
 
 class LogisticFit(NamedTuple):
-    """A result and, at strength 0, the certificate of whether a maximum exists and what coefficients tend to.
+    """A result and, at strength 0, the certificate of existence of a maximum and the limits of the coefficients.
 
-    The limits are by name, of several classes those of each less the first's.
+    The limits are by name; for several classes they are those of differences from the first class.
     """
 
     result: FitResult
@@ -41,7 +41,7 @@ class LogisticFit(NamedTuple):
 def logistic_problem(
     design: Design, y: NDArray[Any], labels: tuple[Any, ...], weights: Floats | None = None
 ) -> Problem:
-    """Return the problem, without a penalty yet, of signs ±1 (two labels) or of places of several classes."""
+    """Return the problem, without a penalty, of signs ±1 (two labels) or of class codes (several labels)."""
     loss: Loss = Logistic() if len(labels) == 2 else Softmax()
     return Problem(design, y, loss, weights=weights)
 
@@ -56,9 +56,9 @@ def fit_logistic(
     class_weights: tuple[float, ...] | None = None,
     existence: SeparabilityCertificate | None = None,
 ) -> LogisticFit:
-    """Fit signs ±1 (labels: negative, positive) or places of several classes (labels: all).
+    """Fit signs ±1 (labels: negative, positive) or class codes (labels: all classes).
 
-    Whether a maximum exists is judged afterwards, unless it is known.
+    The existence of a maximum is decided after the fit, unless `existence` is given.
     """
     unpenalised = bool(problem.free.all())
     rules = (separation_rule(problem),) if unpenalised else ()
@@ -81,7 +81,7 @@ def _optimality(result: FitResult) -> OptimalityCertificate:
 
 
 def _with_existence(result: FitResult, existence: SeparabilityCertificate, options: ConvexOptions) -> FitResult:
-    """Return a result that says in status, message and provenance whether its maximum exists."""
+    """Return the result with the existence of its maximum in status, message and provenance."""
     provenance = {**result.provenance, "existence": existence.verdict}
     if existence.verdict == "overlap":
         return replace(result, provenance=provenance)
@@ -89,6 +89,6 @@ def _with_existence(result: FitResult, existence: SeparabilityCertificate, optio
     if existence.verdict == "undecided":
         return replace(result, message=f"{result.message}; {existence.claim}", provenance=provenance)
     kind = "completely" if existence.verdict == "separable" else "quasi-completely"
-    near = f" (the objective is within {result.facts['relative_gap']:.2g} of its bound)" if reached else ""
-    message = f"stopped after {passes}: the classes are {kind} separated, so no finite maximum exists{near}"
+    bound = f" (the objective is within {result.facts['relative_gap']:.2g} of its bound)" if reached else ""
+    message = f"stopped after {passes}: the classes are {kind} separated, so no finite maximum exists{bound}"
     return replace(result, status=Status.SEPARATED, message=message, provenance=provenance)

@@ -1,11 +1,12 @@
-"""A separating halfspace by linear programming as a fit: verified exactly, or refused with the proof that none exists.
+"""Separating halfspaces: one that classifies every row correctly, or one with the fewest mistakes.
 
-The weights satisfy yᵢ(w·xᵢ + b) ≥ 1 for every row, exactly: those of the program, times a power of two.
+`fit_halfspace` solves a linear program. Its weights satisfy yᵢ(w·xᵢ + b) ≥ 1 exactly for every row: they are those of
+the program, scaled by a power of two. If no halfspace separates the rows, an OverlapError has the proof.
 
-The fewest mistakes as a fit: a search between two bounds, and of what it found the part that can be re-checked.
-
-The search starts from a logistic fit. Its lower bound comes from an integer program in floats; the certificate claims
-no more than its subsystems show exactly, which is the same unless there are very many.
+`fit_zero_one` searches between a lower and an upper bound on the number of mistakes, starting from a logistic fit. The
+lower bound comes from an integer program in floating point; the certificate claims only the part that its infeasible
+subsystems prove exactly, which is all of it unless there are very many. Cost: exponential in the worst case, so the
+search has a time limit.
 """
 
 from __future__ import annotations
@@ -44,7 +45,11 @@ from separatrix.separability.margin import MarginOptions, margin_result
 from separatrix.solvers.fewest_mistakes import FewestMistakes, FewestMistakesState
 from separatrix.solvers.halfspace_lp import HalfspaceProgram
 
-NO_MARGIN = 1e-9  # in columns of equal size: what HiGHS cannot tell from 0
+NO_MARGIN = 1e-9  # in columns of equal scale: 0 within the tolerance of HiGHS
+PROGRAM_SECONDS = 10.0  # time limit of one integer program
+START_OPTIONS = ConvexOptions(tol=1e-4, max_passes=50)
+START_STRENGTH = 1e-6
+LARGEST_DENOMINATOR = 10_000  # of the weights of a packing
 
 
 def fit_halfspace(
@@ -55,7 +60,7 @@ def fit_halfspace(
     labels: tuple[Any, Any] = (-1, 1),
     watch: Watch | None = None,
 ) -> FitResult:
-    """Fit a halfspace that gets every row right; where none does, raise an OverlapError with the proof."""
+    """Fit a halfspace that separates the rows; if there is none, raise an OverlapError with the proof."""
     row_radius(design)
     rules = (
         AtMost("margin", NO_MARGIN, Status.INFEASIBLE),
@@ -64,22 +69,22 @@ def fit_halfspace(
         AtLeast("steps", options.max_passes, Status.MAX_PASSES),
     )
     walk = run(Problem(design, signs, PerceptronLoss()), HalfspaceProgram(), rules, watch=watch)
-    result = _exact(design, signs, walk.coef, walk, labels, options) if walk.status is Status.CONVERGED else None
+    result = _verified(design, signs, walk.coef, walk, labels, options) if walk.status is Status.CONVERGED else None
     if result is not None:
         return result
-    found = judge_signs(design, signs, labels, walk.coef if walk.coef.any() else None)
-    separator = float_separator(design, signs, found)
-    ended = replace(walk, status=Status.CONVERGED)
-    result = None if separator is None else _exact(design, signs, separator, ended, labels, options)
+    certificate = judge_signs(design, signs, labels, walk.coef if walk.coef.any() else None)
+    separator = float_separator(design, signs, certificate)
+    converged = replace(walk, status=Status.CONVERGED)
+    result = None if separator is None else _verified(design, signs, separator, converged, labels, options)
     if result is None:
-        raise overlap_error(labels, found)
+        raise overlap_error(labels, certificate)
     return result
 
 
-def _exact(
+def _verified(
     design: Design, signs: Floats, coef: Floats, walk: Run, labels: tuple[Any, Any], options: MarginOptions
 ) -> FitResult | None:
-    """Return weights scaled to yᵢ(w·xᵢ + b) ≥ 1 as a result; None if they do not separate the rows exactly."""
+    """Return the result of weights scaled to yᵢ(w·xᵢ + b) ≥ 1; None if they do not separate the rows exactly."""
     least = least_margin_below(design, signs, coef)
     if least <= 0:
         return None
@@ -90,15 +95,9 @@ def _exact(
     return margin_result(design, signs, scaled, walk, labels, options)
 
 
-PATIENCE = 10.0  # seconds of one integer program, at most
-START = ConvexOptions(tol=1e-4, max_passes=50)
-START_STRENGTH = 1e-6
-DENOMINATOR = 10_000  # of a packing's weights
-
-
 @dataclass(frozen=True)
 class ZeroOneOptions:
-    """Seconds after which, and linear programs after which, the search ends with what it has."""
+    """Limits of the search: seconds, and linear programs; at a limit it returns the best result so far."""
 
     time_limit: float = 60.0
     max_steps: int = 1_000_000
@@ -116,18 +115,18 @@ def fit_zero_one(
     labels: tuple[Any, Any] = (-1, 1),
     watch: Watch | None = None,
 ) -> FitResult:
-    """Search for the halfspace of fewest mistakes on rows of signs ±1."""
+    """Search for the halfspace with the fewest mistakes on rows of signs ±1."""
     row_radius(design)
-    near, scale = _equal_columns(design)
-    problem = Problem(near, signs, ZeroOneLoss())
-    state = FewestMistakesState(_start(near, signs))
+    rescaled, scale = _rescaled(design)
+    problem = Problem(rescaled, signs, ZeroOneLoss())
+    state = FewestMistakesState(_start(rescaled, signs))
     rules = (
         AtMost("gap", 0, Status.OPTIMAL),
         AtLeast("stalled", 1, Status.STALLED),
         AtLeast("seconds", options.time_limit, Status.TIME_LIMIT),
         AtLeast("steps", options.max_steps, Status.MAX_STEPS),
     )
-    solver = FewestMistakes(min(PATIENCE, float(options.time_limit)))
+    solver = FewestMistakes(min(PROGRAM_SECONDS, float(options.time_limit)))
     walk = run(problem, solver, rules, start=state, watch=watch)
     state.coef = state.coef * scale
     certificate = _certify(design, signs, state, labels)
@@ -151,8 +150,8 @@ def fit_zero_one(
     )
 
 
-def _equal_columns(design: Design) -> tuple[Design, Floats]:
-    """Return the design with each column times a power of 2, so that units do not matter, and the factors."""
+def _rescaled(design: Design) -> tuple[Design, Floats]:
+    """Return the design with each column scaled by a power of 2, so that units do not matter, and the factors."""
     virtual = int(design.virtual)
     values = design.take(np.arange(design.shape[0]))[:, virtual:]
     factors = np.ldexp(1.0, -np.frexp(np.abs(values).max(axis=0))[1])
@@ -160,12 +159,12 @@ def _equal_columns(design: Design) -> tuple[Design, Floats]:
 
 
 def _start(design: Design, signs: Floats) -> Floats:
-    """Return the weights of a logistic fit, or of the larger class for all rows: few mistakes if not the fewest."""
+    """Return the weights of a logistic fit or of the majority class, whichever makes fewer mistakes."""
     if abs(float(signs.sum())) == len(signs):
         return np.zeros(design.shape[1])
     scale = max(float(design.squared_norms().mean()), 1.0)
     problem = Problem(design, signs, Logistic(), make_penalty(START_STRENGTH * scale, 0.0))
-    fitted = fit_convex(problem, START).coef
+    fitted = fit_convex(problem, START_OPTIONS).coef
     constant = np.zeros(design.shape[1])
     constant[: int(design.virtual)] = 1.0 if signs.sum() >= 0.0 else -1.0
     wrong = [int(np.sum(signs * design.matvec(coef) <= 0.0)) for coef in (fitted, constant)]
@@ -186,16 +185,16 @@ def _certify(design: Design, signs: Floats, state: FewestMistakesState, labels: 
 
 
 def _packing(sets: Sequence[Sequence[int]]) -> tuple[Fraction, ...]:
-    """Return weights of the sets, as large in all as may be with at most 1 on any row, rounded down to rationals."""
+    """Return a maximal fractional packing: rational weights of the sets that sum to at most 1 on every row."""
     if not sets:
         return ()
-    rows, places = np.unique(np.concatenate([np.asarray(each) for each in sets]), return_inverse=True)
+    rows, indices = np.unique(np.concatenate([np.asarray(each) for each in sets]), return_inverse=True)
     owners = np.repeat(np.arange(len(sets)), [len(each) for each in sets])
-    loads: Any = sp.csr_array((np.ones(len(places)), (places, owners)), shape=(len(rows), len(sets)))
-    found = scipy.optimize.linprog(-np.ones(len(sets)), A_ub=loads, b_ub=np.ones(len(rows)), method="highs")
-    if found.x is None:
+    incidence: Any = sp.csr_array((np.ones(len(indices)), (indices, owners)), shape=(len(rows), len(sets)))
+    solution = scipy.optimize.linprog(-np.ones(len(sets)), A_ub=incidence, b_ub=np.ones(len(rows)), method="highs")
+    if solution.x is None:
         return (Fraction(0),) * len(sets)
-    weights = [Fraction(max(float(value), 0.0)).limit_denominator(DENOMINATOR) for value in found.x]
+    weights = [Fraction(max(float(value), 0.0)).limit_denominator(LARGEST_DENOMINATOR) for value in solution.x]
     totals = dict.fromkeys(rows.tolist(), Fraction(0))
     for members, weight in zip(sets, weights, strict=True):
         for row in members:
@@ -205,23 +204,23 @@ def _packing(sets: Sequence[Sequence[int]]) -> tuple[Fraction, ...]:
 
 
 def _message(certificate: ZeroOneCertificate, status: Status, walk: Run, options: ZeroOneOptions) -> str:
-    made = f"{counted(certificate.upper, 'mistake')} on {counted(certificate.n_rows, 'row')}"
+    mistakes = f"{counted(certificate.upper, 'mistake')} on {counted(certificate.n_rows, 'row')}"
     if certificate.verdict == "minimum":
-        shown = counted(len(certificate.subsystems), "infeasible subsystem")
-        return f"optimal: {made}, the fewest of any halfspace, shown by {shown} in {walk.seconds:.2g} s"
+        proof = counted(len(certificate.subsystems), "infeasible subsystem")
+        return f"optimal: {mistakes}, the fewest of any halfspace, shown by {proof} in {walk.seconds:.2g} s"
     reason = {
         Status.TIME_LIMIT: f"time_limit={options.time_limit:g} s was reached",
         Status.MAX_STEPS: f"max_steps={options.max_steps:,} was reached",
         Status.STALLED: "floats can go no further",
     }[status]
-    return f"stopped, as {reason}: {made}; every halfspace makes at least {certificate.lower:,}"
+    return f"stopped, as {reason}: {mistakes}; every halfspace makes at least {certificate.lower:,}"
 
 
 @dataclass(frozen=True)
 class Removals:
-    """Rows whose removal lets a halfspace separate the others: `rows`; no fewer than `lower` will do.
+    """`rows` whose removal makes the others separable by a halfspace; at least `lower` removals are necessary.
 
-    `exact` if there are just so many. `coef` and `intercept` separate the others; `certificate` proves it all.
+    `exact` if `rows` are that few. `coef` and `intercept` separate the other rows; `certificate` proves both bounds.
     """
 
     rows: Ints
@@ -232,33 +231,34 @@ class Removals:
 
     @property
     def exact(self) -> bool:
-        """Whether no fewer rows will do."""
+        """Whether no smaller set of rows suffices."""
         return self.lower == len(self.rows)
 
     def __str__(self) -> str:
-        named = ", ".join(map(str, self.rows[:10].tolist())) + (", …" if len(self.rows) > 10 else "")
-        what = f"{counted(len(self.rows), 'row')} to remove" + (f" ({named})" if len(self.rows) else "")
-        return f"{what}, {'the fewest' if self.exact else f'at least {self.lower:,} are needed'}"
+        listed = ", ".join(map(str, self.rows[:10].tolist())) + (", …" if len(self.rows) > 10 else "")
+        removals = f"{counted(len(self.rows), 'row')} to remove" + (f" ({listed})" if len(self.rows) else "")
+        return f"{removals}, {'the fewest' if self.exact else f'at least {self.lower:,} are needed'}"
 
 
 def fewest_removals(
     X: Any, y: Any, fit_intercept: bool = True, *, time_limit: float = 60.0, watch: Watch | None = None
 ) -> Removals:
-    """Return the fewest rows to remove so that a halfspace separates the others, strictly, with the proof.
+    """Return the fewest rows to remove so that a halfspace strictly separates the others, with a proof.
 
     Parameters
     ----------
-    X : array or sparse matrix (n, p); y : labels of two classes (n,)
-    fit_intercept : whether the halfspace may miss the origin
-    time_limit : seconds, after which the best rows found are returned, with a lower bound
+    X : array or sparse matrix (n, p)
+    y : labels of two classes (n,)
+    fit_intercept : whether the hyperplane need not pass through the origin
+    time_limit : seconds, after which the best rows so far are returned, with a lower bound
     watch : called with the facts of each step: `lower`, `upper`, `subsystems`, `seconds`
 
     Examples
     --------
     >>> import separatrix as sx
     >>> X, y = sx.load_demo("five-points-overlap")
-    >>> found = sx.fewest_removals(X, y)
-    >>> print(found, bool(found.certificate.verify(X, y)))
+    >>> removals = sx.fewest_removals(X, y)
+    >>> print(removals, bool(removals.certificate.verify(X, y)))
     1 row to remove (2), the fewest True
 
     Reference: Amaldi, Pfetsch and Trotter, On the maximum feasible subsystem problem, IISs and IIS-hypergraphs (2003).

@@ -1,22 +1,18 @@
-"""A perceptron that doubts: if it does not converge, ask once whether any halfspace could be right, with proof.
+"""The perceptron: fit, mistake bound, vote, and a check for overlap.
 
-The walk is another solver's, step for step. After `DOUBT_PASSES` passes (and `DOUBT_VISITS` visits) without
-convergence, or at a limit reached before, the separability of the rows is judged (`fit.separability`). Every step has
-two more facts: `judged`, and `infeasible`, 1 once it is known that no weights can be right on all rows. That is known
+The certificate of each run has R, T and, once a separator is known, (R/γ)². A run that converged is its own separator;
+on small data the widest margin is computed as well, which tightens the bound and shows whether more updates would help
+a run that did not converge. Rows in partitions are visited in parallel, and the weights of each round are mixed.
 
-    by overlap  always: whatever is right on all rows scores every one of them 0
-    by quasi    if a row that every candidate scores 0 is a mistake at 0, as tie and margin say
+`InfeasibilityCheck` asks once whether any halfspace could classify all rows correctly, and proves it. After
+`CHECK_PASSES` passes (and `CHECK_VISITS` visits) without convergence, or at a limit, it decides the separability of the
+rows. Every step then has two more facts: `judged`, and `infeasible`, 1 once no weights can be right on all rows:
+
+    overlap     always: weights that are right on all rows would score every row 0
+    quasi       if a row that every candidate scores 0 is a mistake at 0, by tie and margin
     otherwise   never
 
-Cost: a pass a round of the search, some ten rounds; they count among the passes of the fit.
-
-Sequential learners on rows that cannot be visited one after the other, but in partitions: epochs of each, mixed.
-
-The perceptron family as fits: options settled, the walk run, its weights kept, its mistakes certified.
-
-The certificate of each run has R, T and, once a separator is known, (R/γ)². A run that converged is its own
-separator; on small data the widest margin is looked for as well, which tightens the bound and, of a run that did not
-converge, says whether more updates would have helped.
+Cost: that of the visits; the check takes one pass per round and some ten rounds, which count as passes of the fit.
 """
 
 from __future__ import annotations
@@ -50,134 +46,22 @@ from separatrix.solvers.perceptron import VOTE_BYTES, BatchPerceptron, Keep, Per
 from separatrix.solvers.stochastic import Stochastic
 from separatrix.solvers.visits import Order
 
-WORDS = {"separable": "separable", "quasi": "separable but for some that may score 0"}
-DOUBT_PASSES = 10  # by then a walk has cost about what a judgement does,
-DOUBT_VISITS = 2_000  # of few rows after so many visits, by which a pocket has seen good weights too
-
-
-class InfeasibilityCheck:
-    """Walks as `solver` does; `found` is the judgement, None before; `infeasible` what follows from it.
-
-    `updates` counts those that had been made when it was found.
-    """
-
-    needs: ClassVar[Needs] = Needs()  # its solver's are checked as the walk begins
-
-    def __init__(
-        self, solver: Solver, update_rule: UpdateRule, limits: Sequence[Rule], labels: tuple[Any, Any]
-    ) -> None:
-        self.solver, self.update_rule, self.limits, self.labels = solver, update_rule, limits, labels
-        self.found: SeparabilityCertificate | None = None
-        self.infeasible = False
-        self.updates = 0
-
-    @property
-    def rules(self) -> tuple[Rule, ...]:
-        """When the walk ends: the limits, or as soon as no weights can be right."""
-        return (self.limits[0], AtLeast("infeasible", 1, Status.INFEASIBLE), *self.limits[1:])
-
-    @property
-    def proof(self) -> SeparabilityCertificate | None:
-        """What proves that no weights can be right, None where some may be."""
-        return self.found if self.infeasible else None
-
-    @property
-    def words(self) -> str:
-        """What was found, and when, in words; empty before."""
-        if self.found is None:
-            return ""
-        when = f"known after {counted(self.updates, 'update')}"
-        if self.infeasible and self.found.proof is not None:
-            support = counted(len(self.found.proof.places), "row")
-            return f"proved by {support} that cancel (verdict {self.found.verdict}), {when}"
-        if self.found.verdict == "undecided":
-            return f"whether a halfspace separates the rows could not be decided: {self.found.reason}"
-        return f"the rows are {WORDS[self.found.verdict]}, {when}, so it may yet converge"
-
-    def steps(self, problem: Problem, start: Any) -> Iterator[Step]:
-        """Walk from a start; each step tells whether separability was judged by then."""
-        check_needs(self.solver, problem)
-        doubt = AtLeast("walked", self._patience(problem.design.shape[0]), Status.MAX_PASSES)
-        for step in self.solver.steps(problem, start):
-            if self.found is None and first_met((*self.limits, doubt), step.facts) not in {None, Status.CONVERGED}:
-                self.updates = int(step.facts["updates"])
-                self.found = judge_signs(problem.design, problem.y, self.labels)
-                self.infeasible = self._rules_out(self.found, problem)
-            judged = {"judged": self.found is not None, "infeasible": self.infeasible}
-            yield replace(step, facts={**step.facts, **judged})
-
-    def _patience(self, n: int) -> int:
-        """Return how far to walk before asking: visits, or passes of the batch rule."""
-        visits = max(DOUBT_PASSES * n, DOUBT_VISITS)
-        return -(-visits // n) if self.update_rule.update == "batch" else visits
-
-    def _rules_out(self, found: SeparabilityCertificate, problem: Problem) -> bool:
-        """Tell whether a verdict leaves no weights that the rule would call right on every row."""
-        if found.verdict != "quasi" or found.weights is None:
-            return found.verdict == "overlap"
-        codes = (problem.y > 0.0).astype(np.intp)
-        rays = make_rays(problem.design, codes, 2)
-        left = rays.signs(found.weights, np.arange(len(codes))) == 0
-        return bool(self.update_rule.mistaken(np.zeros(int(left.sum())), problem.y[left]).any())
-
-
-def mixed(learner: PerceptronSolver, keep: str, design: Design) -> Solver:
-    """Return a perceptron for a design: itself, or mixed over its partitions if rows are not visited one by one."""
-    if design.row_visits or not design.partitioned:
-        return learner
-    if keep == "vote":
-        raise OptionError(
-            "keep='vote' needs the weights after every visit, and rows in partitions are visited at the same time;"
-            " use keep='average'"
-        )
-    if learner.rule.inverse:
-        raise OptionError(
-            "schedule='inverse' counts updates one after the other, and rows in partitions are visited at the same"
-            " time; use schedule='constant'"
-        )
-    return PerceptronMixing(learner)
-
-
-def averaged(descent: Stochastic, design: Design) -> Solver:
-    """Return a stochastic descent for a design: itself, or averaged over its partitions."""
-    return descent if design.row_visits or not design.partitioned else AveragedDescent(descent)
-
-
-def certify_mixture(certificate: MistakesCertificate, walk: Run, design: Design) -> MistakesCertificate:
-    """Return the certificate of a run: as it is, or of rounds that were mixed."""
-    if "mixed" not in walk.facts:
-        return certificate
-    known = {field.name: getattr(certificate, field.name) for field in fields(certificate)}
-    found = MixingCertificate(
-        **known, mixed=walk.facts["mixed"], rounds=int(walk.facts["rounds"]), parts=len(design.parts)
-    )
-    return replace(found, history=None)
-
-
-def mixture_words(certificate: MistakesCertificate) -> str:
-    """Return how the run went over partitions, and what the mistake bound is of, in words; empty of one run."""
-    if not isinstance(certificate, MixingCertificate):
-        return ""
-    rounds = f"{counted(certificate.rounds, 'round')} on {counted(certificate.parts, 'partition')}"
-    return (
-        f"; {rounds}, mixed by mistakes: (R/γ)² bounds the mistakes weighted by their share of each mixture,"
-        f" {certificate.mixed:.4g}, and the rounds, not the {certificate.updates:,} mistakes of all partitions"
-    )
-
-
-SMALL_DATA = 50_000  # entries of the design up to which looking for the widest margin costs next to nothing
-NARROW_DATA = 2_000_000  # the same of designs with no more than so many columns:
+VERDICT_PHRASES = {"separable": "separable", "quasi": "separable but for some that may score 0"}
+CHECK_PASSES = 10  # by then a run has cost about as much as the check,
+CHECK_VISITS = 2_000  # of few rows, so that keep="best" has seen good weights
+SMALL_DATA = 50_000  # entries of the design up to which the widest margin is cheap to compute
+NARROW_DATA = 2_000_000  # the same for designs with at most this many columns:
 NARROW = 100
 SEPARATOR_STEPS = 300
-VOTES_AT_ONCE = 2**20  # signs held at a time while votes are counted
-VOTES_COUNTED = 10**9  # of rows by voters; of more rows, an even sample is judged
-LARGEST_RATE = 1e100  # and smallest, its inverse: beyond them squares of updates leave the range of a float
+VOTES_AT_ONCE = 2**20  # signs in memory at once while votes are counted
+VOTES_COUNTED = 10**9  # rows times voters; beyond, a regular subsample is evaluated
+LARGEST_RATE = 1e100  # and its inverse the smallest: beyond, squares of updates overflow
 RANDOM_START_SCALE = 0.01  # "some small random number", of the notes
 
 
 @dataclass(frozen=True)
 class PerceptronOptions:
-    """Every option of the family; each is checked when the options are made."""
+    """The options of the perceptron, checked on creation."""
 
     update: Literal["single", "batch"] = "single"
     order: Order = "cyclic"
@@ -208,7 +92,6 @@ class PerceptronOptions:
 
     @property
     def rule(self) -> UpdateRule:
-        """The update rule that the options make."""
         return UpdateRule(self.update, self.tie, float(self.margin), float(self.rate), self.schedule == "inverse")
 
     def plain(self) -> dict[str, Any]:
@@ -218,7 +101,7 @@ class PerceptronOptions:
         return {**asdict(replace(self, start=None, seed=None)), "start": start, "seed": seed}
 
     def start_weights(self, p: int, rng: np.random.Generator) -> Floats:
-        """Return the start vector, intercept first: zeros, small random numbers, or as given."""
+        """Return the start vector, intercept first: zeros, small random numbers, or `start`."""
         if self.start is None:
             return np.zeros(p)
         if isinstance(self.start, str):
@@ -236,22 +119,22 @@ class PerceptronOptions:
         return start
 
     def solver(self, seed: np.random.Generator, design: Design) -> Solver:
-        """Return the solver that the options ask for, of a design."""
+        """Return the solver for a design."""
         if self.update == "batch":
             return BatchPerceptron(self.rule)
         learner = PerceptronSolver(self.rule, self.order, int(self.max_updates), int(self.max_passes), seed)
-        return mixed(learner, self.keep, design)
+        return _mixed_solver(learner, self.keep, design)
 
 
 class Ballot(NamedTuple):
-    """The voters of a voted perceptron: weights (T + 1, p), and the visits that each outlived, (T + 1,)."""
+    """The voters of a voted perceptron: weights (T + 1, p), and the visits that each survived, (T + 1,)."""
 
     weights: Floats
     counts: Floats
 
 
 class PerceptronFit(NamedTuple):
-    """A fit, the state that a later fit may go on from, and the voters if a vote is kept."""
+    """A fit, the state from which a later fit can continue, and the voters of keep="vote"."""
 
     result: FitResult
     state: PerceptronState
@@ -259,7 +142,7 @@ class PerceptronFit(NamedTuple):
     tie: Tie
 
     def scores(self, design: Design) -> Floats:
-        """Return the score of each row or, of a vote, its mean, each voter weighing the visits it outlived."""
+        """Return the score of each row or, with keep="vote", the mean vote, weighted by the visits survived."""
         return _scores(design, self.state, self.ballot, self.tie)
 
 
@@ -272,7 +155,7 @@ def fit_perceptron(
     state: PerceptronState | None = None,
     watch: Watch | None = None,
 ) -> PerceptronFit:
-    """Fit the rows to their signs ±1; from an earlier state, make one pass and no more."""
+    """Fit signs ±1; from an earlier state, make exactly one pass."""
     partial = state is not None
     rng = np.random.default_rng(options.seed)
     if state is None:
@@ -283,36 +166,23 @@ def fit_perceptron(
     radius = row_radius(design)
     problem = Problem(design, signs, PerceptronLoss())
     solver, rules = options.solver(rng, design), _rules(options, design.shape[0], partial)
-    doubt = InfeasibilityCheck(solver, options.rule, rules, labels)
+    check = InfeasibilityCheck(solver, options.rule, rules, labels)
     if options.on_overlap == "stop" and not partial:
-        solver, rules = doubt, doubt.rules
+        solver, rules = check, check.rules
     walk = run(problem, solver, rules, start=state, watch=watch)
-    certificate = certify_mixture(_certify(problem, options.rule, state, walk, radius, labels), walk, design)
+    certificate = _certify_mixture(_certify(problem, options.rule, state, walk, radius, labels), walk, design)
     ballot = Ballot(*state.ballot()) if options.keep == "vote" else None
     stride = 1 if ballot is None else -(-design.shape[0] * len(ballot.counts) // VOTES_COUNTED)
-    judged = problem if stride == 1 else problem.subsample(stride)
-    scores = _scores(judged.design, state, ballot, options.tie)
-    result = _result(judged, options, state, walk, certificate, scores)
-    if doubt.found is not None and walk.status is not Status.CONVERGED:
-        result = replace(result, overlap=doubt.proof, message=f"{result.message}; {doubt.words}")
+    sampled = problem if stride == 1 else problem.subsample(stride)
+    scores = _scores(sampled.design, state, ballot, options.tie)
+    result = _result(sampled, options, state, walk, certificate, scores)
+    if check.certificate is not None and walk.status is not Status.CONVERGED:
+        result = replace(result, overlap=check.proof, message=f"{result.message}; {check.message}")
     return PerceptronFit(result, state, ballot, options.tie)
 
 
-def _scores(design: Design, state: PerceptronState, ballot: Ballot | None, tie: Tie) -> Floats:
-    return design.matvec(state.kept()) if ballot is None else design.gather(_vote, ballot, tie)
-
-
-def _vote(block: Block, ballot: Ballot, tie: Tie) -> Floats:
-    """Return the mean vote of a block's rows, by some voters at a time."""
-    votes, voters = np.zeros(block.stop - block.start), max(1, VOTES_AT_ONCE // (block.stop - block.start))
-    for first in range(0, len(ballot.counts), voters):
-        some = slice(first, first + voters)
-        votes += predicted_signs(block.matvec(ballot.weights[some].T), tie) @ ballot.counts[some]
-    return np.asarray(votes / ballot.counts.sum())
-
-
 def _rules(options: PerceptronOptions, n: int, partial: bool) -> tuple[Rule, ...]:
-    """Return when the walk ends: a clean run of n visits, or one of the limits."""
+    """Return the stopping rules: n visits without a mistake, or one of the limits."""
     visits = 1 if options.update == "batch" else n
     return (
         AtLeast("streak", n, Status.CONVERGED),
@@ -347,7 +217,7 @@ def _certify(
 
 
 def _best_separator(problem: Problem, state: PerceptronState, radius: float, status: Status) -> Separator:
-    """Return the separator of widest margin known: the run's own or, on small data, one looked for."""
+    """Return the separator of widest known margin: the run's own or, on small data, the computed one."""
     design, y = problem.design, problem.y
     own = Separator(None, 0.0, radius, Status.MAX_PASSES)
     if status is Status.CONVERGED and state.coef.any():
@@ -358,8 +228,21 @@ def _best_separator(problem: Problem, state: PerceptronState, radius: float, sta
     large = design.shape[0] * design.shape[1] > (NARROW_DATA if design.shape[1] <= NARROW else SMALL_DATA)
     if large or status is Status.INFEASIBLE:
         return own
-    found = find_separator(design, y, radius, max_steps=SEPARATOR_STEPS)
-    return found if found.weights is not None and found.margin > own.margin else own
+    computed = find_separator(design, y, radius, max_steps=SEPARATOR_STEPS)
+    return computed if computed.weights is not None and computed.margin > own.margin else own
+
+
+def _scores(design: Design, state: PerceptronState, ballot: Ballot | None, tie: Tie) -> Floats:
+    return design.matvec(state.kept()) if ballot is None else design.gather(_vote, ballot, tie)
+
+
+def _vote(block: Block, ballot: Ballot, tie: Tie) -> Floats:
+    """Return the mean vote for the rows of a block, in batches of voters."""
+    votes, voters = np.zeros(block.stop - block.start), max(1, VOTES_AT_ONCE // (block.stop - block.start))
+    for first in range(0, len(ballot.counts), voters):
+        batch = slice(first, first + voters)
+        votes += predicted_signs(block.matvec(ballot.weights[batch].T), tie) @ ballot.counts[batch]
+    return np.asarray(votes / ballot.counts.sum())
 
 
 def _result(
@@ -370,14 +253,14 @@ def _result(
     certificate: MistakesCertificate,
     scores: Floats,
 ) -> FitResult:
-    kept, design, y = state.kept(), problem.design, problem.y
+    coef, design, y = state.kept(), problem.design, problem.y
     wrong = int((predicted_signs(scores, options.tie) != y).sum())
     virtual = int(design.virtual)
     return FitResult(
-        coef=kept[virtual:],
-        intercept=np.asarray(kept[0] if virtual else 0.0),
+        coef=coef[virtual:],
+        intercept=np.asarray(coef[0] if virtual else 0.0),
         status=walk.status,
-        message=_message(walk.status, options, state, certificate, wrong, len(y)) + mixture_words(certificate),
+        message=_message(walk.status, options, state, certificate, wrong, len(y)) + _mixture_message(certificate),
         objective=float(problem.loss.value(scores, y).mean()),
         passes=walk.passes,
         seconds=walk.seconds,
@@ -394,19 +277,19 @@ def _message(
     state: PerceptronState,
     certificate: MistakesCertificate,
     wrong: int,
-    judged: int,
+    scored: int,
 ) -> str:
     rows = certificate.n_rows
-    sampled = "" if judged == rows else " sampled"
+    sampled = "" if scored == rows else " sampled"
     errors = (
-        f"{wrong:,} of {counted(judged, 'row')}{sampled} wrong ({100.0 * wrong / judged:.3g} %) at the weights kept"
+        f"{wrong:,} of {counted(scored, 'row')}{sampled} wrong ({100.0 * wrong / scored:.3g} %) at the weights kept"
     )
     updates = counted(state.updates, "update")
     if status is Status.CONVERGED:
-        empty = (
+        no_halfspace = (
             "" if state.coef.any() else "; the weights are all 0, which is no halfspace: start elsewhere, or change tie"
         )
-        return f"converged: {counted(rows, 'visit')} in a row without a mistake after {updates}{empty}"
+        return f"converged: {counted(rows, 'visit')} in a row without a mistake after {updates}{no_halfspace}"
     if status is Status.PARTIAL:
         return f"one pass made; {updates} so far, {errors}"
     if status is Status.INFEASIBLE:
@@ -418,8 +301,8 @@ def _message(
         Status.MEMORY_CAP: f"the {VOTE_BYTES // 2**20} MiB that a vote may store",
     }
     advice = "use keep='average', which stores none" if status is Status.MEMORY_CAP else _advice(certificate, options)
-    goal = "reached the margin" if options.margin > 0.0 else "was right"
-    return f"stopped at {limits[status]} before every row {goal}: {errors}; {advice}"
+    condition = "reached the margin" if options.margin > 0.0 else "was right"
+    return f"stopped at {limits[status]} before every row {condition}: {errors}; {advice}"
 
 
 def _advice(certificate: MistakesCertificate, options: PerceptronOptions) -> str:
@@ -429,4 +312,115 @@ def _advice(certificate: MistakesCertificate, options: PerceptronOptions) -> str
     return (
         f"a separator of margin {certificate.margin:.3g} exists, so it would converge"
         f" within {certificate.bound:.3g} updates: raise the limit, or rescale the columns to widen the margin"
+    )
+
+
+class InfeasibilityCheck:
+    """Yields the steps of `solver` and checks separability once; `certificate` is the result, None before.
+
+    `updates` counts the updates before the check.
+    """
+
+    needs: ClassVar[Needs] = Needs()  # those of its solver are checked before the first step
+
+    def __init__(
+        self, solver: Solver, update_rule: UpdateRule, limits: Sequence[Rule], labels: tuple[Any, Any]
+    ) -> None:
+        self.solver, self.update_rule, self.limits, self.labels = solver, update_rule, limits, labels
+        self.certificate: SeparabilityCertificate | None = None
+        self.infeasible = False
+        self.updates = 0
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """The stopping rules: the limits, or as soon as no weights can be right on all rows."""
+        return (self.limits[0], AtLeast("infeasible", 1, Status.INFEASIBLE), *self.limits[1:])
+
+    @property
+    def proof(self) -> SeparabilityCertificate | None:
+        """The proof that no weights can be right on all rows; None if some may be."""
+        return self.certificate if self.infeasible else None
+
+    @property
+    def message(self) -> str:
+        """The result of the check as a message; empty before."""
+        if self.certificate is None:
+            return ""
+        when = f"known after {counted(self.updates, 'update')}"
+        if self.infeasible and self.certificate.proof is not None:
+            support = counted(len(self.certificate.proof.places), "row")
+            return f"proved by {support} that cancel (verdict {self.certificate.verdict}), {when}"
+        if self.certificate.verdict == "undecided":
+            return f"whether a halfspace separates the rows could not be decided: {self.certificate.reason}"
+        return f"the rows are {VERDICT_PHRASES[self.certificate.verdict]}, {when}, so it may yet converge"
+
+    def steps(self, problem: Problem, start: Any) -> Iterator[Step]:
+        """Yield the steps of the solver, each with the facts `judged` and `infeasible`."""
+        check_needs(self.solver, problem)
+        trigger = AtLeast("walked", self._visits_before_check(problem.design.shape[0]), Status.MAX_PASSES)
+        due = (*self.limits, trigger)
+        for step in self.solver.steps(problem, start):
+            if self.certificate is None and first_met(due, step.facts) not in {None, Status.CONVERGED}:
+                self.updates = int(step.facts["updates"])
+                self.certificate = judge_signs(problem.design, problem.y, self.labels)
+                self.infeasible = self._is_infeasible(self.certificate, problem)
+            checked = {"judged": self.certificate is not None, "infeasible": self.infeasible}
+            yield replace(step, facts={**step.facts, **checked})
+
+    def _visits_before_check(self, n: int) -> int:
+        """Return the visits, or passes of the batch rule, before the check."""
+        visits = max(CHECK_PASSES * n, CHECK_VISITS)
+        return -(-visits // n) if self.update_rule.update == "batch" else visits
+
+    def _is_infeasible(self, certificate: SeparabilityCertificate, problem: Problem) -> bool:
+        """Tell whether no weights can be right on every row by the update rule."""
+        if certificate.verdict != "quasi" or certificate.weights is None:
+            return certificate.verdict == "overlap"
+        codes = (problem.y > 0.0).astype(np.intp)
+        rays = make_rays(problem.design, codes, 2)
+        zero_rows = rays.signs(certificate.weights, np.arange(len(codes))) == 0
+        return bool(self.update_rule.mistaken(np.zeros(int(zero_rows.sum())), problem.y[zero_rows]).any())
+
+
+def _mixed_solver(learner: PerceptronSolver, keep: str, design: Design) -> Solver:
+    """Return the solver for a design: the perceptron, or mixed over partitions that are visited in parallel."""
+    if design.row_visits or not design.partitioned:
+        return learner
+    if keep == "vote":
+        raise OptionError(
+            "keep='vote' needs the weights after every visit, and rows in partitions are visited at the same time;"
+            " use keep='average'"
+        )
+    if learner.rule.inverse:
+        raise OptionError(
+            "schedule='inverse' counts updates one after the other, and rows in partitions are visited at the same"
+            " time; use schedule='constant'"
+        )
+    return PerceptronMixing(learner)
+
+
+def averaged(descent: Stochastic, design: Design) -> Solver:
+    """Return the solver for a design: the descent, or averaged over partitions that are visited in parallel."""
+    return descent if design.row_visits or not design.partitioned else AveragedDescent(descent)
+
+
+def _certify_mixture(certificate: MistakesCertificate, walk: Run, design: Design) -> MistakesCertificate:
+    """Return the certificate of a run, as a MixingCertificate if its rounds were mixed."""
+    if "mixed" not in walk.facts:
+        return certificate
+    values = {field.name: getattr(certificate, field.name) for field in fields(certificate)}
+    mixing = MixingCertificate(
+        **values, mixed=walk.facts["mixed"], rounds=int(walk.facts["rounds"]), parts=len(design.parts)
+    )
+    return replace(mixing, history=None)
+
+
+def _mixture_message(certificate: MistakesCertificate) -> str:
+    """Return a message on the rounds over partitions and the meaning of their bound; empty without partitions."""
+    if not isinstance(certificate, MixingCertificate):
+        return ""
+    rounds = f"{counted(certificate.rounds, 'round')} on {counted(certificate.parts, 'partition')}"
+    return (
+        f"; {rounds}, mixed by mistakes: (R/γ)² bounds the mistakes weighted by their share of each mixture,"
+        f" {certificate.mixed:.4g}, and the rounds, not the {certificate.updates:,} mistakes of all partitions"
     )

@@ -1,8 +1,8 @@
 """The analysis of variance of a least squares fit, by terms in their order (type I).
 
-A term's sum of squares is what it takes off the RSS beyond the terms before it: the squared length of the target along
-the part of its columns that is orthogonal to theirs. From the coordinates of `frame`, made orthonormal once more over
-the rows, so that nearly dependent columns keep their digits. Cost: two passes.
+The sum of squares of a term is the reduction of the RSS beyond the terms before it: the squared length of the target
+along the part of its columns that is orthogonal to theirs. It is computed in the coordinates of `basis`,
+orthonormalised once more over the rows, which keeps nearly dependent columns accurate. Cost: two passes.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from separatrix.inference.basis import (
     inverse_triangle,
     make_basis,
     pair_products,
+    sample_weights,
 )
 from separatrix.inference.hypotheses import tested_model
 from separatrix.inference.table import f_probability, json_values
@@ -38,7 +39,7 @@ RESIDUALS = "residuals"
 
 @dataclass(frozen=True)
 class AnovaRow:
-    """A term: its degrees of freedom, what it takes off the RSS, and the test of its being nothing."""
+    """A term: its degrees of freedom, its sum of squares, and the test that its coefficients are 0."""
 
     name: str
     degrees_of_freedom: float
@@ -48,13 +49,13 @@ class AnovaRow:
 
     @property
     def mean_square(self) -> float:
-        """The sum of squares by degree of freedom."""
+        """The sum of squares per degree of freedom."""
         return self.sum_of_squares / self.degrees_of_freedom
 
 
 @dataclass(frozen=True)
 class AnovaTable:
-    """The terms in their order, and the residuals last."""
+    """The rows of an analysis of variance: the terms in order, then the residuals."""
 
     rows: tuple[AnovaRow, ...]
     conventions: tuple[str, ...] = (
@@ -64,10 +65,10 @@ class AnovaTable:
 
     def row(self, name: str) -> AnovaRow:
         """Return a row by name."""
-        found = {row.name: row for row in self.rows}
-        if name not in found:
-            raise OptionError(f"there is no row {name!r}{did_you_mean(name, found)}")
-        return found[name]
+        by_name = {row.name: row for row in self.rows}
+        if name not in by_name:
+            raise OptionError(f"there is no row {name!r}{did_you_mean(name, by_name)}")
+        return by_name[name]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the table as JSON values."""
@@ -90,9 +91,8 @@ def anova(model: Any, terms: Mapping[str, Sequence[str]] | None = None) -> Anova
 
     Parameters
     ----------
-    model : a fitted LinearRegression, or a formula's model that has one
-    terms : the columns of each term, in order, for a term of several columns; None for a formula's own, else for one
-        term a column
+    model : a fitted LinearRegression, or a formula's model with one
+    terms : the columns of each term, in order; None for the terms of a formula or, without one, one term per column
 
     Examples
     --------
@@ -102,16 +102,16 @@ def anova(model: Any, terms: Mapping[str, Sequence[str]] | None = None) -> Anova
     >>> round(row.sum_of_squares, 4), round(row.p_value, 4)
     (19.9892, 0.0033)
     """
-    outline = tested_model(model)
-    if outline.least_squares is None and not outline.objection:
-        raise OptionError(f"an analysis of variance is of least squares, not of a {outline.family} model")
-    outline.require_eligible()
-    problem, fit = outline.rows_for("an analysis of variance"), outline.least_squares
-    assert fit is not None and outline.facts is not None  # noqa: PT018  # an eligible linear model has both
+    tested = tested_model(model)
+    if tested.least_squares is None and not tested.objection:
+        raise OptionError(f"an analysis of variance is of least squares, not of a {tested.family} model")
+    tested.require_eligible()
+    problem, fit = tested.rows_for("an analysis of variance"), tested.least_squares
+    assert fit is not None and tested.facts is not None  # noqa: PT018  # an eligible linear model has both
     terms = getattr(model, "terms_", None) if terms is None else terms
-    groups = _groups(outline.names, int(problem.design.virtual), terms)
+    groups = _groups(tested.names, int(problem.design.virtual), terms)
     effects = _effects(problem, fit, [column for columns in groups.values() for column in columns])
-    df = outline.facts.degrees_of_freedom(fit)
+    df = tested.facts.degrees_of_freedom(fit)
     return AnovaTable((*_rows(groups, effects, fit.rss / df, df), AnovaRow(RESIDUALS, df, fit.rss)))
 
 
@@ -119,18 +119,18 @@ def _rows(
     groups: Mapping[str, list[int]], effects: Mapping[int, float], variance: float, df: float
 ) -> Iterator[AnovaRow]:
     for name, columns in groups.items():
-        kept = [effects[column] for column in columns if column in effects]
-        if kept:
-            squares = float(np.square(kept).sum())
-            f = squares / len(kept) / variance
-            yield AnovaRow(name, len(kept), squares, f, f_probability(f, len(kept), df))
+        term_effects = [effects[column] for column in columns if column in effects]
+        if term_effects:
+            squares = float(np.square(term_effects).sum())
+            f = squares / len(term_effects) / variance
+            yield AnovaRow(name, len(term_effects), squares, f, f_probability(f, len(term_effects), df))
 
 
 def _groups(names: tuple[str, ...], virtual: int, terms: Mapping[str, Sequence[str]] | None) -> dict[str, list[int]]:
-    """Return the places of each term's columns; every column but the intercept must be in just one."""
+    """Return the column indices of each term; every column but the intercept must be in exactly one."""
     columns = names[virtual:]
     if terms is None:
-        return {name: [place + virtual] for place, name in enumerate(columns)}
+        return {name: [index + virtual] for index, name in enumerate(columns)}
     listed = [name for group in terms.values() for name in group]
     for name in listed:
         if name not in columns:
@@ -144,38 +144,37 @@ def _groups(names: tuple[str, ...], virtual: int, terms: Mapping[str, Sequence[s
 
 
 def _effects(problem: Problem, fit: LeastSquaresFit, order: Sequence[int]) -> dict[int, float]:
-    """Return the target's length along each column cleared of those before it, by place; none of aliased columns."""
-    kept = [place for place in order if place not in fit.aliased]
-    if fit.aliased and kept != sorted(kept):
+    """Return the effect of each column, by index: the target along its part orthogonal to the columns before it."""
+    columns = [index for index in order if index not in fit.aliased]
+    if fit.aliased and columns != sorted(columns):
         raise OptionError(
             "terms out of the columns' order need columns that do not depend on others; drop the aliased ones"
         )
-    if not kept:
+    if not columns:
         return {}
     virtual = int(problem.design.virtual)
-    frame = _reordered(make_basis(problem, fit), np.asarray(kept, dtype=np.intp) - virtual)
-    near, basis = frame.basis(problem.design)
+    basis = _reordered(make_basis(problem, fit), np.asarray(columns, dtype=np.intp) - virtual)
+    centred, transform = basis.transform(problem.design)
     shift = float(problem.mean(problem.y)) if virtual else 0.0
-    weights = np.ones(len(problem.y)) if problem.weights is None else problem.weights
-    rows = (np.asarray(problem.y, dtype=np.float64) - shift, weights)
-    gram, products = near.fold(_sums, basis, rows=rows, combine=add_each)
-    count_passes(problem, near)
+    rows = (np.asarray(problem.y, dtype=np.float64) - shift, sample_weights(problem))
+    gram, products = centred.fold(_sums, transform, rows=rows, combine=add_each)
+    count_passes(problem, centred)
     factor = scipy.linalg.cholesky(gram, lower=True)
     effects = scipy.linalg.solve_triangular(factor, products, lower=True)
-    return dict(zip(kept, effects[virtual:].tolist(), strict=True))
+    return dict(zip(columns, effects[virtual:].tolist(), strict=True))
 
 
-def _reordered(frame: OrthonormalBasis, places: Indices) -> OrthonormalBasis:
-    """Return the coordinates with the columns at some places taken in the order given."""
-    triangle = np.asarray(np.linalg.inv(frame.factor[np.sort(places)]), dtype=np.float64)
-    factor = np.zeros_like(frame.factor)
-    factor[places] = inverse_triangle(triangle[:, np.argsort(np.argsort(places))])
-    return OrthonormalBasis(frame.means, factor, frame.total_weight)
+def _reordered(basis: OrthonormalBasis, indices: Indices) -> OrthonormalBasis:
+    """Return the basis with its columns in the order of `indices`."""
+    triangle = np.asarray(np.linalg.inv(basis.factor[np.sort(indices)]), dtype=np.float64)
+    factor = np.zeros_like(basis.factor)
+    factor[indices] = inverse_triangle(triangle[:, np.argsort(np.argsort(indices))])
+    return OrthonormalBasis(basis.means, factor, basis.total_weight)
 
 
-def _sums(block: Block, y: Floats, weights: Floats, basis: Floats) -> tuple[Floats, Floats]:
-    products = [part.T @ (weights * y) for _, part in coordinates(block, basis)]
-    return pair_products(block, basis, lambda _: weights), np.concatenate(products)
+def _sums(block: Block, y: Floats, weights: Floats, transform: Floats) -> tuple[Floats, Floats]:
+    products = [part.T @ (weights * y) for _, part in coordinates(block, transform)]
+    return pair_products(block, transform, lambda _: weights), np.concatenate(products)
 
 
 def _cells(row: AnovaRow) -> tuple[str, ...]:

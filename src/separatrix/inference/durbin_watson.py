@@ -1,15 +1,16 @@
-"""The Durbin–Watson test: whether each residual resembles the one before it.
+"""The Durbin–Watson test of first-order correlation between residuals.
 
-    d = Σ (rᵢ − rᵢ₋₁)² / Σ rᵢ²,       P(d < c) = P(Σⱼ (λⱼ − c) zⱼ² < 0),  z normal,  λ of A between the residuals
+    d = Σ (rᵢ − rᵢ₋₁)² / Σ rᵢ²,       P(d < c) = P(Σⱼ (λⱼ − c) zⱼ² < 0)
 
-where A is the matrix of squared differences. By Imhof, that is ½ − ∫ Im φ(u) du / (π u) with φ the characteristic
-function of the sum. No eigenvalue is needed: the cosine transform makes A diagonal, aⱼ, and then φ is the product of
-(1 − iu(aⱼ − c))^−½ times det(Qᵗ diag(1/(1 − iu(aⱼ − c))) Q)^−½, Q an orthonormal basis of the transformed columns; the
-determinant's eigenvalues have positive real parts, so that its root is never in doubt. The trapezoid rule in s, with
-u ∝ exp(s − exp(−s)), gains digits with every halving of its step.
+z is standard normal; λ are the eigenvalues of A, the matrix of squared differences, restricted to the residual space.
+By Imhof, the probability is ½ − ∫ Im φ(u) du / (π u), where φ is the characteristic function of the sum. No eigenvalue
+is needed: the cosine transform diagonalises A, with entries aⱼ, and φ is the product of (1 − iu(aⱼ − c))^−½ times
+det(Qᵗ diag(1/(1 − iu(aⱼ − c))) Q)^−½, where Q is an orthonormal basis of the transformed columns. The eigenvalues of
+that matrix have positive real parts, so that the root is unambiguous. The trapezoid rule in s, with
+u ∝ exp(s − exp(−s)), gains digits with every halving of the step.
 
-Cost: some 100 products of size n × p × p; where the columns are many, the eigenvalues after all, O(n³). For larger data
-the normal approximation with the first two moments of d (one pass with as many products as a Gram matrix).
+Cost: some 100 products of size n × p × p; with many columns the eigenvalues instead, O(n³). For larger data, the normal
+approximation with the first two moments of d (one pass with as many products as a Gram matrix).
 
 References: Durbin and Watson (1971); Imhof, Computing the distribution of quadratic forms in normal variables (1961).
 """
@@ -27,18 +28,18 @@ from separatrix.arrays import Floats
 from separatrix.design.base import one_blas_thread
 from separatrix.inference.influence import FittedRows
 
-EXACT_ROWS = 2000  # up to which the distribution is computed
-FEW_COLUMNS = 60  # up to which their determinants are cheaper than the eigenvalues
-CHUNK = 4096  # rows differenced at a time
-TAIL = 1e-18  # of φ: what lies beyond is left out
-AGREEMENT = 1e-13  # of two trapezoid sums, one with half the other's step
+EXACT_ROWS = 2000  # up to which the exact distribution is used
+FEW_COLUMNS = 60  # up to which determinants are cheaper than eigenvalues
+CHUNK = 4096  # rows per block
+TAIL = 1e-18  # |φ| beyond which the integral is cut off
+AGREEMENT = 1e-13  # of successive trapezoid sums
 HALVINGS = 7
-RESOLUTION = 1e-13  # the least p-value that is told from 0
-LEFTMOST, RIGHTMOST = -3.75, 90.0  # places s: to the left of them u is below 1e-19 of its unit
+RESOLUTION = 1e-13  # smallest p-value distinguished from 0
+FIRST_POINT, LAST_POINT = -3.75, 90.0  # range of s; below it u is less than 1e-19 of its unit
 
 
 class DurbinWatson(NamedTuple):
-    """The statistic, and its p-values: against correlation above 0, below 0, or either."""
+    """The statistic, and its one-sided p-values against positive and negative correlation."""
 
     statistic: float
     p_positive: float
@@ -52,13 +53,13 @@ class DurbinWatson(NamedTuple):
 
 
 def durbin_watson(rows: FittedRows) -> DurbinWatson:
-    """Return the test on residuals in the order of the rows; precisions scale rows and residuals by their roots."""
+    """Return the test of the residuals in row order; precision weights scale rows and residuals by their roots."""
     scaled = rows.scaled
     steps = np.diff(scaled)
     statistic = float(steps @ steps) / float(scaled @ scaled)
     if len(scaled) <= EXACT_ROWS:
         with one_blas_thread():
-            below = _exact_below(rows, statistic)
+            below = _exact_probability(rows, statistic)
         return DurbinWatson(statistic, max(below, RESOLUTION), max(1.0 - below, RESOLUTION), exact=True)
     mean, deviation = _moments(rows)
     distance = (statistic - mean) / deviation
@@ -66,43 +67,43 @@ def durbin_watson(rows: FittedRows) -> DurbinWatson:
     return DurbinWatson(statistic, below, above, exact=False)
 
 
-def _exact_below(rows: FittedRows, statistic: float) -> float:
+def _exact_probability(rows: FittedRows, statistic: float) -> float:
     """Return P(d < statistic) by Imhof's integral."""
     n = len(rows.places)
-    kept = [j for j in range(len(rows.fit.coef)) if j not in rows.fit.aliased]
-    columns = rows.problem.design.take(np.arange(n))[:, kept] * rows.roots[:, np.newaxis]
-    basis, sizes = _diagonalised(columns / np.linalg.norm(columns, axis=0))
+    independent = [j for j in range(len(rows.fit.coef)) if j not in rows.fit.aliased]
+    columns = rows.problem.design.take(np.arange(n))[:, independent] * rows.roots[:, np.newaxis]
+    basis, sizes = _diagonalise(columns / np.linalg.norm(columns, axis=0))
     return min(1.0, max(0.0, 0.5 - _imhof(basis, sizes - statistic) / math.pi))
 
 
-def _diagonalised(columns: Floats) -> tuple[Floats, Floats]:
-    """Return Q and a; of many columns no Q, and the eigenvalues of A between the residuals."""
+def _diagonalise(columns: Floats) -> tuple[Floats, Floats]:
+    """Return Q and a; with many columns an empty Q, and the eigenvalues λ."""
     n, p = columns.shape
     if p > FEW_COLUMNS:
         steps = np.diff(np.asarray(scipy.linalg.qr(columns)[0])[:, p:], axis=0)
         return np.zeros((n - p, 0)), np.asarray(scipy.linalg.eigvalsh(steps.T @ steps))
     basis = np.asarray(scipy.linalg.qr(columns, mode="economic")[0], dtype=np.float64)
-    from scipy.fft import dct  # noqa: PLC0415  # loading takes a while, and few ask for this
+    from scipy.fft import dct  # noqa: PLC0415  # slow to import, and rarely needed
 
-    turned: Floats = dct(basis, type=2, norm="ortho", axis=0)
-    return turned, 2.0 - 2.0 * np.cos(math.pi * np.arange(n) / n)
+    transformed: Floats = dct(basis, type=2, norm="ortho", axis=0)
+    return transformed, 2.0 - 2.0 * np.cos(math.pi * np.arange(n) / n)
 
 
 def _imhof(basis: Floats, shifts: Floats) -> float:
     """Return ∫ Im φ(u) du / u, by the trapezoid rule in s, where u = unit · exp(s − exp(−s))."""
     unit = 1.0 / float(np.linalg.norm(shifts))
 
-    def at(place: float) -> complex:
-        return _characteristic(basis, shifts, unit * math.exp(place - math.exp(-place))) * (1.0 + math.exp(-place))
+    def integrand(point: float) -> complex:
+        return _characteristic(basis, shifts, unit * math.exp(point - math.exp(-point))) * (1.0 + math.exp(-point))
 
-    first, last = LEFTMOST, 0.0
-    while abs(at(last)) > TAIL and last < RIGHTMOST:
+    first, last = FIRST_POINT, 0.0
+    while abs(integrand(last)) > TAIL and last < LAST_POINT:
         last += 1.0
     step, points = 0.25, np.arange(first, last, 0.25)
-    total = step * math.fsum(at(place).imag for place in points)
+    total = step * math.fsum(integrand(point).imag for point in points)
     for _ in range(HALVINGS):
         between = points + step / 2.0
-        finer = total / 2.0 + step / 2.0 * math.fsum(at(place).imag for place in between)
+        finer = total / 2.0 + step / 2.0 * math.fsum(integrand(point).imag for point in between)
         step, points, change = step / 2.0, np.concatenate([points, between]), abs(finer - total)
         total = finer
         if change < AGREEMENT:
@@ -113,40 +114,40 @@ def _imhof(basis: Floats, shifts: Floats) -> float:
 def _characteristic(basis: Floats, shifts: Floats, u: float) -> complex:
     """Return φ(u)."""
     factors = 1.0 - 1j * u * shifts
-    inverted = 1.0 / factors
-    inner = (basis.T * inverted.real) @ basis + 1j * ((basis.T * inverted.imag) @ basis)
+    inverse = 1.0 / factors
+    inner = (basis.T * inverse.real) @ basis + 1j * ((basis.T * inverse.imag) @ basis)
     logarithm = np.log(factors).sum() + np.log(np.linalg.eigvals(inner)).sum()
     return complex(np.exp(-0.5 * logarithm))
 
 
 def _moments(rows: FittedRows) -> tuple[float, float]:
-    """Return mean and standard deviation of d where the errors are independent."""
+    """Return mean and standard deviation of d for independent errors."""
     n, freedom = len(rows.places), rows.degrees_of_freedom
     if not rows.problem.design.random_rows:
-        return 2.0, 2.0 / math.sqrt(n)  # what both tend to
-    once, twice = _differenced(rows)
+        return 2.0, 2.0 / math.sqrt(n)  # their limits
+    once, twice = _difference_grams(rows)
     inverse = rows.fit.inverse_gram
-    inside = once @ inverse
-    first = 2.0 * (n - 1) - float(np.trace(inside))
-    second = 2.0 * (3 * n - 4) - 2.0 * float(np.vdot(twice, inverse)) + float(np.vdot(inside, inside.T))
+    product = once @ inverse
+    first = 2.0 * (n - 1) - float(np.trace(product))
+    second = 2.0 * (3 * n - 4) - 2.0 * float(np.vdot(twice, inverse)) + float(np.vdot(product, product.T))
     mean = first / freedom
     variance = 2.0 / (freedom * (freedom + 2.0)) * (second - first * mean)
     return mean, math.sqrt(variance)
 
 
-def _differenced(rows: FittedRows) -> tuple[Floats, Floats]:
-    """Return XᵗAX and XᵗA²X, of rows scaled by the roots of their precisions; in one pass."""
+def _difference_grams(rows: FittedRows) -> tuple[Floats, Floats]:
+    """Return XᵗAX and XᵗA²X of rows scaled by the roots of their precisions, in one pass."""
     design, n = rows.problem.design, len(rows.places)
     p = design.shape[1]
     once, twice = np.zeros((p, p)), np.zeros((p, p))
     for start in range(0, n, CHUNK):
-        places = np.arange(max(start - 1, 0), min(start + CHUNK + 1, n))
-        scaled = design.take(places) * rows.roots[places, np.newaxis]
+        indices = np.arange(max(start - 1, 0), min(start + CHUNK + 1, n))
+        scaled = design.take(indices) * rows.roots[indices, np.newaxis]
         steps = np.diff(scaled, axis=0, prepend=scaled[:1], append=scaled[-1:])  # 0 before the first and after the last
-        inner = slice(start - places[0], min(start + CHUNK, n) - places[0])
+        inner = slice(start - indices[0], min(start + CHUNK, n) - indices[0])
         after, before = steps[1:][inner], steps[:-1][inner]
         once += before.T @ before
-        turned = before - after
-        twice += turned.T @ turned
+        second_differences = before - after
+        twice += second_differences.T @ second_differences
     design.count_visits(n)
     return once, twice

@@ -1,6 +1,7 @@
-"""When a number of inference may not be given: each reason is one sentence, with the remedy after a semicolon.
+"""Reasons for absent numbers of inference: each is one sentence, with the remedy after a semicolon.
 
-A cell of a table is valid, or absent with one of these. Reasons of the whole fit come before those of one coefficient.
+Every cell of a table is valid, or absent with one of these. A reason that concerns the whole fit takes precedence over
+those of single coefficients.
 """
 
 from __future__ import annotations
@@ -15,10 +16,7 @@ CLASS_WEIGHTS = "class weights"
 
 
 def aliased(name: str, shares: Mapping[str, float], *, rounded: bool = False) -> str:
-    """Say that a column is a combination of others, by name and share; of none, that it is constantly 0.
-
-    `rounded`: the combination was not found exactly.
-    """
+    """A column is collinear with others, by share, or always 0 (no shares); `rounded`: only up to rounding."""
     if not shares:
         return f"{name!r} is 0 in every row, so that any coefficient fits as well; drop the column"
     return (
@@ -28,7 +26,7 @@ def aliased(name: str, shares: Mapping[str, float], *, rounded: bool = False) ->
 
 
 def breaks_relation(row: int, name: str, shares: Mapping[str, float]) -> str:
-    """Say that a new row's prediction is not unique."""
+    """The prediction of a new row is not unique, because it breaks a relation between columns."""
     relation = _combination(shares) if shares else "0"
     return (
         f"row {row} breaks a relation that held in every row of the fit, {name!r} being {relation}, so that its"
@@ -37,7 +35,7 @@ def breaks_relation(row: int, name: str, shares: Mapping[str, float]) -> str:
 
 
 def not_estimable(name: str, tied: Sequence[str]) -> str:
-    """Say that a coefficient is not unique, because of columns that depend on its column."""
+    """A coefficient is not identified, because aliased columns depend on its column."""
     return (
         f"the coefficient of {name!r} is not unique, as its column is tied to {_listed(tied)};"
         f" drop one of {_listed([name, *tied])}"
@@ -45,7 +43,7 @@ def not_estimable(name: str, tied: Sequence[str]) -> str:
 
 
 def out_of_range(name: str, *, small: bool) -> str:
-    """Say that a column's numbers are so small or large that floats do not hold the variance of its coefficient."""
+    """The variance of a coefficient overflows or underflows, because its column is tiny or huge."""
     size, remedy = ("small", "multiply") if small else ("large", "divide")
     return (
         f"the numbers of {name!r} are so {size} that the variance of its coefficient leaves the range of floats;"
@@ -54,7 +52,7 @@ def out_of_range(name: str, *, small: bool) -> str:
 
 
 def penalised(strength: float) -> str:
-    """Say that a penalty biases the estimates, so that standard errors say nothing of the truth."""
+    """A penalty biases the estimates by an unknown amount."""
     return (
         f"the fit has a penalty (strength={strength:g}), which draws the coefficients towards 0 by an unknown amount;"
         " fit with strength=0"
@@ -62,7 +60,7 @@ def penalised(strength: float) -> str:
 
 
 def not_factored(solver: str) -> str:
-    """Say that least squares was fitted in steps, which leave no inverse to take errors from."""
+    """Least squares was fitted iteratively, without the factorisation that standard errors need."""
     if solver == "auto":
         return (
             "there are too many columns for a factorisation, which standard errors need; fit at most some thousand of"
@@ -75,7 +73,7 @@ def not_factored(solver: str) -> str:
 
 
 def chosen_by_cross_validation(strength: float) -> str:
-    """Say that the strength was chosen by looking at the same targets."""
+    """The strength was chosen by cross-validation on the same rows."""
     return (
         f"the strength ({strength:g}) was chosen by cross-validation on these very rows, which no standard error allows"
         " for; fit with strength=0, if need be with the columns chosen here on rows not used for the choice"
@@ -83,7 +81,7 @@ def chosen_by_cross_validation(strength: float) -> str:
 
 
 def no_degrees_of_freedom(rows: float, rank: int) -> str:
-    """Say that as many coefficients are free as there are rows."""
+    """There are no residual degrees of freedom."""
     return (
         f"{counted(int(rows), 'row')} and {counted(rank, 'free coefficient')} leave no degrees of freedom to tell noise"
         f" from signal by; give more than {counted(rank, 'row')}, or fewer columns"
@@ -91,7 +89,7 @@ def no_degrees_of_freedom(rows: float, rank: int) -> str:
 
 
 def perfect_fit() -> str:
-    """Say that the residuals are 0 but for rounding."""
+    """All residuals are 0 up to rounding."""
     return (
         "the fit is perfect but for rounding, so that there is no noise to test against;"
         " read the coefficients as exact, and see whether a column gives the target away"
@@ -99,12 +97,12 @@ def perfect_fit() -> str:
 
 
 def constant_target(value: float) -> str:
-    """Say that there is nothing to explain."""
+    """The target does not vary."""
     return f"the target is {value:g} in every row, so that there is nothing to explain; give a target that varies"
 
 
 def too_few_groups(groups: int, coefficients: int) -> str:
-    """Say that groups are too few for a joint test of so many coefficients."""
+    """There are fewer groups than a joint test of so many coefficients needs."""
     return (
         f"the covariance of {counted(groups, 'group')} cannot test {counted(coefficients, 'coefficient')} at once;"
         f" give more than {counted(coefficients, 'group')}, or test fewer coefficients"
@@ -112,7 +110,7 @@ def too_few_groups(groups: int, coefficients: int) -> str:
 
 
 def singular_covariance(coefficients: int, groups: int) -> str:
-    """Say that a robust covariance has too low a rank for a joint test."""
+    """The rank of a robust covariance is too low for a joint test."""
     if groups:
         return too_few_groups(groups, coefficients)
     return (
@@ -122,7 +120,7 @@ def singular_covariance(coefficients: int, groups: int) -> str:
 
 
 def no_variance(name: str, covariance: str) -> str:
-    """Say that the residuals of the rows that decide a coefficient are all 0."""
+    """All rows that determine a coefficient are fitted exactly, so that a robust variance is 0."""
     return (
         f"the rows that decide the coefficient of {name!r} are all fitted exactly, so that {covariance} has nothing to"
         ' judge by; use covariance="classical"'
@@ -130,7 +128,7 @@ def no_variance(name: str, covariance: str) -> str:
 
 
 def leverage_one(covariance: str) -> str:
-    """Say that a row alone decides a coefficient, which leaves 0/0 in HC2 to HC4."""
+    """A row has leverage 1, where HC2 to HC4 are 0/0."""
     return (
         f"a row has leverage 1 (it alone decides a coefficient), where {covariance} divides 0 by 0; drop the row, or"
         ' use covariance="HC1"'
@@ -138,17 +136,17 @@ def leverage_one(covariance: str) -> str:
 
 
 def more_columns() -> str:
-    """Say that columns are dependent in ways too many to list."""
+    """There are more columns than the rows can identify."""
     return "there are more columns than the rows can tell apart; drop columns, give more rows, or use a penalty"
 
 
 def nothing_to_test() -> str:
-    """Say that a model has no columns but the intercept."""
+    """The model has no column besides the intercept."""
     return "no column but the intercept is left to test; give columns that vary"
 
 
 def likelihood_without_maximum(name: str, limit: float | None = None) -> str:
-    """Say that the likelihood has no maximum, and where a coefficient runs, if it does."""
+    """The likelihood has no maximum; `limit` is ±∞ if the coefficient diverges there."""
     if limit is not None and math.isinf(limit):
         head = f"the likelihood has no maximum: the coefficient of {name!r} runs to {'+' if limit > 0.0 else '−'}∞"
     else:
@@ -157,7 +155,7 @@ def likelihood_without_maximum(name: str, limit: float | None = None) -> str:
 
 
 def bias_reduced() -> str:
-    """Say that tests of a likelihood are not for a bias-reduced fit."""
+    """A bias-reduced fit has no likelihood to compare models by."""
     return (
         "the fit is bias-reduced, and its penalised likelihood is no likelihood to compare models by; read the p-values"
         " of its summary()"
@@ -165,7 +163,7 @@ def bias_reduced() -> str:
 
 
 def no_joint_likelihood(fits: int) -> str:
-    """Say that classes each against the rest have fits of their own."""
+    """One-vs-rest fits have no joint likelihood."""
     return (
         f"each of {fits} classes has a fit of its own against the rest, and these have no likelihood in common;"
         ' use multiclass="softmax"'
@@ -173,13 +171,13 @@ def no_joint_likelihood(fits: int) -> str:
 
 
 def no_maximum(classes: int) -> str:
-    """Say of a whole fit that its likelihood has no maximum; bias reduction is for two classes."""
+    """The likelihood of a whole fit has no maximum; bias reduction exists for two classes only."""
     remedy = 'on_separation="firth" or a penalty' if classes == 2 else "a penalty (strength above 0)"
     return f"the likelihood has no maximum, only a supremum; use {remedy}"
 
 
 def nearly_dependent() -> str:
-    """Say that floats cannot invert the information."""
+    """The information is numerically singular."""
     return (
         "the columns are so nearly dependent that floats cannot tell their coefficients apart;"
         " drop columns that others nearly make up"
@@ -187,7 +185,7 @@ def nearly_dependent() -> str:
 
 
 def maximum_not_shown() -> str:
-    """Say that it could not be decided whether the likelihood has a maximum."""
+    """The existence of a maximum is undecided."""
     return (
         'it could not be shown that the likelihood has a maximum; use rescaled columns, on_separation="firth" or a'
         " penalty"
@@ -195,7 +193,7 @@ def maximum_not_shown() -> str:
 
 
 def weights_not_counts(kind: str) -> str:
-    """Say that model-based errors need rows that were seen as often as they count; kind: whose weights they are."""
+    """Classical standard errors need frequency weights; `kind` names the weights of the fit."""
     instead = "no class_weight" if kind == CLASS_WEIGHTS else 'weight_kind="frequency" if they are counts'
     return (
         f"the rows count by {kind}, which do not say how often a row was seen, as model-based standard errors need;"
@@ -203,21 +201,16 @@ def weights_not_counts(kind: str) -> str:
     )
 
 
-def unfinished(message: str) -> str:
-    """Say that the fit was stopped before it was optimal, in the words of its result."""
-    return f"the fit is not optimal ({message}); fit again with a larger max_passes or tol"
-
-
-def no_rows_kept(what: str) -> str:
-    """Say that something needs the rows of the fit, which are not saved with it."""
+def no_rows_kept(task: str) -> str:
+    """A task needs the rows of the fit, which are not saved with it."""
     return (
-        f"{what} needs the rows that the model was fitted on, and a model that was saved or copied does not carry them;"
+        f"{task} needs the rows that the model was fitted on, and a model that was saved or copied does not carry them;"
         " fit again"
     )
 
 
 def _combination(shares: Mapping[str, float]) -> str:
-    parts = [_share(name, share, first=place == 0) for place, (name, share) in enumerate(shares.items())]
+    parts = [_share(name, share, first=index == 0) for index, (name, share) in enumerate(shares.items())]
     more = len(parts) - NAMES_SHOWN
     return " ".join(parts[:NAMES_SHOWN]) + (f" + … ({more} more)" if more > 0 else "")
 

@@ -1,31 +1,22 @@
-"""A number measured on some rows, with the interval that it has over all rows of their kind.
+"""Estimates with intervals on held-out rows, ROC and precision–recall curves, and calibration.
 
     mean        m = Σ w v / Σ w,   m ± t(level, n − 1) · s,   s² = n/(n − 1) · Σ w² (v − m)² / (Σ w)²
-    share       Wilson's interval, at (Σ w)² / Σ w² rows
-    above 0     exp(ln q ± t · s/q)
+    share       Wilson's interval, with (Σ w)² / Σ w² rows
+    positive q  exp(ln q ± t · s/q)
+    AUC         P(score of a row of the class > score of another) + ½ P(equal), logit AUC ± z s / (AUC (1 − AUC)),
+                s² = Σ over the classes c of  n/(n − 1) · Σ w² (v − v̄)² / (Σ w)² over the n rows of c (DeLong)
 
-Weights say how much a row counts, not how often it was seen: without weights these are the formulas of the textbooks.
-Rows must be independent, and must not be those that the model was fitted on: there it does better than elsewhere.
-Cost: one pass over the values. Where the rows tell no interval it is absent, with the reason.
+where vᵢ is the share of the rows of the other side that row i is ranked correctly against, ties counting half. For
+several classes, each against the rest, the error of the mean area comes from each row's effect on all areas together.
+Calibration bins the rows by the probability of the second class or, for more than two classes, of the predicted class;
+bins have equal counts or equal widths, and Wilson's interval for the observed share.
 
-Reference: Wilson, Probable inference, the law of succession, and statistical inference (1927).
+Weights are importance weights, not frequencies; without weights these are the textbook formulas. Rows must be
+independent and not used in the fit. Cost: one pass, and one sort per class or set of probabilities. An interval is
+absent, with the reason, if all values are equal, if a class has fewer than two rows, or if the ranking is perfect.
 
-How well scores rank the rows of a class above all others: both curves, and the area with DeLong's error.
-
-    AUC = P(score of a row of the class > score of another) + ½ P(equal)
-    vᵢ  = the share of the other side's rows that row i is on the right side of, half for equals
-    s²  = Σ over the classes c of  n/(n − 1) · Σ w² (v − v̄)² / (Σ w)²,   the sums over the n rows of c
-
-The interval is made on the scale of the log-odds, so that it stays between 0 and 1: logit AUC ± z s / (AUC (1 − AUC)).
-Of several classes, each against the rest, the mean of the areas has the error of the rows' joint effect on all of them.
-Cost: a sort a class. No interval where a class has fewer than two rows, or where every row is on the right side.
-
-Reference: DeLong, DeLong and Clarke-Pearson, Comparing the areas under two or more correlated ROC curves (1988).
-
-Whether probabilities come true: rows in bins of their probability, and the share in each for which it held.
-
-Of two classes the probability is the second's; of more it is that of the class predicted. A bin has Wilson's interval.
-Bins hold equally many rows, or are equally wide. Cost: a sort of the probabilities.
+References: Wilson, Probable inference, the law of succession, and statistical inference (1927); DeLong, DeLong and
+Clarke-Pearson, Comparing the areas under two or more correlated ROC curves (1988).
 """
 
 from __future__ import annotations
@@ -35,18 +26,24 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-import scipy.special
 
 from separatrix.arrays import Bools, Floats, Indices, Ints
 from separatrix.errors import counted
+from separatrix.inference.table import normal_quantile, student_quantile
 from separatrix.numerics import logit, sigmoid
 
-ALIKE = "every row has the same value, so that nothing tells how it varies; give more rows"
+EQUAL_VALUES = "every row has the same value, so that nothing tells how it varies; give more rows"
+NO_RANKING_VARIANCE = (
+    "the scores rank every pair of rows alike, so that DeLong's variance is 0 and says nothing; give more rows"
+)
+Binning = Literal["equal_counts", "equal_widths"]
+BINS = 10
+HISTOGRAM_BINS = 20
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A value, its standard error and the ends of its interval; None where there is none, and `absent` says why."""
+    """A value with its standard error and interval; `absent` says why a number is None."""
 
     value: float | None
     standard_error: float | None = None
@@ -55,7 +52,6 @@ class Estimate:
     absent: str = ""
 
     def __str__(self) -> str:
-        """Return "0.91 (0.87 to 0.94)", four digits each."""
         value = "–" if self.value is None else f"{self.value:.4g}"
         if self.lower is None or self.upper is None:
             return value
@@ -63,31 +59,31 @@ class Estimate:
 
 
 def mean_estimate(values: Floats, weights: Floats, level: float, least: float = -math.inf) -> Estimate:
-    """Return the mean of the rows' values, (n,); no end of the interval is below `least`."""
+    """Return the mean of values (n,) with an interval, clipped at `least` from below."""
     mean = float(weights @ values / weights.sum())
-    error = spread_of_mean(values - mean, weights)
+    error = error_of_mean(values - mean, weights)
     if error is None:
-        return Estimate(mean, absent=_too_few(len(values)))
+        return Estimate(mean, absent=_too_few_rows(len(values)))
     if error == 0.0:
-        return Estimate(mean, error, absent=ALIKE)
-    reach = _student_reach(level, len(values)) * error
+        return Estimate(mean, error, absent=EQUAL_VALUES)
+    reach = student_quantile(level, len(values) - 1) * error
     return Estimate(mean, error, max(mean - reach, least), mean + reach)
 
 
 def positive_estimate(value: float, effects: Floats, weights: Floats, level: float) -> Estimate:
-    """Return a value above 0 with an interval above 0; `effects` (n,) are what each row adds to it, of mean 0."""
-    error = spread_of_mean(effects, weights)
+    """Return a positive value with a positive interval; `effects` (n,), of mean 0, are those of the rows on it."""
+    error = error_of_mean(effects, weights)
     if error is None:
-        return Estimate(value, absent=_too_few(len(effects)))
+        return Estimate(value, absent=_too_few_rows(len(effects)))
     if error == 0.0 or value == 0.0:
-        return Estimate(value, error, absent=ALIKE)
-    factor = math.exp(min(_student_reach(level, len(effects)) * error / value, 700.0))
+        return Estimate(value, error, absent=EQUAL_VALUES)
+    factor = math.exp(min(student_quantile(level, len(effects) - 1) * error / value, 700.0))
     return Estimate(value, error, value / factor, value * factor)
 
 
 def share_estimate(share: float, rows: float, level: float) -> Estimate:
-    """Return the share of rows for which something holds, with Wilson's interval; `rows` is their number."""
-    share, z = min(share, 1.0), normal_reach(level)
+    """Return a share of `rows` rows with Wilson's interval."""
+    share, z = min(share, 1.0), normal_quantile(level)
     inflation = 1.0 + z * z / rows
     middle = (share + z * z / (2.0 * rows)) / inflation
     reach = z * math.sqrt(share * (1.0 - share) / rows + (z / (2.0 * rows)) ** 2) / inflation
@@ -95,37 +91,23 @@ def share_estimate(share: float, rows: float, level: float) -> Estimate:
     return Estimate(share, error, max(0.0, min(share, middle - reach)), min(1.0, max(share, middle + reach)))
 
 
-def spread_of_mean(deviations: Floats, weights: Floats) -> float | None:
-    """Return the standard error of a weighted mean from deviations of mean 0, (n,); None for a single row."""
+def error_of_mean(deviations: Floats, weights: Floats) -> float | None:
+    """Return the standard error of a weighted mean from the deviations (n,); None for a single row."""
     n = len(deviations)
     if n < 2:
         return None
     return float(np.linalg.norm(weights * deviations) / weights.sum() * math.sqrt(n / (n - 1)))
 
 
-def normal_reach(level: float) -> float:
-    """Return the z between whose ∓ a normal variable is, at a level."""
-    return float(scipy.special.ndtri(0.5 + level / 2.0))
-
-
-def _student_reach(level: float, n: int) -> float:
-    return float(scipy.special.stdtrit(n - 1, 0.5 + level / 2.0))
-
-
-def _too_few(n: int) -> str:
+def _too_few_rows(n: int) -> str:
     return f"{n} row has no spread to tell an error from; give more rows"
-
-
-NO_VARIANCE = (
-    "the scores rank every pair of rows alike, so that DeLong's variance is 0 and says nothing; give more rows"
-)
 
 
 @dataclass(frozen=True)
 class Ranking:
-    """The weight of the class's rows and of the others that score at least each threshold, from the highest down.
+    """The weights of true and false positives at each threshold, in decreasing order, for one class.
 
-    The first threshold is infinite, so that both curves begin at no row at all. `shares` (n,) are the v of the rows.
+    The first threshold is infinite, so that both curves start without positives. `shares` (n,) are DeLong's v.
     """
 
     label: Any
@@ -137,46 +119,46 @@ class Ranking:
 
     @property
     def true_positive_rate(self) -> Floats:
-        """The share of the class's rows found: recall; NaN where there are none."""
-        return _share(self.true_positives, self.true_positives[-1])
+        """Recall: the share of the class's rows above each threshold; NaN if the class has no rows."""
+        return _rate(self.true_positives, self.true_positives[-1])
 
     @property
     def false_positive_rate(self) -> Floats:
-        """The share of the other rows taken for the class; NaN where there are none."""
-        return _share(self.false_positives, self.false_positives[-1])
+        """The share of the other rows above each threshold; NaN if there are none."""
+        return _rate(self.false_positives, self.false_positives[-1])
 
     @property
     def precision(self) -> Floats:
-        """The share of the class among the rows found; 1 where none are."""
-        found = self.true_positives + self.false_positives
-        return np.divide(self.true_positives, found, out=np.ones_like(found), where=found > 0.0)
+        """The share of the class among the rows above each threshold; 1 if there are none."""
+        flagged = self.true_positives + self.false_positives
+        return np.divide(self.true_positives, flagged, out=np.ones_like(flagged), where=flagged > 0.0)
 
     @property
     def prevalence(self) -> float:
-        """The class's share of all rows: the precision of chance."""
+        """The share of the class among all rows: the precision of a random ranking."""
         return float(self.precision[-1])
 
     @property
     def average_precision(self) -> float:
-        """The area under the steps of precision over recall; NaN where the class has no rows."""
+        """The area under the precision–recall steps; NaN if the class has no rows."""
         return float(np.diff(self.true_positive_rate) @ self.precision[1:])
 
 
 def rank_class(label: Any, scores: Floats, members: Bools, weights: Floats, level: float) -> Ranking:
-    """Return how scores (n,) rank the rows of a class, those of `members`, above the others."""
-    values, places = np.unique(scores, return_inverse=True)
+    """Return the ranking of the rows of a class (`members`) against the others by scores (n,)."""
+    values, indices = np.unique(scores, return_inverse=True)
     size = len(values)
-    own = np.bincount(places[members], weights[members], minlength=size)
-    others = np.bincount(places[~members], weights[~members], minlength=size)
+    own = np.bincount(indices[members], weights[members], minlength=size)
+    others = np.bincount(indices[~members], weights[~members], minlength=size)
     below, above = np.cumsum(others) - others / 2.0, own[::-1].cumsum()[::-1] - own / 2.0
-    shares = np.where(members, _share(below, others.sum())[places], _share(above, own.sum())[places])
+    shares = np.where(members, _rate(below, others.sum())[indices], _rate(above, own.sum())[indices])
     thresholds = np.append(np.inf, values[::-1])
-    found, mistaken = (np.append(0.0, np.cumsum(side[::-1])) for side in (own, others))
-    return Ranking(label, thresholds, found, mistaken, _area(shares, members, weights, level), shares)
+    true_positives, false_positives = (np.append(0.0, np.cumsum(side[::-1])) for side in (own, others))
+    return Ranking(label, thresholds, true_positives, false_positives, _auc(shares, members, weights, level), shares)
 
 
-def mean_area(rankings: list[Ranking], codes: Indices, weights: Floats, level: float) -> Estimate:
-    """Return the mean of the classes' areas; `codes` (n,) are the places of the rows' classes among them."""
+def mean_auc(rankings: list[Ranking], codes: Indices, weights: Floats, level: float) -> Estimate:
+    """Return the mean of the AUCs of all classes; `codes` (n,) are the class indices of the rows."""
     if len(rankings) == 1:
         return rankings[0].auc
     missing = next((ranking.auc for ranking in rankings if ranking.auc.value is None), None)
@@ -184,52 +166,49 @@ def mean_area(rankings: list[Ranking], codes: Indices, weights: Floats, level: f
         return missing
     totals = np.bincount(codes, weights, minlength=len(rankings))
     effects = np.zeros(len(codes))
-    for place, ranking in enumerate(rankings):
-        part = totals / (totals.sum() - totals[place])
-        part[place] = 1.0
-        effects += part[codes] * ranking.shares / len(rankings)
+    for index, ranking in enumerate(rankings):
+        share = totals / (totals.sum() - totals[index])
+        share[index] = 1.0
+        effects += share[codes] * ranking.shares / len(rankings)
     value = float(np.mean([ranking.auc.value for ranking in rankings]))
-    return _estimate(value, effects, codes, weights, level)
+    return _auc_estimate(value, effects, codes, weights, level)
 
 
-def _area(shares: Floats, members: Bools, weights: Floats, level: float) -> Estimate:
+def _auc(shares: Floats, members: Bools, weights: Floats, level: float) -> Estimate:
     if members.all() or not members.any():
         return Estimate(None, absent="all rows are on one side, so that there is nothing to rank; give rows of both")
     value = float(weights[members] @ shares[members] / weights[members].sum())
-    return _estimate(value, shares, members.astype(np.intp), weights, level)
+    return _auc_estimate(value, shares, members.astype(np.intp), weights, level)
 
 
-def _estimate(value: float, effects: Floats, strata: Indices, weights: Floats, level: float) -> Estimate:
-    """Return an area with its interval from the rows' effects, which vary within each stratum."""
+def _auc_estimate(value: float, effects: Floats, strata: Indices, weights: Floats, level: float) -> Estimate:
+    """Return an AUC with its interval, from the variances of the effects of the rows within each stratum."""
     variance = 0.0
     for stratum in np.unique(strata):
-        inside, own = effects[strata == stratum], weights[strata == stratum]
-        error = spread_of_mean(inside - own @ inside / own.sum(), own)
+        values, own_weights = effects[strata == stratum], weights[strata == stratum]
+        error = error_of_mean(values - own_weights @ values / own_weights.sum(), own_weights)
         if error is None:
-            return Estimate(value, absent=f"a class has {counted(len(own), 'row')}, too few for an error; give more")
+            return Estimate(
+                value, absent=f"a class has {counted(len(own_weights), 'row')}, too few for an error; give more"
+            )
         variance += error**2
     error = float(np.sqrt(variance))
     if error <= 1e-14 or not 0.0 < value < 1.0:
-        return Estimate(value, absent=NO_VARIANCE)
-    middle, reach = float(logit(value)), normal_reach(level) * error / (value * (1.0 - value))
+        return Estimate(value, absent=NO_RANKING_VARIANCE)
+    middle, reach = float(logit(value)), normal_quantile(level) * error / (value * (1.0 - value))
     return Estimate(value, error, float(sigmoid(middle - reach)), float(sigmoid(middle + reach)))
 
 
-def _share(amounts: Floats, total: float) -> Floats:
+def _rate(amounts: Floats, total: float) -> Floats:
     return amounts / total if total > 0.0 else np.full(len(amounts), np.nan)
-
-
-Binning = Literal["equal_counts", "equal_widths"]
-BINS = 10
-BARS = 20
 
 
 @dataclass(frozen=True)
 class Reliability:
-    """Bins that have rows: their edges, mean probability, share come true with its interval, and number of rows.
+    """The nonempty bins: edges, mean predicted probability, observed share with its interval, and number of rows.
 
-    `bias` is the mean probability less the share come true, over all rows; `histogram` the number of rows in each
-    twentieth of the probabilities from 0 to 1.
+    `bias` is the mean probability minus the observed share over all rows; `histogram` counts the rows in 20 equal bins
+    from 0 to 1.
     """
 
     edges: Floats
@@ -244,33 +223,33 @@ class Reliability:
 
     @property
     def error(self) -> float:
-        """The mean distance of a bin's probability and share come true, by the weight of its rows."""
+        """The expected calibration error: the weighted mean of |predicted − observed| over the bins."""
         return float(self.weights @ np.abs(self.predicted - self.observed) / self.weights.sum())
 
 
-def reliability_of(
+def make_reliability(
     probabilities: Floats, came_true: Bools, weights: Floats, level: float, binning: Binning
 ) -> Reliability:
-    """Return the bins of probabilities (n,) that came true or not."""
+    """Return the calibration bins of probabilities (n,) of events that came true or not."""
     shares = np.linspace(0.0, 1.0, BINS + 1)
     edges = np.quantile(probabilities, shares) if binning == "equal_counts" else shares
-    places = np.searchsorted(edges[1:-1], probabilities)
-    truth = came_true.astype(np.float64)
-    used = np.flatnonzero(np.bincount(places))
-    amounts, predicted, observed, squares = (
-        np.bincount(places, values)[used]
-        for values in (weights, weights * probabilities, weights * truth, weights * weights)
+    bins = np.searchsorted(edges[1:-1], probabilities)
+    outcome = came_true.astype(np.float64)
+    nonempty = np.flatnonzero(np.bincount(bins))
+    totals, predicted, observed, squares = (
+        np.bincount(bins, values)[nonempty]
+        for values in (weights, weights * probabilities, weights * outcome, weights * weights)
     )
-    shares_true, counts = (observed / amounts).tolist(), (amounts**2 / squares).tolist()
-    intervals = [share_estimate(share, rows, level) for share, rows in zip(shares_true, counts, strict=True)]
+    rates, counts = (observed / totals).tolist(), (totals**2 / squares).tolist()
+    intervals = [share_estimate(share, rows, level) for share, rows in zip(rates, counts, strict=True)]
     return Reliability(
-        edges=np.column_stack([edges[used], edges[used + 1]]),
-        predicted=predicted / amounts,
-        observed=np.array(shares_true),
+        edges=np.column_stack([edges[nonempty], edges[nonempty + 1]]),
+        predicted=predicted / totals,
+        observed=np.array(rates),
         lower=np.array([interval.lower for interval in intervals], dtype=np.float64),
         upper=np.array([interval.upper for interval in intervals], dtype=np.float64),
-        rows=np.bincount(places)[used],
-        weights=amounts.astype(np.float64),
-        bias=mean_estimate(probabilities - truth, weights, level),
-        histogram=np.histogram(probabilities, BARS, (0.0, 1.0))[0],
+        rows=np.bincount(bins)[nonempty],
+        weights=totals.astype(np.float64),
+        bias=mean_estimate(probabilities - outcome, weights, level),
+        histogram=np.histogram(probabilities, HISTOGRAM_BINS, (0.0, 1.0))[0],
     )

@@ -1,6 +1,6 @@
-"""A fitted logistic model as inference sees it: one likelihood, or one a class against the rest, and what it may say.
+"""Inference for a fitted logistic model: one likelihood, or one per class (one-vs-rest), or a bias-reduced fit.
 
-It keeps the rows of the fit by reference, not copied.
+The rows of the fit are referenced, not copied.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from separatrix.numerics import sigmoid
 
 
 class ProbabilityInterval(NamedTuple):
-    """The second class's probability in each row, (n,), and the ends of its confidence interval."""
+    """The probability of the second class in each row, (n,), and the ends of its confidence interval."""
 
     probability: Floats
     lower: Floats
@@ -37,24 +37,24 @@ class ProbabilityInterval(NamedTuple):
 
 @dataclass(frozen=True)
 class SampleRows:
-    """How many rows a fit was given, and which of them count, those of a weight above 0 (None: all)."""
+    """The number of rows passed to a fit, and the indices of those with a weight above 0 (None: all)."""
 
     count: int
-    places: Indices | None
+    indices: Indices | None
 
-    def of_those_that_count(self, labels: Any) -> NDArray[Any]:
-        """Return labels, one for each row given, of the rows that count."""
-        found = np.asarray(labels)
-        if found.shape != (self.count,):
+    def select(self, labels: Any) -> NDArray[Any]:
+        """Return the labels of the rows with a weight above 0."""
+        values = np.asarray(labels)
+        if values.shape != (self.count,):
             raise DataError(
-                f"groups have shape {found.shape}, but one label for each of the {self.count} rows is needed"
+                f"groups have shape {values.shape}, but one label for each of the {self.count} rows is needed"
             )
-        return found if self.places is None else found[self.places]
+        return values if self.indices is None else values[self.indices]
 
 
 @dataclass(frozen=True)
 class LogisticModel:
-    """Fits without a penalty: one, or one a class against the rest; and the bias-reduced one where there was need."""
+    """Unpenalised fits, one or one per class (one-vs-rest), and the bias-reduced fit if there is one."""
 
     fits: tuple[LikelihoodFit, ...]
     classes: tuple[Any, ...]
@@ -62,7 +62,7 @@ class LogisticModel:
     firth: FirthFit | None = None
 
     def table(self, covariance: object, groups: Any, level: float) -> InferenceTable:
-        """Return the table of inference."""
+        """Return the table of coefficients."""
         choice, level = self._choice(covariance, groups), require_level(level)
         if self.firth is not None:
             if choice.kind != "classical":
@@ -75,13 +75,13 @@ class LogisticModel:
         return tables[0] if len(tables) == 1 else each_class_table(tables, self.classes)
 
     def intervals(self, level: float) -> tuple[Interval, ...]:
-        """Return the profile-likelihood intervals of two classes."""
+        """Return the profile-likelihood intervals of a two-class model."""
         self._refuse_more_classes("profile-likelihood intervals are")
         level = require_level(level)
         return likelihood_intervals(self.fits[0], level) if self.firth is None else self._firth_at(level).intervals
 
     def probabilities(self, design: Design, covariance: object, level: float) -> ProbabilityInterval:
-        """Return the second class's probability in each row of a design with an interval, made on the scores' scale."""
+        """Return the probability of the second class in each row with an interval, computed on the scale of scores."""
         self._refuse_more_classes("intervals of a probability are")
         fit, level = self.fits[0], require_level(level)
         if fit.existence.verdict != "overlap":
@@ -92,34 +92,34 @@ class LogisticModel:
         errors = fit.errors(self._choice(covariance, None))
         if errors.covariance is None:
             raise OptionError(f"a probability has no interval here: {errors.absent}")
-        found = score_intervals(fit, errors.covariance, design, level)
-        return ProbabilityInterval(*(np.asarray(sigmoid(part)) for part in found))
+        scores = score_intervals(fit, errors.covariance, design, level)
+        return ProbabilityInterval(*(np.asarray(sigmoid(part)) for part in scores))
 
     @cached_property
     def _labels(self) -> tuple[Any, Any]:
         return self.classes[0], self.classes[1]
 
     def wald_test(self, names: Sequence[str], covariance: object, groups: Any) -> WaldTest:
-        """Return the test that the coefficients named, of all classes, are 0."""
+        """Return the test that the named coefficients, of all classes, are 0."""
         if self.objection:
             raise DataError(self.objection)
         choice = self._choice(covariance, groups)
         return likelihood_wald_test(self.fits[0], choice, names)
 
     def outline(self) -> TestedModel:
-        """Return what tests of nested models need."""
+        """Return the model as tests of nested models need it."""
         fit, objection = self.fits[0], self.objection
         if not objection and fit.weighting:
             objection = eligibility.weights_not_counts(fit.weighting)
-        height = math.nan if objection or fit.loglik is None else fit.loglik
+        loglik = math.nan if objection or fit.loglik is None else fit.loglik
         several = len(fit.classes) > 2
         return TestedModel(
-            "softmax" if several else "logistic", fit.problem.design.names, fit.free, height, fit.problem, objection
+            "softmax" if several else "logistic", fit.problem.design.names, fit.free, loglik, fit.problem, objection
         )
 
     @property
     def objection(self) -> str:
-        """Why coefficients may not be tested together, if so."""
+        """Why joint tests of coefficients are not available; empty if they are."""
         if len(self.fits) > 1:
             return eligibility.no_joint_likelihood(len(self.fits))
         if self.firth is not None:
@@ -130,12 +130,12 @@ class LogisticModel:
         return eligibility.maximum_not_shown() if verdict == "undecided" else eligibility.no_maximum(len(self.classes))
 
     def _choice(self, covariance: object, groups: Any) -> CovarianceChoice:
-        groups = None if groups is None else self.rows.of_those_that_count(groups)
+        groups = None if groups is None else self.rows.select(groups)
         return choose_covariance(covariance, self.fits[0].problem, groups)
 
     def _firth_at(self, level: float) -> FirthFit:
-        """Return the bias-reduced fit with intervals at a level; profiled anew where that is another than before."""
-        assert self.firth is not None  # whoever asks has seen it
+        """Return the bias-reduced fit with intervals at a level, refitted if its own level differs."""
+        assert self.firth is not None  # callers have checked
         return self.firth if level == self.firth.level else fit_firth(self.fits[0].problem, self._labels, level=level)
 
     def _refuse_more_classes(self, what: str) -> None:

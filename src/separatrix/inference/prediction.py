@@ -1,24 +1,16 @@
-"""Intervals of a likelihood fit: of its coefficients by the profile, and of the probabilities that it predicts.
+"""Confidence and prediction intervals: of predicted means, new observations, scores and probabilities.
 
-A coefficient that runs to infinity has an interval that is open on that side (`profile`); one that the data
-say nothing of, the whole line. The score of a new row x has the variance xᵗCx; through the sigmoid the ends of its
-interval are the probability's. Cost: a profile some 20 steps a coefficient, predictions two passes over their rows.
+    least squares   mean ± t(level) · σ √(x·A·x),    observation ± t(level) · σ √(x·A·x + 1/w),    A = (XᵗSX)⁻¹
+    likelihood      score ± z(level) · √(xᵗCx),      the sigmoid of both ends for a probability
+    saved model     score ± q(level) · s,            s² = (1, x)·V·(1, x)ᵗ, for a new observation s² + σ²
 
-Intervals of a least squares prediction: of the mean at x, and of a new observation there.
+w is the weight of the new observation, C the covariance of the estimates, V that of (intercept, coef), and q the
+quantile of the normal distribution or, with degrees of freedom, of Student's t. Coefficients of a likelihood fit have
+profile intervals (`profile`): open on one side if the coefficient diverges, the whole line if it is not identified.
 
-    mean ± t(level) · σ √(x·A·x),        observation ± t(level) · σ √(x·A·x + 1/w)
-
-with A = (XᵗSX)⁻¹ and w the new observation's weight. Cost: one pass over the new rows. Fails, with the reason, where
-the fit says nothing of its noise, or a row's prediction is not unique (it breaks a relation of the columns fitted).
-
-Intervals of a score, from the covariance of its coefficients.
-
-    score ± q · s,  s² = (1, x)·V·(1, x)ᵗ
-
-with V the covariance of (intercept, coef), q the quantile of the normal or, with degrees of freedom, of Student's t. Of
-a probability, its sigmoid; of a number, the interval of its mean and, with the variance σ² of the residuals, that of a
-new row: s² + σ². Valid as far as the covariance is: a model says why it has none. The cost is that of X·V or, of rows
-with few entries, the square of their number.
+Cost: one or two passes over the new rows; a profile takes some 20 steps per coefficient; sparse rows cost the square of
+their number of entries, or X·V. Fails, with the reason, if the fit has no error estimate, or if the prediction of a
+row is not unique because it breaks a relation between the columns of the fit.
 """
 
 from __future__ import annotations
@@ -28,7 +20,6 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-import scipy.special
 
 from separatrix.arrays import Bools, Floats
 from separatrix.design.base import Block, Design
@@ -48,13 +39,20 @@ from separatrix.inference.mle import (
     variance,
 )
 from separatrix.inference.profile import Interval, Profile, flat_interval, profile_interval, unbounded_interval
+from separatrix.inference.table import normal_quantile, student_quantile
 from separatrix.numerics import sigmoid
 
-ROUNDING = 1e-9  # relative to the sizes of a row's parts: a relation between columns that holds
+RELATION_ROUNDING = (
+    1e-9  # relative to the terms of an exact relation between columns: a row within it satisfies the relation
+)
+IntervalKind = Literal["confidence", "prediction"]
+ALIAS_ROUNDING = 1e-8  # relative to the terms of an alias: a row beyond it breaks the relation
+BLOCK_ENTRIES = 2**20
+GATHER_COST = 12.0  # cost of gathering an entry of the covariance, in multiplications
 
 
 class ScoreInterval(NamedTuple):
-    """Scores of some rows, (n,), and the ends of their intervals."""
+    """Scores (n,) and the ends of their intervals."""
 
     score: Floats
     lower: Floats
@@ -62,7 +60,7 @@ class ScoreInterval(NamedTuple):
 
 
 def likelihood_intervals(fit: LikelihoodFit, level: float) -> tuple[Interval, ...]:
-    """Return the profile-likelihood interval of every coefficient of two classes; nan where floats cannot tell it."""
+    """Return the profile-likelihood intervals of the coefficients of two classes; NaN if a variance is unknown."""
     if len(fit.classes) > 2:
         raise OptionError(f"profile intervals are for two classes, not {len(fit.classes)}; see summary()")
     if fit.weighting:
@@ -73,62 +71,60 @@ def likelihood_intervals(fit: LikelihoodFit, level: float) -> tuple[Interval, ..
 
 
 def _interval(fit: LikelihoodFit, contrast: Contrast, level: float) -> Interval:
-    summit = fit.summit
-    if fit.estimability.refused_nowhere(contrast):
+    mle = fit.summit
+    if fit.estimability.is_flat(contrast):
         return flat_interval(contrast.name)
-    if summit is None or fit.estimability.reason(contrast):
-        peak, centre = _whole(fit)
+    if mle is None or fit.estimability.reason(contrast):
+        profile, centre = _profile_from_zero(fit)
         row = contrast_row(contrast.entries, fit.problem.design.shape[1], len(fit.coef), centre)
-        return unbounded_interval(peak, row, contrast.name, level)
-    row = summit.row(contrast.entries)
-    if not summit.sees(row):
+        return unbounded_interval(profile, row, contrast.name, level)
+    row = mle.row(contrast.entries)
+    if not mle.is_estimable(row):
         return Interval(contrast.name, *[math.nan] * 6)
-    peak = Profile(summit.hill, summit.loglik, summit.top, summit.space)
-    return profile_interval(peak, row, contrast.name, math.sqrt(variance(row, summit.covariance)), level)
+    profile = Profile(mle.log_likelihood, mle.loglik, mle.maximum, mle.space)
+    return profile_interval(profile, row, contrast.name, math.sqrt(variance(row, mle.covariance)), level)
 
 
-def _whole(fit: LikelihoodFit) -> tuple[Profile, Floats]:
-    """Return the likelihood of all rows below its supremum, seen from 0, and the centre of its columns."""
-    near, centre = fit.problem.centred()
-    hill, zero, p = RowLogLikelihood(near), np.zeros(len(fit.coef)), fit.problem.design.shape[1]
+def _profile_from_zero(fit: LikelihoodFit) -> tuple[Profile, Floats]:
+    """Return the profile of a likelihood without a maximum, starting from 0, and the centre of its columns."""
+    centred, centre = fit.problem.centred()
+    log_likelihood, zero, p = RowLogLikelihood(centred), np.zeros(len(fit.coef)), fit.problem.design.shape[1]
     space = np.eye(len(zero))[:, independent_columns(fit.estimability.aliases, len(zero), p, centre)]
-    here, height = hill.look(zero), fit.loglik
-    assert here is not None  # at scores of 0 all rows count
-    assert height is not None
-    return Profile(hill, height, Maximum(zero, here, []), space), centre
+    expansion, supremum = log_likelihood.expand(zero), fit.loglik
+    assert expansion is not None  # the information is regular at scores of 0
+    assert supremum is not None
+    return Profile(log_likelihood, supremum, Maximum(zero, expansion, []), space), centre
 
 
 def score_intervals(fit: LikelihoodFit, covariance: Floats, design: Design, level: float) -> ScoreInterval:
-    """Return the scores of a design's rows with intervals; `covariance` is in the coordinates of the fit's summit."""
-    summit = fit.summit
-    assert summit is not None  # whoever has a covariance
-    if not summit.sees_all:
+    """Return the scores of a design's rows with intervals; `covariance` is of coefficients of centred columns."""
+    mle = fit.summit
+    assert mle is not None  # there is a covariance
+    if not mle.sees_all:
         raise DataError(eligibility.nearly_dependent())
-    _refuse_strangers(fit, design)
-    near = design.centred(summit.centre) if len(summit.centre) else design
-    score = near.matvec(summit.top.coef)
-    reach = float(scipy.special.ndtri(0.5 + level / 2.0)) * np.sqrt(
-        near.gather(squared_lengths, _root(summit, covariance))
-    )
+    _refuse_new_directions(fit, design)
+    centred = design.centred(mle.centre) if len(mle.centre) else design
+    score = centred.matvec(mle.maximum.coef)
+    reach = normal_quantile(level) * np.sqrt(centred.gather(squared_lengths, _covariance_root(mle, covariance)))
     return ScoreInterval(score, score - reach, score + reach)
 
 
-def _root(summit: MaximumLikelihood, covariance: Floats) -> Floats:
-    """Return a root R of a covariance in the columns kept, RRᵗ."""
-    root = np.zeros((len(covariance), len(summit.kept)))
-    root[summit.kept] = upper_factor(covariance[np.ix_(summit.kept, summit.kept)])
+def _covariance_root(mle: MaximumLikelihood, covariance: Floats) -> Floats:
+    """Return R with R Rᵗ = covariance, in the independent columns."""
+    root = np.zeros((len(covariance), len(mle.kept)))
+    root[mle.kept] = upper_factor(covariance[np.ix_(mle.kept, mle.kept)])
     return root
 
 
-def _refuse_strangers(fit: LikelihoodFit, design: Design) -> None:
-    """Raise a DataError for a row that breaks a relation between columns which the rows of the fit all have."""
+def _refuse_new_directions(fit: LikelihoodFit, design: Design) -> None:
+    """Raise a DataError for a row that breaks a relation between columns that holds in all rows of the fit."""
     proof, names = fit.existence.proof, design.names
     for relation in () if proof is None else proof.relations:
         largest = max(abs(value) for value in relation.values())
         vector = np.zeros(design.shape[1])
         for column, value in relation.items():
             vector[column] = float(value / largest)
-        broken = np.flatnonzero(np.abs(design.matvec(vector)) > ROUNDING * design.gather(_magnitudes, vector))
+        broken = np.flatnonzero(np.abs(design.matvec(vector)) > RELATION_ROUNDING * design.gather(_magnitudes, vector))
         if len(broken):
             tied = ", ".join(repr(names[j]) for j in relation)
             raise DataError(
@@ -141,12 +137,8 @@ def _magnitudes(block: Block, vector: Floats) -> Floats:
     return block.magnitudes(vector)
 
 
-IntervalKind = Literal["confidence", "prediction"]
-BROKEN = 1e-8  # of the sizes in a relation of columns: a row further off breaks it
-
-
 class PredictionInterval(NamedTuple):
-    """Predictions, the standard errors of their means, and the intervals' ends, each (n,)."""
+    """Predicted means, their standard errors, and the ends of the intervals, each (n,)."""
 
     mean: Floats
     standard_error: Floats
@@ -155,62 +147,58 @@ class PredictionInterval(NamedTuple):
 
 
 class LinearPredictor(NamedTuple):
-    """A fit with what its predictions' errors need."""
+    """A least squares fit with the facts and basis that its prediction intervals need."""
 
     fit: LeastSquaresFit
     facts: LinearFacts
-    frame: OrthonormalBasis
+    basis: OrthonormalBasis
 
 
 def prediction_interval(
     design: Design, predictor: LinearPredictor, kind: IntervalKind, level: float, weights: Floats | None = None
 ) -> PredictionInterval:
-    """Return the predictions of a design's rows with their intervals; `weights` (n,) of new observations, 1 if None."""
-    fit, facts, frame = predictor
+    """Return predictions with intervals; `weights` (n,) are those of the new observations, 1 if None."""
+    fit, facts, basis = predictor
     objection = facts.objection(fit)
     if objection:
         raise DataError(objection)
-    _refuse_broken(design, fit)
+    _refuse_broken_aliases(design, fit)
     df = facts.degrees_of_freedom(fit)
     variance = fit.rss / df
-    near, basis = frame.basis(design)
-    spread = variance * near.gather(squared_lengths, basis)
+    centred, transform = basis.transform(design)
+    spread = variance * centred.gather(squared_lengths, transform)
     noise = 0.0 if kind == "confidence" else variance / (1.0 if weights is None else weights)
-    reach = float(scipy.special.stdtrit(df, 0.5 + level / 2.0)) * np.sqrt(spread + noise)
+    reach = student_quantile(level, df) * np.sqrt(spread + noise)
     mean = design.matvec(fit.coef)
     return PredictionInterval(mean, np.sqrt(spread), mean - reach, mean + reach)
 
 
-def _refuse_broken(design: Design, fit: LeastSquaresFit) -> None:
+def _refuse_broken_aliases(design: Design, fit: LeastSquaresFit) -> None:
     if not fit.aliased:
         return
     if not fit.relations:
         raise DataError(eligibility.more_columns())
     relations = np.zeros((design.shape[1], len(fit.aliased)))
-    for place, (column, shares) in enumerate(zip(fit.aliased, fit.relations, strict=True)):
-        relations[column, place] = -1.0
+    for index, (column, shares) in enumerate(zip(fit.aliased, fit.relations, strict=True)):
+        relations[column, index] = -1.0
         for other, share in shares.items():
-            relations[other, place] = share
-    broken = design.gather(_breaks, relations)
+            relations[other, index] = share
+    broken = design.gather(_breaks_relation, relations)
     if broken.any():
-        row, place = (int(found[0]) for found in np.nonzero(broken))
-        named = {str(design.names[other]): share for other, share in fit.relations[place].items()}
-        raise DataError(eligibility.breaks_relation(row, str(design.names[fit.aliased[place]]), named))
+        row, index = (int(axis[0]) for axis in np.nonzero(broken))
+        named = {str(design.names[other]): share for other, share in fit.relations[index].items()}
+        raise DataError(eligibility.breaks_relation(row, str(design.names[fit.aliased[index]]), named))
 
 
-def _breaks(block: Block, relations: Floats) -> Bools:
-    return np.abs(block.matvec(relations)) > BROKEN * block.magnitudes(relations)
-
-
-BLOCK_ENTRIES = 2**20
-GATHER_COST = 12.0  # of an entry picked from the covariance, in products of a dense one
+def _breaks_relation(block: Block, relations: Floats) -> Bools:
+    return np.abs(block.matvec(relations)) > ALIAS_ROUNDING * block.magnitudes(relations)
 
 
 @dataclass(frozen=True, eq=False)
 class Covariance:
-    """The covariance (1 + p, 1 + p) of the intercept and the coefficients of one score.
+    """The covariance (1 + p, 1 + p) of intercept and coefficients; degrees of freedom for Student's t, None: normal.
 
-    `degrees_of_freedom` where Student's t is the distribution, `residual_variance` of a regression.
+    `residual_variance` is σ² of a regression.
     """
 
     matrix: Floats
@@ -219,7 +207,7 @@ class Covariance:
 
 
 class Intervals(NamedTuple):
-    """Lower and upper ends (n,) at a level; `new_lower`, `new_upper` of a new row's number, where they can be told."""
+    """Lower and upper ends (n,) at a level; `new_lower` and `new_upper` are those of a new observation, if known."""
 
     lower: Floats
     upper: Floats
@@ -229,7 +217,7 @@ class Intervals(NamedTuple):
 
 
 def covariance_intervals(covariance: Covariance, X: Any, scores: Floats, level: float, *, link: str) -> Intervals:
-    """Return the intervals of the scores (n,) of rows X (n, p), on the scale that the link leads to."""
+    """Return the intervals of the scores (n,) of rows X (n, p), on the scale of the link."""
     require_number("level", level, above=0.0, most=1.0 - 1e-12)
     variances, reach = _variances(covariance.matrix, X), _quantile(level, covariance.degrees_of_freedom)
     lower, upper = _around(scores, reach * np.sqrt(variances))
@@ -237,17 +225,17 @@ def covariance_intervals(covariance: Covariance, X: Any, scores: Floats, level: 
         return Intervals(np.asarray(sigmoid(lower)), np.asarray(sigmoid(upper)), level)
     if covariance.residual_variance is None:
         return Intervals(lower, upper, level)
-    new = _around(scores, reach * np.sqrt(variances + covariance.residual_variance))
-    return Intervals(lower, upper, level, *new)
+    observation = _around(scores, reach * np.sqrt(variances + covariance.residual_variance))
+    return Intervals(lower, upper, level, *observation)
 
 
 def _variances(matrix: Floats, X: Any) -> Floats:
-    """Return (1, x)·V·(1, x)ᵗ of each row, a block of rows at a time; rounding below 0 counts as 0."""
+    """Return (1, x)·V·(1, x)ᵗ of each row, in blocks of rows; 0 if rounding makes it negative."""
     width, block_variances = len(matrix), _dense_variances
     if hasattr(X, "indptr"):
-        most = 1 + int(np.diff(X.indptr).max(initial=0))
-        if most * GATHER_COST < width:
-            width, block_variances = most * most, _sparse_variances
+        entries_per_row = 1 + int(np.diff(X.indptr).max(initial=0))
+        if entries_per_row * GATHER_COST < width:
+            width, block_variances = entries_per_row * entries_per_row, _sparse_variances
     step = max(1, BLOCK_ENTRIES // width)
     blocks = [block_variances(matrix, X[start : start + step]) for start in range(0, X.shape[0], step)]
     return np.maximum(np.concatenate(blocks), 0.0) if blocks else np.empty(0)
@@ -260,13 +248,13 @@ def _dense_variances(matrix: Floats, X: Any) -> Floats:
 
 
 def _sparse_variances(matrix: Floats, X: Any) -> Floats:
-    """Sum over the pairs of a row's own entries; rows with fewer than the most are filled up with zeros."""
+    """Sum over the pairs of a row's stored entries; shorter rows are padded with zeros."""
     counts = np.diff(X.indptr)
     entry = np.repeat(np.arange(len(counts)), counts), 1 + np.arange(X.nnz) - np.repeat(X.indptr[:-1], counts)
     values = np.zeros((len(counts), 1 + int(counts.max())))
-    places = np.zeros(values.shape, dtype=np.intp)
-    values[:, 0], values[entry], places[entry] = 1.0, X.data, 1 + X.indices
-    pairs = matrix[places[:, :, np.newaxis], places[:, np.newaxis, :]]
+    indices = np.zeros(values.shape, dtype=np.intp)
+    values[:, 0], values[entry], indices[entry] = 1.0, X.data, 1 + X.indices
+    pairs = matrix[indices[:, :, np.newaxis], indices[:, np.newaxis, :]]
     return np.asarray(np.einsum("ij,ij->i", np.einsum("ijk,ik->ij", pairs, values), values))
 
 
@@ -275,8 +263,5 @@ def _around(scores: Floats, reach: Floats) -> tuple[Floats, Floats]:
 
 
 def _quantile(level: float, degrees_of_freedom: float | None) -> float:
-    from scipy.special import ndtri, stdtrit  # noqa: PLC0415  # most models are asked for no interval
-
-    upper = 0.5 * (1.0 + level)
-    found = ndtri(upper) if degrees_of_freedom is None else stdtrit(degrees_of_freedom, upper)
-    return float(found) if math.isfinite(found) else math.inf
+    quantile = normal_quantile(level) if degrees_of_freedom is None else student_quantile(level, degrees_of_freedom)
+    return quantile if math.isfinite(quantile) else math.inf

@@ -1,23 +1,15 @@
-"""Intervals by the profile of a likelihood: the values of a coefficient that the data do not refuse.
+"""Profile-likelihood intervals, and Firth's bias-reduced logistic regression, whose intervals are of this kind.
 
     drop(b) = 2 (max ℓ − max{ℓ(w): row·w = b}) ≤ χ²(level),          p = P(χ² > drop(0))
 
-the other coefficients fitted anew at each b. Where a coefficient runs to +∞ the supremum takes the maximum's place, and
-the interval has no upper end: all that is refused lies below.
+The other coefficients are refitted at each b. If a coefficient diverges to +∞, the supremum replaces the maximum, and
+the interval has no upper end; likewise for −∞.
 
-Cost: some 10 fits of a few steps an interval.
+Firth's penalised likelihood ℓ*, the likelihood times Jeffreys' prior (`certificates.bias_reduction`), has a maximum
+even if the classes are separated. The prior is always that of all coefficients. Its intervals and tests are by the
+profile, with χ² of 1 degree of freedom: Wald's would mislead, because ℓ* is far from quadratic under separation.
 
-Firth's bias-reduced logistic regression, with intervals by the profile of its likelihood.
-
-The likelihood times Jeffreys' prior, ℓ* (certificates/bias_reduction), has a maximum also where the classes are
-separated. Its profile has the prior always of all coefficients (Heinze and Schemper 2002).
-
-Cost: two passes a step, some 10 steps a fit; an interval some 10 such fits.
-
-The table of a bias-reduced fit: intervals and tests by the profile of the penalised likelihood.
-
-The statistic of a coefficient is twice the fall of the penalised log-likelihood to where it is 0, tested by χ² of 1;
-Wald's would be misleading, as that likelihood is far from a parabola where the classes are separated.
+Cost: some 10 fits of a few steps per interval. A Firth fit takes two passes per step and some 10 steps.
 
 Reference: Heinze and Schemper, A solution to the problem of separation in logistic regression (2002).
 """
@@ -40,7 +32,8 @@ from separatrix.errors import DataError, counted
 from separatrix.fit.convex import shift_intercept
 from separatrix.fit.result import FitResult, Status, Trace
 from separatrix.inference import eligibility
-from separatrix.inference.covariance import rows_counted
+from separatrix.inference.basis import TINY, count_passes
+from separatrix.inference.covariance import count_rows
 from separatrix.inference.likelihood import with_ratios
 from separatrix.inference.mle import (
     DECREMENT_TOLERANCE,
@@ -49,19 +42,19 @@ from separatrix.inference.mle import (
     Maximum,
     maximise,
     solve_scaled,
-    uncentring,
+    uncentring_matrix,
 )
 from separatrix.inference.table import InferenceTable, Measure, Term
 from separatrix.problem import Problem
 
-PROFILE_TOLERANCE = 1e-11  # of a climb, where only the height is needed
-WIDEST = 30  # doublings of the distance at which an interval's end is sought
-NOTHING = 1e-7  # a drop that the tolerance of climbs may make
-DIGITS = 1e-10  # of a standard error: how well an end is found
+PROFILE_TOLERANCE = 1e-11  # of ½ ∇ᵗI⁻¹∇; only ℓ is needed
+DOUBLINGS = 30  # of the distance within which an interval's end is searched
+FLAT = 1e-7  # a drop within the tolerance of the fits
+END_TOLERANCE = 1e-10  # of an interval's end, in standard errors
 
 
 class Interval(NamedTuple):
-    """A coefficient: estimate, standard error, interval, and the p-value and statistic (χ² of 1) of its being 0."""
+    """A coefficient: estimate, standard error, interval, and the χ² test (p-value, statistic) that it is 0."""
 
     name: str
     estimate: float
@@ -73,40 +66,40 @@ class Interval(NamedTuple):
 
 
 class Profile(NamedTuple):
-    """A hill, the height that drops are taken from, where climbs start, and a basis (m, k) of the space they are in."""
+    """A log-likelihood, its maximum or supremum, the start of the fits, and a basis (m, k) of their space."""
 
-    hill: LogLikelihood
-    height: float
+    log_likelihood: LogLikelihood
+    loglik: float
     start: Maximum
     space: Floats
 
 
-def profile_interval(peak: Profile, row: Floats, name: str, error: float, level: float) -> Interval:
-    """Return the interval of row·w, whose estimate is at the peak's start, by the two roots of its profile."""
-    estimate = float(row @ peak.start.coef)
-    drop = _profile(peak, row)
-    wanted = float(scipy.special.chdtri(1, 1.0 - level))
-    lower, upper = (_end(drop, wanted, estimate, sign * math.sqrt(wanted) * error) for sign in (-1.0, 1.0))
+def profile_interval(profile: Profile, row: Floats, name: str, error: float, level: float) -> Interval:
+    """Return the interval of row·w between the two roots of its profile; the start is the maximum."""
+    estimate = float(row @ profile.start.coef)
+    drop = _drop_function(profile, row)
+    quantile = float(scipy.special.chdtri(1, 1.0 - level))
+    lower, upper = (_search_end(drop, quantile, estimate, sign * math.sqrt(quantile) * error) for sign in (-1.0, 1.0))
     return _interval(name, (estimate, error), (lower, upper), drop(0.0))
 
 
-def unbounded_interval(peak: Profile, row: Floats, name: str, level: float) -> Interval:
-    """Return the interval of row·w, which runs to infinity, to where the profile rises; the peak's start is at 0.
+def unbounded_interval(profile: Profile, row: Floats, name: str, level: float) -> Interval:
+    """Return the half-open interval of row·w, which diverges in the direction where the profile rises; the start is 0.
 
-    A profile that is as high at 0 as anywhere is so everywhere: the likelihood then runs off to either side.
+    If the drop at 0 is 0, the profile is flat: the likelihood reaches its supremum in both directions.
     """
-    drop, ends = _profile(peak, row), [-math.inf, math.inf]
+    drop, ends = _drop_function(profile, row), [-math.inf, math.inf]
     statistic = drop(0.0)
-    if statistic < NOTHING:
+    if statistic < FLAT:
         return flat_interval(name)
-    wanted, scale = float(scipy.special.chdtri(1, 1.0 - level)), _error(peak, row)
+    quantile, scale = float(scipy.special.chdtri(1, 1.0 - level)), _standard_error(profile, row)
     sign = 1.0 if drop(scale) < statistic else -1.0
-    ends[0 if sign > 0.0 else 1] = _near_end(drop, wanted, scale, sign)
+    ends[0 if sign > 0.0 else 1] = _finite_end(drop, quantile, scale, sign)
     return _interval(name, (sign * math.inf, math.nan), (ends[0], ends[1]), statistic)
 
 
 def flat_interval(name: str) -> Interval:
-    """Return the interval of what the data say nothing of: the whole line."""
+    """Return the interval of an unidentified coefficient: the whole line."""
     return _interval(name, (math.nan, math.nan), (-math.inf, math.inf), 0.0)
 
 
@@ -114,82 +107,84 @@ def _interval(name: str, estimate: tuple[float, float], ends: tuple[float, float
     return Interval(name, *estimate, *ends, float(scipy.special.chdtrc(1, statistic)), statistic)
 
 
-def _profile(peak: Profile, row: Floats) -> Callable[[float], float]:
-    """Return 2 (height − max{ℓ: row·w = b}) as a function of b, each fit started at the one before."""
-    inside = peak.space.T @ row
-    basis = peak.space @ _level_basis(inside, np.diag(peak.space.T @ peak.start.outlook.information @ peak.space))
-    last = [peak.start]
+def _drop_function(profile: Profile, row: Floats) -> Callable[[float], float]:
+    """Return drop(b); each fit starts from the previous one."""
+    contrast = profile.space.T @ row
+    information = profile.space.T @ profile.start.expansion.information @ profile.space
+    basis = profile.space @ _constraint_basis(contrast, np.diag(information))
+    latest = [profile.start]
 
     @cache
     def drop(value: float) -> float:
-        near = last[0]
-        along = _along(near, peak.space, inside)
-        start = near.coef + along * ((value - float(row @ near.coef)) / float(row @ along))
-        last[0] = maximise(peak.hill, start, basis, PROFILE_TOLERANCE)
-        return max(2.0 * (peak.height - last[0].outlook.height), 0.0)
+        previous = latest[0]
+        direction = _direction(previous, profile.space, contrast)
+        start = previous.coef + direction * ((value - float(row @ previous.coef)) / float(row @ direction))
+        latest[0] = maximise(profile.log_likelihood, start, basis, PROFILE_TOLERANCE)
+        return max(2.0 * (profile.loglik - latest[0].expansion.loglik), 0.0)
 
     return drop
 
 
-def _level_basis(row: Floats, information: Floats) -> Floats:
-    """Return a basis (k, k − 1) of the vectors v with row·v = 0: each moves one coefficient, and one that makes up."""
-    pivot = int(np.argmax(np.abs(row) / np.sqrt(np.maximum(information, np.finfo(np.float64).tiny))))
+def _constraint_basis(row: Floats, information: Floats) -> Floats:
+    """Return a basis (k, k − 1) of the v with row·v = 0; each moves one coefficient and compensates with a pivot."""
+    pivot = int(np.argmax(np.abs(row) / np.sqrt(np.maximum(information, TINY))))
     others = np.delete(np.arange(len(row)), pivot)
     basis = np.eye(len(row))[:, others]
     basis[pivot] = -row[others] / row[pivot]
     return basis
 
 
-def _along(near: Maximum, space: Floats, inside: Floats) -> Floats:
-    """Return the direction in which the best of the other coefficients follow; where that is not seen, straight."""
+def _direction(maximum: Maximum, space: Floats, contrast: Floats) -> Floats:
+    """Return the direction in which the refitted coefficients move; `contrast` itself if I is singular."""
     try:
-        along = space @ solve_scaled(space.T @ near.outlook.information @ space, inside)
+        direction = space @ solve_scaled(space.T @ maximum.expansion.information @ space, contrast)
     except np.linalg.LinAlgError:
-        return np.asarray(space @ inside)
-    return along if float(inside @ (space.T @ along)) > 0.0 and np.isfinite(along).all() else space @ inside
+        return np.asarray(space @ contrast)
+    ascending = float(contrast @ (space.T @ direction)) > 0.0 and np.isfinite(direction).all()
+    return direction if ascending else space @ contrast
 
 
-def _error(peak: Profile, row: Floats) -> float:
-    """Return the standard error of row·w by the information at the start."""
-    inside = peak.space.T @ row
-    information = peak.space.T @ peak.start.outlook.information @ peak.space
-    return math.sqrt(max(float(inside @ solve_scaled(information, inside)), np.finfo(np.float64).tiny))
+def _standard_error(profile: Profile, row: Floats) -> float:
+    """Return the standard error of row·w from the information at the start."""
+    contrast = profile.space.T @ row
+    information = profile.space.T @ profile.start.expansion.information @ profile.space
+    return math.sqrt(max(float(contrast @ solve_scaled(information, contrast)), TINY))
 
 
-def _end(drop: Callable[[float], float], wanted: float, estimate: float, step: float) -> float:
-    """Return where the profile has fallen by what is wanted, going out from the estimate; inf where it never does."""
+def _search_end(drop: Callable[[float], float], quantile: float, estimate: float, step: float) -> float:
+    """Return the end of the interval, searching outwards from the estimate; ±∞ if there is none."""
     inside, outside = estimate, estimate + step
-    for _ in range(WIDEST):
-        if drop(outside) >= wanted:
-            return _root(drop, wanted, inside, outside, abs(step))
+    for _ in range(DOUBLINGS):
+        if drop(outside) >= quantile:
+            return _root(drop, quantile, inside, outside, abs(step))
         inside, outside = outside, estimate + 2.0 * (outside - estimate)
     return math.copysign(math.inf, step)
 
 
-def _near_end(drop: Callable[[float], float], wanted: float, scale: float, sign: float) -> float:
-    """Return the end, seen from 0, of an interval that runs off to the other side, upwards for a sign of 1."""
-    if drop(0.0) < wanted:
-        return _end(drop, wanted, 0.0, -sign * scale)
+def _finite_end(drop: Callable[[float], float], quantile: float, scale: float, sign: float) -> float:
+    """Return the finite end of an interval that is unbounded above (sign 1) or below (sign −1), searching from 0."""
+    if drop(0.0) < quantile:
+        return _search_end(drop, quantile, 0.0, -sign * scale)
     outside, inside = 0.0, sign * scale
-    for _ in range(WIDEST):
-        if drop(inside) < wanted:
-            return _root(drop, wanted, inside, outside, scale)
+    for _ in range(DOUBLINGS):
+        if drop(inside) < quantile:
+            return _root(drop, quantile, inside, outside, scale)
         outside, inside = inside, 2.0 * inside
     return sign * math.inf
 
 
-def _root(drop: Callable[[float], float], wanted: float, inside: float, outside: float, scale: float) -> float:
+def _root(drop: Callable[[float], float], quantile: float, inside: float, outside: float, scale: float) -> float:
     def beyond(value: float) -> float:
-        return math.sqrt(drop(value)) - math.sqrt(wanted)
+        return math.sqrt(drop(value)) - math.sqrt(quantile)
 
-    from scipy.optimize import brentq  # noqa: PLC0415  # loading takes 0.3 s, which only a profile need wait for
+    from scipy.optimize import brentq  # noqa: PLC0415  # takes 0.3 s to import, and only a profile needs it
 
-    return float(brentq(beyond, inside, outside, xtol=DIGITS * scale))
+    return float(brentq(beyond, inside, outside, xtol=END_TOLERANCE * scale))
 
 
 @dataclass(frozen=True)
 class FirthFit:
-    """A bias-reduced fit, and an interval at a level for each coefficient, the intercept's first."""
+    """A bias-reduced fit, and an interval at `level` for each coefficient, the intercept first."""
 
     result: FitResult
     intervals: tuple[Interval, ...]
@@ -198,13 +193,12 @@ class FirthFit:
 
 @dataclass(frozen=True)
 class _FirthLikelihood:
-    """ℓ* of a problem; the information is only a guess at minus its Hessian."""
+    """ℓ* of a problem; the information approximates minus its Hessian."""
 
     problem: Problem
     exact: ClassVar[bool] = False
 
-    def look(self, coef: Floats) -> LikelihoodExpansion | None:
-        """Return ℓ*, its gradient and the information; None so far out that the information is singular."""
+    def expand(self, coef: Floats) -> LikelihoodExpansion | None:
         try:
             point = jeffreys_point(self.problem, coef)
         except DataError:
@@ -212,38 +206,39 @@ class _FirthLikelihood:
         return LikelihoodExpansion(point.penalised, point.gradient, point.information)
 
     def largest_score(self, change: Floats) -> float:
-        """Return the largest change of a score."""
         return float(np.abs(self.problem.design.matvec(change)).max())
 
 
 def fit_firth(problem: Problem, labels: tuple[Any, Any], *, level: float = 0.95) -> FirthFit:
-    """Fit an unpenalised logistic problem of full rank, and profile every coefficient."""
-    passes_before, began = problem.design.passes, time.perf_counter()
-    near, centre = problem.centred()
-    hill, space = _FirthLikelihood(near), np.eye(len(near.zero_coef()))
-    jeffreys_point(near, near.zero_coef())  # refuses columns that depend on others, by name
-    top = maximise(hill, near.zero_coef(), space)
-    point = jeffreys_point(near, top.coef)
-    intervals = _intervals(Profile(hill, top.outlook.height, top, space), near, centre, point, level)
-    if near.design is not problem.design:
-        problem.design.passes += near.design.passes
-    result = _result(problem, top, point, shift_intercept(top.coef, centre, -1.0), labels)
-    passes, seconds = problem.design.passes - passes_before, time.perf_counter() - began
+    """Fit a logistic problem of full rank by Firth's method, and profile every coefficient."""
+    passes_before, start_time = problem.design.passes, time.perf_counter()
+    centred, centre = problem.centred()
+    log_likelihood, space = _FirthLikelihood(centred), np.eye(len(centred.zero_coef()))
+    jeffreys_point(centred, centred.zero_coef())  # refuses columns that depend on others, by name
+    maximum = maximise(log_likelihood, centred.zero_coef(), space)
+    point = jeffreys_point(centred, maximum.coef)
+    profile = Profile(log_likelihood, maximum.expansion.loglik, maximum, space)
+    intervals = _intervals(profile, centred, centre, point, level)
+    count_passes(problem, centred.design)
+    result = _result(problem, maximum, point, shift_intercept(maximum.coef, centre, -1.0), labels)
+    passes, seconds = problem.design.passes - passes_before, time.perf_counter() - start_time
     return FirthFit(replace(result, passes=passes, seconds=seconds), intervals, level)
 
 
 def _intervals(
-    peak: Profile, problem: Problem, centre: Floats, point: JeffreysPoint, level: float
+    profile: Profile, problem: Problem, centre: Floats, point: JeffreysPoint, level: float
 ) -> tuple[Interval, ...]:
-    to_users = uncentring(len(peak.space), centre)
+    to_users = uncentring_matrix(len(profile.space), centre)
     errors = np.sqrt(np.diag(to_users @ point.covariance @ to_users.T))
     return tuple(
-        profile_interval(peak, row, str(name), float(error), level)
+        profile_interval(profile, row, str(name), float(error), level)
         for row, name, error in zip(to_users, problem.design.names, errors, strict=True)
     )
 
 
-def _result(problem: Problem, top: Maximum, point: JeffreysPoint, coef: Floats, labels: tuple[Any, Any]) -> FitResult:
+def _result(
+    problem: Problem, maximum: Maximum, point: JeffreysPoint, coef: Floats, labels: tuple[Any, Any]
+) -> FitResult:
     virtual = int(problem.design.virtual)
     certificate = BiasReductionCertificate(
         coef=coef,
@@ -255,26 +250,26 @@ def _result(problem: Problem, top: Maximum, point: JeffreysPoint, coef: Floats, 
         labels=labels,
     )
     converged = certificate.verdict == "stationary"
-    words = "converged" if converged else "stopped before it was done"
+    outcome = "converged" if converged else "stopped before it was done"
     return FitResult(
         coef=coef[virtual:],
         intercept=np.asarray(coef[0] if virtual else 0.0),
         status=Status.CONVERGED if converged else Status.STALLED,
-        message=f"bias-reduced (Firth): {words} after {counted(len(top.heights) - 1, 'step')}",
+        message=f"bias-reduced (Firth): {outcome} after {counted(len(maximum.logliks) - 1, 'step')}",
         objective=-point.penalised,
         passes=0.0,
         seconds=0.0,
         certificate=certificate,
-        trace=Trace({"penalised_loglik": np.asarray(top.heights)}),
+        trace=Trace({"penalised_loglik": np.asarray(maximum.logliks)}),
         facts={"loglik": point.loglik, "penalised_loglik": point.penalised, "rows": problem.design.shape[0]},
         provenance={"names": list(problem.design.names), "solver": "Newton on Firth's penalised likelihood"},
     )
 
 
 def firth_table(fit: FirthFit, problem: Problem, labels: tuple[Any, Any], weighting: str = "") -> InferenceTable:
-    """Return the table of a fit; `weighting` names what rows count by where that is not how often they were seen."""
+    """Return the table of a fit; `weighting` names the weights if they are not frequencies."""
     absent = eligibility.weights_not_counts(weighting).split(", or covariance")[0] if weighting else ""
-    rows, facts = rows_counted(problem, "precision" if weighting else "frequency"), fit.result.facts
+    rows, facts = count_rows(problem, "precision" if weighting else "frequency"), fit.result.facts
     return InferenceTable(
         model="firth",
         target="y",

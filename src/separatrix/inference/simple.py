@@ -1,16 +1,14 @@
-"""Means and sums of products about them without error: sums of floats, rounded to twice a float's digits.
-
-A number less a float near the mean is a float and what that is short of (`numerics.two_sum`), a product of two such
-the exact product of the floats and a few small terms. `math.fsum` adds them, once for the sum and once for what its
-rounding lost. Cost: some 0.5 µs a row and sum.
-
-Regression of one column on one other, from the data or from their moments alone.
+"""Regression of one column on another, from the data or from their moments.
 
     slope = s_xy / s_x²,   intercept = ȳ − slope · x̄,   r = s_xy / (s_x s_y),   RSS = Σ (yᵢ − fittedᵢ)²
 
-Means and sums of products are sums without error, rounded to twice a float's digits; slope and intercept are rationals
-until they are handed out. So the digits hold however far from 0 the columns lie. Cost: some ten sums over the rows.
-Fails, with the value named, where x does not vary, where a number is missing and where moments contradict each other.
+Means and sums of products are accurate to twice double precision: a number minus a float near the mean is a float and a
+correction (`numerics.two_sum`), the product of two such numbers is the exact product of the floats and a few small
+terms, and `math.fsum` adds them, once for the sum and once for its rounding error. Slope and intercept are rationals
+until they are returned. So the result is accurate however far from 0 the columns lie.
+
+Cost: about ten sums over the rows, 0.5 µs per row and sum. Fails, with the value named, if x does not vary, if a number
+is missing, or if the moments contradict each other.
 """
 
 from __future__ import annotations
@@ -28,68 +26,22 @@ from separatrix.arrays import Floats
 from separatrix.errors import DataError, OptionError, counted, require_count, require_number
 from separatrix.fit.labels import real_targets
 from separatrix.inference import eligibility
-from separatrix.inference.table import Term, json_values
+from separatrix.inference.table import Term, json_values, student_quantile
 from separatrix.numerics import two_product, two_sum
 from separatrix.rendering.html import render_html
 from separatrix.rendering.sheet import Grid, Sheet, number, p_text
 from separatrix.rendering.text import render_text
 
-
-class PairMoments(NamedTuple):
-    """Means, and sums of squares and products about them, as rationals."""
-
-    n: int
-    mean_x: Fraction
-    mean_y: Fraction
-    xx: Fraction
-    yy: Fraction
-    xy: Fraction
-
-
-class Deviations(NamedTuple):
-    """Numbers less a float near their mean, as floats and what these are short of."""
-
-    mean: Fraction
-    centre: float
-    high: Floats
-    low: Floats
-
-    @classmethod
-    def of(cls, values: Floats) -> Deviations:
-        """Return the deviations of numbers, (n,)."""
-        total = _precise_sum(values.tolist())
-        centre = float(total / len(values))
-        return cls(total / len(values), centre, *two_sum(values, -centre))
-
-    def product(self, other: Deviations) -> Fraction:
-        """Return the sum of products of deviations from the means."""
-        exact, errors = two_product(self.high, other.high)
-        mixed = self.high * other.low + self.low * other.high
-        total = _precise_sum([*exact.tolist(), *errors.tolist(), *mixed.tolist()])
-        return total - len(self.high) * self.beyond * other.beyond
-
-    @property
-    def beyond(self) -> Fraction:
-        """The mean less the centre."""
-        return self.mean - Fraction(self.centre)
-
-
-def _precise_sum(terms: list[float]) -> Fraction:
-    """Return a sum to twice a float's digits."""
-    rounded = math.fsum(terms)
-    return Fraction(rounded) + Fraction(math.fsum([*terms, -rounded]))
-
-
-ROUNDING = 1e-12  # relative: by how much a covariance of rounded moments may exceed the product of deviations
-PERFECT = 1e-28  # of the target's sum of squares: a residual sum of squares below this is rounding
+MOMENT_ROUNDING = 1e-12  # relative excess of |cov_xy| over √(var_x · var_y) that rounded moments may have
+PERFECT = 1e-28  # of the target's sum of squares: a smaller RSS is rounding error
 
 
 @dataclass(frozen=True)
 class SimpleRegression:
-    """A line through (x, y); its terms hold estimate, standard error, t, p-value and interval at `level`.
+    """A line through (x, y); its terms have estimate, standard error, t, p-value and interval at `level`.
 
-    `fitted` and `residuals` are None where only the moments were given, `r` is None where y does not vary, and where
-    an error cannot be had, `absent` says why.
+    `fitted` and `residuals` are None for a line from moments, `r` is None if y does not vary, and `absent` says why
+    there are no standard errors.
     """
 
     n: int
@@ -124,14 +76,14 @@ class SimpleRegression:
         return math.sqrt(self.rss / self.degrees_of_freedom) if self.degrees_of_freedom else None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the line as JSON values, the rows left out."""
-        kept = {name: getattr(self, name) for name in ("n", "r", "r_squared", "rss", "sigma", "degrees_of_freedom")}
+        """Return the line as JSON values, without the rows."""
+        measures = {name: getattr(self, name) for name in ("n", "r", "r_squared", "rss", "sigma", "degrees_of_freedom")}
         terms = {"intercept": asdict(self.intercept_term), "slope": asdict(self.slope_term)}
-        values: dict[str, Any] = json_values({**kept, "level": self.level, "absent": self.absent, **terms})
+        values: dict[str, Any] = json_values({**measures, "level": self.level, "absent": self.absent, **terms})
         return values
 
     def to_json(self, indent: int | None = 2) -> str:
-        """Return the line as JSON, the rows left out."""
+        """Return the line as JSON, without the rows."""
         return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
 
     def __str__(self) -> str:
@@ -158,18 +110,21 @@ def simple_regression(x: Any, y: Any, *, level: float = 0.95) -> SimpleRegressio
 
     Reference: Galton, Regression towards mediocrity in hereditary stature (1886).
     """
-    across, up = _numbers("x", x), _numbers("y", y)
-    if len(across) != len(up):
-        raise DataError(f"x has {len(across)} numbers and y has {len(up)}; give as many of the one as of the other")
-    if len(across) < 2:
-        raise DataError(f"x and y have {len(across)} number; a line needs at least 2 pairs")
-    if (across == across[0]).all():
-        raise DataError(f"x is {across[0]:g} in every pair, so no line is better than another; give x that vary")
-    wide, high = Deviations.of(across), Deviations.of(up)
-    moments = PairMoments(len(across), wide.mean, high.mean, wide.product(wide), high.product(high), wide.product(high))
-    residuals = _residuals(wide, high, moments.xy / moments.xx)
+    x_values, y_values = _numbers("x", x), _numbers("y", y)
+    if len(x_values) != len(y_values):
+        raise DataError(
+            f"x has {len(x_values)} numbers and y has {len(y_values)}; give as many of the one as of the other"
+        )
+    if len(x_values) < 2:
+        raise DataError(f"x and y have {len(x_values)} number; a line needs at least 2 pairs")
+    if (x_values == x_values[0]).all():
+        raise DataError(f"x is {x_values[0]:g} in every pair, so no line is better than another; give x that vary")
+    x_parts, y_parts = Deviations.of(x_values), Deviations.of(y_values)
+    sums = x_parts.product(x_parts), y_parts.product(y_parts), x_parts.product(y_parts)
+    moments = PairMoments(len(x_values), x_parts.mean, y_parts.mean, *sums)
+    residuals = _residuals(x_parts, y_parts, moments.xy / moments.xx)
     rss = math.fsum((residuals * residuals).tolist())
-    return _line_of(moments, rss, level, up - residuals, residuals)
+    return _make_line(moments, rss, level, y_values - residuals, residuals)
 
 
 def simple_regression_from_moments(
@@ -187,13 +142,13 @@ def simple_regression_from_moments(
     rows = require_count("n", n)
     if rows < 2:
         raise OptionError(f"n={n} is too few; a line needs at least 2 pairs")
-    given = {"mean_x": mean_x, "mean_y": mean_y, "var_x": var_x, "var_y": var_y, "cov_xy": cov_xy}
+    arguments = {"mean_x": mean_x, "mean_y": mean_y, "var_x": var_x, "var_y": var_y, "cov_xy": cov_xy}
     least = {"var_x": 0.0, "var_y": 0.0}
-    floats = {name: require_number(name, value, least=least.get(name)) for name, value in given.items()}
+    floats = {name: require_number(name, value, least=least.get(name)) for name, value in arguments.items()}
     if floats["var_x"] == 0.0:
         raise DataError("var_x=0: x does not vary, so no line is better than another; give x that vary")
     most = math.sqrt(floats["var_x"]) * math.sqrt(floats["var_y"])
-    if abs(floats["cov_xy"]) > most * (1.0 + ROUNDING):
+    if abs(floats["cov_xy"]) > most * (1.0 + MOMENT_ROUNDING):
         raise DataError(
             f"cov_xy={cov_xy:g} is larger than √(var_x · var_y) = {most:g}, which no data have;"
             " give variances and covariance of the same rows with the same divisor n − 1"
@@ -205,42 +160,86 @@ def simple_regression_from_moments(
         *((rows - 1) * Fraction(floats[name]) for name in ("var_x", "var_y", "cov_xy")),
     )
     rss = max(float(moments.yy - moments.xy * moments.xy / moments.xx), 0.0)
-    return _line_of(moments, rss, level)
+    return _make_line(moments, rss, level)
 
 
-def _residuals(wide: Deviations, high: Deviations, slope: Fraction) -> Floats:
-    """Return the deviations of y less slope times those of x, each about as exact as a float can be."""
-    steep = float(slope)
-    rest = float(slope - Fraction(steep))
-    explained, error = two_product(steep, wide.high)
-    difference, lost = two_sum(high.high, -explained)
-    small = high.low - error - steep * wide.low - rest * wide.high
-    return np.asarray(difference + (lost + small - float(high.beyond - slope * wide.beyond)))
+class PairMoments(NamedTuple):
+    """Means, and sums of squares and products about the means, as rationals."""
+
+    n: int
+    mean_x: Fraction
+    mean_y: Fraction
+    xx: Fraction
+    yy: Fraction
+    xy: Fraction
 
 
-def _line_of(
+class Deviations(NamedTuple):
+    """Numbers minus `centre`, a float near their mean, as unevaluated sums high + low."""
+
+    mean: Fraction
+    centre: float
+    high: Floats
+    low: Floats
+
+    @classmethod
+    def of(cls, values: Floats) -> Deviations:
+        total = _precise_sum(values.tolist())
+        centre = float(total / len(values))
+        return cls(total / len(values), centre, *two_sum(values, -centre))
+
+    def product(self, other: Deviations) -> Fraction:
+        """Return the sum of products of the deviations from the means."""
+        exact, errors = two_product(self.high, other.high)
+        mixed = self.high * other.low + self.low * other.high
+        total = _precise_sum([*exact.tolist(), *errors.tolist(), *mixed.tolist()])
+        return total - len(self.high) * self.mean_offset * other.mean_offset
+
+    @property
+    def mean_offset(self) -> Fraction:
+        """The mean minus the centre."""
+        return self.mean - Fraction(self.centre)
+
+
+def _precise_sum(terms: list[float]) -> Fraction:
+    """Return a sum to twice double precision."""
+    rounded = math.fsum(terms)
+    return Fraction(rounded) + Fraction(math.fsum([*terms, -rounded]))
+
+
+def _residuals(x: Deviations, y: Deviations, slope: Fraction) -> Floats:
+    """Return the deviations of y minus slope times those of x, to about double precision."""
+    rounded = float(slope)
+    correction = float(slope - Fraction(rounded))
+    explained, error = two_product(rounded, x.high)
+    difference, lost = two_sum(y.high, -explained)
+    small = y.low - error - rounded * x.low - correction * x.high
+    return np.asarray(difference + (lost + small - float(y.mean_offset - slope * x.mean_offset)))
+
+
+def _make_line(
     moments: PairMoments, rss: float, level: float, fitted: Floats | None = None, residuals: Floats | None = None
 ) -> SimpleRegression:
     level = require_number("level", level, above=0.0, most=1.0)
     n, slope = moments.n, moments.xy / moments.xx
     freedom = n - 2
-    absent = _absent(moments, rss)
+    absent = _absent_reason(moments, rss)
     sigma = math.sqrt(rss / freedom) if not absent else None
     intercept = moments.mean_y - slope * moments.mean_x
     errors = [
         None if sigma is None else sigma * math.sqrt(share)
         for share in (float(1 / Fraction(n) + moments.mean_x * moments.mean_x / moments.xx), float(1 / moments.xx))
     ]
-    at_zero, steep = (
+    intercept_term, slope_term = (
         _term(name, float(estimate), error, freedom, level, absent)
         for name, estimate, error in zip(("intercept", "x"), (intercept, slope), errors, strict=True)
     )
     spread = math.sqrt(float(moments.xx)) * math.sqrt(float(moments.yy))
     r = max(-1.0, min(1.0, float(moments.xy) / spread)) if moments.yy else None
-    return SimpleRegression(n, at_zero, steep, r, rss, freedom, level, fitted, residuals, absent)
+    return SimpleRegression(n, intercept_term, slope_term, r, rss, freedom, level, fitted, residuals, absent)
 
 
-def _absent(moments: PairMoments, rss: float) -> str:
+def _absent_reason(moments: PairMoments, rss: float) -> str:
     if moments.n == 2:
         return eligibility.no_degrees_of_freedom(2, 2)
     if not moments.yy:
@@ -253,8 +252,18 @@ def _term(name: str, estimate: float, error: float | None, freedom: int, level: 
         return Term(name, estimate, absent=absent)
     ratio = estimate / error
     p_value = 2.0 * float(scipy.special.stdtr(freedom, -abs(ratio)))
-    reach = float(scipy.special.stdtrit(freedom, 0.5 + level / 2.0)) * error
+    reach = student_quantile(level, freedom) * error
     return Term(name, estimate, error, ratio, p_value, estimate - reach, estimate + reach)
+
+
+def _numbers(name: str, values: Any) -> Floats:
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise DataError(f"{name} has entries that are no numbers; give a list or column of numbers") from None
+    if array.ndim != 1:
+        raise DataError(f"{name} has shape {array.shape}; give one column of numbers, as {name}.ravel()")
+    return real_targets(array, name)
 
 
 def _sheet(line: SimpleRegression) -> Sheet:
@@ -274,13 +283,3 @@ def _sheet(line: SimpleRegression) -> Sheet:
         entries=tuple((name, number(value)) for name, value in measures),
         lines=(line.absent,) if line.absent else (),
     )
-
-
-def _numbers(name: str, values: Any) -> Floats:
-    try:
-        array = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise DataError(f"{name} has entries that are no numbers; give a list or column of numbers") from None
-    if array.ndim != 1:
-        raise DataError(f"{name} has shape {array.shape}; give one column of numbers, as {name}.ravel()")
-    return real_targets(array, name)

@@ -1,17 +1,9 @@
-"""A fit's table of inference as a neutral record: every cell a number, or absent with the reason.
+"""The table of inference of a fit, as a neutral record: every cell is a number, or absent with the reason.
 
-Text, HTML and JSON are made of this record alone (`inference.rendering`).
-
-The level of an interval.
-
-Tails of the t, F and χ² distributions, to full relative accuracy also where tiny or of many degrees of freedom.
-
-The tail of F(a, b) beyond f is the incomplete beta function of (b/2, a/2) at b/(b + a f), or its complement of
-(a/2, b/2) at a f/(b + a f): the smaller of the two arguments has its digits. T² is F(1, b).
-
-The sheet of a table of coefficients.
-
-The table of a fit that nothing may be inferred from: its coefficients, and the reason.
+Text, HTML and JSON are made from this record alone. The tail probabilities of t, F and χ² keep full relative accuracy,
+also for tiny values and many degrees of freedom: the tail of F(a, b) beyond f is the incomplete beta function of
+(b/2, a/2) at b/(b + a f), or its complement of (a/2, b/2) at a f/(b + a f), whichever argument is smaller. T² is
+F(1, b).
 """
 
 from __future__ import annotations
@@ -31,108 +23,22 @@ from separatrix.rendering.html import render_html
 from separatrix.rendering.sheet import Grid, Reasons, Sheet, number, p_phrase, p_text
 from separatrix.rendering.text import render_text
 
-
-def require_level(level: object) -> float:
-    """Return the level of an interval, between 0 and 1."""
-    number = require_number("level", level, above=0.0, most=1.0)
-    return require_number("level", level, above=0.0, most=math.nextafter(1.0, 0.0)) if number == 1.0 else number
-
-
-def t_probability(statistic: float, df: float) -> float:
-    """Return P(|T| > |statistic|)."""
-    return f_probability(statistic * statistic, 1.0, df)
-
-
-def f_probability(statistic: float, df: float, residual_df: float) -> float:
-    """Return P(F > statistic), for a statistic of at least 0."""
-    explained = df * statistic
-    whole = residual_df + explained
-    if explained < residual_df:
-        return float(scipy.special.betaincc(df / 2.0, residual_df / 2.0, explained / whole))
-    return float(scipy.special.betainc(residual_df / 2.0, df / 2.0, residual_df / whole))
-
-
-def chi2_probability(statistic: float, df: float) -> float:
-    """Return P(χ² > statistic), 1 for what rounding made negative."""
-    return float(scipy.special.chdtrc(df, max(statistic, 0.0)))
-
-
 STATISTIC_DIGITS = 4
-MODELS = {
+MODEL_TITLES = {
     "linear": "Linear regression",
     "logistic": "Logistic regression",
     "softmax": "Softmax regression",
     "firth": "Bias-reduced logistic regression (Firth)",
 }
-
-
-def coefficient_sheet(table: InferenceTable) -> Sheet:
-    """Return a table of inference as cells and sentences."""
-    reasons = Reasons()
-    return Sheet(
-        title=_title(table),
-        grids=tuple(_grids(table, reasons)),
-        entries=tuple((measure.name, _said(measure, reasons)) for measure in table.measures),
-        lines=(*table.conventions, *table.notes),
-        reasons=tuple(reasons.given),
-    )
-
-
-def _title(table: InferenceTable) -> str:
-    df = table.degrees_of_freedom
-    freedom = "" if df is None else f", {counted(round(df), 'degree')} of freedom"
-    covariance = f", {table.covariance} covariance" if table.covariance else ""
-    return f"{MODELS[table.model]} of {table.target}: {counted(round(table.rows), 'row')}{freedom}{covariance}"
-
-
-def _grids(table: InferenceTable, reasons: Reasons) -> Iterator[Grid]:
-    statistic = table.statistic if any(term.statistic is not None for term in table.terms) else ""
-    heads = ("", "estimate", "std. error", *([statistic] if statistic else []), "p", *_ends(table.level))
-    for output, group in groupby(table.terms, key=lambda term: term.output):
-        terms = list(group)
-        rows = tuple(_row(term, bool(statistic), reasons) for term in terms)
-        yield Grid(heads, rows, "" if output is None else f"{table.target} = {output}")
-        if any(term.ratio is not None for term in terms):
-            yield _ratios(terms, table.level)
-
-
-def _row(term: Term, with_statistic: bool, reasons: Reasons) -> tuple[str, ...]:
-    return (
-        term.name + reasons.mark(term.absent),
-        number(term.estimate),
-        number(term.standard_error),
-        *([number(term.statistic, STATISTIC_DIGITS)] if with_statistic else []),
-        p_text(term.p_value),
-        number(term.lower),
-        number(term.upper),
-    )
-
-
-def _ratios(terms: Sequence[Term], level: float) -> Grid:
-    told = [term for term in terms if term.ratio is not None]
-    rows = [(term.name, number(term.ratio), number(term.ratio_lower), number(term.ratio_upper)) for term in told]
-    return Grid(("", "odds ratio", *_ends(level)), tuple(rows))
-
-
-def _ends(level: float) -> tuple[str, str]:
-    return f"{100.0 * level:g} % from", "to"
-
-
-def _said(measure: Measure, reasons: Reasons) -> str:
-    tail = "" if measure.p_value is None else f", {p_phrase(measure.p_value)}"
-    detail = f" ({measure.detail})" if measure.detail else ""
-    return f"{number(measure.value)}{reasons.mark(measure.absent)}{detail}{tail}"
-
-
 Statistic = Literal["t", "z", "profile likelihood"]
 
 
 @dataclass(frozen=True)
 class Term:
-    """A coefficient; `None` where a number may not be given, and then `absent` says why, and what to do.
+    """A coefficient; `absent` says why a number is `None`, and what to do.
 
-    `output` is the class whose score it belongs to, of several classes. `ratio` is of the odds, or of the risks of a
-    class and the reference, at a column one unit larger: the exponential of the estimate.
+    `output` is the class of the coefficient, if there are several. `ratio` is the odds ratio or, for a class against
+    the reference, the relative risk ratio, for one more unit of the column: the exponential of the estimate.
     """
 
     name: str
@@ -151,7 +57,7 @@ class Term:
 
 @dataclass(frozen=True)
 class Measure:
-    """A number that describes the whole fit, as R²; `detail` holds its degrees of freedom or convention, in words."""
+    """A measure of the whole fit, such as R²; `detail` states its degrees of freedom or convention."""
 
     name: str
     value: float | None
@@ -162,7 +68,7 @@ class Measure:
 
 @dataclass(frozen=True)
 class InferenceTable:
-    """All that may be inferred from a fit, and by which conventions."""
+    """The coefficients and measures of a fit, with the conventions behind them."""
 
     model: Literal["linear", "logistic", "softmax", "firth"]
     target: str
@@ -177,13 +83,13 @@ class InferenceTable:
     notes: tuple[str, ...] = ()
 
     def term(self, name: str, output: Any = None) -> Term:
-        """Return a term by name, and by class where each has its own."""
-        found = [term for term in self.terms if term.name == name]
-        for term in found:
+        """Return a term by name and, if there are several classes, by class."""
+        matches = [term for term in self.terms if term.name == name]
+        for term in matches:
             if output is None or term.output == output:
                 return term
-        if found:
-            raise OptionError(f"{name!r} has no coefficient of {output!r}; known: {[term.output for term in found]}")
+        if matches:
+            raise OptionError(f"{name!r} has no coefficient of {output!r}; known: {[term.output for term in matches]}")
         raise OptionError(f"there is no coefficient {name!r}{did_you_mean(name, [term.name for term in self.terms])}")
 
     def measure(self, name: str) -> Measure:
@@ -194,7 +100,7 @@ class InferenceTable:
         raise OptionError(f"there is no measure {name!r}{did_you_mean(name, [one.name for one in self.measures])}")
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the table as JSON values; what is not finite becomes None."""
+        """Return the table as JSON values; non-finite numbers become None."""
         values: dict[str, Any] = json_values(asdict(self))
         return values
 
@@ -203,7 +109,7 @@ class InferenceTable:
         return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
 
     def to_text(self) -> str:
-        """Return the table as text; a dash is a number that may not be given, and a note below says why."""
+        """Return the table as text; a dash marks an absent number, and a note below says why."""
         return render_text(coefficient_sheet(self))
 
     def __str__(self) -> str:
@@ -211,16 +117,6 @@ class InferenceTable:
 
     def _repr_html_(self) -> str:
         return render_html(coefficient_sheet(self))
-
-
-def json_values(value: Any) -> Any:
-    """Return a nested record with tuples as lists, numbers of NumPy as plain ones, and None for what is not finite."""
-    if isinstance(value, dict):
-        return {str(key): json_values(entry) for key, entry in value.items()}
-    if isinstance(value, list | tuple):
-        return [json_values(entry) for entry in value]
-    plain = value.item() if hasattr(value, "item") else value
-    return None if isinstance(plain, float) and not math.isfinite(plain) else plain
 
 
 def refused_table(
@@ -231,7 +127,7 @@ def refused_table(
     reason: str,
     level: float = 0.95,
 ) -> InferenceTable:
-    """Return a table of estimates alone; `coefs` are those of each output, (p,), None where there is only one."""
+    """Return a table of estimates only, with the reason; `coefs` are (output, coef (p,)), output None if only one."""
     terms = tuple(
         Term(name, float(value), absent=reason, output=output)
         for output, coef in coefs
@@ -248,3 +144,106 @@ def refused_table(
         terms=terms,
         measures=(),
     )
+
+
+def json_values(value: Any) -> Any:
+    """Return a nested record as JSON values: lists for tuples, plain for NumPy numbers, None for non-finite ones."""
+    if isinstance(value, dict):
+        return {str(key): json_values(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [json_values(entry) for entry in value]
+    plain = value.item() if hasattr(value, "item") else value
+    return None if isinstance(plain, float) and not math.isfinite(plain) else plain
+
+
+def require_level(level: object) -> float:
+    """Return the level of an interval, a number between 0 and 1, exclusive."""
+    value = require_number("level", level, above=0.0, most=1.0)
+    return require_number("level", level, above=0.0, most=math.nextafter(1.0, 0.0)) if value == 1.0 else value
+
+
+def t_probability(statistic: float, df: float) -> float:
+    """Return P(|T| > |statistic|)."""
+    return f_probability(statistic * statistic, 1.0, df)
+
+
+def f_probability(statistic: float, df: float, residual_df: float) -> float:
+    """Return P(F > statistic), for a statistic of at least 0."""
+    explained = df * statistic
+    whole = residual_df + explained
+    if explained < residual_df:
+        return float(scipy.special.betaincc(df / 2.0, residual_df / 2.0, explained / whole))
+    return float(scipy.special.betainc(residual_df / 2.0, df / 2.0, residual_df / whole))
+
+
+def chi2_probability(statistic: float, df: float) -> float:
+    """Return P(χ² > statistic); 1 for a negative statistic, which is rounding error."""
+    return float(scipy.special.chdtrc(df, max(statistic, 0.0)))
+
+
+def normal_quantile(level: float) -> float:
+    """Return z such that a normal variable is within ±z with probability `level`."""
+    return float(scipy.special.ndtri(0.5 + level / 2.0))
+
+
+def student_quantile(level: float, df: float) -> float:
+    """Return t such that a variable of Student's distribution is within ±t with probability `level`."""
+    return float(scipy.special.stdtrit(df, 0.5 + level / 2.0))
+
+
+def coefficient_sheet(table: InferenceTable) -> Sheet:
+    """Return a table of inference as a sheet."""
+    reasons = Reasons()
+    return Sheet(
+        title=_title(table),
+        grids=tuple(_grids(table, reasons)),
+        entries=tuple((measure.name, _measure_text(measure, reasons)) for measure in table.measures),
+        lines=(*table.conventions, *table.notes),
+        reasons=tuple(reasons.sentences),
+    )
+
+
+def _title(table: InferenceTable) -> str:
+    df = table.degrees_of_freedom
+    freedom = "" if df is None else f", {counted(round(df), 'degree')} of freedom"
+    covariance = f", {table.covariance} covariance" if table.covariance else ""
+    return f"{MODEL_TITLES[table.model]} of {table.target}: {counted(round(table.rows), 'row')}{freedom}{covariance}"
+
+
+def _grids(table: InferenceTable, reasons: Reasons) -> Iterator[Grid]:
+    statistic = table.statistic if any(term.statistic is not None for term in table.terms) else ""
+    heads = ("", "estimate", "std. error", *([statistic] if statistic else []), "p", *_interval_heads(table.level))
+    for output, group in groupby(table.terms, key=lambda term: term.output):
+        terms = list(group)
+        rows = tuple(_row(term, bool(statistic), reasons) for term in terms)
+        yield Grid(heads, rows, "" if output is None else f"{table.target} = {output}")
+        if any(term.ratio is not None for term in terms):
+            yield _ratio_grid(terms, table.level)
+
+
+def _row(term: Term, with_statistic: bool, reasons: Reasons) -> tuple[str, ...]:
+    return (
+        term.name + reasons.mark(term.absent),
+        number(term.estimate),
+        number(term.standard_error),
+        *([number(term.statistic, STATISTIC_DIGITS)] if with_statistic else []),
+        p_text(term.p_value),
+        number(term.lower),
+        number(term.upper),
+    )
+
+
+def _ratio_grid(terms: Sequence[Term], level: float) -> Grid:
+    shown = [term for term in terms if term.ratio is not None]
+    rows = [(term.name, number(term.ratio), number(term.ratio_lower), number(term.ratio_upper)) for term in shown]
+    return Grid(("", "odds ratio", *_interval_heads(level)), tuple(rows))
+
+
+def _interval_heads(level: float) -> tuple[str, str]:
+    return f"{100.0 * level:g} % from", "to"
+
+
+def _measure_text(measure: Measure, reasons: Reasons) -> str:
+    tail = "" if measure.p_value is None else f", {p_phrase(measure.p_value)}"
+    detail = f" ({measure.detail})" if measure.detail else ""
+    return f"{number(measure.value)}{reasons.mark(measure.absent)}{detail}{tail}"

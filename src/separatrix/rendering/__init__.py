@@ -1,1 +1,1 @@
-"""Tables of inference as text and as HTML, made of their records alone."""
+"""Tables as text and HTML, made from neutral records."""

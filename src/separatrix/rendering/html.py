@@ -1,4 +1,4 @@
-"""A sheet as a piece of HTML, for a notebook: everything escaped, nothing fetched from elsewhere."""
+"""A sheet as an HTML fragment for notebooks: everything escaped, no external resources."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from html import escape
 
 from separatrix.rendering.sheet import Grid, Sheet
 
-NAME = ' style="text-align:left"'
-CELL = ' style="text-align:right;font-variant-numeric:tabular-nums"'
+LEFT = ' style="text-align:left"'
+RIGHT = ' style="text-align:right;font-variant-numeric:tabular-nums"'
 
 
 def render_html(sheet: Sheet) -> str:
-    """Return the sheet as one `div`."""
+    """Return the sheet as a `div`."""
     return "\n".join(['<div class="separatrix-table">', *_parts(sheet), "</div>"])
 
 
@@ -22,8 +22,8 @@ def _parts(sheet: Sheet) -> Iterator[str]:
         yield from _grid(grid)
     if sheet.entries:
         yield "<table>"
-        for word, said in sheet.entries:
-            yield f"<tr><th{NAME}>{escape(word)}</th><td{NAME}>{escape(said)}</td></tr>"
+        for name, text in sheet.entries:
+            yield f"<tr><th{LEFT}>{escape(name)}</th><td{LEFT}>{escape(text)}</td></tr>"
         yield "</table>"
     if sheet.lines:
         yield f"<ul>{''.join(f'<li>{escape(line)}</li>' for line in sheet.lines)}</ul>"
@@ -35,10 +35,10 @@ def _grid(grid: Grid) -> Iterator[str]:
     yield "<table>"
     if grid.label:
         yield f"<caption>{escape(grid.label)}</caption>"
-    heads = "".join(f"<th{CELL if place else NAME}>{escape(head)}</th>" for place, head in enumerate(grid.heads))
+    heads = "".join(f"<th{RIGHT if index else LEFT}>{escape(head)}</th>" for index, head in enumerate(grid.heads))
     yield f"<thead><tr>{heads}</tr></thead>"
     yield "<tbody>"
     for name, *cells in grid.rows:
-        yield f"<tr><th{NAME}>{escape(name)}</th>{''.join(f'<td{CELL}>{escape(cell)}</td>' for cell in cells)}</tr>"
+        yield f"<tr><th{LEFT}>{escape(name)}</th>{''.join(f'<td{RIGHT}>{escape(cell)}</td>' for cell in cells)}</tr>"
     yield "</tbody>"
     yield "</table>"

@@ -1,4 +1,4 @@
-"""What text and HTML have in common: a title, grids of cells, lines below, and numbered reasons for what is absent."""
+"""The content of text and HTML tables: a title, grids of cells, lines, and numbered reasons for absent cells."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SMALLEST_P = 1e-16
 
 @dataclass(frozen=True)
 class Grid:
-    """Cells under heads, the first of each row a name; `label` goes above, as the class that it is of."""
+    """Cells under heads; the first cell of each row is a name, and `label` (a class, for instance) goes above."""
 
     heads: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
@@ -21,7 +21,7 @@ class Grid:
 
 @dataclass(frozen=True)
 class Sheet:
-    """A page: entries are a word and what is to be said of it, reasons are numbered from 1."""
+    """A title and grids, then (name, text) entries, lines, and reasons numbered from 1."""
 
     title: str
     grids: tuple[Grid, ...]
@@ -32,21 +32,21 @@ class Sheet:
 
 @dataclass
 class Reasons:
-    """Reasons in the order first given, each with a number."""
+    """Reasons in order of first use, each with a number."""
 
-    given: list[str] = field(default_factory=list)
+    sentences: list[str] = field(default_factory=list)
 
     def mark(self, reason: str) -> str:
-        """Return the number of a reason in brackets, nothing for none."""
+        """Return the number of a reason in brackets; empty for an empty reason."""
         if not reason:
             return ""
-        if reason not in self.given:
-            self.given.append(reason)
-        return f" [{self.given.index(reason) + 1}]"
+        if reason not in self.sentences:
+            self.sentences.append(reason)
+        return f" [{self.sentences.index(reason) + 1}]"
 
 
 def number(value: float | None, digits: int = DIGITS) -> str:
-    """Return a number to six digits, or as many as asked for; a dash where there is none."""
+    """Return a number to some significant digits; a dash for None or NaN."""
     if value is None or math.isnan(value):
         return ABSENT
     sign = "−" if value < 0.0 else ""
@@ -57,7 +57,7 @@ def number(value: float | None, digits: int = DIGITS) -> str:
 
 
 def p_text(value: float | None) -> str:
-    """Return a p-value to three digits, or that it is below what is worth telling apart."""
+    """Return a p-value to three digits, or "<1e-16"; a dash for None."""
     if value is None:
         return ABSENT
     return f"<{SMALLEST_P:g}" if value < SMALLEST_P else f"{value:.3g}"

@@ -1,9 +1,4 @@
-"""A sheet as plain text of at most 100 columns, numbers aligned at the point.
-
-Sentences as lines of text, at most 100 columns wide.
-
-Cells in columns, each as wide as its widest cell.
-"""
+"""A sheet, sentences and cells as plain text of at most 100 columns, with numbers aligned at the decimal point."""
 
 from __future__ import annotations
 
@@ -14,8 +9,9 @@ from separatrix.rendering.sheet import Grid, Sheet
 
 WIDTH = 100
 LONGEST_NAME = 30
-MOST_ROWS = 60  # of a grid
-MOST_REASONS = 12
+MAX_ROWS = 60  # shown of a grid
+MAX_REASONS = 12
+LABEL_WIDTH = 12  # of the names in front of entries
 
 
 def render_text(sheet: Sheet) -> str:
@@ -32,62 +28,59 @@ def _lines(sheet: Sheet) -> Iterator[str]:
         yield from _grid(grid)
     if sheet.entries:
         yield ""
-        width = max(len(word) for word, _ in sheet.entries)
-        for word, said in sheet.entries:
-            yield from _wrapped(said, f"  {word:<{width}}  ")
+        width = max(len(name) for name, _ in sheet.entries)
+        for name, text in sheet.entries:
+            yield from _bullet(text, f"  {name:<{width}}  ")
     if sheet.lines:
         yield ""
     for line in sheet.lines:
-        yield from _wrapped(line, "  · ")
+        yield from _bullet(line, "  · ")
     if sheet.reasons:
         yield ""
-    for place, reason in enumerate(sheet.reasons[:MOST_REASONS]):
-        yield from _wrapped(reason, f"  [{place + 1}] ")
-    if len(sheet.reasons) > MOST_REASONS:
-        yield f"  … and {len(sheet.reasons) - MOST_REASONS:,} more such reasons, all of them in to_dict()"
+    for index, reason in enumerate(sheet.reasons[:MAX_REASONS]):
+        yield from _bullet(reason, f"  [{index + 1}] ")
+    if len(sheet.reasons) > MAX_REASONS:
+        yield f"  … and {len(sheet.reasons) - MAX_REASONS:,} more such reasons, all of them in to_dict()"
 
 
-def _wrapped(text: str, lead: str) -> list[str]:
+def _bullet(text: str, lead: str) -> list[str]:
     return textwrap.wrap(
         text, WIDTH, initial_indent=lead, subsequent_indent=" " * len(lead), break_on_hyphens=False
     ) or [lead.rstrip()]
 
 
 def _grid(grid: Grid) -> Iterator[str]:
-    shown = grid.rows[:MOST_ROWS]
-    columns = [_names([row[0] for row in shown])]
-    columns += [_at_point([row[place] for row in shown]) for place in range(1, len(grid.heads))]
+    shown = grid.rows[:MAX_ROWS]
+    columns = [_short_names([row[0] for row in shown])]
+    columns += [_aligned([row[index] for row in shown]) for index in range(1, len(grid.heads))]
     widths = [max(len(head), *map(len, cells)) for head, cells in zip(grid.heads, columns, strict=True)]
     heads = [f"{head:>{width}}" for head, width in zip(grid.heads[1:], widths[1:], strict=True)]
     yield f"  {grid.heads[0]:<{widths[0]}}  {'  '.join(heads)}".rstrip()
     for row in zip(*columns, strict=True):
         cells = [f"{cell:>{width}}" for cell, width in zip(row[1:], widths[1:], strict=True)]
         yield f"  {row[0]:<{widths[0]}}  {'  '.join(cells)}".rstrip()
-    if len(grid.rows) > MOST_ROWS:
-        yield f"  … and {len(grid.rows) - MOST_ROWS:,} more"
+    if len(grid.rows) > MAX_ROWS:
+        yield f"  … and {len(grid.rows) - MAX_ROWS:,} more"
 
 
-def _names(names: Sequence[str]) -> list[str]:
+def _short_names(names: Sequence[str]) -> list[str]:
     return [name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…" for name in names]
 
 
-def _at_point(cells: Sequence[str]) -> list[str]:
-    """Return the cells of a column padded so that their points stand below each other."""
+def _aligned(cells: Sequence[str]) -> list[str]:
+    """Return the cells of a column, padded to align their decimal points."""
     after = [len(cell) - cell.index(".") if "." in cell else 0 for cell in cells]
     longest = max(after, default=0)
-    return [cell + " " * (longest - places) for cell, places in zip(cells, after, strict=True)]
+    return [cell + " " * (longest - indices) for cell, indices in zip(cells, after, strict=True)]
 
 
-LABEL = 12  # columns taken by the word at the left
-
-
-def entry(word: str, text: str) -> list[str]:
-    """Return a word at the left and a text beside it."""
-    return wrapped(text, f"  {word:<{LABEL}}", " " * (LABEL + 2))
+def entry(name: str, text: str) -> list[str]:
+    """Return a name on the left with a wrapped text beside it."""
+    return wrapped(text, f"  {name:<{LABEL_WIDTH}}", " " * (LABEL_WIDTH + 2))
 
 
 def wrapped(text: str, first: str = "", rest: str | None = None) -> list[str]:
-    """Return lines that begin with `first` and go on with `rest`; a percent sign stays with its number."""
+    """Return wrapped lines, the first prefixed by `first`, others by `rest`; a percent sign stays with its number."""
     rest = first if rest is None else rest
     joined = text.replace(" %", "\N{NO-BREAK SPACE}%")
     lines = textwrap.wrap(joined, WIDTH, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False)
@@ -95,7 +88,7 @@ def wrapped(text: str, first: str = "", rest: str | None = None) -> list[str]:
 
 
 def table_lines(rows: Iterable[Sequence[str]]) -> list[str]:
-    """Return rows of equally many cells as lines, cells flush left."""
+    """Return rows of equally many cells as lines with left-aligned columns."""
     cells = list(rows)
     widths = [max(len(row[column]) for row in cells) for column in range(len(cells[0]))]
     lines = ["  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in cells]

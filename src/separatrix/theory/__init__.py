@@ -1,4 +1,4 @@
-"""The notes' geometry and theorems."""
+"""Geometry and theorems of halfspaces."""
 
 from separatrix.theory.halfspace import (
     Halfspace,

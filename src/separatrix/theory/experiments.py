@@ -1,14 +1,13 @@
-"""Cover's theorem tried out: random points, random labels, and an exact verdict on each.
+"""Experiments on the theorems: Cover's count of separable labellings, and the effect of the margin on the perceptron.
 
-Points are normal, so in general position but for a chance of 0; labels are fair coins. Of the share separable there is
-a confidence interval (Clopper and Pearson's, exact), to be compared with C(N, d) / 2^N. Cost: a separability verdict
-a repeat.
+`cover_experiment` draws points from a normal distribution, which are in general position with probability 1, and random
+labels; each labelling gets an exact verdict. The separable share has an exact confidence interval (Clopper and
+Pearson), to be compared with C(N, d) / 2^N. Cost: one separability check per repeat.
 
-The effect of the margin: perceptrons on made-up data of one radius and ever smaller margins.
-
-Rows are drawn uniformly in the unit ball, labelled by a halfspace through the origin, and those nearer to it than the
-margin are drawn again; rows at the margin on both sides, and one at radius 1, make radius and margin what they are said
-to be. Updates T stay below (R/γ)² and grow as γ shrinks. Cost: a fit a margin and repeat.
+`margin_experiment` fits perceptrons to data of radius 1 and decreasing margins. Rows are drawn uniformly in the unit
+ball, labelled by a halfspace through the origin, and redrawn if nearer to it than the margin; rows at the margin on
+both sides, and one at radius 1, make margin and radius exact. Updates T stay below (R/γ)² and grow as γ shrinks. Cost:
+one fit per margin and repeat.
 """
 
 from __future__ import annotations
@@ -27,10 +26,12 @@ from separatrix.families.perceptron import PerceptronOptions, fit_perceptron
 from separatrix.separability.check import check_separability
 from separatrix.theory.halfspace import separability_probability
 
+MARGINS = (0.4, 0.2, 0.1, 0.05, 0.02, 0.01)
+
 
 @dataclass(frozen=True)
 class CoverExperiment:
-    """For each N (m,): how many of `repeats` labellings were separable, and the probability by the formula.
+    """For each N (m,), the number of separable labellings among `repeats`, and the probability by Cover's formula.
 
     `lower` and `upper` are the exact confidence interval of each share, at `level`.
     """
@@ -44,7 +45,7 @@ class CoverExperiment:
 
     @property
     def share(self) -> Floats:
-        """The share separable, (m,)."""
+        """The share of separable labellings, (m,)."""
         return self.separable / self.repeats
 
     @property
@@ -76,12 +77,12 @@ def cover_experiment(
     level: float = 0.99,
     random_state: int = 0,
 ) -> CoverExperiment:
-    """Draw N points and labels `repeats` times and count how many d weights separate; N may be several numbers.
+    """Draw N points and labels `repeats` times, and count how often d weights separate them; N may be a sequence.
 
     With `bias` the points lie in R^(d−1) and one weight is the bias; without, in R^d, and hyperplanes go through 0.
 
-    >>> found = cover_experiment([3, 6, 9], 3, repeats=100)
-    >>> found.probability.tolist(), bool(found.agrees.all())
+    >>> experiment = cover_experiment([3, 6, 9], 3, repeats=100)
+    >>> experiment.probability.tolist(), bool(experiment.agrees.all())
     ([1.0, 0.5, 0.14453125], True)
     """
     sizes = np.atleast_1d(np.asarray([require_count("N", each) for each in np.atleast_1d(N).tolist()], dtype=np.int64))
@@ -101,18 +102,15 @@ def _is_separable(size: int, weights: int, bias: bool, rng: np.random.Generator)
     labels = np.where(rng.random(size) < 0.5, -1, 1)
     if not bias:
         points, labels = points * labels[:, np.newaxis], np.ones(size)
-    found = check_separability(points, labels, fit_intercept=bias)
-    if found.verdict == "undecided":
-        raise ArithmeticError(f"{size} points in general position were not decided: {found.reason}")
-    return found.verdict == "separable"
-
-
-MARGINS = (0.4, 0.2, 0.1, 0.05, 0.02, 0.01)
+    certificate = check_separability(points, labels, fit_intercept=bias)
+    if certificate.verdict == "undecided":
+        raise ArithmeticError(f"{size} points in general position were not decided: {certificate.reason}")
+    return certificate.verdict == "separable"
 
 
 @dataclass(frozen=True)
 class MarginExperiment:
-    """Margins γ (m,), the updates of each repeat (m, repeats), and the bound (R/γ)² on them (m,)."""
+    """Margins γ (m,), the updates of each repeat (m, repeats), and their bound (R/γ)² (m,)."""
 
     margins: Floats
     updates: Ints
@@ -122,10 +120,10 @@ class MarginExperiment:
 def margin_experiment(
     margins: Sequence[float] = MARGINS, *, n: int = 200, d: int = 2, repeats: int = 20, rng: int = 0
 ) -> MarginExperiment:
-    """Count a perceptron's updates at each margin, on `repeats` data sets of n rows in R^d; `rng` is a seed.
+    """Count the updates of a perceptron at each margin, on `repeats` data sets of n rows in R^d; `rng` is a seed.
 
-    >>> found = margin_experiment([0.4, 0.1], repeats=5)
-    >>> bool((found.updates <= found.bounds[:, np.newaxis]).all())
+    >>> experiment = margin_experiment([0.4, 0.1], repeats=5)
+    >>> bool((experiment.updates <= experiment.bounds[:, np.newaxis]).all())
     True
     """
     sizes = np.asarray(margins, dtype=np.float64)

@@ -1,27 +1,26 @@
-"""Halfspaces: h(x) = sgn(w·x + b), their distances, and the two tricks that make them homogeneous.
+"""Halfspaces h(x) = sgn(w·x + b), Cover's theorem, the VC dimension, and sample sizes.
 
-distance of x to the hyperplane = |w·x + b| / ‖w‖        augmented [1, x]        reflected y·x
+    distance of x to the hyperplane = |w·x + b| / ‖w‖        augmented [1, x]        reflected y·x
 
-Cover's theorem: how many ways of labelling N points in general position a hyperplane can tell apart.
+Cover's theorem: of the 2^N labellings of N points in general position, d weights (bias included) can separate
 
-    C(N, d) = 2 Σ_{k < d} binomial(N − 1, k)        d weights, the bias counted
+    C(N, d) = 2 Σ_{k < d} binomial(N − 1, k)
 
-of all 2^N; so a random labelling is separable with probability C(N, d) / 2^N: 1 up to N = d, exactly ½ at N = 2d, and
-near 0 soon beyond. 2d points are therefore the capacity of d weights, and a map into more dimensions makes separability
-likelier. General position: no d of the points (with a 1 for the bias) are linearly dependent. Exact whole numbers; the
-cost is d additions. Reference: Cover, Geometrical and statistical properties of systems of linear inequalities (1965).
+so a random labelling is separable with probability C(N, d) / 2^N: 1 up to N = d, exactly ½ at N = 2d, and near 0 soon
+beyond. The capacity of d weights is therefore 2d points, and a map into more dimensions makes separability more likely.
+General position: no d of the points (with a 1 for the bias) are linearly dependent. Cost: d additions of integers.
 
-How rich a class of halfspaces is, and how many rows are enough to learn from it.
-
-The VC dimension is the largest number of points that can be labelled in all ways: d for halfspaces through the origin
-of R^d, d + 1 for all halfspaces. With Π(n) = Σ_{i ≤ v} C(n, i) ways at most to label n points (Sauer's lemma), m rows
-are enough for the weights with the fewest mistakes on them to be, with probability 1 − δ,
+The VC dimension v is the largest number of points that can be labelled in all ways: d for halfspaces through the origin
+of R^d, d + 1 for all halfspaces. With at most Π(n) = Σ_{i ≤ v} C(n, i) labellings of n points (Sauer's lemma), m rows
+suffice for the weights with the fewest mistakes on them to be, with probability 1 − δ,
 
     any data        within ε of the best:     4 Π(2m) exp(−ε² m / 32) ≤ δ          (Vapnik and Chervonenkis 1971)
     separable data  wrong on at most ε:       2 Π(2m) 2^(−ε m / 2) ≤ δ             (Blumer et al. 1989)
 
-so of the order of (v + log 1/δ)/ε² and (v log 1/ε + log 1/δ)/ε: enough for every distribution, and so more than most
-need. Cost: a bisection.
+which are of the order of (v + log 1/δ)/ε² and (v log 1/ε + log 1/δ)/ε. They hold for every distribution, so most need
+fewer. Cost: a bisection.
+
+Reference: Cover, Geometrical and statistical properties of systems of linear inequalities (1965).
 """
 
 from __future__ import annotations
@@ -39,33 +38,9 @@ from separatrix.loops.online import Tie
 from separatrix.perceptron_rule import predicted_signs
 
 
-def separable_dichotomies(N: int, d: int) -> int:
-    """Return how many of the 2^N labellings of N points in general position d weights (bias included) can separate.
-
-    >>> separable_dichotomies(4, 3)
-    14
-    """
-    points, weights = require_count("N", N), require_count("d", d)
-    return 2 * sum(math.comb(points - 1, k) for k in range(min(weights, points)))
-
-
-def separability_probability(N: int, d: int) -> float:
-    """Return the probability that a random labelling of N points in general position is separable by d weights.
-
-    >>> separability_probability(4, 3), separability_probability(2000, 1000)
-    (0.875, 0.5)
-    """
-    return float(Fraction(separable_dichotomies(N, d), 2 ** require_count("N", N)))
-
-
-def capacity(d: int) -> int:
-    """Return 2d, the number of points at which half of all labellings are separable by d weights."""
-    return 2 * require_count("d", d)
-
-
 @dataclass(frozen=True)
 class Halfspace:
-    """The halfspace of weights w and bias b (0: homogeneous); `tie` says which side a score of exactly 0 is on.
+    """The halfspace of weights w and bias b (0: homogeneous); `tie` is the side of a score of exactly 0.
 
     >>> h = Halfspace([3, 4], -5)
     >>> h.distance_of_origin
@@ -118,15 +93,39 @@ def augment(X: Any) -> Floats:
 
 
 def reflect(X: Any, y: Any) -> Floats:
-    """Return y·x for each row: a separator of the rows is a w with w·(y x) > 0 for all."""
+    """Return y·x for each row: w separates the rows if w·(y x) > 0 for all of them."""
     labels = np.asarray(y, dtype=np.float64)
     if not np.isin(labels, (-1.0, 1.0)).all():
         raise DataError(f"y has labels {np.unique(labels).tolist()}; reflection needs -1 and 1")
     return np.asarray(labels[:, np.newaxis] * np.asarray(X, dtype=np.float64))
 
 
+def separable_dichotomies(N: int, d: int) -> int:
+    """Return how many of the 2^N labellings of N points in general position d weights, bias included, can separate.
+
+    >>> separable_dichotomies(4, 3)
+    14
+    """
+    points, weights = require_count("N", N), require_count("d", d)
+    return 2 * sum(math.comb(points - 1, k) for k in range(min(weights, points)))
+
+
+def separability_probability(N: int, d: int) -> float:
+    """Return the probability that a random labelling of N points in general position is separable by d weights.
+
+    >>> separability_probability(4, 3), separability_probability(2000, 1000)
+    (0.875, 0.5)
+    """
+    return float(Fraction(separable_dichotomies(N, d), 2 ** require_count("N", N)))
+
+
+def capacity(d: int) -> int:
+    """Return 2d, the number of points at which half of all labellings are separable by d weights."""
+    return 2 * require_count("d", d)
+
+
 def vc_dimension(d: int, homogeneous: bool = False) -> int:
-    """Return the VC dimension of halfspaces in R^d, of those through the origin if `homogeneous`.
+    """Return the VC dimension of halfspaces in R^d, or of those through the origin if `homogeneous`.
 
     >>> vc_dimension(2), vc_dimension(2, homogeneous=True)
     (3, 2)
@@ -136,7 +135,7 @@ def vc_dimension(d: int, homogeneous: bool = False) -> int:
 
 
 def sample_size(d: int, epsilon: float, delta: float, *, separable: bool = False) -> int:
-    """Return how many rows are enough for a class of VC dimension d, accuracy epsilon and confidence 1 − delta.
+    """Return how many rows suffice for a class of VC dimension d, accuracy epsilon and confidence 1 − delta.
 
     >>> sample_size(3, 0.1, 0.05), sample_size(3, 0.1, 0.05, separable=True)
     (127824, 680)
@@ -150,7 +149,7 @@ def sample_size(d: int, epsilon: float, delta: float, *, separable: bool = False
     def enough(m: int) -> bool:
         return math.log(factor) + _log_growth(2 * m, dimension) - rate * m <= math.log(delta)
 
-    upper = math.ceil(2.0 * dimension / rate) + 1  # from where on the bound falls with every row
+    upper = math.ceil(2.0 * dimension / rate) + 1  # beyond it the bound decreases with every row
     while not enough(upper):
         upper *= 2
     lower = upper // 2
