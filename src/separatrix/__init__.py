@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from separatrix import lab
     from separatrix.certificates.base import certificate_from_dict
     from separatrix.design import kernels
     from separatrix.design.build import blocked

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from separatrix.cli.parameters import Json, Target
+from separatrix.cli.flags import Json, Target
 
 __all__ = ["lab"]
 
@@ -29,7 +29,7 @@ def lab(
 
     Example: separatrix lab table.csv --target grade --out lab.html
     """
-    from separatrix.lab import page  # noqa: PLC0415  # NumPy: help need not wait for it
+    from separatrix.lab import page  # NumPy: help need not wait for it
 
     made = page(table=table, target=target)
     path = made.open() if out is None else made.save(out)
