@@ -34,47 +34,37 @@ class DenseBlock(Block):
         self.values = values[rows] if centre is None else values[rows] - centre
 
     def largest_entry(self) -> float:
-        """Return the largest |entry| stored."""
         return float(np.abs(self.values).max())
 
     def stored_whole_columns(self) -> Floats:
-        """Return bounds of the stored columns that hold whole numbers only, else infinity."""
         whole = (self.values == np.rint(self.values)).all(axis=0)
         return np.where(whole, np.abs(self.values).max(axis=0), np.inf).astype(np.float64)
 
     def times(self, coef: Floats) -> Floats:
-        """Return the stored columns times coef."""
         return np.asarray(self.values @ coef, dtype=np.float64)
 
     def absolute_times(self, coef: Floats) -> Floats:
-        """Return the sizes of the stored entries times coef."""
         return np.asarray(np.abs(self.values) @ coef, dtype=np.float64)
 
     def transposed_times(self, values: Floats) -> Floats:
-        """Return the transposed stored columns times values."""
         return np.asarray(self.values.T @ values, dtype=np.float64)
 
     def dense_stored(self) -> Floats:
-        """Return the rows as stored."""
         return np.asarray(self.values, dtype=np.float64)
 
     def dense_part(self, first: int, last: int) -> Floats:
-        """Return some of the rows as stored."""
         return np.asarray(self.values[first:last], dtype=np.float64)
 
     def weighted_gram(self, weights: Floats | None) -> Floats:
-        """Return the weighted Gram matrix of the stored columns."""
         if weights is None:
             values = self.values.astype(np.float64, copy=False)
             return np.asarray(values.T @ values)
         return np.asarray((self.values * weights[:, np.newaxis]).T @ self.values, dtype=np.float64)
 
     def stored_squared_norms(self) -> Floats:
-        """Return the squared norms of the rows as stored."""
         return np.asarray(np.einsum("ij,ij->i", self.values, self.values, dtype=np.float64))
 
     def stored_column_squares(self, weights: Floats) -> Floats:
-        """Return the weighted sums of squares of the stored columns."""
         values = self.values.astype(np.float64, copy=False)
         return np.asarray((values * values).T @ weights)
 
@@ -87,7 +77,6 @@ class SparseBlock(Block):
         self.matrix, self.transposed = matrix, _transposed(matrix)
 
     def largest_entry(self) -> float:
-        """Return the largest |entry| stored."""
         return float(np.abs(self.matrix.data).max(initial=0.0))
 
     def stored_whole_columns(self) -> Floats:
@@ -99,27 +88,21 @@ class SparseBlock(Block):
         return bounds
 
     def times(self, coef: Floats) -> Floats:
-        """Return the stored columns times coef."""
         return np.asarray(self.matrix @ coef, dtype=np.float64)
 
     def absolute_times(self, coef: Floats) -> Floats:
-        """Return the sizes of the stored entries times coef."""
         return np.asarray(abs(self.matrix) @ coef, dtype=np.float64)
 
     def transposed_times(self, values: Floats) -> Floats:
-        """Return the transposed stored columns times values."""
         return np.asarray(self.transposed @ values, dtype=np.float64)
 
     def dense_stored(self) -> Floats:
-        """Return the rows as stored, as a dense array."""
         return np.asarray(self.matrix.toarray(), dtype=np.float64)
 
     def dense_part(self, first: int, last: int) -> Floats:
-        """Return some of the rows as a dense array, the others left sparse."""
         return np.asarray(self.matrix[first:last].toarray(), dtype=np.float64)
 
     def weighted_gram(self, weights: Floats | None) -> Floats:
-        """Return the weighted Gram matrix of the stored columns."""
         if weights is None:
             matrix = self.matrix.astype(np.float64, copy=False)
             return np.asarray((matrix.T @ matrix).toarray())
@@ -127,11 +110,9 @@ class SparseBlock(Block):
         return np.asarray((scaled.T @ self.matrix).toarray(), dtype=np.float64)
 
     def stored_squared_norms(self) -> Floats:
-        """Return the squared norms of the rows as stored."""
         return np.asarray(self._squares().sum(axis=1), dtype=np.float64).ravel()
 
     def stored_column_squares(self, weights: Floats) -> Floats:
-        """Return the weighted sums of squares of the stored columns."""
         return np.asarray(_transposed(self._squares()) @ weights, dtype=np.float64)
 
     def _squares(self) -> Any:
@@ -189,7 +170,6 @@ class _ArrayDesign(Design):
     column_access = True
 
     def take(self, indices: Sequence[int] | Indices) -> Floats:
-        """Return some rows as a dense array (k, p), virtual column included."""
         rows = self._stored(indices)
         return np.column_stack([np.ones(len(rows)), rows]) if self.virtual else rows
 
@@ -207,11 +187,9 @@ class DenseDesign(_ArrayDesign):
         self.centre = centre
 
     def blocks(self) -> Iterator[Block]:
-        """Yield blocks of rows that fit the cache."""
         return map(self._block, dense_cuts(*self.values.shape))
 
     def needed_centre(self) -> Floats | None:
-        """Return the means of the columns, by a sample, if some lie so far from 0 that products would lose digits."""
         if not self.virtual or self.centre is not None:
             return None
         return far_means(self.values[:: sample_stride(len(self.values))])
@@ -221,14 +199,12 @@ class DenseDesign(_ArrayDesign):
         return DenseDesign(self.values, self.names, self.virtual, centre)
 
     def groups(self) -> Sequence[Iterable[Block]]:
-        """Return the blocks in groups for the cores to share."""
         return [map(self._block, group) for group in in_groups(dense_cuts(*self.values.shape))]
 
     def _block(self, rows: slice) -> Block:
         return DenseBlock(self.values, rows, self.virtual, self.centre)
 
     def stored_rows(self) -> Rows:
-        """Return the rows as compiled loops read them."""
         return dense_visits(self._by_rows, self.virtual)
 
     @cached_property
@@ -236,7 +212,6 @@ class DenseDesign(_ArrayDesign):
         return np.ascontiguousarray(self.values if self.centre is None else self.values - self.centre)
 
     def select(self, kept: Bools) -> DenseDesign:
-        """Return the rows where `kept` holds, copied, as a design of their own."""
         return DenseDesign(self.values[kept], self.names, self.virtual, self.centre)
 
     def part(self, rows: slice, columns: Any) -> NDArray[Any]:
@@ -257,7 +232,6 @@ class DenseDesign(_ArrayDesign):
         return self.values.flags.f_contiguous and not self.values.flags.c_contiguous
 
     def subsample(self, stride: int) -> DenseDesign:
-        """Return every stride-th row, stored together, as a design of its own."""
         return DenseDesign(np.ascontiguousarray(self.values[::stride]), self.names, self.virtual, self.centre)
 
     def _stored(self, indices: Sequence[int] | Indices) -> Floats:
@@ -277,7 +251,6 @@ class SparseDesign(_ArrayDesign):
         return iter(self._blocks)
 
     def groups(self) -> Sequence[Iterable[Block]]:
-        """Return each block for a core to take."""
         return [[block] for block in self._blocks]
 
     @cached_property
@@ -289,7 +262,6 @@ class SparseDesign(_ArrayDesign):
         return [SparseBlock(cut_rows(matrix, cut.start, cut.stop), self.virtual, cut.start) for cut in cuts]
 
     def stored_rows(self) -> Rows:
-        """Return the rows as compiled loops read them."""
         return sparse_visits(self._by_rows, self.virtual)
 
     @cached_property
@@ -301,11 +273,9 @@ class SparseDesign(_ArrayDesign):
         return self.matrix.tocsc()
 
     def select(self, kept: Bools) -> SparseDesign:
-        """Return the rows where `kept` holds, copied, as a design of their own."""
         return SparseDesign(self._by_rows[kept], self.names, self.virtual)
 
     def subsample(self, stride: int) -> SparseDesign:
-        """Return every stride-th row as a design of its own."""
         return SparseDesign(self._by_rows[::stride], self.names, self.virtual)
 
     def _stored(self, indices: Sequence[int] | Indices) -> Floats:

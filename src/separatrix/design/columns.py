@@ -133,21 +133,18 @@ class DenseColumns(Columns):
             self.cut = slice(int(self.stored[0]), int(self.stored[-1]) + 1)  # neighbours need no copy
 
     def stored_times(self, coef: Floats) -> Floats:
-        """Return the stored columns times coef."""
         if not len(self.stored):
             return np.zeros((self.design.shape[0], *coef.shape[1:]))
         self._count()
         return np.asarray(self.source.gather(_times, coef, self.cut))
 
     def stored_transposed_times(self, values: Floats) -> Floats:
-        """Return the transposed stored columns times values."""
         if not len(self.stored):
             return np.zeros((0, *values.shape[1:]))
         self._count()
         return np.asarray(self.source.fold(_transposed_times, self.cut, rows=(values,)))
 
     def stored_grams(self, weights: Floats) -> tuple[Floats, Floats]:
-        """Return the Gram matrices of the stored columns and, where ones go with them, their weighted sums."""
         n, size = self.design.shape[0], len(self.stored)
         if not size:
             return np.zeros((weights.shape[1], 0, 0)), np.zeros((weights.shape[1], 0))
@@ -177,7 +174,6 @@ class DenseStore(ColumnStore):
         self.gate = WorkGate(("dense columns", array.values.dtype.str if array.by_columns else ""))
 
     def take(self, indices: Indices) -> Columns:
-        """Return some columns."""
         columns, width = DenseColumns(self.design, indices), self.design.shape[1] - self.design.virtual
         if isinstance(columns.cut, slice) or len(columns.stored) > GATHERED * width:
             return columns
@@ -185,7 +181,6 @@ class DenseStore(ColumnStore):
         return DenseColumns(self.design, indices, self.design.gathered(columns.stored, names))
 
     def correlate(self, values: Floats, among: Indices) -> Floats:
-        """Return all columns times values, right at least for the indices asked for."""
         n, width = self.design.shape[0], self.design.shape[1] - self.design.virtual
         multiply = self.gate.choose(dense_dots, n * len(among)) if self.design.by_columns else dense_dots
         if values.ndim > 1 or multiply is dense_dots:
@@ -202,7 +197,6 @@ class DenseStore(ColumnStore):
         return product
 
     def squares(self, weights: Floats) -> Floats:
-        """Return the weighted sum of each column's squares."""
         return np.asarray(self.design.fold(_squares, rows=(weights,)))
 
 
@@ -250,17 +244,14 @@ class SparseColumns(Columns):
         return self.matrix.tocsr()
 
     def stored_times(self, coef: Floats) -> Floats:
-        """Return the stored columns times coef."""
         self.store.count(self.matrix.nnz)
         return np.asarray(self.matrix @ coef)
 
     def stored_transposed_times(self, values: Floats) -> Floats:
-        """Return the transposed stored columns times values."""
         self.store.count(self.matrix.nnz)
         return np.asarray(self.matrix.T @ values)
 
     def stored_grams(self, weights: Floats) -> tuple[Floats, Floats]:
-        """Return the Gram matrices of the stored columns and, where ones go with them, their weighted sums."""
         rows, (n, several), size = self.by_rows, weights.shape, len(self.stored)
         grams = np.zeros((several, size, size))
         work = self.matrix.nnz * (self.matrix.nnz / n + 2.0) + n
@@ -287,11 +278,9 @@ class SparseStore(ColumnStore):
             self.count(self.matrix.nnz)
 
     def take(self, indices: Indices) -> Columns:
-        """Return some columns."""
         return SparseColumns(self, indices)
 
     def correlate(self, values: Floats, among: Indices) -> Floats:
-        """Return all columns times values, right at least for the indices asked for."""
         virtual, p = int(self.design.virtual), self.design.shape[1]
         if values.ndim > 1 or len(among) > MANY * p:
             self.count(self.matrix.nnz)
@@ -308,7 +297,6 @@ class SparseStore(ColumnStore):
         return product
 
     def squares(self, weights: Floats) -> Floats:
-        """Return the weighted sum of each column's squares."""
         self.count(self.matrix.nnz)
         stored = np.empty(self.matrix.shape[1])
         arrays = (self.values, self.rows, self.starts, weights, stored)

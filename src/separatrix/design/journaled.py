@@ -242,12 +242,10 @@ class JournaledDesign(Design):
         rows: Sequence[NDArray[Any]] = (),
         combine: Callable[[Any, Any], Any] = operator.add,
     ) -> Any:
-        """Return a pass's result as the journal has it; else make the pass, and keep the result."""
         key = digest(self.lineage, "fold", task, shared, tuple(rows), combine)
         return self._once(key, task, lambda: self.base.fold(task, *shared, rows=rows, combine=combine))
 
     def gather(self, task: Callable[..., Any], *shared: Any, rows: Sequence[NDArray[Any]] = ()) -> Floats:
-        """Do the same for a task whose results are joined, one entry a row."""
         key = digest(self.lineage, "gather", task, shared, tuple(rows))
         return np.asarray(self._once(key, task, lambda: self.base.gather(task, *shared, rows=rows)))
 
@@ -268,13 +266,11 @@ class JournaledDesign(Design):
     def each_part(
         self, task: Callable[..., Any], shared: Sequence[Sequence[Any]], rows: Sequence[NDArray[Any]] = ()
     ) -> list[Any]:
-        """Return what a task made of each partition, as the journal has it; else run it, and keep that."""
         key = digest(self.lineage, "each part", task, [tuple(each) for each in shared], tuple(rows))
         return list(self._once(key, task, lambda: self.base.each_part(task, shared, rows), passes=0.0))
 
     @property
     def parts(self) -> list[slice]:
-        """The rows of each partition."""
         return self.base.parts
 
     def _once(self, key: str | None, task: Callable[..., Any], make: Callable[[], Any], passes: float = 1.0) -> Any:
@@ -290,15 +286,12 @@ class JournaledDesign(Design):
         return result
 
     def centred(self, centre: Floats) -> Design:
-        """Return the design with a centre taken off each row, journaled."""
         return self._derived(self.base.centred(centre), "centred", centre)
 
     def subsample(self, stride: int) -> Design:
-        """Return every stride-th row, journaled if that is much."""
         return self._derived(self.base.subsample(stride), "subsample", stride)
 
     def select(self, kept: Bools) -> Design:
-        """Return the rows where `kept` holds, journaled if that is much."""
         return self._derived(self.base.select(kept), "select", kept)
 
     def _derived(self, design: Design, *how: Any) -> Design:
@@ -308,23 +301,18 @@ class JournaledDesign(Design):
         return JournaledDesign(design, self.journal, lineage)
 
     def blocks(self) -> Iterator[Block]:
-        """Yield the row blocks in order, past the journal."""
         return self.base.blocks()
 
     def groups(self) -> Sequence[Iterable[Block]]:
-        """Return the blocks in groups, past the journal."""
         return self.base.groups()
 
     def stored_rows(self) -> Rows:
-        """Return the rows as compiled loops read them, past the journal but for `visit`."""
         return self.base.stored_rows()
 
     def take(self, indices: Sequence[int] | Indices) -> Floats:
-        """Return some rows as a dense array, past the journal."""
         return self.base.take(indices)
 
     def needed_centre(self) -> Floats | None:
-        """Return what to take off each row, by a few rows, past the journal."""
         return self.base.needed_centre()
 
 
@@ -352,7 +340,6 @@ class JournaledRows(RowSource):
         return JournaledDesign(base, self.journal, lineage)
 
     def mapped(self, through: FeatureMap) -> JournaledRows:
-        """Return the rows read through a map, journaled as such."""
         source = self.X.mapped(through) if isinstance(self.X, RowSource) else None
         return JournaledRows(source or MappedRows(self.X, through), self.journal)
 

@@ -74,11 +74,9 @@ class Linear(Kernel):
     name: ClassVar[str] = "linear"
 
     def __call__(self, A: Any, B: Any) -> Floats:
-        """Return a·b."""
         return _products(A, B)
 
     def diagonal(self, A: Any) -> Floats:
-        """Return ‖a‖²."""
         return _squares(A)
 
 
@@ -93,7 +91,6 @@ class _WithGamma(Kernel):
             object.__setattr__(self, "gamma", require_gamma(self.gamma))
 
     def settled(self, X: Any) -> Self:
-        """Return the kernel with gamma a number."""
         return replace(self, gamma=_scale(X)) if self.gamma == "scale" else self
 
     def _factor(self) -> float:
@@ -123,11 +120,9 @@ class PolynomialKernel(_WithGamma):
         require_number("offset", self.offset, least=0.0)
 
     def __call__(self, A: Any, B: Any) -> Floats:
-        """Return (gamma a·b + offset)^degree."""
         return np.asarray((self._factor() * _products(A, B) + self.offset) ** self.degree)
 
     def diagonal(self, A: Any) -> Floats:
-        """Return (gamma ‖a‖² + offset)^degree."""
         return np.asarray((self._factor() * _squares(A) + self.offset) ** self.degree)
 
 
@@ -142,11 +137,9 @@ class RBF(_WithGamma):
     name: ClassVar[str] = "rbf"
 
     def __call__(self, A: Any, B: Any) -> Floats:
-        """Return exp(−gamma ‖a − b‖²)."""
         return np.asarray(np.exp(-self._factor() * squared_distances(_rows(A), _rows(B))))
 
     def diagonal(self, A: Any) -> Floats:
-        """Return ones."""
         return np.ones(A.shape[0])
 
 
@@ -163,11 +156,9 @@ class Sigmoid(_WithGamma):
         require_number("offset", self.offset)
 
     def __call__(self, A: Any, B: Any) -> Floats:
-        """Return tanh(gamma a·b + offset)."""
         return np.asarray(np.tanh(self._factor() * _products(A, B) + self.offset))
 
     def diagonal(self, A: Any) -> Floats:
-        """Return tanh(gamma ‖a‖² + offset)."""
         return np.asarray(np.tanh(self._factor() * _squares(A) + self.offset))
 
 
@@ -186,7 +177,6 @@ class Precomputed(Kernel):
         return _rows(A) if isinstance(A, np.ndarray) else np.asarray(A.toarray(), dtype=np.float64)
 
     def diagonal(self, A: Any) -> Floats:
-        """Return the diagonal of the matrix."""
         return np.asarray(A.diagonal(), dtype=np.float64)
 
 

@@ -60,11 +60,9 @@ class MappedDesign(Design):
         self.random_rows = self.row_visits = base.random_rows
 
     def blocks(self) -> Iterator[Block]:
-        """Yield mapped blocks that fit the cache."""
         return map(self._block, self._parts(self.base.blocks()))
 
     def groups(self) -> Sequence[Iterable[Block]]:
-        """Return the mapped blocks in groups for the cores to share."""
         if not self.base.in_memory:
             return [map(self._block, self._parts(group)) for group in self.base.groups()]
         parts = list(self._parts(self.base.blocks()))
@@ -89,7 +87,6 @@ class MappedDesign(Design):
             return self.map.apply(rows)
 
     def take(self, indices: Sequence[int] | Indices) -> Floats:
-        """Return some mapped rows as a dense array (k, p), virtual column included."""
         mapped = self._apply(self.base.take(indices))
         if self.centre is not None:
             mapped = mapped - self.centre
@@ -100,11 +97,9 @@ class MappedDesign(Design):
         return self._of(self.base.select(kept))
 
     def subsample(self, stride: int) -> MappedDesign:
-        """Return every stride-th row as a design of its own."""
         return self._of(self.base.subsample(stride))
 
     def needed_centre(self) -> Floats | None:
-        """Return the means of mapped columns that lie far from 0, by a sample."""
         return self._sampled.needed_centre() if self.random_rows else None
 
     @cached_property
@@ -115,11 +110,9 @@ class MappedDesign(Design):
         return DenseDesign(rows[:, int(self.virtual) :], self.names, self.virtual, self.centre)
 
     def centred(self, centre: Floats) -> MappedDesign:
-        """Return the design with a centre taken off each mapped row as it is read."""
         return MappedDesign(self.base, self.map, self.names, self.virtual, centre)
 
     def stored_rows(self) -> Rows:
-        """Return the mapped rows as compiled loops read them, stored on first demand."""
         return self._stored.stored_rows()
 
     @cached_property

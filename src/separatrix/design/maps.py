@@ -122,21 +122,17 @@ class FourierMap(FeatureMap):
 
     @property
     def inputs(self) -> int:
-        """The columns it takes."""
         return int(self.frequencies.shape[0])
 
     @property
     def outputs(self) -> int:
-        """The columns it gives, D."""
         return len(self.offsets)
 
     @property
     def words(self) -> str:
-        """The map in a few words."""
         return f"{self.outputs} random Fourier features"
 
     def apply(self, X: Floats) -> Floats:
-        """Return √(2/D) cos(x·ω + δ)."""
         mapped = np.asarray(X @ self.frequencies)
         mapped += self.offsets
         np.cos(mapped, out=mapped)
@@ -144,16 +140,13 @@ class FourierMap(FeatureMap):
         return mapped
 
     def names(self, given: Sequence[str]) -> tuple[str, ...]:  # noqa: ARG002  # each is made of all columns
-        """Return fourier1, fourier2, …"""
         return tuple(f"fourier{k + 1}" for k in range(self.outputs))
 
     def content(self) -> dict[str, Any]:
-        """Return frequencies and offsets as JSON values."""
         return {"frequencies": self.frequencies.tolist(), "offsets": self.offsets.tolist()}
 
     @classmethod
     def from_content(cls, content: Mapping[str, Any]) -> Self:
-        """Make a map from its content."""
         return cls(np.asarray(content["frequencies"]), np.asarray(content["offsets"]))
 
 
@@ -176,29 +169,23 @@ class NystroemMap(FeatureMap):
 
     @property
     def inputs(self) -> int:
-        """The columns it takes."""
         return int(self.landmarks.shape[1])
 
     @property
     def outputs(self) -> int:
-        """The columns it gives."""
         return int(self.factor.shape[1])
 
     @property
     def words(self) -> str:
-        """The map in a few words."""
         return f"Nyström features of the {self.kernel.name} kernel with {len(self.landmarks)} landmarks"
 
     def apply(self, X: Floats) -> Floats:
-        """Return k(x, landmarks) times the factor."""
         return np.asarray(self.kernel(X, self.landmarks) @ self.factor)
 
     def names(self, given: Sequence[str]) -> tuple[str, ...]:  # noqa: ARG002  # each is made of all columns
-        """Return nystroem1, nystroem2, …"""
         return tuple(f"nystroem{k + 1}" for k in range(self.outputs))
 
     def content(self) -> dict[str, Any]:
-        """Return kernel, landmarks and factor as JSON values."""
         return {
             "kernel": self.kernel.to_dict(),
             "landmarks": self.landmarks.tolist(),
@@ -207,7 +194,6 @@ class NystroemMap(FeatureMap):
 
     @classmethod
     def from_content(cls, content: Mapping[str, Any]) -> Self:
-        """Make a map from its content."""
         kernel = kernel_from_dict(content["kernel"])
         return cls(kernel, np.asarray(content["landmarks"]), np.asarray(content["factor"]))
 
@@ -249,17 +235,14 @@ class PolynomialMap(FeatureMap):
 
     @property
     def inputs(self) -> int:
-        """The columns it takes."""
         return self.columns
 
     @property
     def outputs(self) -> int:
-        """The columns it gives."""
         return count_products(self.columns, self.degree) if self.products else self.columns * self.degree
 
     @property
     def words(self) -> str:
-        """The map in a few words."""
         return f"{'polynomial' if self.products else 'powers'} of degree {self.degree}"
 
     def apply(self, X: Floats) -> Floats:
@@ -286,7 +269,6 @@ class PolynomialMap(FeatureMap):
             starts, end = following, place
 
     def names(self, given: Sequence[str]) -> tuple[str, ...]:
-        """Return names such as 'a^2 b'."""
         degrees = range(1, self.degree + 1)
         if not self.products:
             return tuple(_term({column: degree}, given) for degree in degrees for column in range(self.columns))
@@ -294,12 +276,10 @@ class PolynomialMap(FeatureMap):
         return tuple(_term(Counter(factors), given) for some in each for factors in some)
 
     def content(self) -> dict[str, Any]:
-        """Return columns and degree as JSON values."""
         return {"columns": self.columns, "degree": self.degree, "products": self.products}
 
     @classmethod
     def from_content(cls, content: Mapping[str, Any]) -> Self:
-        """Make a map from its content."""
         return cls(int(content["columns"]), int(content["degree"]), bool(content["products"]))
 
 
@@ -326,17 +306,14 @@ class ProductsMap(FeatureMap):
 
     @property
     def inputs(self) -> int:
-        """The columns it takes."""
         return self.columns
 
     @property
     def outputs(self) -> int:
-        """The columns it gives."""
         return self.columns * (self.columns + 1) // 2
 
     @property
     def words(self) -> str:
-        """The map in a few words."""
         return f"squares and products of {self.columns} columns"
 
     def apply(self, X: Floats) -> Floats:
@@ -352,17 +329,14 @@ class ProductsMap(FeatureMap):
         return mapped.T
 
     def names(self, given: Sequence[str]) -> tuple[str, ...]:
-        """Return names such as 'a^2' and 'sqrt(2) a b'."""
         pairs = combinations_with_replacement(given, 2)
         return tuple(f"{a}^2" if a == b else f"sqrt(2) {a} {b}" for a, b in pairs)
 
     def content(self) -> dict[str, Any]:
-        """Return the number of columns."""
         return {"columns": self.columns}
 
     @classmethod
     def from_content(cls, content: Mapping[str, Any]) -> Self:
-        """Make a map from its content."""
         return cls(int(content["columns"]))
 
 
@@ -383,22 +357,18 @@ class SquaredDistanceMap(FeatureMap):
 
     @property
     def inputs(self) -> int:
-        """As many as the centre has."""
         return len(self.centre)
 
     @property
     def outputs(self) -> int:
-        """One, or one more than inputs."""
         return 1 + self.inputs * self.keep
 
     @property
     def words(self) -> str:
-        """The map in a few words."""
         shown = ", ".join(f"{value:.6g}" for value in self.centre[:4].tolist()) + (", …" if self.inputs > 4 else "")
         return f"squared distance to ({shown})" + (", columns kept" if self.keep else "")
 
     def apply(self, X: Floats) -> Floats:
-        """Return the squared distances, summed column by column."""
         total = np.zeros(len(X))
         for column, middle in zip(X.T, self.centre, strict=True):
             offset = column - middle
@@ -406,16 +376,13 @@ class SquaredDistanceMap(FeatureMap):
         return np.column_stack([X, total]) if self.keep else total[:, np.newaxis]
 
     def names(self, given: Sequence[str]) -> tuple[str, ...]:
-        """Return the name of the distance, after those of the columns kept."""
         return (*(given if self.keep else ()), "squared_distance")
 
     def content(self) -> dict[str, Any]:
-        """Return the centre as JSON values."""
         return {"centre": self.centre.tolist(), "keep": self.keep}
 
     @classmethod
     def from_content(cls, content: Mapping[str, Any]) -> Self:
-        """Make a map from its content."""
         return cls(np.asarray(content["centre"]), bool(content["keep"]))
 
 

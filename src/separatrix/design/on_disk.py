@@ -74,11 +74,9 @@ class OnDiskDesign(Design):
         """Read a block."""
 
     def blocks(self) -> Iterator[Block]:
-        """Yield the row blocks in order, each read when it is asked for."""
         return map(self._block, self.cuts)
 
     def groups(self) -> Sequence[Iterable[Block]]:
-        """Return the blocks in groups for the cores to share."""
         return [map(self._block, group) for group in in_groups(self.cuts)]
 
     def numbered(self, indices: Sequence[int] | Indices) -> Any:
@@ -138,28 +136,23 @@ class BlockedDesign(OnDiskDesign):
         return values
 
     def needed_centre(self) -> Floats | None:
-        """Return the means of the columns, by a sample, if some lie so far from 0 that products would lose digits."""
         if not self.virtual or self.centre is not None:
             return None
         return far_means(self.numbered(np.arange(0, self.shape[0], sample_stride(self.shape[0]))))
 
     def centred(self, centre: Floats) -> BlockedDesign:
-        """Return the design with a centre taken off each row as it is read."""
         return BlockedDesign(self.store, self.names, self.virtual, self.memory, centre)
 
     def take(self, indices: Sequence[int] | Indices) -> Floats:
-        """Return some rows as a dense array (k, p), virtual column included."""
         rows = np.asarray(self.numbered(indices), dtype=np.float64)
         rows = rows if self.centre is None else rows - self.centre
         return np.column_stack([np.ones(len(rows)), rows]) if self.virtual else rows
 
     def subsample(self, stride: int) -> DenseDesign:
-        """Return every stride-th row as a design in memory."""
         rows = self.numbered(np.arange(0, self.shape[0], stride))
         return DenseDesign(rows, self.names, self.virtual, self.centre)
 
     def select(self, kept: Bools) -> Design:
-        """Return the rows where `kept` holds, copied, as a design of their own."""
         return self._of(self._copied(kept, slice(None), self.store.dtype), self.names, self.virtual, self.centre)
 
     def part(self, rows: slice, columns: Any) -> NDArray[Any]:
@@ -226,16 +219,13 @@ class BlockedSparseDesign(OnDiskDesign):
         return SparseBlock(matrix, self.virtual, cut.start)
 
     def take(self, indices: Sequence[int] | Indices) -> Floats:
-        """Return some rows as a dense array (k, p), virtual column included."""
         rows = np.asarray(self.numbered(indices).toarray(), dtype=np.float64)
         return np.column_stack([np.ones(len(rows)), rows]) if self.virtual else rows
 
     def subsample(self, stride: int) -> SparseDesign:
-        """Return every stride-th row as a design in memory."""
         return SparseDesign(self.numbered(np.arange(0, self.shape[0], stride)), self.names, self.virtual)
 
     def select(self, kept: Bools) -> Design:
-        """Return the rows where `kept` holds, copied, as a design of their own."""
         blocks = (self.store.read(cut.start, cut.stop)[kept[cut]] for cut in self.cuts)
         entries = int(np.diff(self.store.starts)[kept].sum())
         if self.holds(entries * self._entry_bytes):
@@ -245,7 +235,6 @@ class BlockedSparseDesign(OnDiskDesign):
         return BlockedSparseDesign(copy, self.names, self.virtual, self.memory)
 
     def stored_rows(self) -> Rows:
-        """Return the rows as compiled loops read them, mapped."""
         return self._visited
 
     @cached_property

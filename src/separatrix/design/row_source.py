@@ -114,7 +114,6 @@ class BlockedRows(RowSource):
         return self.store.dtype
 
     def design(self, names: Sequence[str], virtual: bool) -> BlockedDesign | BlockedSparseDesign:
-        """Return the rows as a design."""
         if isinstance(self.store, SparseBlocks):
             return BlockedSparseDesign(self.store, names, virtual, self.memory)
         assert isinstance(self.store, DenseBlocks)

@@ -289,7 +289,6 @@ class DenseBlocks(BlockStore):
         self.offset, self.row_bytes = offset, shape[1] * self.dtype.itemsize
 
     def read(self, start: int, stop: int) -> NDArray[Any]:
-        """Return some rows, from start to stop, as an array of their own."""
         values = np.empty((max(stop - start, 0), self.shape[1]), dtype=self.dtype)
         self.read_into(values, start)
         return values
@@ -299,16 +298,13 @@ class DenseBlocks(BlockStore):
         self.files[0].read_into(values, self.offset + start * self.row_bytes, start, start + len(values))
 
     def expect(self, start: int, stop: int) -> None:
-        """Have the system read some rows while others compute."""
         stop = min(stop, self.shape[0])
         self.files[0].expect(self.offset + start * self.row_bytes, (stop - start) * self.row_bytes)
 
     def array(self) -> NDArray[Any]:
-        """Return all rows as an array that is read from disk as it is used."""
         return self.files[0].mapped(self.dtype, self.shape[0] * self.shape[1], self.offset).reshape(self.shape)
 
     def rows(self, wanted: Indices) -> NDArray[Any]:
-        """Return rows by number, from 0 on, in the order given."""
         distinct, places = np.unique(wanted, return_inverse=True)
         values = np.empty((len(distinct), self.shape[1]), dtype=self.dtype)
         if len(distinct) > 1 and int(np.diff(distinct).min()) * self.row_bytes > GAP_BYTES:
@@ -331,7 +327,6 @@ class SparseBlocks(BlockStore):
         self.starts = starts.astype(np.int32) if starts[-1] < SMALL_STARTS else starts
 
     def read(self, start: int, stop: int) -> Any:
-        """Return some rows, from start to stop, as a sparse array stored by rows."""
         starts = self.starts[start : stop + 1]
         first, count = int(starts[0]), int(starts[-1] - starts[0])
         values, columns = np.empty(count, dtype=self.dtype), np.empty(count, dtype=COLUMN)
@@ -342,19 +337,16 @@ class SparseBlocks(BlockStore):
         )
 
     def expect(self, start: int, stop: int) -> None:
-        """Have the system read some rows while others compute."""
         first, last = int(self.starts[start]), int(self.starts[min(stop, self.shape[0])])
         for file, size in zip(self.files, (self.dtype.itemsize, COLUMN.itemsize), strict=False):
             file.expect(first * size, (last - first) * size)
 
     def array(self) -> Any:
-        """Return all rows as a sparse array by rows that is read from disk as it is used."""
         count = int(self.starts[-1])
         values, columns = self.files[0].mapped(self.dtype, count), self.files[1].mapped(COLUMN, count)
         return sparse_from_parts(scipy.sparse.csr_array, self.shape, values, columns, self.starts)
 
     def rows(self, wanted: Indices) -> Any:
-        """Return rows by number, from 0 on, in the order given."""
         distinct, places = np.unique(wanted, return_inverse=True)
         lengths = (self.starts[distinct + 1] - self.starts[distinct]) * (self.dtype.itemsize + COLUMN.itemsize)
         parts = [scipy.sparse.csr_array((0, self.shape[1]), dtype=self.dtype)]

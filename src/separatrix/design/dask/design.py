@@ -278,7 +278,6 @@ class _Join:
         self.combine = combine
 
     def __call__(self, *results: Any) -> Any:
-        """Return the results combined."""
         return join_results(self.combine, *results)
 
 
@@ -312,35 +311,29 @@ class DaskDesign(Design):
         rows: Sequence[NDArray[Any]] = (),
         combine: Callable[[Any, Any], Any] = operator.add,
     ) -> Any:
-        """Run ``task(block, *rows cut to the block, *shared)`` on each block where it lies; combine the results."""
         self.passes += 1.0
         return reduce(combine, self.partitions.fold(self.view, task, shared, rows, combine))
 
     def gather(self, task: Callable[..., Any], *shared: Any, rows: Sequence[NDArray[Any]] = ()) -> Floats:
-        """Run a task as `fold` does and join its results, one entry a row, here."""
         self.passes += 1.0
         return self.partitions.gather(self.view, task, shared, rows)
 
     def each_part(
         self, task: Callable[..., Any], shared: Sequence[Sequence[Any]], rows: Sequence[NDArray[Any]] = ()
     ) -> list[Any]:
-        """Run ``task(design, *rows, *its part of shared)`` on each partition as a design of its own."""
         return self.partitions.each(task, self.view, rows, shared)
 
     @property
     def parts(self) -> list[slice]:
-        """The rows of each partition."""
         return self.partitions.cuts
 
     def take(self, indices: Sequence[int] | Indices) -> Floats:
-        """Return some rows as a dense array (k, p), virtual column included."""
         places = np.asarray(indices, dtype=np.intp)
         if not len(places):
             return np.empty((0, self.shape[1]))
         return np.asarray(self.partitions.take(self.view, np.where(places < 0, places + self.shape[0], places)))
 
     def subsample(self, stride: int) -> Design:
-        """Return every stride-th row, brought here, as a design of its own."""
         return self.view.design(self.partitions.strided(stride), self.names)
 
     def select(self, kept: Bools) -> Design:
@@ -350,14 +343,12 @@ class DaskDesign(Design):
         return self.view.design(found, self.names) if here else DaskDesign(found, self.view, self.names)
 
     def needed_centre(self) -> Floats | None:
-        """Return the means of columns that lie far from 0, by the sample that a design in memory takes."""
         sparse = self.partitions.sparse and self.view.map is None
         if not self.virtual or self.view.centre is not None or sparse:
             return None
         return self.subsample(max(1, self.shape[0] // CENTRE_ROWS)).needed_centre()
 
     def centred(self, centre: Floats) -> DaskDesign:
-        """Return the design with a centre taken off each row as it is read."""
         return DaskDesign(self.partitions, self.view._replace(centre=centre), self.names)
 
 
@@ -369,7 +360,6 @@ class RemoteColumns(DenseColumns):
     """Columns read where they lie."""
 
     def stored_grams(self, weights: Floats) -> tuple[Floats, Floats]:
-        """Return the Gram matrices of the stored columns and, where ones go with them, their weighted sums."""
         if not len(self.stored):
             return super().stored_grams(weights)
         grams, sums = self.design.fold(_grams, self.cut, self.with_ones, rows=(weights,), combine=add_each)
@@ -383,7 +373,6 @@ class RemoteStore(ColumnStore):
         self.design = design
 
     def take(self, indices: Indices) -> Columns:
-        """Return some columns."""
         columns = RemoteColumns(self.design, indices)
         width = self.design.shape[1] - self.design.virtual
         if isinstance(columns.cut, slice) or len(columns.stored) > GATHERED * width:
@@ -394,11 +383,9 @@ class RemoteStore(ColumnStore):
         return DenseColumns(self.design, indices, DenseDesign(part, names, virtual=False))
 
     def correlate(self, values: Floats, among: Indices) -> Floats:  # noqa: ARG002  # all of them cost the same
-        """Return all columns times values."""
         return self.design.rmatvec(values)
 
     def squares(self, weights: Floats) -> Floats:
-        """Return the weighted sum of each column's squares."""
         return np.asarray(self.design.fold(_block_squares, rows=(weights,)))
 
 

@@ -70,23 +70,18 @@ class ThreadEngine(Engine):
 
     @property
     def workers(self) -> int:
-        """The cores of this process."""
         return cores()
 
     def compute(self, pieces: Sequence[Any]) -> list[Any]:
-        """Compute some delayed values by Dask's default scheduler."""
         return list(dask.compute(*pieces))
 
     def where(self, held: Sequence[Any]) -> Places:  # noqa: ARG002  # all is here
-        """Return None: here."""
         return None
 
     def hold(self, function: Callable[..., Any], calls: Sequence[Call], near: Places = None) -> list[Any]:
-        """Call, and keep."""
         return self.run(function, calls, near)
 
     def run(self, function: Callable[..., Any], calls: Sequence[Call], near: Places = None) -> list[Any]:  # noqa: ARG002
-        """Return what a function makes of each of several lists of arguments."""
         return list(map_groups(lambda call: function(*call), calls))
 
     def reduce(
@@ -96,7 +91,6 @@ class ThreadEngine(Engine):
         join: Join,  # noqa: ARG002  # nothing is saved by joining here what the caller joins
         near: Places = None,
     ) -> list[Any]:
-        """Run."""
         return self.run(function, calls, near)
 
 
@@ -109,7 +103,6 @@ class ClusterEngine(Engine):
 
     @property
     def workers(self) -> int:
-        """Threads of all workers."""
         return max(1, int(sum(self.client.nthreads().values())))
 
     def compute(self, pieces: Sequence[Any]) -> list[Any]:
@@ -143,12 +136,10 @@ class ClusterEngine(Engine):
         return held
 
     def run(self, function: Callable[..., Any], calls: Sequence[Call], near: Places = None) -> list[Any]:
-        """Return what a function makes of each of several lists of arguments."""
         with one_blas_thread():  # of workers that are threads of this process
             return self._gather(self.hold(function, calls, near))
 
     def reduce(self, function: Callable[..., Any], calls: Sequence[Call], join: Join, near: Places = None) -> list[Any]:
-        """Run, and join neighbouring results where they lie, as a tree."""
         with one_blas_thread():
             held = self.hold(function, calls, near)
             while len(held) > JOINED:

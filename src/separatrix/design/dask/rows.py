@@ -41,11 +41,9 @@ class DaskRows(RowSource):
         self.names = None if names is None else tuple(names)
 
     def design(self, names: Sequence[str], virtual: bool) -> Design:
-        """Return the rows as a design."""
         return DaskDesign(self.partitions, design.View(virtual, self.map), names)
 
     def mapped(self, through: FeatureMap) -> DaskRows:
-        """Return the rows to be read through a map, where they lie."""
         return DaskRows(self.partitions, None, through)
 
     def array(self) -> Any:

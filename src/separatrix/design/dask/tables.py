@@ -65,7 +65,6 @@ class DaskTable(TableSource):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of the columns, in order."""
         return tuple(self.columns)
 
     @property
@@ -79,13 +78,11 @@ class DaskTable(TableSource):
         return tuple(self._type_of(name) for name in self.columns)
 
     def column(self, name: str) -> Column:
-        """Return one column, brought here."""
         require_column(self.source, self.names, name)
         column = self._whole(name)
         return column if self.kept is None else replace(column, values=column.values[self.kept])
 
     def select(self, rows: Bools) -> DaskTable:
-        """Return the rows where a mask (n,) holds as a source."""
         chosen = DaskTable.__new__(DaskTable)
         chosen.__dict__.update(self.__dict__)
         chosen.kept = rows
@@ -95,12 +92,10 @@ class DaskTable(TableSource):
         return chosen
 
     def read(self, leave_out: Collection[str] = ()) -> Table:
-        """Return the table in memory, without the columns to leave out."""
         columns = tuple(self.column(name) for name in self.names if name not in leave_out)
         return Table(columns, self.source, self.target, self.row_names, self.notes)
 
     def blocks(self, rows: int = BLOCK_ROWS, leave_out: Collection[str] = ()) -> Iterator[Table]:
-        """Yield the table as blocks of at most so many rows, brought here a partition at a time."""
         asked = self._asked([name for name in self.names if name not in leave_out])
         for part, mask in zip(self.held, self._masks(), strict=True):
             if mask is None or mask.any():
@@ -108,7 +103,6 @@ class DaskTable(TableSource):
                 yield from MemorySource(table).blocks(rows)
 
     def close(self) -> None:
-        """Let go of the partitions."""
         self.held = []
 
     def encoded(self, encoding: Encoding) -> EncodedParts:

@@ -51,11 +51,9 @@ class FilledEncoding(ColumnEncoding):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of its features."""
         return (self.value_name, gap_name(self.name)) if self.indicator else (self.value_name,)
 
     def entries(self, cells: Cells) -> Iterable[Entries]:
-        """Return the values, filled, and the marks."""
         gaps = np.flatnonzero(cells.missing)
         values = cells.values
         if len(gaps):
@@ -66,7 +64,6 @@ class FilledEncoding(ColumnEncoding):
             yield Entries(gaps, np.ones(len(gaps), dtype=np.intp), 1.0)
 
     def inverse(self, features: Floats) -> list[Any]:
-        """Return the values, None where marked as missing."""
         marked = features[:, 1] != 0.0 if self.indicator else np.zeros(len(features), dtype=bool)
         pairs = zip(features[:, 0].tolist(), marked.tolist(), strict=True)
         return [None if gap else self.cell(value) for value, gap in pairs]
@@ -76,7 +73,6 @@ class FilledEncoding(ColumnEncoding):
         return value
 
     def facts(self) -> dict[str, Any]:
-        """Return the fill, and whether gaps are marked."""
         return {"fill": self.fill, "indicator": self.indicator}
 
 
@@ -89,29 +85,23 @@ class BooleanEncoding(FilledEncoding):
 
     @property
     def value_name(self) -> str:
-        """The name of the feature that is 1 for the second word."""
         return f"{self.name}={self.words[1]}"
 
     @property
     def levels(self) -> tuple[str, ...]:
-        """The two words."""
         return self.words
 
     def read(self, column: Column) -> Cells:
-        """Return zeros and ones."""
         return read_booleans(column, self.words)
 
     def cell(self, value: float) -> Any:
-        """Return the word of a value."""
         return self.words[int(value != 0.0)]
 
     def facts(self) -> dict[str, Any]:
-        """Return the words as well."""
         return {**super().facts(), "levels": list(self.words)}
 
     @classmethod
     def from_record(cls, record: Record) -> Self:
-        """Make the encoding from what `to_dict` returned."""
         words, fill = record.texts("levels"), record.number("fill")
         if len(words) != 2:
             record.refuse("levels", len(words), "two words")
@@ -136,7 +126,6 @@ class CategoryEncoding(ColumnEncoding):
 
     @property
     def levels(self) -> tuple[str, ...]:
-        """The words of training."""
         return self.words
 
     @cached_property
@@ -163,13 +152,11 @@ class CategoryEncoding(ColumnEncoding):
         return tuple(f"{self.name}={word}" for word in own + extra)
 
     def read(self, column: Column) -> Cells:
-        """Return the place of each cell's feature."""
         cells = read_levels(column, self.places, self.other_place)
         cells.values[cells.missing] = self.missing_place
         return cells
 
     def entries(self, cells: Cells) -> Iterable[Entries]:
-        """Return ones."""
         rows = np.flatnonzero(cells.values >= 0)
         yield Entries(rows, cells.values[rows], 1.0)
 
@@ -182,7 +169,6 @@ class CategoryEncoding(ColumnEncoding):
         return [own[place] if mark else self.reference for place, mark in zip(places, marked, strict=True)]
 
     def facts(self) -> dict[str, Any]:
-        """Return the levels and which is the reference."""
         return {
             "levels": list(self.words),
             "reference": self.reference,
@@ -192,7 +178,6 @@ class CategoryEncoding(ColumnEncoding):
 
     @classmethod
     def from_record(cls, record: Record) -> Self:
-        """Make the encoding from what `to_dict` returned."""
         words, reference = record.texts("levels"), record.text("reference")
         if reference not in words:
             raise ModelFileError(f"{record.at('reference')} is {reference!r}, which is not among its levels")
@@ -225,11 +210,9 @@ class DateEncoding(FilledEncoding):
 
     @property
     def value_name(self) -> str:
-        """The name of the feature, with its unit and origin."""
         return f"{self.name} (days since {iso_date(self.origin)})"
 
     def read(self, column: Column) -> Cells:
-        """Return days since the origin."""
         cells = read_dates(column)
         return replace(cells, values=cells.values - self.origin)
 
@@ -238,12 +221,10 @@ class DateEncoding(FilledEncoding):
         return iso_date(value + self.origin)
 
     def facts(self) -> dict[str, Any]:
-        """Return the origin as well."""
         return {**super().facts(), "origin": self.origin}
 
     @classmethod
     def from_record(cls, record: Record) -> Self:
-        """Make the encoding from what `to_dict` returned."""
         return cls(
             record.text("name"),
             record.text("decision"),
@@ -260,12 +241,10 @@ class NumberEncoding(FilledEncoding):
     kind: ClassVar[str] = "number"
 
     def read(self, column: Column) -> Cells:
-        """Return the numbers."""
         return read_numbers(column)
 
     @classmethod
     def from_record(cls, record: Record) -> Self:
-        """Make the encoding from what `to_dict` returned."""
         return cls(record.text("name"), record.text("decision"), record.number("fill"), record.flag("indicator"))
 
 
@@ -278,7 +257,6 @@ class PresenceEncoding(ColumnEncoding):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The name of its feature."""
         return (gap_name(self.name),)
 
     def read(self, column: Column) -> Cells:
@@ -286,19 +264,15 @@ class PresenceEncoding(ColumnEncoding):
         return read_gaps(column, self.value)
 
     def entries(self, cells: Cells) -> Iterable[Entries]:
-        """Return the marks."""
         gaps = np.flatnonzero(cells.missing)
         yield Entries(gaps, np.zeros(len(gaps), dtype=np.intp), 1.0)
 
     def inverse(self, features: Floats) -> list[Any]:
-        """Return the value of training, None where missing."""
         return [None if gap else self.value for gap in (features[:, 0] != 0.0).tolist()]
 
     def facts(self) -> dict[str, Any]:
-        """Return the value."""
         return {"value": self.value}
 
     @classmethod
     def from_record(cls, record: Record) -> Self:
-        """Make the encoding from what `to_dict` returned."""
         return cls(record.text("name"), record.text("decision"), record.text("value"))

@@ -77,11 +77,9 @@ class TextEncoding(ColumnEncoding):
         return {bucket: place for place, bucket in enumerate(self.seen)}
 
     def read(self, column: Column) -> Cells:
-        """Return the texts."""
         return read_texts(column)
 
     def entries(self, cells: Cells) -> Iterable[Entries]:
-        """Return each row's tf-idf, of length 1 where it has any word known."""
         rows, places, counts = count_places(cells.values, self._place_of)
         values = counts * np.asarray(self.idf)[places]
         lengths = np.sqrt(np.bincount(rows, values * values, minlength=len(cells.values)))
@@ -103,7 +101,6 @@ class TextEncoding(ColumnEncoding):
         return " ".join(self.words[place] for place in np.argsort(-own, kind="stable") if own[place] > 0.0)
 
     def facts(self) -> dict[str, Any]:
-        """Return the buckets with a feature, their words and idf."""
         return {
             "buckets": self.buckets,
             "seen": list(self.seen),
@@ -114,7 +111,6 @@ class TextEncoding(ColumnEncoding):
 
     @classmethod
     def from_record(cls, record: Record) -> Self:
-        """Make the encoding from what `to_dict` returned."""
         words, buckets = record.texts("words"), record.whole("buckets", least=1, most=MOST_BUCKETS)
         seen = record.numbers("seen", len(words))
         idf = record.numbers("idf", len(words))
