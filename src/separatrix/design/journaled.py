@@ -291,8 +291,8 @@ class JournaledDesign(Design):
     def subsample(self, stride: int) -> Design:
         return self._derived(self.base.subsample(stride), "subsample", stride)
 
-    def select(self, kept: Bools) -> Design:
-        return self._derived(self.base.select(kept), "select", kept)
+    def select(self, mask: Bools) -> Design:
+        return self._derived(self.base.select(mask), "select", mask)
 
     def _derived(self, design: Design, *how: Any) -> Design:
         lineage = digest(self.lineage, *how)
@@ -339,9 +339,9 @@ class JournaledRows(RowSource):
         assert lineage is not None  # of text
         return JournaledDesign(base, self.journal, lineage)
 
-    def mapped(self, through: FeatureMap) -> JournaledRows:
-        source = self.X.mapped(through) if isinstance(self.X, RowSource) else None
-        return JournaledRows(source or MappedRows(self.X, through), self.journal)
+    def mapped(self, feature_map: FeatureMap) -> JournaledRows:
+        source = self.X.mapped(feature_map) if isinstance(self.X, RowSource) else None
+        return JournaledRows(source or MappedRows(self.X, feature_map), self.journal)
 
     def _base(self, names: Sequence[str], virtual: bool) -> Design:
         if isinstance(self.X, RowSource):
