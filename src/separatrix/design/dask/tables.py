@@ -21,7 +21,7 @@ from separatrix.design.dask.design import Partitions
 from separatrix.design.dask.engine import Engine, current_engine
 from separatrix.design.dask.rows import DaskRows
 from separatrix.design.encode.base import ColumnReport, add_reports
-from separatrix.design.encode.encoding import Encoded, Encoding, refuse_gaps
+from separatrix.design.encode.encoding import Encoded, Encoding, refuse_missing
 from separatrix.errors import DataError
 from separatrix.tables.frames import from_frame
 from separatrix.tables.infer_types import ColumnType
@@ -117,7 +117,7 @@ class DaskTable(TableSource):
         for _, part_reports in results:
             reports = add_reports(reports, part_reports) if part_reports else reports
         if encoding.missing == "error":
-            refuse_gaps(self.source, reports or ())
+            refuse_missing(self.source, reports or ())
         rows = Partitions(self.engine, self.engine.submit(_matrix, [(part,) for part in encoded]))
         return EncodedParts(
             DaskRows(rows, encoding.feature_names), np.concatenate([kept for kept, _ in results]), reports or ()
