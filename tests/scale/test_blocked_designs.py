@@ -404,7 +404,7 @@ def test_sparse_blocks_on_disk_are_what_they_say(no_copies: None) -> None:
     with sx.blocked(sp.csr_array(dense())) as rows:
         design = make_design(rows, intercept=False)
         assert isinstance(design, BlockedSparseDesign)
-        by_columns = design.by_columns()
+        by_columns = design.to_csc()
         assert by_columns.format == "csc"
         same(by_columns.toarray(), dense())
         assert by_columns.has_canonical_format

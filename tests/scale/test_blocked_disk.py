@@ -307,7 +307,7 @@ def test_free_memory_is_that_of_the_control_group_where_that_is_less(
 
 
 def test_temporary_files_go_to_a_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in row_file.ASKED:
+    for name in row_file.TEMP_VARIABLES:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "usual"))
     mounts = tmp_path / "mounts"

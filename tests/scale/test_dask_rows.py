@@ -131,14 +131,14 @@ def test_columns_are_read_as_dense_ones(rows, X) -> None:
 
 def test_what_cannot_be_written_is_sent_once(rows, X, monkeypatch) -> None:
     design, sent = make_design(rows, intercept=True), []
-    hold = design.partitions.engine.hold
-    monkeypatch.setattr(design.partitions.engine, "hold", lambda *call: (sent.append(call), hold(*call))[1])
+    submit = design.partitions.engine.submit
+    monkeypatch.setattr(design.partitions.engine, "submit", lambda *call: (sent.append(call), submit(*call))[1])
     y = np.ones(N)
     fixed = y.view()
     fixed.flags.writeable = False
     for _ in range(3):
         design.rmatvec(fixed)
-    puts = [call for call in sent if getattr(call[0], "__name__", "") == "same"]
+    puts = [call for call in sent if getattr(call[0], "__name__", "") == "identity"]
     assert len(puts) == int(design.partitions.engine.remote)
     assert all(len(calls) == len(design.parts) for _, calls, *_ in puts)
     y[:] = 2.0

@@ -1,13 +1,11 @@
-"""A design held in memory: dense (any order) or sparse (CSR, CSC), float64 or float32, never copied.
+"""Designs in memory and their row blocks: dense (C or Fortran order) or sparse (CSR, CSC), float64 or float32.
 
-Dense rows are read in blocks that fit the cache, sparse ones in a few blocks for the cores to share; a sparse matrix
-stored by columns is one block, since cutting it would copy it. Float32 is stored as it is and computed with in
-float64. A row-by-row visitor needs the rows stored together: a matrix stored by columns is rearranged once, on first
-demand, which takes its size again.
+The user's matrix is never copied. Dense rows are read in blocks that fit the cache, sparse rows in a few blocks shared
+by the cores; a CSC matrix is one block, since slicing its rows would copy it. Float32 entries are computed with in
+float64. A sparse block holds its transpose as well, which shares its arrays.
 
-Blocks of rows in memory, dense or sparse: every product that a design is asked for, on some of its rows.
-
-Float32 is stored as it is and computed with in float64. A sparse block has its transpose beside it, of the same parts.
+Cost: loops over single rows need row-major storage; a column-major matrix is converted once, on first use, which takes
+its size in memory again.
 """
 
 from __future__ import annotations
@@ -25,6 +23,15 @@ from separatrix.arrays import Bools, Floats, Indices
 from separatrix.design.base import Block, Design
 from separatrix.loops.rows import Rows
 
+CENTRE_ROWS = 1000  # sampled rows that decide which columns lie far from 0
+FAR = 10.0  # standard deviations from 0 at which a column is centred
+GROUPS = 32  # groups of blocks: more than there are cores, so that no core waits long
+BLOCK_ELEMENTS = 2**17  # of a dense block: a megabyte of float64, which a core's cache holds
+WIDE_SHARE = 4  # a block has at least p / WIDE_SHARE rows, so that matrix products of wide blocks stay efficient
+BLOCK_ENTRIES = 2**20  # of a sparse block: with fewer entries a thread costs more than it saves
+ENTRIES_A_COLUMN = 4  # of a sparse block: with fewer, adding the blocks' results costs as much as reading the blocks
+_NO_INDICES = np.empty(0, dtype=np.int32)
+
 
 class DenseBlock(Block):
     """Rows of a dense array."""
@@ -34,64 +41,53 @@ class DenseBlock(Block):
         self.values = values[rows] if centre is None else values[rows] - centre
 
     def largest_entry(self) -> float:
-        """Return the largest |entry| stored."""
         return float(np.abs(self.values).max())
 
     def stored_whole_columns(self) -> Floats:
-        """Return bounds of the stored columns that hold whole numbers only, else infinity."""
         whole = (self.values == np.rint(self.values)).all(axis=0)
         return np.where(whole, np.abs(self.values).max(axis=0), np.inf).astype(np.float64)
 
     def times(self, coef: Floats) -> Floats:
-        """Return the stored columns times coef."""
         return np.asarray(self.values @ coef, dtype=np.float64)
 
     def absolute_times(self, coef: Floats) -> Floats:
-        """Return the sizes of the stored entries times coef."""
         return np.asarray(np.abs(self.values) @ coef, dtype=np.float64)
 
     def transposed_times(self, values: Floats) -> Floats:
-        """Return the transposed stored columns times values."""
         return np.asarray(self.values.T @ values, dtype=np.float64)
 
     def dense_stored(self) -> Floats:
-        """Return the rows as stored."""
         return np.asarray(self.values, dtype=np.float64)
 
     def dense_part(self, first: int, last: int) -> Floats:
-        """Return some of the rows as stored."""
         return np.asarray(self.values[first:last], dtype=np.float64)
 
     def weighted_gram(self, weights: Floats | None) -> Floats:
-        """Return the weighted Gram matrix of the stored columns."""
         if weights is None:
             values = self.values.astype(np.float64, copy=False)
             return np.asarray(values.T @ values)
         return np.asarray((self.values * weights[:, np.newaxis]).T @ self.values, dtype=np.float64)
 
     def stored_squared_norms(self) -> Floats:
-        """Return the squared norms of the rows as stored."""
         return np.asarray(np.einsum("ij,ij->i", self.values, self.values, dtype=np.float64))
 
     def stored_column_squares(self, weights: Floats) -> Floats:
-        """Return the weighted sums of squares of the stored columns."""
         values = self.values.astype(np.float64, copy=False)
         return np.asarray((values * values).T @ weights)
 
 
 class SparseBlock(Block):
-    """Consecutive rows of a sparse matrix, as a matrix of their own, from row `start` on."""
+    """Consecutive rows of a sparse matrix, from row `start` on, as a matrix of their own."""
 
     def __init__(self, matrix: Any, virtual: bool, start: int = 0) -> None:
         super().__init__(start, start + matrix.shape[0], virtual)
         self.matrix, self.transposed = matrix, _transposed(matrix)
 
     def largest_entry(self) -> float:
-        """Return the largest |entry| stored."""
         return float(np.abs(self.matrix.data).max(initial=0.0))
 
     def stored_whole_columns(self) -> Floats:
-        """Return bounds of the stored columns that hold whole numbers only, else infinity; one bound for all."""
+        """Return one bound for all integer columns, infinity for the others."""
         entries = self.matrix.tocoo()
         largest = self.largest_entry() if self.matrix.has_canonical_format else float(np.abs(entries.data).sum())
         bounds = np.full(self.matrix.shape[1], largest)
@@ -99,27 +95,21 @@ class SparseBlock(Block):
         return bounds
 
     def times(self, coef: Floats) -> Floats:
-        """Return the stored columns times coef."""
         return np.asarray(self.matrix @ coef, dtype=np.float64)
 
     def absolute_times(self, coef: Floats) -> Floats:
-        """Return the sizes of the stored entries times coef."""
         return np.asarray(abs(self.matrix) @ coef, dtype=np.float64)
 
     def transposed_times(self, values: Floats) -> Floats:
-        """Return the transposed stored columns times values."""
         return np.asarray(self.transposed @ values, dtype=np.float64)
 
     def dense_stored(self) -> Floats:
-        """Return the rows as stored, as a dense array."""
         return np.asarray(self.matrix.toarray(), dtype=np.float64)
 
     def dense_part(self, first: int, last: int) -> Floats:
-        """Return some of the rows as a dense array, the others left sparse."""
         return np.asarray(self.matrix[first:last].toarray(), dtype=np.float64)
 
     def weighted_gram(self, weights: Floats | None) -> Floats:
-        """Return the weighted Gram matrix of the stored columns."""
         if weights is None:
             matrix = self.matrix.astype(np.float64, copy=False)
             return np.asarray((matrix.T @ matrix).toarray())
@@ -127,15 +117,13 @@ class SparseBlock(Block):
         return np.asarray((scaled.T @ self.matrix).toarray(), dtype=np.float64)
 
     def stored_squared_norms(self) -> Floats:
-        """Return the squared norms of the rows as stored."""
         return np.asarray(self._squares().sum(axis=1), dtype=np.float64).ravel()
 
     def stored_column_squares(self, weights: Floats) -> Floats:
-        """Return the weighted sums of squares of the stored columns."""
         return np.asarray(_transposed(self._squares()) @ weights, dtype=np.float64)
 
     def _squares(self) -> Any:
-        """Return the matrix with its entries squared; those that stand several times in one place are added first."""
+        """Return the matrix with its entries squared, duplicate entries summed first."""
         matrix = self.matrix
         if not matrix.has_canonical_format:
             return matrix.astype(np.float64).multiply(matrix)
@@ -144,7 +132,7 @@ class SparseBlock(Block):
 
 
 def divide(matrix: Any, scales: Floats) -> Any:
-    """Return a matrix, dense or CSR, with its columns divided; what is given stays as it is."""
+    """Return a copy of a matrix, dense or CSR, with its columns divided by `scales`."""
     if not hasattr(matrix, "indices"):
         return matrix / scales
     quotient = matrix.copy()
@@ -152,8 +140,8 @@ def divide(matrix: Any, scales: Floats) -> Any:
     return quotient
 
 
-def cut_rows(matrix: Any, first: int, last: int) -> Any:
-    """Return some rows of a matrix stored by rows, its entries not copied."""
+def slice_rows(matrix: Any, first: int, last: int) -> Any:
+    """Return rows `first` to `last` of a CSR matrix without copying its entries."""
     starts = matrix.indptr[first : last + 1]
     entries = slice(starts[0], starts[-1])
     shape, data, indices = (last - first, matrix.shape[1]), matrix.data[entries], matrix.indices[entries]
@@ -166,20 +154,10 @@ def _transposed(matrix: Any) -> Any:
 
 
 def sparse_from_parts(kind: Any, shape: Any, data: NDArray[Any], indices: NDArray[Any], starts: NDArray[Any]) -> Any:
-    """Return a sparse matrix that has these parts themselves; its constructor would copy the parts of larger ones."""
+    """Return a sparse matrix that shares these arrays; scipy's constructor would copy slices of larger arrays."""
     matrix = kind(shape, dtype=data.dtype)
     matrix.data, matrix.indices, matrix.indptr = data, indices, starts
     return matrix
-
-
-CENTRE_ROWS = 1000  # rows by which columns are judged to lie far from 0
-FAR = 10.0  # standard deviations from 0 at which a column is centred
-GROUPS = 32  # of blocks, for the cores to share: more than there are cores, so that none waits long
-BLOCK_ELEMENTS = 2**17  # a megabyte of float64, which a core's cache holds
-WIDE_SHARE = 4  # of its columns a block has rows at least: products of wide columns would else be sums of little
-BLOCK_ENTRIES = 2**20  # of a sparse matrix: below, a core is not worth calling on
-ENTRIES_A_COLUMN = 4  # of a block: below, adding up the blocks' columns costs as much as reading them
-_NONE = np.empty(0, dtype=np.int32)
 
 
 class _ArrayDesign(Design):
@@ -189,17 +167,16 @@ class _ArrayDesign(Design):
     column_access = True
 
     def take(self, indices: Sequence[int] | Indices) -> Floats:
-        """Return some rows as a dense array (k, p), virtual column included."""
-        rows = self._stored(indices)
+        rows = self._take_stored(indices)
         return np.column_stack([np.ones(len(rows)), rows]) if self.virtual else rows
 
     @abstractmethod
-    def _stored(self, indices: Sequence[int] | Indices) -> Floats:
-        """Return some rows of the stored columns as a dense array."""
+    def _take_stored(self, indices: Sequence[int] | Indices) -> Floats:
+        """Return the stored columns of some rows as a dense array."""
 
 
 class DenseDesign(_ArrayDesign):
-    """A dense array (n, p) of float64 or float32, in any memory order; `centre` is taken off each row as it is read."""
+    """A dense array (n, p) of float64 or float32; `centre` is subtracted from each row as it is read."""
 
     def __init__(self, values: NDArray[Any], names: Sequence[str], virtual: bool, centre: Floats | None = None) -> None:
         super().__init__((values.shape[0], values.shape[1] + virtual), names, virtual)
@@ -207,60 +184,54 @@ class DenseDesign(_ArrayDesign):
         self.centre = centre
 
     def blocks(self) -> Iterator[Block]:
-        """Yield blocks of rows that fit the cache."""
-        return map(self._block, dense_cuts(*self.values.shape))
+        return map(self._block, dense_slices(*self.values.shape))
 
     def needed_centre(self) -> Floats | None:
-        """Return the means of the columns, by a sample, if some lie so far from 0 that products would lose digits."""
         if not self.virtual or self.centre is not None:
             return None
         return far_means(self.values[:: sample_stride(len(self.values))])
 
     def centred(self, centre: Floats) -> DenseDesign:
-        """Return the design with a centre taken off each row as it is read; nothing is copied."""
+        """Return the design with a centre subtracted from each row as it is read, without a copy."""
         return DenseDesign(self.values, self.names, self.virtual, centre)
 
     def groups(self) -> Sequence[Iterable[Block]]:
-        """Return the blocks in groups for the cores to share."""
-        return [map(self._block, group) for group in in_groups(dense_cuts(*self.values.shape))]
+        return [map(self._block, group) for group in in_groups(dense_slices(*self.values.shape))]
 
     def _block(self, rows: slice) -> Block:
         return DenseBlock(self.values, rows, self.virtual, self.centre)
 
     def stored_rows(self) -> Rows:
-        """Return the rows as compiled loops read them."""
-        return dense_visits(self._by_rows, self.virtual)
+        return array_rows(self._by_rows, self.virtual)
 
     @cached_property
     def _by_rows(self) -> NDArray[Any]:
         return np.ascontiguousarray(self.values if self.centre is None else self.values - self.centre)
 
-    def select(self, kept: Bools) -> DenseDesign:
-        """Return the rows where `kept` holds, copied, as a design of their own."""
-        return DenseDesign(self.values[kept], self.names, self.virtual, self.centre)
+    def select(self, mask: Bools) -> DenseDesign:
+        return DenseDesign(self.values[mask], self.names, self.virtual, self.centre)
 
-    def part(self, rows: slice, columns: Any) -> NDArray[Any]:
-        """Return some columns of some rows, (m, k)."""
+    def submatrix(self, rows: slice, columns: Any) -> NDArray[Any]:
+        """Return some stored columns of some rows, (m, k)."""
         values = self.values[rows, columns]
         return values if self.centre is None else values - self.centre[columns]
 
-    def gathered(self, columns: Indices, names: Sequence[str]) -> DenseDesign:
-        """Return some stored columns, copied, as a design of their own."""
+    def copy_columns(self, columns: Indices, names: Sequence[str]) -> DenseDesign:
+        """Return a copy of some stored columns as a design."""
         values = np.asarray(self.values[:, columns], dtype=np.float64)
         if self.centre is not None:
             values -= self.centre[columns]
         return DenseDesign(values, names, virtual=False)
 
     @property
-    def by_columns(self) -> bool:
-        """Whether columns are stored together, and rows are not."""
+    def is_column_major(self) -> bool:
+        """Whether columns are contiguous in memory and rows are not."""
         return self.values.flags.f_contiguous and not self.values.flags.c_contiguous
 
     def subsample(self, stride: int) -> DenseDesign:
-        """Return every stride-th row, stored together, as a design of its own."""
         return DenseDesign(np.ascontiguousarray(self.values[::stride]), self.names, self.virtual, self.centre)
 
-    def _stored(self, indices: Sequence[int] | Indices) -> Floats:
+    def _take_stored(self, indices: Sequence[int] | Indices) -> Floats:
         rows = np.asarray(self.values[np.asarray(indices, dtype=np.intp)], dtype=np.float64)
         return rows if self.centre is None else rows - self.centre
 
@@ -273,76 +244,75 @@ class SparseDesign(_ArrayDesign):
         self.matrix = matrix
 
     def blocks(self) -> Iterator[Block]:
-        """Yield blocks of rows of about as many entries each; the whole matrix if it is stored by columns."""
+        """Yield blocks with about equal numbers of entries; a CSC matrix is one block."""
         return iter(self._blocks)
 
     def groups(self) -> Sequence[Iterable[Block]]:
-        """Return each block for a core to take."""
         return [[block] for block in self._blocks]
 
     @cached_property
     def _blocks(self) -> list[Block]:
         matrix = self.matrix
-        cuts = sparse_cuts(matrix.indptr, matrix.shape[1]) if matrix.format == "csr" else []
-        if len(cuts) < 2:
+        slices = sparse_slices(matrix.indptr, matrix.shape[1]) if matrix.format == "csr" else []
+        if len(slices) < 2:
             return [SparseBlock(matrix, self.virtual)]
-        return [SparseBlock(cut_rows(matrix, cut.start, cut.stop), self.virtual, cut.start) for cut in cuts]
+        return [SparseBlock(slice_rows(matrix, rows.start, rows.stop), self.virtual, rows.start) for rows in slices]
 
     def stored_rows(self) -> Rows:
-        """Return the rows as compiled loops read them."""
-        return sparse_visits(self._by_rows, self.virtual)
+        return csr_rows(self._by_rows, self.virtual)
 
     @cached_property
     def _by_rows(self) -> Any:
         return self.matrix.tocsr()
 
-    def by_columns(self) -> Any:
-        """Return the matrix stored by columns (CSC), itself if it is."""
+    def to_csc(self) -> Any:
+        """Return the matrix in CSC format, without a copy if it is CSC already."""
         return self.matrix.tocsc()
 
-    def select(self, kept: Bools) -> SparseDesign:
-        """Return the rows where `kept` holds, copied, as a design of their own."""
-        return SparseDesign(self._by_rows[kept], self.names, self.virtual)
+    def select(self, mask: Bools) -> SparseDesign:
+        return SparseDesign(self._by_rows[mask], self.names, self.virtual)
 
     def subsample(self, stride: int) -> SparseDesign:
-        """Return every stride-th row as a design of its own."""
         return SparseDesign(self._by_rows[::stride], self.names, self.virtual)
 
-    def _stored(self, indices: Sequence[int] | Indices) -> Floats:
+    def _take_stored(self, indices: Sequence[int] | Indices) -> Floats:
         return np.asarray(self._by_rows[np.asarray(indices, dtype=np.intp)].toarray(), dtype=np.float64)
 
 
-def dense_cuts(n: int, width: int, most: int | None = None) -> list[slice]:
-    """Return where dense rows are cut into blocks that fit the cache, of at most so many elements, or one row."""
+def dense_slices(n: int, width: int, max_elements: int | None = None) -> list[slice]:
+    """Return the row slices of dense blocks that fit the cache, of at most `max_elements` elements or one row."""
     rows = max(1, BLOCK_ELEMENTS // max(1, width), width // WIDE_SHARE)
-    rows = rows if most is None else min(rows, max(1, most // max(1, width)))
+    rows = rows if max_elements is None else min(rows, max(1, max_elements // max(1, width)))
     return [slice(start, min(n, start + rows)) for start in range(0, n, rows)]
 
 
-def sparse_cuts(starts: NDArray[Any], width: int, most: int | None = None) -> list[slice]:
-    """Return where sparse rows are cut into blocks of about as many entries each: a few, or of at most so many."""
+def sparse_slices(starts: NDArray[Any], width: int, max_entries: int | None = None) -> list[slice]:
+    """Return the row slices of sparse blocks with about equal numbers of entries, at most about `max_entries` each."""
     n, entries = len(starts) - 1, int(starts[-1])
     size = max(BLOCK_ENTRIES, ENTRIES_A_COLUMN * width)
-    count = min(n, GROUPS, entries // size) if most is None else min(n, max(1, entries // min(size, most)))
+    if max_entries is None:
+        count = min(n, GROUPS, entries // size)
+    else:
+        count = min(n, max(1, entries // min(size, max_entries)))
     if count < 2:
         return [slice(0, n)]
     edges = np.unique([0, *np.searchsorted(starts, np.arange(1, count) * (entries // count)), n]).tolist()
     return [slice(first, last) for first, last in pairwise(edges)]
 
 
-def in_groups(cuts: list[slice]) -> list[list[slice]]:
-    """Return cuts in groups for the cores to share."""
-    size = -(-len(cuts) // GROUPS)
-    return [cuts[first : first + size] for first in range(0, len(cuts), size)]
+def in_groups(slices: list[slice]) -> list[list[slice]]:
+    """Return the slices of blocks in at most `GROUPS` groups."""
+    size = -(-len(slices) // GROUPS)
+    return [slices[first : first + size] for first in range(0, len(slices), size)]
 
 
 def sample_stride(n: int) -> int:
-    """Return the stride of the rows by which columns are judged to lie far from 0."""
+    """Return the stride of the sampled rows that decide which columns lie far from 0."""
     return max(1, n // CENTRE_ROWS)
 
 
 def far_means(sample: NDArray[Any]) -> Floats | None:
-    """Return the means of columns that lie so far from 0 that products lose digits, 0 for the others; None of none."""
+    """Return the means of columns so far from 0 that products lose digits, 0 for the others; None if there is none."""
     sample = np.asarray(sample, dtype=np.float64)
     with np.errstate(over="ignore", invalid="ignore"):
         mean, spread = sample.mean(axis=0), sample.std(axis=0)
@@ -350,24 +320,24 @@ def far_means(sample: NDArray[Any]) -> Floats | None:
     return np.where(far, mean, 0.0) if far.any() else None
 
 
-def dense_visits(values: NDArray[Any], virtual: bool) -> Rows:
-    """Return an array stored by rows as compiled loops read it."""
-    return Rows(_read_only(values.ravel()), _NONE, _NONE, values.shape[1], int(virtual))
+def array_rows(values: NDArray[Any], virtual: bool) -> Rows:
+    """Return a row-major array in the layout that compiled loops read."""
+    return Rows(read_only(values.ravel()), _NO_INDICES, _NO_INDICES, values.shape[1], int(virtual))
 
 
-def sparse_visits(matrix: Any, virtual: bool) -> Rows:
-    """Return a sparse matrix stored by rows as compiled loops read it."""
+def csr_rows(matrix: Any, virtual: bool) -> Rows:
+    """Return a CSR matrix in the layout that compiled loops read."""
     columns, starts = _unsigned(matrix.indices), _unsigned(matrix.indptr)
-    return Rows(_read_only(matrix.data), columns, starts, matrix.shape[1], int(virtual))
+    return Rows(read_only(matrix.data), columns, starts, matrix.shape[1], int(virtual))
 
 
 def _unsigned(indices: NDArray[Any]) -> NDArray[Any]:
-    """View indices as unsigned: compiled code then need not ask whether they count from the end."""
-    return _read_only(indices.view(np.uint32 if indices.dtype.itemsize == 4 else np.uint64))
+    """View indices as unsigned: compiled code then skips the check for negative indices."""
+    return read_only(indices.view(np.uint32 if indices.dtype.itemsize == 4 else np.uint64))
 
 
-def _read_only(array: NDArray[Any]) -> NDArray[Any]:
-    """View an array as read-only, as some users' arrays are: loops are then compiled for one kind, not two."""
+def read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """View an array as read-only, as some users' arrays are: loops are then compiled once, not twice."""
     view = array.view()
     view.flags.writeable = False
     return view

@@ -1,16 +1,15 @@
-"""The design seam: a matrix seen only as row blocks, with a count of the passes made over it.
+"""The interface of design matrices: a matrix read only as row blocks, which counts the passes made over it.
 
-`fold` runs a module-level task on each block and adds the results; `gather` joins one result a row. Everything else
-derives from them, so storage in memory, in files or on a cluster differs only there. A design may have a virtual first
-column of ones (the intercept), which is never stored. Vectors that go with the rows (targets, weights) are handed over
-in `rows` and arrive cut to the block.
+`fold` runs a module-level task on each block and adds the results; `gather` concatenates results that have one entry
+per row. Everything else derives from these two, so storage in memory, in files or on a cluster differs only there. A
+design may have a virtual first column of ones (the intercept), which is never stored. Vectors with one entry per row
+(targets, weights) are passed as `rows`; each task receives the slice of its block.
 
-Cost: one pass a call of `fold` or `gather`.
+Groups of blocks run in threads, one per core, each with a single-threaded BLAS; NumPy and BLAS release the
+interpreter's lock. Results are combined in the order of the groups, which do not depend on the number of cores, so
+sums are the same on any number of cores.
 
-Work on groups of blocks by all cores: one thread a core, each with a BLAS of one thread.
-
-Results come in the order of the groups, and groups do not depend on the number of cores, so neither do sums. NumPy
-and BLAS release the interpreter's lock, so threads suffice. Cost: some 50 µs a call.
+Cost: one pass per call of `fold` or `gather`, plus about 50 µs to start the threads.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ Result = TypeVar("Result")
 
 
 def map_groups(task: Callable[[Group], Result], groups: Sequence[Group]) -> Iterator[Result]:
-    """Yield the task's result for each group, in order; on several cores if there are several groups."""
+    """Yield the result of the task for each group, in order, using several cores if there are several groups."""
     workers = min(len(groups), cores())
     if workers < 2:
         yield from map(task, groups)
@@ -45,12 +44,12 @@ def map_groups(task: Callable[[Group], Result], groups: Sequence[Group]) -> Iter
 
 
 def one_blas_thread() -> Any:
-    """Return a context in which BLAS keeps to one thread: small problems only lose by more."""
+    """Return a context manager that limits BLAS to one thread: on small problems more threads only cost time."""
     return _blas().limit(limits=1, user_api="blas")
 
 
 def cores() -> int:
-    """Return how many cores this process may use."""
+    """Return the number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -61,13 +60,13 @@ def _pool(workers: int) -> ThreadPoolExecutor:
 
 @cache
 def _blas() -> Any:
-    from threadpoolctl import ThreadpoolController  # noqa: PLC0415  # paid only by designs of several blocks
+    from threadpoolctl import ThreadpoolController  # noqa: PLC0415  # loaded only for designs of several blocks
 
     return ThreadpoolController()
 
 
 class Block(ABC):
-    """Some consecutive rows of a design, `start` to `stop`."""
+    """Consecutive rows of a design, `start` to `stop`."""
 
     def __init__(self, start: int, stop: int, virtual: bool) -> None:
         self.start, self.stop, self.virtual = start, stop, virtual
@@ -79,21 +78,21 @@ class Block(ABC):
         return self.times(coef)
 
     def magnitudes(self, coef: Floats) -> Floats:
-        """Return Σ |entry · coef| of each row, of which the rounding of its score is a few units: (m,) or (m, K)."""
-        sizes = np.abs(coef)
+        """Return Σ |entry · coef| of each row, the scale of the rounding error of its score: (m,) or (m, K)."""
+        absolute = np.abs(coef)
         if self.virtual:
-            return np.asarray(self.absolute_times(sizes[1:]) + sizes[0])
-        return self.absolute_times(sizes)
+            return np.asarray(self.absolute_times(absolute[1:]) + absolute[0])
+        return self.absolute_times(absolute)
 
     def rmatvec(self, values: Floats) -> Floats:
-        """Return the sum of the rows, each times its value: (p,) for (m,), (p, K) for (m, K)."""
+        """Return Xᵗ values: (p,) for values (m,), (p, K) for (m, K)."""
         total = self.transposed_times(values)
         if self.virtual:
             return np.concatenate([values.sum(axis=0)[np.newaxis], total])
         return total
 
     def gram(self, weights: Floats | None = None) -> Floats:
-        """Return Xᵗ diag(weights) X, (p, p); without weights it takes half the work."""
+        """Return Xᵗ diag(weights) X, (p, p); without weights it costs half as much."""
         inner = self.weighted_gram(weights)
         if not self.virtual:
             return inner
@@ -108,7 +107,7 @@ class Block(ABC):
         return np.column_stack([np.ones(len(stored)), stored]) if self.virtual else stored
 
     def dense_part(self, first: int, last: int) -> Floats:
-        """Return the stored columns of some of the rows, counted from the block's start, as a dense array."""
+        """Return the stored columns of rows `first` to `last`, counted from the block's start, as a dense array."""
         return self.dense_stored()[first:last]
 
     def column_squares(self, weights: Floats) -> Floats:
@@ -117,21 +116,21 @@ class Block(ABC):
         return np.concatenate([weights.sum(axis=0)[np.newaxis], stored]) if self.virtual else stored
 
     def squared_norms(self) -> Floats:
-        """Return ‖row‖² of each row, virtual one included, (m,)."""
+        """Return ‖row‖² of each row, virtual column included, (m,)."""
         return self.stored_squared_norms() + float(self.virtual)
 
     def whole_columns(self) -> Floats:
-        """Return for each column a bound of its |entries| if all are whole numbers, else infinity: (p,)."""
+        """Return for each column a bound on |entry| if all its entries are integers, else infinity: (p,)."""
         stored = self.stored_whole_columns()
         return np.concatenate([[1.0], stored]) if self.virtual else stored
 
     @abstractmethod
     def largest_entry(self) -> float:
-        """Return the largest |entry| stored."""
+        """Return the largest |entry| of the stored columns."""
 
     @abstractmethod
     def stored_whole_columns(self) -> Floats:
-        """Return bounds of the stored columns that hold whole numbers only, else infinity."""
+        """Return `whole_columns` of the stored columns."""
 
     @abstractmethod
     def times(self, coef: Floats) -> Floats:
@@ -139,7 +138,7 @@ class Block(ABC):
 
     @abstractmethod
     def absolute_times(self, coef: Floats) -> Floats:
-        """Return the sizes of the stored entries times coef."""
+        """Return the absolute values of the stored entries times coef."""
 
     @abstractmethod
     def transposed_times(self, values: Floats) -> Floats:
@@ -147,7 +146,7 @@ class Block(ABC):
 
     @abstractmethod
     def dense_stored(self) -> Floats:
-        """Return the rows as stored, as a dense array."""
+        """Return the stored columns as a dense array."""
 
     @abstractmethod
     def weighted_gram(self, weights: Floats | None) -> Floats:
@@ -159,16 +158,16 @@ class Block(ABC):
 
     @abstractmethod
     def stored_squared_norms(self) -> Floats:
-        """Return the squared norms of the rows as stored."""
+        """Return the squared norms of the rows, virtual column excluded."""
 
 
-# What `sweep` evaluates at the scores, called with (eta, order, *rows): (value,), (value, slope) or (value, slope,
-# curvature) by order, each weighted, one entry a row.
+# The argument of `sweep`, called with (eta, order, *rows): returns (value,), (value, slope) or (value, slope,
+# curvature) by order, each weighted, with one entry per row.
 Pointwise = Callable[..., tuple[Floats, ...]]
 
 
 class Expansion(NamedTuple):
-    """A function at a point: its value and, to the order asked for, gradient and Hessian."""
+    """The value of a function at a point and, to the requested order, its gradient and Hessian."""
 
     value: float
     gradient: Floats | None = None
@@ -176,14 +175,14 @@ class Expansion(NamedTuple):
 
 
 class Design(ABC):
-    """A matrix of n rows and p columns (the virtual one included) that is only ever read in passes."""
+    """A matrix of n rows and p columns (virtual column included) that is only read in passes over its rows."""
 
     in_memory: bool = False
-    random_rows: bool = False  # take, subsample, select
-    row_visits: bool = False  # stored_rows
-    column_access: bool = False  # column_stores.column_store
-    together: int | None = None  # rows near each other that drawn visits had better keep together
-    partitioned: bool = False  # parts, each_part
+    random_rows: bool = False  # has take, subsample, select
+    row_visits: bool = False  # has stored_rows
+    column_access: bool = False  # has a columns.column_store
+    together: int | None = None  # number of neighbouring rows that random visits should read in one go
+    partitioned: bool = False  # has parts, each_part
 
     def __init__(self, shape: tuple[int, int], names: Sequence[str], virtual: bool) -> None:
         self.shape = shape
@@ -202,23 +201,23 @@ class Design(ABC):
         rows: Sequence[NDArray[Any]] = (),
         combine: Callable[[Any, Any], Any] = operator.add,
     ) -> Any:
-        """Run ``task(block, *rows cut to the block, *shared)`` on each block and combine the results."""
-        return reduce(combine, self._each(task, shared, rows, combine))
+        """Run ``task(block, *rows sliced to the block, *shared)`` on each block and combine the results."""
+        return reduce(combine, self._group_results(task, shared, rows, combine))
 
     def gather(self, task: Callable[..., Any], *shared: Any, rows: Sequence[NDArray[Any]] = ()) -> Floats:
-        """Run a task as `fold` does and join its results, one entry a row."""
+        """Run a task as `fold` does and concatenate its results, one entry per row."""
 
-        def listed(block: Block, *arguments: Any) -> list[Floats]:
+        def in_list(block: Block, *arguments: Any) -> list[Floats]:
             return [task(block, *arguments)]
 
-        return np.concatenate(reduce(operator.add, self._each(listed, shared, rows, operator.add)))
+        return np.concatenate(reduce(operator.add, self._group_results(in_list, shared, rows, operator.add)))
 
     def matvec(self, coef: Floats) -> Floats:
         """Return the scores of all rows."""
         return self.gather(_matvec, coef)
 
     def rmatvec(self, values: Floats) -> Floats:
-        """Return the sum of all rows, each times its value."""
+        """Return Xᵗ values."""
         return np.asarray(self.fold(_rmatvec, rows=(values,)))
 
     def gram(self, weights: Floats) -> Floats:
@@ -230,15 +229,15 @@ class Design(ABC):
         return self.gather(_squared_norms)
 
     def sweep(self, coef: Floats, pointwise: Pointwise, order: int, rows: Sequence[NDArray[Any]] = ()) -> Expansion:
-        """Return value, gradient (order ≥ 1) and Hessian (order 2) of a pointwise function, in one pass."""
+        """Return value, gradient (order ≥ 1) and Hessian (order 2) of a sum over rows, in one pass."""
         return Expansion(*self.fold(_expand, coef, pointwise, order, rows=rows, combine=add_each))
 
     def stored_rows(self) -> Rows:
-        """Return the rows as compiled loops read them; needs `row_visits`."""
+        """Return the rows in the layout that compiled loops read; needs `row_visits`."""
         raise NeedsError(f"{type(self).__name__} cannot be visited row by row; use a batch rule")
 
     def visit(self, loop: Callable[..., Any], *arguments: Any, changed: Sequence[NDArray[Any]]) -> Any:  # noqa: ARG002
-        """Run a loop over the stored rows on its arguments, of which it changes some arrays; return what it returns."""
+        """Return ``loop(stored rows, *arguments)``; `changed` are the arguments that the loop writes to."""
         return loop(self.stored_rows(), *arguments)
 
     @property
@@ -249,44 +248,47 @@ class Design(ABC):
     def each_part(
         self, task: Callable[..., Any], shared: Sequence[Sequence[Any]], rows: Sequence[NDArray[Any]] = ()
     ) -> list[Any]:
-        """Run ``task(design, *rows, *its part of shared)`` on each partition as a design; needs `partitioned`."""
+        """Run ``task(design, *rows, *shared[k])`` on each partition k as a design; needs `partitioned`."""
         raise NeedsError(f"{type(self).__name__} has no partitions to run {task.__name__} on; {len(shared), len(rows)}")
 
-    def take(self, indices: Sequence[int] | Indices) -> Floats:  # noqa: ARG002  # for those that have it
-        """Return some rows as a dense array (k, p), virtual column included; needs `random_rows`."""
+    def take(self, indices: Sequence[int] | Indices) -> Floats:  # noqa: ARG002  # used by overrides
+        """Return the rows at `indices` as a dense array (k, p), virtual column included; needs `random_rows`."""
         raise NeedsError(f"{type(self).__name__} has no access to single rows")
 
     def subsample(self, stride: int) -> Design:
-        """Return every stride-th row as a design of its own; needs `random_rows`."""
+        """Return every stride-th row as a design; needs `random_rows`."""
         raise NeedsError(
             f"{type(self).__name__} has no access to single rows, so none can be left out; stride={stride}"
         )
 
-    def select(self, kept: Bools) -> Design:
-        """Return the rows where `kept` holds as a design of their own; needs `random_rows`."""
+    def select(self, mask: Bools) -> Design:
+        """Return the rows where `mask` is true, copied, as a design; needs `random_rows`."""
         raise NeedsError(
-            f"{type(self).__name__} has no access to single rows, so {int((~kept).sum())} cannot be dropped"
+            f"{type(self).__name__} has no access to single rows, so {int((~mask).sum())} cannot be dropped"
         )
 
     def count_visits(self, visits: int) -> None:
-        """Count rows read one at a time as their share of a pass."""
+        """Count single rows read as their share of a pass."""
         self.passes += visits / self.shape[0]
 
     def needed_centre(self) -> Floats | None:
-        """Return what to take off each row so that products keep their digits; None if nothing need or can be."""
+        """Return the centre to subtract from each row where columns far from 0 would lose digits in products.
+
+        The centre is estimated from a sample of the rows. None if it is not needed or the design cannot be centred.
+        """
         return None
 
     def centred(self, centre: Floats) -> Design:
-        """Return the design with a centre taken off each row as it is read."""
+        """Return the design with a centre subtracted from each row as it is read."""
         raise NeedsError(
             f"{type(self).__name__} cannot be centred without being copied; centre of {len(centre)} columns"
         )
 
     def groups(self) -> Sequence[Iterable[Block]]:
-        """Return the blocks in groups, each to be worked on by one core; by default all in one."""
+        """Return the blocks in groups, each processed by one core; by default all in one group."""
         return [self.blocks()]
 
-    def _each(
+    def _group_results(
         self,
         task: Callable[..., Any],
         shared: tuple[Any, ...],
@@ -296,20 +298,20 @@ class Design(ABC):
         """Make one pass: yield the combined result of each group of blocks, in order."""
         self.passes += 1.0
 
-        def work(group: Iterable[Block]) -> Any:
-            results = _on_each(task, group, shared, rows)
-            with np.errstate(over="ignore", invalid="ignore"):  # what is not finite shows in the result
+        def combined(group: Iterable[Block]) -> Any:
+            results = _block_results(task, group, shared, rows)
+            with np.errstate(over="ignore", invalid="ignore"):  # callers check the result for NaN and infinity
                 return reduce(combine, results)
 
-        return map_groups(work, self.groups())
+        return map_groups(combined, self.groups())
 
 
-def _on_each(
+def _block_results(
     task: Callable[..., Any], group: Iterable[Block], shared: tuple[Any, ...], rows: Sequence[NDArray[Any]]
 ) -> Iterator[Any]:
     for block in group:
         result = task(block, *(row[block.start : block.stop] for row in rows), *shared)
-        del block  # so that the memory it was read into can be used for the next
+        del block  # frees its buffer for the next block
         yield result
 
 
@@ -341,7 +343,7 @@ def _expand(block: Block, *arguments: Any) -> tuple[Any, ...]:
 
 
 def block_hessian(block: Block, curvature: Floats) -> Floats:
-    """Return the Hessian of a block: (p, p) for curvature (m,), (p·K, p·K), columns outer, for (m, K, K)."""
+    """Return a block's Hessian: (p, p) for curvature (m,); (p·K, p·K), column index outer, for (m, K, K)."""
     if curvature.ndim == 1:
         return block.gram(curvature)
     classes = curvature.shape[1]
@@ -351,5 +353,5 @@ def block_hessian(block: Block, curvature: Floats) -> Floats:
 
 
 def add_each(a: tuple[Any, ...], b: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Add two tuples entry by entry: how results of several parts combine."""
+    """Add two tuples entry by entry; a `combine` for tasks that return several sums."""
     return tuple(x + z for x, z in zip(a, b, strict=True))

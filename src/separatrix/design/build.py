@@ -1,14 +1,14 @@
-"""From an array to a design: layout, element type and finiteness are settled here, once.
+"""Constructors of designs: `make_design` for any X, and `blocked` for rows that stay on disk.
 
-Refuses with the place and the remedy: an empty or one-dimensional array, text, NaN or infinity, numbers so large or so
-small that products of them leave the range of a float.
+`make_design` checks layout and element type once; `row_radius` checks in one pass that all entries are finite and of
+moderate size. `blocked` reads arrays, frames, sparse matrices or iterators of row blocks once, a few megabytes at a
+time, and writes them to an unlinked temporary file. A memory-mapped row-major array of floats is read from its own file
+and never copied.
 
-From rows that come in pieces to blocks on disk: arrays of any kind, frames, sparse matrices, iterators.
+Cost: an array in memory is not copied; `blocked` reads and writes the rows once and takes as much disk space.
 
-A memory-mapped array of floats, stored by rows, is read from its own file and never copied. All else is read once, a
-few megabytes at a time, checked to be numbers, and written to a temporary file that has no name.
-
-Cost: one read and one write of the rows, and as much disk. Refuses what `make_design` refuses, with the rows at fault.
+Fails with a DataError that names the place and the remedy: an empty or one-dimensional array, text, NaN or infinity,
+numbers so large or so small that their products overflow or underflow.
 """
 
 from __future__ import annotations
@@ -37,17 +37,20 @@ from separatrix.errors import DataError
 INTERCEPT = "intercept"
 # Beyond these, a square leaves the range of a float64 (about 1e±308).
 LARGEST, SMALLEST = 1e150, 1e-150
-EXACT_INTEGERS = 2.0**53  # up to which every whole number is a float
+EXACT_INTEGERS = 2.0**53  # up to which every integer is a float64
+PIECE_BYTES = 2**23  # read and written in one go
+NUMBER_BYTES = 8
+READABLE = ("r", "r+", "w+")  # modes of a memory map in which the file has the array's contents
 
 
 def make_design(X: Any, *, intercept: bool, names: Sequence[str] | None = None) -> Design:
     """Return X, an array or sparse matrix (n, p), as a design; `intercept` adds the virtual column of ones.
 
-    A `RowSource` makes its own, and a Dask array or dataframe is one. Of `MappedRows`, `names` are those of the columns
-    before the map.
+    A `RowSource` (Dask collections count as one) makes its own design. For `MappedRows`, `names` are those of the input
+    columns of the map.
     """
     if isinstance(X, MappedRows):
-        return _mapped_there(X, intercept, names) or _mapped_design(X, intercept, names)
+        return _mapped_by_source(X, intercept, names) or _mapped_design(X, intercept, names)
     source = rows_of(X)
     names = source.names if source is not None and names is None else names
     values: Any = as_floats(X, names) if source is None else source
@@ -66,15 +69,15 @@ def make_design(X: Any, *, intercept: bool, names: Sequence[str] | None = None) 
 
 
 def map_rows(rows: MappedRows) -> Any:
-    """Return all rows mapped, as an array (n, outputs), which takes their size; what is not finite is refused.
+    """Return the mapped rows as an array (n, outputs); raise a DataError if some are not finite.
 
-    Rows on disk that are too many for the memory allowed are blocked rows again.
+    Rows on disk that exceed their share of the memory limit are returned as blocked rows.
     """
     design = _mapped_design(rows, False, None).stored()
     if isinstance(design, BlockedDesign):
         row_radius(design)
         return BlockedRows(design.store, design.names, design.memory)
-    if not np.isfinite(design.values.sum()):  # the sum alone may overflow
+    if not np.isfinite(design.values.sum()):  # the sum may also overflow
         row_radius(design)
     return np.asarray(design.values)
 
@@ -87,19 +90,19 @@ def _mapped_design(rows: MappedRows, intercept: bool, names: Sequence[str] | Non
     return MappedDesign(base, rows.map, (_free_name(stored), *stored) if intercept else stored, intercept)
 
 
-def _mapped_there(rows: MappedRows, intercept: bool, names: Sequence[str] | None) -> Design | None:
-    """Return the design of rows that are mapped where they lie; None if they are not."""
+def _mapped_by_source(rows: MappedRows, intercept: bool, names: Sequence[str] | None) -> Design | None:
+    """Return the design of rows that their source maps itself; None if it does not."""
     source = rows_of(rows.X)
-    there = None if source is None else source.mapped(rows.map)
-    if source is None or there is None:
+    mapped = None if source is None else source.mapped(rows.map)
+    if source is None or mapped is None:
         return None
     rows.map.require_width(source.shape[1])
     stored = rows.map.names(column_names(source.shape[1], source.names if names is None else names))
-    return there.design((_free_name(stored), *stored) if intercept else stored, intercept)
+    return mapped.design((_free_name(stored), *stored) if intercept else stored, intercept)
 
 
 def _free_name(names: Sequence[str]) -> str:
-    """Return the name of the virtual column, one that no other column has."""
+    """Return a name for the virtual column that no other column has."""
     name = INTERCEPT
     while name in names:
         name = f"({name})"
@@ -107,17 +110,17 @@ def _free_name(names: Sequence[str]) -> str:
 
 
 def column_names(p: int, names: Sequence[str] | None = None) -> tuple[str, ...]:
-    """Return the names of p columns, made up (x1, x2, …) where none are given."""
-    return tuple(names) if names is not None else _made_up_names(p)
+    """Return the names of p columns, by default x1, x2, …"""
+    return tuple(names) if names is not None else _default_names(p)
 
 
 @lru_cache(maxsize=8)
-def _made_up_names(p: int) -> tuple[str, ...]:
+def _default_names(p: int) -> tuple[str, ...]:
     return tuple(f"x{j + 1}" for j in range(p))
 
 
 def row_radius(design: Design) -> float:
-    """Return R, the largest ‖row‖, in one pass that also refuses NaN, infinity and overflow."""
+    """Return R, the largest ‖row‖, in one pass that raises a DataError for NaN, infinity and overflow."""
     with np.errstate(over="ignore", invalid="ignore"):
         squared = design.squared_norms()
     largest = float(squared.max())
@@ -129,7 +132,7 @@ def row_radius(design: Design) -> float:
 
 
 def as_floats(X: Any, names: Sequence[str] | None) -> Any:
-    """Return X as a dense array or a sparse matrix of float64 or float32, or refuse it with the place at fault."""
+    """Return X as a dense array or a CSR or CSC matrix of float64 or float32, else raise a DataError."""
     array: Any = X if _is_sparse(X) else _as_array(X)
     if array.ndim != 2:
         raise DataError(
@@ -148,8 +151,8 @@ def as_floats(X: Any, names: Sequence[str] | None) -> Any:
 def _as_array(X: Any) -> NDArray[Any]:
     try:
         return np.asarray(X)
-    except ValueError as refusal:
-        reason = str(refusal).rstrip(".")
+    except ValueError as error:
+        reason = str(error).rstrip(".")
         raise DataError(f"the data are no table ({reason}); give every row the same number of columns") from None
 
 
@@ -158,11 +161,11 @@ def _numbers(array: NDArray[Any], names: Sequence[str] | None) -> Floats:
         numbers = np.asarray(array, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
         entries: Any = np.ndenumerate(array)
-        at_fault = ((place, entry) for place, entry in entries if not _is_number(entry))
-        (row, column), entry = next(at_fault, ((0, 0), array[0, 0]))
-        seen = str(entry) if isinstance(entry, str) else entry
+        invalid = ((index, entry) for index, entry in entries if not _is_number(entry))
+        (row, column), entry = next(invalid, ((0, 0), array[0, 0]))
+        shown = str(entry) if isinstance(entry, str) else entry
         raise DataError(
-            f"column {column_names(array.shape[1], names)[column]!r} has {seen!r} in row {row}, which is not a number;"
+            f"column {column_names(array.shape[1], names)[column]!r} has {shown!r} in row {row}, which is not a number;"
             " encode text columns as numbers first"
         ) from None
     _refuse_rounded(array, numbers, names)
@@ -170,7 +173,7 @@ def _numbers(array: NDArray[Any], names: Sequence[str] | None) -> Floats:
 
 
 def _refuse_rounded(array: NDArray[Any], numbers: Floats, names: Sequence[str] | None) -> None:
-    """Refuse whole numbers that are not floats: two that differ would become one."""
+    """Raise a DataError for integers that are not float64 numbers: different ones would become equal."""
     if array.dtype.kind not in "iu" or array.dtype.itemsize < 8 or not array.size:
         return
     changed = np.argwhere((np.abs(numbers) >= EXACT_INTEGERS) & (numbers.astype(object) != array.astype(object)))
@@ -184,7 +187,7 @@ def _refuse_rounded(array: NDArray[Any], numbers: Floats, names: Sequence[str] |
 
 def _is_number(entry: object) -> bool:
     try:
-        float(entry)  # type: ignore[arg-type]  # float() is the judge
+        float(entry)  # type: ignore[arg-type]  # float() raises the error
     except (TypeError, ValueError):
         return False
     return True
@@ -195,7 +198,7 @@ def _is_sparse(X: Any) -> bool:
 
 
 def _refuse_vanishing(design: Design) -> None:
-    """Raise a DataError if all entries are so small that products of them vanish; all zeros may pass."""
+    """Raise a DataError if all entries are so small that their products underflow; all zeros are accepted."""
     largest = largest_entry(design)
     if largest > 0.0:
         raise DataError(
@@ -205,7 +208,7 @@ def _refuse_vanishing(design: Design) -> None:
 
 
 def largest_entry(design: Design) -> float:
-    """Return the largest |entry| of the stored columns, in one pass; NaN or infinite where some entry is."""
+    """Return the largest |entry| of the stored columns, in one pass; NaN or infinite if some entry is."""
     return float(design.fold(_largest_entry, combine=np.maximum))
 
 
@@ -214,16 +217,18 @@ def _largest_entry(block: Block) -> float:
 
 
 def _refuse_rows(design: Design, squared: Floats) -> None:
-    """Raise a DataError that names the first value at fault, its row and, where rows can be taken, its column."""
+    """Raise a DataError that names the first invalid value, its row and, if rows can be accessed, its column."""
     row = int(np.flatnonzero(~np.isfinite(squared) | (squared > LARGEST**2))[0])
     if not design.random_rows:
         kind = "NaN" if np.isnan(squared[row]) else f"infinity or a number above {LARGEST:g}"
         raise DataError(f"row {row} has {kind}; drop or rescale such rows, or fill in a number")
     values = design.take([row])[0]
-    bad = np.flatnonzero(~np.isfinite(values))
-    if bad.size:
-        kind = "NaN" if np.isnan(values[bad[0]]) else "infinity (inf)"
-        raise DataError(f"column {design.names[bad[0]]!r} has {kind} in row {row}; drop such rows, or fill in a number")
+    invalid = np.flatnonzero(~np.isfinite(values))
+    if invalid.size:
+        kind = "NaN" if np.isnan(values[invalid[0]]) else "infinity (inf)"
+        raise DataError(
+            f"column {design.names[invalid[0]]!r} has {kind} in row {row}; drop such rows, or fill in a number"
+        )
     column = int(np.abs(values).argmax())
     raise DataError(
         f"column {design.names[column]!r} has {values[column]:.3g} in row {row}, and products of numbers so large"
@@ -231,27 +236,22 @@ def _refuse_rows(design: Design, squared: Floats) -> None:
     )
 
 
-PIECE_BYTES = 2**23  # read and written at one go
-NUMBER_BYTES = 8
-READABLE = ("r", "r+", "w+")  # modes of a memory map in which its file has what the array shows
-
-
 def blocked(X: Any, *, memory: str | float | None = None, names: Sequence[str] | None = None) -> BlockedRows:
-    """Return rows that stay on disk, to be given as X to any estimator, check, certificate or prediction.
+    """Return rows that stay on disk, accepted as X by every estimator, check, certificate and prediction.
 
-    The answer is that of the same rows in memory, in as many passes. What a fit holds in memory are a few blocks for
-    each core and vectors of one entry a row.
+    The result is that of the same rows in memory, in as many passes. A fit holds only a few blocks per core and vectors
+    with one entry per row in memory.
 
     Parameters
     ----------
-    X : an array, a `np.memmap` (read where it is), a chunked array with shape, dtype and slices (HDF5, Zarr), a frame,
-        a sparse matrix; or row blocks, dense or sparse: an iterable of them, or a function that returns one
-    memory : how much may be used for copies of some rows, "1GB" or a number of bytes; half of what is free if None
-    names : of the columns; those of a frame if None
+    X : an array, a `np.memmap` (read from its own file), a chunked array with shape, dtype and slices (HDF5, Zarr), a
+        frame, a sparse matrix; or row blocks, dense or sparse: an iterable of them, or a function that returns one
+    memory : the limit for blocks and copies of rows, "1GB" or a number of bytes; half of the free memory if None
+    names : column names; those of a frame if None
 
     Returns
     -------
-    A `BlockedRows`, also a context manager: at its end the disk is free again, as it is when the process ends.
+    A `BlockedRows`, also a context manager: the disk space is freed on exit, or when the process ends.
 
     Examples
     --------
@@ -262,31 +262,31 @@ def blocked(X: Any, *, memory: str | float | None = None, names: Sequence[str] |
     >>> X.shape, model.coef_.round(6).tolist()
     ((6, 1), [2.0])
     """
-    allowed = None if memory is None else parse_memory(memory)
+    limit = None if memory is None else parse_memory(memory)
     if isinstance(X, BlockedRows):
-        return BlockedRows(X.store, X.names if names is None else names, X.memory if allowed is None else allowed)
+        return BlockedRows(X.store, X.names if names is None else names, X.memory if limit is None else limit)
     if names is None and hasattr(X, "columns"):
         names = [str(name) for name in X.columns]
-    store = _blocks_of(X) if isinstance(X, np.memmap) else None
-    return BlockedRows(_written(X, names) if store is None else store, names, allowed)
+    store = _store_of_map(X) if isinstance(X, np.memmap) else None
+    return BlockedRows(_write(X, names) if store is None else store, names, limit)
 
 
 def mapped_rows(X: np.memmap[Any, Any]) -> BlockedRows | None:
     """Return a memory-mapped array as rows on disk; None if its file is not laid out as rows of floats."""
-    store = _blocks_of(X)
+    store = _store_of_map(X)
     return None if store is None else BlockedRows(store)
 
 
-def _blocks_of(X: np.memmap[Any, Any]) -> DenseBlocks | None:
-    """Return a memory-mapped array as blocks of its own file; None if the file is not laid out as rows of floats."""
+def _store_of_map(X: np.memmap[Any, Any]) -> DenseBlocks | None:
+    """Return the file of a memory-mapped array as a store; None if it is not laid out as rows of floats."""
     floats = X.dtype in (np.float64, np.float32) and X.dtype.isnative
-    plain = floats and X.ndim == 2 and X.flags.c_contiguous and X.flags.aligned
+    row_major = floats and X.ndim == 2 and X.flags.c_contiguous and X.flags.aligned
     pages = _pages(X)
-    if not plain or pages is None or not X.size or X.filename is None or X.mode not in READABLE:
+    if not row_major or pages is None or not X.size or X.filename is None or X.mode not in READABLE:
         return None
     within = int(X.ctypes.data - np.frombuffer(pages, dtype=np.uint8).ctypes.data)
     offset = X.offset - X.offset % mmap.ALLOCATIONGRANULARITY + within
-    with suppress(DataError):  # the file is gone, or another one has its name
+    with suppress(DataError):  # the file was deleted or replaced
         store = DenseBlocks([RowFile(Path(X.filename), write=False)], X.shape, X.dtype, offset)
         ends = [0, len(X) - 1]
         if store.rows(np.array(ends)).tobytes() == X[ends].tobytes():
@@ -295,14 +295,14 @@ def _blocks_of(X: np.memmap[Any, Any]) -> DenseBlocks | None:
 
 
 def _pages(X: Any) -> mmap.mmap | None:
-    """Return the map that an array views."""
+    """Return the memory map that an array is a view of."""
     while X is not None and not isinstance(X, mmap.mmap):
         X = getattr(X, "base", None)
     return X
 
 
-def _written(X: Any, names: Sequence[str] | None) -> BlockStore:
-    """Write rows to disk, piece by piece."""
+def _write(X: Any, names: Sequence[str] | None) -> BlockStore:
+    """Write rows to a new store on disk, piece by piece."""
     pieces = _pieces(X)
     first = next(pieces, None)
     if first is None:
@@ -321,42 +321,42 @@ def _written(X: Any, names: Sequence[str] | None) -> BlockStore:
 
 
 def _checked(piece: Any, start: int, names: Sequence[str] | None) -> Any:
-    """Return a piece as floats, or an error that says which rows are meant."""
+    """Return a piece as floats; errors give the number of its first row."""
     try:
         block = as_floats(piece, names)
-    except DataError as refusal:
-        raise DataError(f"{refusal} (rows counted from {start:,})" if start else str(refusal)) from None
+    except DataError as error:
+        raise DataError(f"{error} (rows counted from {start:,})" if start else str(error)) from None
     return block.tocsr() if hasattr(block, "tocsr") else block
 
 
 def _pieces(X: Any) -> Iterator[Any]:
-    """Yield rows in pieces, from whatever holds or makes them."""
+    """Return an iterator over the rows of X in pieces."""
     if is_dask(X) and hasattr(X, "partitions"):
         return _partitions(X)
     if hasattr(X, "tocsr"):
         return _slices(X.tocsr(), max(1, int(PIECE_BYTES / max(12.0 * X.nnz / max(X.shape[0], 1), 1.0))))
     if hasattr(X, "shape") and hasattr(X, "__getitem__"):
         return _sliced(X)
-    found: Iterable[Any] = X() if isinstance(X, Callable) else X  # type: ignore[arg-type]  # a type for isinstance
-    if isinstance(found, (list, tuple)) and found and np.ndim(found[0]) != 2:
-        return iter([found])
-    if not hasattr(found, "__iter__"):
+    pieces: Iterable[Any] = X() if isinstance(X, Callable) else X  # type: ignore[arg-type]  # a type for isinstance
+    if isinstance(pieces, (list, tuple)) and pieces and np.ndim(pieces[0]) != 2:
+        return iter([pieces])
+    if not hasattr(pieces, "__iter__"):
         raise DataError(f"{type(X).__name__} is no array, matrix or iterable of row blocks; give one of these")
-    return iter(found)
+    return iter(pieces)
 
 
 def _partitions(X: Any) -> Iterator[Any]:
-    """Yield a Dask array or dataframe a partition at a time: how many rows each has need not be known."""
+    """Return an iterator over the partitions of a Dask array or dataframe, whose lengths need not be known."""
     if hasattr(X, "columns"):
-        return (X.partitions[place].compute() for place in range(X.npartitions))
+        return (X.partitions[index].compute() for index in range(X.npartitions))
     if X.ndim != 2:
-        return _sliced(X)  # refuses it
+        return _sliced(X)  # raises the error
     whole = X.rechunk({1: -1})
-    return (whole.partitions[place].compute() for place in range(whole.numblocks[0]))
+    return (whole.partitions[index].compute() for index in range(whole.numblocks[0]))
 
 
 def _sliced(X: Any) -> Iterator[Any]:
-    """Yield slices of an array, as many whole chunks of it as are read at one go."""
+    """Return an iterator over slices of an array, each of several whole chunks."""
     if len(X.shape) != 2:
         raise DataError(
             f"the data have shape {tuple(X.shape)}, but rows and columns are needed; for one column use"

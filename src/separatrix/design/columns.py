@@ -1,18 +1,13 @@
-"""Some columns of a design, for solvers that work on few columns at a time.
+"""Column access to a design, in memory or on disk, for solvers that work on a few columns at a time.
 
-A `ColumnStore` gives `take(indices)`, columns ready for repeated products, and `correlate`, the product of all columns,
-or at least of some, with a vector. Index 0 is the virtual column of ones, where there is one. How columns are stored is
-in `column_stores`.
+A `ColumnStore` has `take(indices)`, which returns columns ready for repeated products, and `correlate`, the product of
+all columns, or at least of the requested ones, with a vector. Index 0 is the virtual column of ones, where there is
+one. Dense columns are read in place, in either memory order, each call a pass; an eighth of the columns or fewer are
+copied first, and reading the copy counts as their share of a pass. Sparse columns are taken from the CSC matrix, and
+reading them counts as their share of the entries.
 
-Cost: `times` and `transposed_times` one read of the columns; `gram` k² products a row, for sparse rows the square of
-their entries.
-
-How columns are stored: in an array, or in a sparse matrix, in memory or on disk.
-
-Dense columns are read where they lie, in any order of storage, each call a pass; an eighth of them, or fewer, is
-gathered first, and reading that counts as its share. Sparse columns are cut out of the matrix stored by columns; one
-stored by rows (CSR) is rearranged once for each store, which takes its size again. Reading some sparse columns counts
-as their share of the entries.
+Cost: `times` and `transposed_times` read the columns once; `gram` takes k² products per row (for sparse rows, the
+squared number of entries). A CSR matrix is converted to CSC once per store, which takes its size in memory again.
 """
 
 from __future__ import annotations
@@ -22,19 +17,24 @@ from functools import cached_property, partial, reduce, singledispatch
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from separatrix.arrays import Floats, Indices
-from separatrix.design.array import DenseDesign, SparseDesign
+from separatrix.design.array import DenseDesign, SparseDesign, read_only
 from separatrix.design.base import Design, add_each, map_groups
 from separatrix.design.on_disk import BlockedDesign, BlockedSparseDesign
 from separatrix.errors import NeedsError
 from separatrix.jit import WorkGate
 from separatrix.loops.coordinate import column_dots, column_squares, dense_dots, sparse_gram
 
+PART_ELEMENTS = 2**21  # most elements of a part of a Gram product, since weights or a centre copy the part
+LEAST_ROWS = 256  # of such a part, for its products to run at full speed
+COPIED_SHARE = 0.125  # largest share of a dense design's columns that is copied by `take`
+PARTS = 4  # least number of parts of a dense design, shared by the cores
+MOST_COLUMNS = 0.5  # share of sparse columns from which on the product of all columns is no slower
+
 
 class Columns(ABC):
-    """Some columns of a design, in ascending order, the virtual one first where it is among them."""
+    """Columns of a design in ascending order; the virtual column, if included, comes first."""
 
     def __init__(self, indices: Indices, virtual: bool) -> None:
         self.indices = indices
@@ -55,11 +55,11 @@ class Columns(ABC):
         return total
 
     def gram(self, weights: Floats) -> Floats:
-        """Return the columns' Gram matrix with weights for the rows, (k, k)."""
+        """Return the columns' Gram matrix with row weights (n,), (k, k)."""
         return np.asarray(self.grams(weights[:, np.newaxis])[0])
 
     def grams(self, weights: Floats) -> Floats:
-        """Return a Gram matrix for each of several weights of the rows, (q, k, k) for (n, q)."""
+        """Return one Gram matrix per column of row weights, (q, k, k) for (n, q)."""
         inner, border = self.stored_grams(weights)
         if not self.with_ones:
             return inner
@@ -69,7 +69,7 @@ class Columns(ABC):
         return whole
 
     def hessian(self, curvature: Floats) -> Floats:
-        """Return the Hessian for curvature (n,), (k, k), or (n, K, K), (k·K, k·K) with columns outer."""
+        """Return the Hessian: (k, k) for curvature (n,); (k·K, k·K), column index outer, for (n, K, K)."""
         if curvature.ndim == 1:
             return self.gram(curvature)
         size, classes = len(self.indices), curvature.shape[1]
@@ -89,7 +89,7 @@ class Columns(ABC):
 
     @abstractmethod
     def stored_grams(self, weights: Floats) -> tuple[Floats, Floats]:
-        """Return the Gram matrices of the stored columns, (q, k, k), and where ones go with them their sums, (q, k)."""
+        """Return the stored columns' Gram matrices, (q, k, k), and with ones their weighted sums, (q, k)."""
 
 
 class ColumnStore(ABC):
@@ -97,57 +97,47 @@ class ColumnStore(ABC):
 
     @abstractmethod
     def take(self, indices: Indices) -> Columns:
-        """Return some columns, by ascending index, the virtual one counted."""
+        """Return the columns at ascending indices, virtual column counted."""
 
     @abstractmethod
     def correlate(self, values: Floats, among: Indices) -> Floats:
-        """Return all columns times values, (p,) or (p, K), right at least for the indices asked for."""
+        """Return Xᵗ values, (p,) or (p, K), of which only the entries at `among` need be correct."""
 
     @abstractmethod
     def squares(self, weights: Floats) -> Floats:
         """Return the weighted sum of each column's squares, (p,)."""
 
 
-PART_ELEMENTS = 2**21  # of a part of a Gram matrix, at most, since weights or a centre have it copied
-LEAST_ROWS = 256  # in such a part, for its products to run at full speed
-GATHERED = 0.125  # of the columns of an array, that are gathered when they are asked for
-PARTS = 4  # into which an array is cut, at least, for the cores to share
-MANY = 0.5  # of the columns: to read so many by the product of all is no slower
-
-
 @singledispatch
 def column_store(design: Design) -> ColumnStore:
-    """Return the columns of a design; raise a NeedsError if it has none in memory."""
+    """Return the column store of a design; raise a NeedsError if its columns cannot be accessed."""
     raise NeedsError(f"{type(design).__name__} has no columns in memory; hold it as an array or a sparse matrix")
 
 
 class DenseColumns(Columns):
-    """Columns of an array, read where they lie, or all columns of an array that they were gathered into."""
+    """Columns of a dense design, read in place or from `copy`, a design of these columns only."""
 
-    def __init__(self, design: Design, indices: Indices, gathered: Design | None = None) -> None:
+    def __init__(self, design: Design, indices: Indices, copy: Design | None = None) -> None:
         super().__init__(indices, design.virtual)
         self.design, size = design, len(self.stored)
-        self.source: Any = gathered or design
-        self.cut: Any = self.stored if gathered is None else slice(0, size)
-        if gathered is None and size and size == self.stored[-1] - self.stored[0] + 1:
-            self.cut = slice(int(self.stored[0]), int(self.stored[-1]) + 1)  # neighbours need no copy
+        self.source: Any = copy or design
+        self.selection: Any = self.stored if copy is None else slice(0, size)
+        if copy is None and size and size == self.stored[-1] - self.stored[0] + 1:
+            self.selection = slice(int(self.stored[0]), int(self.stored[-1]) + 1)  # neighbours need no copy
 
     def stored_times(self, coef: Floats) -> Floats:
-        """Return the stored columns times coef."""
         if not len(self.stored):
             return np.zeros((self.design.shape[0], *coef.shape[1:]))
         self._count()
-        return np.asarray(self.source.gather(_times, coef, self.cut))
+        return np.asarray(self.source.gather(_times, coef, self.selection))
 
     def stored_transposed_times(self, values: Floats) -> Floats:
-        """Return the transposed stored columns times values."""
         if not len(self.stored):
             return np.zeros((0, *values.shape[1:]))
         self._count()
-        return np.asarray(self.source.fold(_transposed_times, self.cut, rows=(values,)))
+        return np.asarray(self.source.fold(_transposed_times, self.selection, rows=(values,)))
 
     def stored_grams(self, weights: Floats) -> tuple[Floats, Floats]:
-        """Return the Gram matrices of the stored columns and, where ones go with them, their weighted sums."""
         n, size = self.design.shape[0], len(self.stored)
         if not size:
             return np.zeros((weights.shape[1], 0, 0)), np.zeros((weights.shape[1], 0))
@@ -155,42 +145,40 @@ class DenseColumns(Columns):
         parts = [slice(first, min(n, first + rows)) for first in range(0, n, rows)]
         self.source.count_visits(n)
         self._count()
-        return reduce(add_each, map_groups(partial(self._part_of_grams, weights), parts))
+        return reduce(add_each, map_groups(partial(self._grams_of_part, weights), parts))
 
-    def _part_of_grams(self, weights: Floats, rows: slice) -> tuple[Floats, Floats]:
-        values = self.source.part(rows, self.cut).astype(np.float64, copy=False)
+    def _grams_of_part(self, weights: Floats, rows: slice) -> tuple[Floats, Floats]:
+        values = self.source.submatrix(rows, self.selection).astype(np.float64, copy=False)
         return weighted_grams(values, weights[rows], self.with_ones)
 
     def _count(self) -> None:
-        """Count a read of gathered columns as their share of a pass; what is read in place counts itself, as one."""
+        """Count a read of copied columns as their share of a pass; a read in place is counted by the design."""
         if self.source is not self.design:
             width = self.design.shape[1] - self.design.virtual
             self.design.count_visits(round(self.design.shape[0] * len(self.stored) / width))
 
 
 class DenseStore(ColumnStore):
-    """The columns of an array; few of them are gathered, and if stored by columns they are read by columns."""
+    """The columns of a dense design; a column-major array is read by columns."""
 
     def __init__(self, design: DenseDesign | BlockedDesign) -> None:
         array: Any = design
         self.design = array
-        self.gate = WorkGate(("dense columns", array.values.dtype.str if array.by_columns else ""))
+        self.gate = WorkGate(("dense columns", array.values.dtype.str if array.is_column_major else ""))
 
     def take(self, indices: Indices) -> Columns:
-        """Return some columns."""
         columns, width = DenseColumns(self.design, indices), self.design.shape[1] - self.design.virtual
-        if isinstance(columns.cut, slice) or len(columns.stored) > GATHERED * width:
+        if isinstance(columns.selection, slice) or len(columns.stored) > COPIED_SHARE * width:
             return columns
         names = [self.design.names[index] for index in indices[int(columns.with_ones) :]]
-        return DenseColumns(self.design, indices, self.design.gathered(columns.stored, names))
+        return DenseColumns(self.design, indices, self.design.copy_columns(columns.stored, names))
 
     def correlate(self, values: Floats, among: Indices) -> Floats:
-        """Return all columns times values, right at least for the indices asked for."""
         n, width = self.design.shape[0], self.design.shape[1] - self.design.virtual
-        multiply = self.gate.choose(dense_dots, n * len(among)) if self.design.by_columns else dense_dots
+        multiply = self.gate.choose(dense_dots, n * len(among)) if self.design.is_column_major else dense_dots
         if values.ndim > 1 or multiply is dense_dots:
             return np.asarray(self.design.rmatvec(values))
-        virtual, flat = int(self.design.virtual), _read_only(self.design.values.ravel(order="F"))
+        virtual, flat = int(self.design.virtual), read_only(self.design.values.ravel(order="F"))
         which, product = among[among >= virtual] - virtual, np.zeros(width + virtual)
         parts = np.array_split(which, min(len(which), PARTS)) if len(which) else []
         dots = map_groups(lambda part: multiply(flat, part, values, np.empty(len(part))), parts)
@@ -202,18 +190,17 @@ class DenseStore(ColumnStore):
         return product
 
     def squares(self, weights: Floats) -> Floats:
-        """Return the weighted sum of each column's squares."""
         return np.asarray(self.design.fold(_squares, rows=(weights,)))
 
 
 def weighted_grams(values: Floats, weights: Floats, with_ones: bool) -> tuple[Floats, Floats]:
-    """Return a Gram matrix of some columns for each of several weights and, with ones beside them, their sums."""
+    """Return one Gram matrix per column of weights and, with ones, the weighted column sums."""
     sums = weights.T @ values if with_ones else np.zeros((weights.shape[1], 0))
     return np.stack([_weighted_gram(values, column) for column in weights.T]), sums
 
 
 def _weighted_gram(values: Floats, weights: Floats) -> Floats:
-    """Return a weighted Gram matrix: of one array with itself where weights allow, half the products."""
+    """Return a weighted Gram matrix; weights ≥ 0 allow AᵗA, which BLAS computes with half the products."""
     least, most = weights.min(), weights.max()
     if least == most:
         return np.asarray(least * (values.T @ values))
@@ -223,12 +210,12 @@ def _weighted_gram(values: Floats, weights: Floats) -> Floats:
     return np.asarray(scaled.T @ scaled)
 
 
-def _times(block: Any, coef: Floats, cut: Any) -> Floats:
-    return np.asarray(block.values[:, cut] @ coef, dtype=np.float64)
+def _times(block: Any, coef: Floats, selection: Any) -> Floats:
+    return np.asarray(block.values[:, selection] @ coef, dtype=np.float64)
 
 
-def _transposed_times(block: Any, values: Floats, cut: Any) -> Floats:
-    return np.asarray(block.values[:, cut].T @ values, dtype=np.float64)
+def _transposed_times(block: Any, values: Floats, selection: Any) -> Floats:
+    return np.asarray(block.values[:, selection].T @ values, dtype=np.float64)
 
 
 def _squares(block: Any, weights: Floats) -> Floats:
@@ -236,7 +223,7 @@ def _squares(block: Any, weights: Floats) -> Floats:
 
 
 class SparseColumns(Columns):
-    """Columns of a sparse matrix, cut out."""
+    """Columns of a sparse matrix, copied."""
 
     def __init__(self, store: SparseStore, indices: Indices) -> None:
         super().__init__(indices, store.design.virtual)
@@ -246,21 +233,18 @@ class SparseColumns(Columns):
 
     @cached_property
     def by_rows(self) -> Any:
-        """The columns stored by rows (CSR), columns ascending."""
+        """The columns in CSR format."""
         return self.matrix.tocsr()
 
     def stored_times(self, coef: Floats) -> Floats:
-        """Return the stored columns times coef."""
         self.store.count(self.matrix.nnz)
         return np.asarray(self.matrix @ coef)
 
     def stored_transposed_times(self, values: Floats) -> Floats:
-        """Return the transposed stored columns times values."""
         self.store.count(self.matrix.nnz)
         return np.asarray(self.matrix.T @ values)
 
     def stored_grams(self, weights: Floats) -> tuple[Floats, Floats]:
-        """Return the Gram matrices of the stored columns and, where ones go with them, their weighted sums."""
         rows, (n, several), size = self.by_rows, weights.shape, len(self.stored)
         grams = np.zeros((several, size, size))
         work = self.matrix.nnz * (self.matrix.nnz / n + 2.0) + n
@@ -272,28 +256,26 @@ class SparseColumns(Columns):
 
 
 class SparseStore(ColumnStore):
-    """The columns of a sparse matrix, stored by columns (CSC)."""
+    """The columns of a sparse design, as a CSC matrix."""
 
     def __init__(self, design: SparseDesign | BlockedSparseDesign) -> None:
         self.design = design
-        self.matrix = design.by_columns()
-        if not self.matrix.has_canonical_format:  # entries that are given twice, or in no order
+        self.matrix = design.to_csc()
+        if not self.matrix.has_canonical_format:  # duplicate or unsorted entries
             self.matrix = self.matrix.copy()
             self.matrix.sum_duplicates()
-        self.values, self.starts = _read_only(self.matrix.data), _read_only(self.matrix.indptr)
-        self.rows = _read_only(self.matrix.indices)
+        self.values, self.starts = read_only(self.matrix.data), read_only(self.matrix.indptr)
+        self.rows = read_only(self.matrix.indices)
         self.gate = WorkGate(("columns", self.matrix.dtype.str, self.matrix.indices.dtype.str))
         if self.matrix is not getattr(design, "matrix", None):
             self.count(self.matrix.nnz)
 
     def take(self, indices: Indices) -> Columns:
-        """Return some columns."""
         return SparseColumns(self, indices)
 
     def correlate(self, values: Floats, among: Indices) -> Floats:
-        """Return all columns times values, right at least for the indices asked for."""
         virtual, p = int(self.design.virtual), self.design.shape[1]
-        if values.ndim > 1 or len(among) > MANY * p:
+        if values.ndim > 1 or len(among) > MOST_COLUMNS * p:
             self.count(self.matrix.nnz)
             stored = np.asarray(self.matrix.T @ values, dtype=np.float64)
             return np.concatenate([values.sum(axis=0)[np.newaxis], stored]) if virtual else stored
@@ -308,7 +290,6 @@ class SparseStore(ColumnStore):
         return product
 
     def squares(self, weights: Floats) -> Floats:
-        """Return the weighted sum of each column's squares."""
         self.count(self.matrix.nnz)
         stored = np.empty(self.matrix.shape[1])
         arrays = (self.values, self.rows, self.starts, weights, stored)
@@ -316,15 +297,8 @@ class SparseStore(ColumnStore):
         return np.concatenate([[weights.sum()], stored]) if self.design.virtual else stored
 
     def count(self, entries: int) -> None:
-        """Count some entries read as their share of a pass."""
+        """Count entries read as their share of a pass."""
         self.design.count_visits(round(self.design.shape[0] * entries / max(1, self.matrix.nnz)))
-
-
-def _read_only(array: NDArray[Any]) -> NDArray[Any]:
-    """View an array as read-only, as some users' arrays are: loops are then compiled for one kind, not two."""
-    view = array.view()
-    view.setflags(write=False)
-    return view
 
 
 @column_store.register

@@ -1,30 +1,21 @@
-"""Fits that go on where they were killed: what passes over the rows gave, kept in a journal and found again.
+"""A journal of passes: each pass's result is saved, so that a fit that was killed resumes where it stopped.
 
-A file of records that only ever grows, and that a crash at any moment leaves readable.
+A solver depends on the data only through the results of its passes. A fit that is run again gets these results from the
+journal, takes the same steps bit for bit, and reads the data again where the journal ends. A result is stored under a
+digest of everything it depends on (the data, how the design was derived from them, the task and its arguments). The
+first records are the identity of the fit; a journal with another identity is refused.
 
     file = MAGIC, then records;      record = MARK, lengths, checksum of the head; head (JSON); body (bytes)
 
-Each record is written and flushed to the disk before the next. A record cut short at the end, which a kill may leave,
-is taken off when the file is next opened; a file altered anywhere else is refused. One process at a time may have it
-open.
+A result (numbers, arrays, and tuples, lists, named tuples and dataclasses of them) is stored as a JSON description and
+the bytes of its numbers, so it is restored bit for bit, in the same memory order, on which the last bit of matrix
+products depends. Only dataclasses and named tuples of this package are restored, so reading runs no foreign code.
 
-Cost: a write and a flush, some milliseconds, a record; opening reads the heads.
+Each record is flushed to disk before the next is written. An incomplete last record, which a kill may leave, is removed
+when the file is next opened; a file altered anywhere else is refused. Only one process at a time may open it.
 
-Results of passes as bytes and back: numbers, arrays, and tuples, lists, named tuples and dataclasses of them.
-
-A result becomes a description, which goes to JSON, and the bytes of its numbers one after another; so it comes back bit
-for bit, in the same memory order (products of arrays depend on that in their last bit). Classes are named, and only
-those of this package that are mere records are made again: nothing that is read runs code of anybody else's.
-
-A journal of passes: the result of each is written down, so that a fit that was killed need not make it again.
-
-A solver is a function of the results of its passes and of nothing else, so a fit that is run again, and given these
-results from the journal, walks the same way bit for bit and goes on with the data where the journal ends. A result is
-found by a digest of all that it depends on (the data, how the design was derived from them, task and arguments), so
-none is taken for another. The first records are the identity of the fit; with another the journal is refused.
-
-The file never grows beyond its limit: results that no longer fit, and those that take a good part of the matrix
-themselves, are not kept and are computed again.
+Cost: a write and a flush per record, some milliseconds; opening reads the heads. The file never exceeds its limit:
+results that no longer fit, and those of a size near the matrix's, are not stored and are computed again.
 """
 
 from __future__ import annotations
@@ -49,11 +40,18 @@ from separatrix.errors import DataError, OptionError
 
 MAGIC = b"separatrix journal 1\n"
 MARK = b"\x00\xffpass\xff\x00"
-LAYOUT = struct.Struct("<8sIIQ")  # mark, bytes of the head, checksum of head and next length, bytes of the body
+LAYOUT = struct.Struct("<8sIIQ")  # mark, bytes of the head, checksum of the head and the last field, bytes of the body
+FILE = "fit.journal"
+LIMIT = 2**31  # default limit of a journal, in bytes
+LARGEST = 2**30  # bytes of a result, which is read in one go
+PACKAGE = __name__.partition(".")[0]
+NUMBERS = "fiub"  # numeric kinds of NumPy dtypes
+
+_OPEN: WeakValueDictionary[Path, Journal] = WeakValueDictionary()
 
 
 class PlacedRecord(NamedTuple):
-    """What a record says of itself, and where its bytes lie."""
+    """The head of a record, and the offset and size of its body."""
 
     head: Mapping[str, Any]
     start: int
@@ -61,7 +59,7 @@ class PlacedRecord(NamedTuple):
 
 
 class RecordFile:
-    """An open file of records; `records` are those found in it, `end` the bytes it has."""
+    """An open file of records; `records` are those it had when opened, `end` is its size in bytes."""
 
     def __init__(self, path: Path) -> None:
         self.path, self.end, self._file = path, 0, -1
@@ -79,31 +77,31 @@ class RecordFile:
             raise
 
     def append(self, head: Mapping[str, Any], body: bytes, limit: float = float("inf")) -> PlacedRecord | None:
-        """Write a record at the end, unless the file would then be longer than the limit; what is cut is taken off."""
+        """Append a record, unless the file would exceed the limit; a failed write is undone."""
         text = json.dumps({**head, "sha256": hashlib.sha256(body).hexdigest()}).encode()
-        lead = LAYOUT.pack(MARK, len(text), _head_checksum(text, len(body)), len(body))
-        start = self.end + len(lead) + len(text)
+        prefix = LAYOUT.pack(MARK, len(text), _head_checksum(text, len(body)), len(body))
+        start = self.end + len(prefix) + len(text)
         if start + len(body) > limit:
             return None
-        self._write(lead + text + body)
+        self._write(prefix + text + body)
         return PlacedRecord(json.loads(text), start, len(body))
 
     def body(self, record: PlacedRecord) -> bytes:
-        """Return the bytes of a record; refuse what is not as it was written."""
+        """Return the body of a record; raise a DataError if it was altered."""
         self._require_open()
         content = os.pread(self._file, record.size, record.start)
         if hashlib.sha256(content).hexdigest() != record.head["sha256"]:
             raise self.altered(record.start)
         return content
 
-    def altered(self, place: int) -> DataError:
-        """Return the refusal of a file that is not as it was written."""
+    def altered(self, offset: int) -> DataError:
+        """Return the error for a file that was altered near an offset."""
         return DataError(
-            f"the checkpoint {self.path} was altered about byte {place:,}, so it proves nothing; delete it"
+            f"the checkpoint {self.path} was altered about byte {offset:,}, so it proves nothing; delete it"
         )
 
     def close(self) -> None:
-        """Close the file; it stays for a later run."""
+        """Close the file, which stays for a later run."""
         if self._file >= 0:
             os.close(self._file)
             self._file = -1
@@ -117,11 +115,11 @@ class RecordFile:
 
     def _write(self, content: bytes) -> None:
         self._require_open()
-        rest, place = memoryview(content), self.end
+        rest, offset = memoryview(content), self.end
         try:
             while rest:
-                written = os.pwrite(self._file, rest, place)
-                rest, place = rest[written:], place + written
+                written = os.pwrite(self._file, rest, offset)
+                rest, offset = rest[written:], offset + written
             os.fsync(self._file)
         except BaseException as problem:
             with suppress(OSError):
@@ -132,10 +130,10 @@ class RecordFile:
                     " make room, and run the same again: what it holds is kept"
                 ) from None
             raise
-        self.end = place
+        self.end = offset
 
     def _read_all(self) -> Iterator[PlacedRecord]:
-        """Yield all records; take off what is cut short after them."""
+        """Yield all records, then remove an incomplete last one."""
         size = os.fstat(self._file).st_size
         if os.pread(self._file, len(MAGIC), 0) != MAGIC[:size]:
             raise DataError(f"{self.path} is no journal of a fit, or one of another format; give another folder")
@@ -147,35 +145,35 @@ class RecordFile:
             self.end = record.start + record.size
             yield record
         if self.end < size:
-            if self._whole_after(self.end, size):
+            if self._is_followed(self.end, size):
                 raise self.altered(self.end)
             os.ftruncate(self._file, self.end)
 
-    def _read(self, at: int, size: int) -> PlacedRecord | None:
-        """Return the record at a place; None if it is no whole one."""
-        lead = os.pread(self._file, LAYOUT.size, at)
-        if len(lead) < LAYOUT.size:
+    def _read(self, offset: int, size: int) -> PlacedRecord | None:
+        """Return the record at an offset; None if it is incomplete or altered."""
+        prefix = os.pread(self._file, LAYOUT.size, offset)
+        if len(prefix) < LAYOUT.size:
             return None
-        mark, head_bytes, checksum, body_bytes = LAYOUT.unpack(lead)
-        start = at + LAYOUT.size + head_bytes
+        mark, head_bytes, checksum, body_bytes = LAYOUT.unpack(prefix)
+        start = offset + LAYOUT.size + head_bytes
         if mark != MARK or start + body_bytes > size:
             return None
-        text = os.pread(self._file, head_bytes, at + LAYOUT.size)
+        text = os.pread(self._file, head_bytes, offset + LAYOUT.size)
         if _head_checksum(text, body_bytes) != checksum:
             return None
         record = PlacedRecord(json.loads(text), start, body_bytes)
         if start + body_bytes < size:
-            return record  # its body is checked when it is read
-        whole = hashlib.sha256(os.pread(self._file, body_bytes, start)).hexdigest() == record.head["sha256"]
-        return record if whole else None
+            return record  # its body is checked when it is used
+        complete = hashlib.sha256(os.pread(self._file, body_bytes, start)).hexdigest() == record.head["sha256"]
+        return record if complete else None
 
-    def _whole_after(self, at: int, size: int) -> bool:
-        """Tell whether a whole record follows a broken one: then that was altered, not cut short."""
+    def _is_followed(self, offset: int, size: int) -> bool:
+        """Whether a complete record follows a broken one, which then was altered, not left incomplete by a kill."""
         with mmap.mmap(self._file, size, access=mmap.ACCESS_READ) as content:
-            place = content.find(MARK, at + 1)
-            while place >= 0 and self._read(place, size) is None:
-                place = content.find(MARK, place + 1)
-        return place >= 0
+            mark = content.find(MARK, offset + 1)
+            while mark >= 0 and self._read(mark, size) is None:
+                mark = content.find(MARK, mark + 1)
+        return mark >= 0
 
 
 def _head_checksum(text: bytes, body_bytes: int) -> int:
@@ -183,7 +181,7 @@ def _head_checksum(text: bytes, body_bytes: int) -> int:
 
 
 def _lock(file: int, folder: Path) -> None:
-    """Refuse a file that another process has open; where there are no locks, trust."""
+    """Raise an OptionError if another process has the file open; not checked on Windows."""
     try:
         import fcntl  # noqa: PLC0415  # not on Windows
     except ImportError:
@@ -196,20 +194,16 @@ def _lock(file: int, folder: Path) -> None:
         ) from None
 
 
-PACKAGE = __name__.partition(".")[0]
-NUMBERS = "fiub"  # kinds of element types
-
-
-class _NoBytesError(Exception):
-    """A result holds something that has no bytes of its own."""
+class _UnpackableError(Exception):
+    """A result contains an object that cannot be stored."""
 
 
 def pack(result: Any) -> tuple[Any, bytes] | None:
-    """Return a result's description and the bytes of its numbers; None if it holds anything else."""
+    """Return a result's description and the bytes of its numbers; None if it contains other objects."""
     parts: list[bytes] = []
     try:
         return _describe(result, parts), b"".join(parts)
-    except _NoBytesError:
+    except _UnpackableError:
         return None
 
 
@@ -218,25 +212,25 @@ def unpack(description: Any, content: bytes) -> Any:
     return _Reader(memoryview(content)).read(description)
 
 
-def _describe(thing: Any, parts: list[bytes]) -> Any:
-    if thing is None or isinstance(thing, (bool, int)):
-        return {"plain": thing}
-    if isinstance(thing, (np.ndarray, np.generic, float)):
-        return _describe_numbers(thing, parts)
-    if type(thing) in {tuple, list}:
-        return {type(thing).__name__: [_describe(each, parts) for each in thing]}
-    cls = type(thing)
+def _describe(value: Any, parts: list[bytes]) -> Any:
+    if value is None or isinstance(value, (bool, int)):
+        return {"plain": value}
+    if isinstance(value, (np.ndarray, np.generic, float)):
+        return _describe_numbers(value, parts)
+    if type(value) in {tuple, list}:
+        return {type(value).__name__: [_describe(item, parts) for item in value]}
+    cls = type(value)
     if cls.__module__.partition(".")[0] == PACKAGE and _is_record(cls):
-        values = [getattr(thing, name) for name in _field_names(cls)]
-        return {"record": [cls.__module__, cls.__qualname__], "values": [_describe(each, parts) for each in values]}
-    raise _NoBytesError
+        values = [getattr(value, name) for name in _field_names(cls)]
+        return {"record": [cls.__module__, cls.__qualname__], "values": [_describe(item, parts) for item in values]}
+    raise _UnpackableError
 
 
-def _describe_numbers(thing: Any, parts: list[bytes]) -> Any:
-    kind = "float" if type(thing) is float else "array" if isinstance(thing, np.ndarray) else "scalar"
-    array = np.asarray(thing)
+def _describe_numbers(value: Any, parts: list[bytes]) -> Any:
+    kind = "float" if type(value) is float else "array" if isinstance(value, np.ndarray) else "scalar"
+    array = np.asarray(value)
     if array.dtype.kind not in NUMBERS:
-        raise _NoBytesError
+        raise _UnpackableError
     order = "F" if array.flags.f_contiguous and not array.flags.c_contiguous else "C"
     parts.append(array.tobytes(order=order))  # type: ignore[arg-type]  # "C" or "F"
     return {kind: array.dtype.str, "shape": list(array.shape), "order": order}
@@ -251,13 +245,13 @@ def _field_names(cls: Any) -> list[str]:
 
 
 class _Reader:
-    """The bytes of a result, read from the start."""
+    """Reads values from the bytes of a result, in order."""
 
     def __init__(self, content: memoryview) -> None:
-        self.content, self.at = content, 0
+        self.content, self.offset = content, 0
 
     def read(self, description: Any) -> Any:
-        """Return what is described, taking its bytes."""
+        """Return the value that a description stands for."""
         for kind in ("float", "scalar", "array"):
             if kind in description:
                 return self._numbers(description, kind)
@@ -280,30 +274,23 @@ class _Reader:
         if dtype.kind not in NUMBERS:
             raise TypeError(f"{dtype} are no numbers")
         count = int(np.prod(shape, dtype=np.int64))
-        end = self.at + count * dtype.itemsize
-        flat = np.frombuffer(self.content[self.at : end], dtype).astype(dtype.newbyteorder("="))
-        self.at = end
+        end = self.offset + count * dtype.itemsize
+        flat = np.frombuffer(self.content[self.offset : end], dtype).astype(dtype.newbyteorder("="))
+        self.offset = end
         array = flat.reshape(shape, order=description["order"])
         return array if kind == "array" else float(array[()]) if kind == "float" else array[()]
 
 
-FILE = "fit.journal"
-LIMIT = 2**31  # bytes of a journal, unless told otherwise
-LARGEST = 2**30  # bytes of a result, which is read at once
-
-_OPEN: WeakValueDictionary[Path, Journal] = WeakValueDictionary()
-
-
 def open_journal(folder: str | Path, identity: Mapping[str, str], *, limit: int = LIMIT) -> Journal:
-    """Return the journal in a folder, a new one if there is none; refuse, by name, one of another fit.
+    """Return the journal in a folder, created if there is none; raise an OptionError if it is of another fit.
 
-    `identity` is all that must be the same for the journal to be of use: options, versions, the data's source.
+    `identity` must match that of the journal: options, versions, the data's source.
     """
-    place = Path(folder).resolve()
-    earlier = _OPEN.get(place)
+    path = Path(folder).resolve()
+    earlier = _OPEN.get(path)
     if earlier is not None:
-        earlier.close()  # in this process the latest has it
-    journal = _OPEN[place] = Journal(RecordFile(Path(folder) / FILE), limit)
+        earlier.close()  # the latest handle in this process owns the file
+    journal = _OPEN[path] = Journal(RecordFile(Path(folder) / FILE), limit)
     try:
         journal.admit("fit", identity)
     except OptionError:
@@ -313,14 +300,17 @@ def open_journal(folder: str | Path, identity: Mapping[str, str], *, limit: int 
 
 
 def remove_journal(folder: str | Path) -> None:
-    """Delete the journal in a folder, and the folder if nothing else is in it."""
+    """Delete the journal in a folder, and the folder if it is then empty."""
     (Path(folder) / FILE).unlink(missing_ok=True)
-    with suppress(OSError):  # others' files stay, and so does their folder
+    with suppress(OSError):  # a folder with other files stays
         Path(folder).rmdir()
 
 
 class Journal:
-    """Results of passes by their digest; `found` counts those there were, `replayed` and `made` the passes since."""
+    """Results of passes by digest.
+
+    `found` counts the results it had when opened, `replayed` the passes taken from it since, `made` those computed.
+    """
 
     def __init__(self, file: RecordFile, limit: int = LIMIT) -> None:
         self.limit = limit
@@ -339,11 +329,11 @@ class Journal:
 
     @property
     def size(self) -> int:
-        """Bytes of the journal."""
+        """The size of the journal in bytes."""
         return self._file.end
 
     def admit(self, of: str, identity: Mapping[str, str]) -> None:
-        """Have the fit, or its data, be what is said here first: noted in a new journal, compared in an old one."""
+        """Store the identity of the fit or of its data in a new journal; compare it in an old one."""
         if of in self._compared:
             return
         if of in self._identities:
@@ -353,7 +343,7 @@ class Journal:
         self._compared.add(of)
 
     def look_up(self, key: str) -> tuple[Any] | None:
-        """Return the result kept by a key, in a tuple of its own; None if there is none."""
+        """Return the result stored under a key as a tuple of one; None if there is none."""
         record: PlacedRecord | None = self._results.get(key)
         if record is None:
             return None
@@ -363,7 +353,7 @@ class Journal:
             raise self._file.altered(record.start) from None
 
     def keep(self, key: str, task: str, result: Any, most: float) -> None:
-        """Write a result down, if it has bytes, takes no more than `most` of them and the limit allows."""
+        """Store a result if it can be packed into at most `most` bytes and the limit allows."""
         packed = None if key in self._results else pack(result)
         if packed is None:
             return
@@ -374,11 +364,11 @@ class Journal:
                 self._results[key] = record
 
     def close(self) -> None:
-        """Close the file; it stays for a later run."""
+        """Close the file, which stays for a later run."""
         self._file.close()
 
     def remove(self) -> None:
-        """Close and delete the journal, and its folder if nothing else is in it: the fit is done."""
+        """Close and delete the journal, and its folder if it is then empty."""
         self.close()
         remove_journal(self.path.parent)
 
@@ -388,10 +378,10 @@ class Journal:
     def __exit__(self, *problem: object) -> None:
         self.close()
 
-    def _compare(self, known: Mapping[str, str], given: Mapping[str, str]) -> None:
-        """Refuse an identity other than the one known, with what differs."""
-        for name in {**known, **given}:
-            was, now = known.get(name, "not given"), given.get(name, "not given")
+    def _compare(self, stored: Mapping[str, str], current: Mapping[str, str]) -> None:
+        """Raise an OptionError that names the first difference between two identities."""
+        for name in {**stored, **current}:
+            was, now = stored.get(name, "not given"), current.get(name, "not given")
             if was != now:
                 raise OptionError(
                     f"the checkpoint {self.path} is of another fit: its {name} was {was}, now it is {now};"

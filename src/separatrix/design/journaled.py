@@ -1,20 +1,18 @@
-"""Digests of what a task is given: equal arguments have equal digests, in this process and in any other.
+"""A design whose passes are journaled: each result is stored on disk and reused when the fit is run again.
 
-Arrays count by element type, shape and bytes; dataclasses and named tuples by their fields, other objects by their
-attributes; functions by their module and name, and by what they have captured. What tells nothing of itself that would
-be the same in another process (an open file, say) has no digest.
+`JournaledRows` wraps any X: an array, a sparse matrix, or rows on disk or on a cluster. Its design gives the same
+results as the wrapped one, bit for bit, and counts the same passes, including those taken from the journal. Derived
+designs (centred, selected, subsampled) are journaled too, unless they are small and in memory: then a pass costs less
+than its record. Loops over single rows are journaled by `visit`, one pass at a time. Column access bypasses the
+journal, so solvers that use it start from the beginning.
 
-Cost: SHA-256 of all bytes, a megabyte at a time shared by the cores: for each row vector some 0.3 ns a byte.
+Results are stored under digests of the data, the task and its arguments, which are the same in every process. Arrays
+count by dtype, shape and bytes; dataclasses and named tuples by their fields, other objects by their attributes;
+functions by module and name, and by their captured variables. Objects such as open files have no digest, and passes
+that depend on them are not journaled.
 
-A design whose passes are journaled: each result is kept on disk as it comes, and found there in a later run.
-
-`JournaledRows` wraps any X: an array, a sparse matrix, or rows on disk or on a cluster; solvers see a design that
-answers as the wrapped one does, bit for bit, and counts the same passes, those found in the journal included. What is
-derived from it (centred, selected, subsampled) is journaled too, under how it was derived, unless it is small and in
-memory: then its passes cost less than their records. Sequential learners hand their visits over to `visit`, and these
-are journaled, a pass at a time; solvers that read whole columns go past the journal and begin anew.
-
-Cost: one reading of the data for their fingerprint, when the design is made; then as `journal` says.
+Cost: one read of the data for their fingerprint when the design is made; SHA-256 of the arguments on all cores, some
+0.3 ns per byte; then that of `journal`.
 """
 
 from __future__ import annotations
@@ -26,6 +24,7 @@ from dataclasses import fields, is_dataclass
 from enum import Enum
 from fractions import Fraction
 from functools import partial, singledispatch
+from importlib import metadata
 from pathlib import Path
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, Literal
@@ -45,7 +44,7 @@ from separatrix.design.row_source import RowSource, rows_of
 from separatrix.jit import Loop
 from separatrix.loops.rows import Rows
 
-PART_BYTES = 2**20  # hashed at once by a core
+PART_BYTES = 2**20  # hashed by one core in one go
 PLAIN = (
     str,
     bytes,
@@ -61,23 +60,27 @@ PLAIN = (
     np.dtype,
     np.generic,
 )
-OPAQUE = (ModuleType, Iterator)
+OPAQUE = (ModuleType, Iterator)  # types without a digest
+SMALL = 2**20  # entries up to which a derived design in memory is not journaled
+SHARE = 0.25  # of the matrix: larger results are computed again, which is as fast as reading them
+LEAST_KEPT = 2**20  # bytes of a result that is stored however small the matrix is
+ENTRY_BYTES = 8.0  # of a matrix
 
 
 class _NoDigestError(Exception):
-    """Something tells nothing of itself."""
+    """An object has no digest."""
 
 
-def digest(*things: Any) -> str | None:
-    """Return the digest of some things together, as hexadecimal digits; None if one of them has none."""
+def digest(*values: Any) -> str | None:
+    """Return the hexadecimal digest of some values together; None if one of them has none."""
     try:
-        return _Digest().of(things).hex()
+        return _Digest().of(values).hex()
     except (_NoDigestError, RecursionError):
         return None
 
 
 def fingerprint(design: Design) -> str:
-    """Return the digest of a design's shape and stored columns, in one pass that does not count."""
+    """Return the digest of a design's shape and stored columns, in one pass that is not counted."""
     passes = design.passes
     parts = design.fold(_block_parts)
     design.passes = passes
@@ -96,28 +99,28 @@ def _block_digest(block: Any) -> bytes:
 
 @_block_digest.register
 def _sparse_block_digest(block: SparseBlock) -> bytes:
-    whole, matrix = hashlib.sha256(), block.matrix
+    digester, matrix = hashlib.sha256(), block.matrix
     for part in (matrix.indptr, matrix.indices, matrix.data):
-        whole.update(np.ascontiguousarray(part).data)
-    return whole.digest()
+        digester.update(np.ascontiguousarray(part).data)
+    return digester.digest()
 
 
 class _Digest:
-    """One reading of some things: what is met twice is read once."""
+    """Digests of the parts of one value; an object that occurs twice is read once."""
 
     def __init__(self) -> None:
-        self.met: dict[int, bytes] = {}
-        self.kept: list[Any] = []  # so that no new object takes the place of one that was met
+        self.digests: dict[int, bytes] = {}
+        self.objects: list[Any] = []  # kept alive so that their ids stay unique
 
     def of(self, thing: Any) -> bytes:
-        """Return the digest of one thing."""
+        """Return the digest of one object."""
         if isinstance(thing, PLAIN):
             return _hash(type(thing).__name__, repr(thing))
-        known = self.met.get(id(thing))
+        known = self.digests.get(id(thing))
         if known is None:
-            self.kept.append(thing)
-            self.met[id(thing)] = b"met"  # what holds itself is not followed for ever
-            known = self.met[id(thing)] = self._read(thing)
+            self.objects.append(thing)
+            self.digests[id(thing)] = b"met"  # ends the recursion of objects that contain themselves
+            known = self.digests[id(thing)] = self._read(thing)
         return known
 
     def _read(self, thing: Any) -> bytes:
@@ -149,9 +152,9 @@ class _Digest:
         return self._of_object(thing)
 
     def _of_body(self, code: CodeType) -> bytes:
-        """Return the digest of what a function without a name of its own does: steps, names and constants."""
-        held = [self._of_body(each) if isinstance(each, CodeType) else self.of(each) for each in code.co_consts]
-        return _hash("code", code.co_code, self.of(code.co_names), *held)
+        """Return the digest of the code of a lambda or local function: bytecode, names and constants."""
+        constants = [self._of_body(each) if isinstance(each, CodeType) else self.of(each) for each in code.co_consts]
+        return _hash("code", code.co_code, self.of(code.co_names), *constants)
 
     def _of_object(self, thing: Any) -> bytes:
         if isinstance(thing, OPAQUE):
@@ -165,7 +168,7 @@ class _Digest:
         return _hash(_name(type(thing)), self.of(_state(thing)))
 
     def _lineage(self, design: Design) -> str:
-        """Return the digest that a journaled design has; any other would have to be read."""
+        """Return the digest of a journaled design; another design would have to be read for one."""
         lineage: str | None = getattr(design, "lineage", None)
         if lineage is None:
             raise _NoDigestError
@@ -173,17 +176,17 @@ class _Digest:
 
 
 def _state(thing: Any) -> Mapping[str, Any]:
-    """Return the attributes of an object, as far as it has any that can be seen."""
+    """Return the attributes of an object; one without `__dict__` has no digest."""
     attributes: Mapping[str, Any] | None = getattr(thing, "__dict__", None)
     if attributes is None:
         raise _NoDigestError
     return attributes
 
 
-def _array(array: NDArray[Any], reading: _Digest) -> bytes:
+def _array(array: NDArray[Any], digests: _Digest) -> bytes:
     head = f"{array.dtype.str} {array.shape}"
     if array.dtype.kind == "O":
-        return _hash(head, *(reading.of(entry) for entry in array.ravel().tolist()))
+        return _hash(head, *(digests.of(entry) for entry in array.ravel().tolist()))
     order: Literal["C", "F"] = "F" if array.flags.f_contiguous else "C"
     flat = np.ascontiguousarray(array.ravel(order=order)).view(np.uint8)
     parts = [flat[start : start + PART_BYTES] for start in range(0, len(flat), PART_BYTES)]
@@ -199,19 +202,13 @@ def _name(thing: Any) -> str:
 
 
 def _hash(*parts: str | bytes) -> bytes:
-    """Return the digest of some parts, each with its length, so that none runs into the next."""
-    whole = hashlib.sha256()
+    """Return the digest of some parts, each prefixed with its length to keep them apart."""
+    digester = hashlib.sha256()
     for part in parts:
         content = part.encode("utf-8", "surrogatepass") if isinstance(part, str) else part
-        whole.update(len(content).to_bytes(8, "little"))
-        whole.update(content)
-    return whole.digest()
-
-
-SMALL = 2**20  # entries of a derived design in memory, up to which its passes are made again
-SHARE = 0.25  # of the matrix, above which a result is as soon computed again as read
-LEAST_KEPT = 2**20  # bytes of a result that is kept however small the matrix
-KEPT_COLUMNS = 8.0  # bytes an entry
+        digester.update(len(content).to_bytes(8, "little"))
+        digester.update(content)
+    return digester.digest()
 
 
 class JournaledDesign(Design):
@@ -224,11 +221,11 @@ class JournaledDesign(Design):
         self.in_memory, self.random_rows = base.in_memory, base.random_rows
         self.row_visits, self.column_access = base.row_visits, base.column_access
         self.partitioned, self.together = base.partitioned, base.together
-        self.most = max(LEAST_KEPT, SHARE * KEPT_COLUMNS * base.shape[0] * base.shape[1])
+        self.largest_result = max(LEAST_KEPT, SHARE * ENTRY_BYTES * base.shape[0] * base.shape[1])
 
     @property
     def passes(self) -> float:
-        """Passes over the data, and those found in the journal."""
+        """Passes over the data, including those taken from the journal."""
         return self._replayed + self.base.passes
 
     @passes.setter
@@ -242,94 +239,83 @@ class JournaledDesign(Design):
         rows: Sequence[NDArray[Any]] = (),
         combine: Callable[[Any, Any], Any] = operator.add,
     ) -> Any:
-        """Return a pass's result as the journal has it; else make the pass, and keep the result."""
         key = digest(self.lineage, "fold", task, shared, tuple(rows), combine)
         return self._once(key, task, lambda: self.base.fold(task, *shared, rows=rows, combine=combine))
 
     def gather(self, task: Callable[..., Any], *shared: Any, rows: Sequence[NDArray[Any]] = ()) -> Floats:
-        """Do the same for a task whose results are joined, one entry a row."""
         key = digest(self.lineage, "gather", task, shared, tuple(rows))
         return np.asarray(self._once(key, task, lambda: self.base.gather(task, *shared, rows=rows)))
 
     def visit(self, loop: Callable[..., Any], *arguments: Any, changed: Sequence[NDArray[Any]]) -> Any:
-        """Fill in what a loop over the rows changed and returned, as the journal has it; else run it, and keep that."""
+        """Restore the result of a loop and the arrays it changed from the journal; else run it and store them."""
         key = digest(self.lineage, loop.__module__, loop.__qualname__, arguments)
-        found = None if key is None else self.journal.look_up(key)
-        if key is None or found is None:
-            returned = self.base.visit(loop, *arguments, changed=changed)
+        stored = None if key is None else self.journal.look_up(key)
+        if key is None or stored is None:
+            result = self.base.visit(loop, *arguments, changed=changed)
             if key is not None:
-                self.journal.keep(key, _title(loop), (returned, *changed), self.most)
-            return returned
-        returned, *values = found[0]
+                self.journal.keep(key, _title(loop), (result, *changed), self.largest_result)
+            return result
+        result, *values = stored[0]
         for array, value in zip(changed, values, strict=True):
             array[...] = value
-        return returned
+        return result
 
     def each_part(
         self, task: Callable[..., Any], shared: Sequence[Sequence[Any]], rows: Sequence[NDArray[Any]] = ()
     ) -> list[Any]:
-        """Return what a task made of each partition, as the journal has it; else run it, and keep that."""
         key = digest(self.lineage, "each part", task, [tuple(each) for each in shared], tuple(rows))
         return list(self._once(key, task, lambda: self.base.each_part(task, shared, rows), passes=0.0))
 
     @property
     def parts(self) -> list[slice]:
-        """The rows of each partition."""
         return self.base.parts
 
     def _once(self, key: str | None, task: Callable[..., Any], make: Callable[[], Any], passes: float = 1.0) -> Any:
-        found = None if key is None else self.journal.look_up(key)
-        if found is not None:
+        """Return the journal's result; else make it and store it."""
+        stored = None if key is None else self.journal.look_up(key)
+        if stored is not None:
             self._replayed += passes
             self.journal.replayed += 1
-            return found[0]
+            return stored[0]
         result = make()
         self.journal.made += 1
         if key is not None:
-            self.journal.keep(key, _title(task), result, self.most)
+            self.journal.keep(key, _title(task), result, self.largest_result)
         return result
 
     def centred(self, centre: Floats) -> Design:
-        """Return the design with a centre taken off each row, journaled."""
         return self._derived(self.base.centred(centre), "centred", centre)
 
     def subsample(self, stride: int) -> Design:
-        """Return every stride-th row, journaled if that is much."""
         return self._derived(self.base.subsample(stride), "subsample", stride)
 
-    def select(self, kept: Bools) -> Design:
-        """Return the rows where `kept` holds, journaled if that is much."""
-        return self._derived(self.base.select(kept), "select", kept)
+    def select(self, mask: Bools) -> Design:
+        return self._derived(self.base.select(mask), "select", mask)
 
-    def _derived(self, design: Design, *how: Any) -> Design:
-        lineage = digest(self.lineage, *how)
+    def _derived(self, design: Design, *derivation: Any) -> Design:
+        lineage = digest(self.lineage, *derivation)
         if lineage is None or (design.in_memory and design.shape[0] * design.shape[1] <= SMALL):
             return design
         return JournaledDesign(design, self.journal, lineage)
 
     def blocks(self) -> Iterator[Block]:
-        """Yield the row blocks in order, past the journal."""
         return self.base.blocks()
 
     def groups(self) -> Sequence[Iterable[Block]]:
-        """Return the blocks in groups, past the journal."""
         return self.base.groups()
 
     def stored_rows(self) -> Rows:
-        """Return the rows as compiled loops read them, past the journal but for `visit`."""
         return self.base.stored_rows()
 
     def take(self, indices: Sequence[int] | Indices) -> Floats:
-        """Return some rows as a dense array, past the journal."""
         return self.base.take(indices)
 
     def needed_centre(self) -> Floats | None:
-        """Return what to take off each row, by a few rows, past the journal."""
         return self.base.needed_centre()
 
 
 class JournaledRows(RowSource):
-    """Any X whose passes go into a journal: an array, a sparse matrix, a frame, or another source of rows."""
+    """Any X with a journal of its passes: an array, a sparse matrix, a frame, or another row source."""
 
     def __init__(self, X: Any, journal: Journal) -> None:
         source = rows_of(X)
@@ -341,20 +327,19 @@ class JournaledRows(RowSource):
         self._fingerprint: str | None = None
 
     def design(self, names: Sequence[str], virtual: bool) -> Design:
-        """Return the rows as a journaled design; refuse a journal of other rows."""
+        """Return the rows as a journaled design; raise an OptionError if the journal is of other rows."""
         base = self._base(names, virtual)
-        if self._fingerprint is None or base.in_memory:  # an array may have been written to since
+        if self._fingerprint is None or base.in_memory:  # an array in memory may have changed
             self._fingerprint = fingerprint(base)
         rows = f"{self.shape[0]:,} × {self.shape[1]:,}"
         self.journal.admit("data", {"rows": rows, "data": self._fingerprint})
         lineage = digest(self._fingerprint, virtual)
-        assert lineage is not None  # of text
+        assert lineage is not None  # strings and booleans have a digest
         return JournaledDesign(base, self.journal, lineage)
 
-    def mapped(self, through: FeatureMap) -> JournaledRows:
-        """Return the rows read through a map, journaled as such."""
-        source = self.X.mapped(through) if isinstance(self.X, RowSource) else None
-        return JournaledRows(source or MappedRows(self.X, through), self.journal)
+    def mapped(self, feature_map: FeatureMap) -> JournaledRows:
+        source = self.X.mapped(feature_map) if isinstance(self.X, RowSource) else None
+        return JournaledRows(source or MappedRows(self.X, feature_map), self.journal)
 
     def _base(self, names: Sequence[str], virtual: bool) -> Design:
         if isinstance(self.X, RowSource):
@@ -371,16 +356,15 @@ def _journaled_store(design: JournaledDesign) -> ColumnStore:
 
 
 def checkpointed(X: Any, folder: str | Path) -> JournaledRows:
-    """Return X with a journal of its passes in a folder: a fit of it that is killed goes on where it was.
+    """Return X with a journal of its passes in a folder, from which a fit that was killed resumes.
 
-    Run the same script again: passes found in the journal are not made again, and the answer is the same bit for bit.
-    The journal is refused if the data or the versions are others. `handle.journal.remove()` deletes it once all is
-    done.
+    Run the same script again: passes found in the journal are not repeated, and the result is the same bit for bit. The
+    journal is refused if the data or the versions differ. `rows.journal.remove()` deletes it once the fit is done.
 
     Parameters
     ----------
     X : array, sparse matrix or frame (n, p), or rows on disk or on a cluster
-    folder : where the journal is kept; made if need be
+    folder : the folder of the journal, created if need be
 
     Examples
     --------
@@ -399,9 +383,7 @@ def checkpointed(X: Any, folder: str | Path) -> JournaledRows:
 
 
 def versions() -> dict[str, str]:
-    """Return the releases on which the last bit of a result may depend, as an identity."""
-    from importlib import metadata  # noqa: PLC0415  # only where a journal is opened
-
+    """Return the versions on which the last bit of a result may depend, as an identity."""
     return {"separatrix": metadata.version("separatrix"), "numpy": np.__version__}
 
 

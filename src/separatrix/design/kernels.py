@@ -1,13 +1,15 @@
-"""Kernels: k(a, b) = Φ(a)·Φ(b) for a map Φ into some space, computed without going there.
+"""Kernels: k(a, b) = Φ(a)·Φ(b) for a map Φ into some feature space, computed without the map.
 
     linear       a·b
     polynomial   (gamma a·b + offset)^degree
     rbf          exp(−gamma ‖a − b‖²)
-    sigmoid      tanh(gamma a·b + offset), which is no inner product for every gamma and offset
-    precomputed  the matrix itself is given in place of the rows
+    sigmoid      tanh(gamma a·b + offset), which is not an inner product for every gamma and offset
+    precomputed  the kernel matrix is given in place of the rows
 
-A kernel is called with two matrices of rows, dense or sparse, and returns (n, m). `gamma="scale"` is 1 / (p · variance
-of all entries), settled once on the training rows by `settled`. Cost: a matrix product a call.
+A kernel is called with two matrices of rows, dense or sparse, (n, p) and (m, p), and returns (n, m). `gamma="scale"` is
+1 / (p · variance of all entries), computed from the training rows by `settled`.
+
+Cost: one matrix product per call.
 """
 
 from __future__ import annotations
@@ -41,31 +43,31 @@ Gamma = float | Literal["scale"]
 
 
 class Kernel(ABC):
-    """A function of two matrices of rows, (n, p) and (m, p), to the matrix of their kernel values (n, m)."""
+    """A function from two matrices of rows, (n, p) and (m, p), to the matrix of their kernel values, (n, m)."""
 
     name: ClassVar[str]
-    is_inner_product: ClassVar[bool] = True  # for every value of its parameters
+    is_inner_product: ClassVar[bool] = True  # for all values of its parameters
 
     @abstractmethod
     def __call__(self, A: Any, B: Any) -> Floats:
-        """Return the kernel of each row of A with each of B."""
+        """Return the kernel of each row of A with each row of B."""
 
     def diagonal(self, A: Any) -> Floats:
         """Return k(a, a) of each row, (n,)."""
         return np.array([self(A[row : row + 1], A[row : row + 1])[0, 0] for row in range(A.shape[0])])
 
-    def settled(self, X: Any) -> Kernel:  # noqa: ARG002  # only some kernels look at the rows
-        """Return the kernel with every parameter a number, those left open taken from the training rows."""
+    def settled(self, X: Any) -> Kernel:  # noqa: ARG002  # only some kernels depend on the rows
+        """Return the kernel with numeric parameters, those left open computed from the training rows."""
         return self
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the kernel as JSON values, from which `kernel_from_dict` makes it again."""
+        """Return the kernel as JSON values, the input of `kernel_from_dict`."""
         return {"name": self.name, **asdict(self)}  # type: ignore[call-overload]  # all are dataclasses
 
 
 @dataclass(frozen=True)
 class Linear(Kernel):
-    """a·b: the rows as they are.
+    """a·b: the inner product of the rows themselves.
 
     >>> Linear()(np.array([[1.0, 2.0]]), np.array([[3.0, 4.0], [0.0, 1.0]]))
     array([[11.,  2.]])
@@ -74,11 +76,9 @@ class Linear(Kernel):
     name: ClassVar[str] = "linear"
 
     def __call__(self, A: Any, B: Any) -> Floats:
-        """Return a·b."""
         return _products(A, B)
 
     def diagonal(self, A: Any) -> Floats:
-        """Return ‖a‖²."""
         return _squares(A)
 
 
@@ -93,7 +93,6 @@ class _WithGamma(Kernel):
             object.__setattr__(self, "gamma", require_gamma(self.gamma))
 
     def settled(self, X: Any) -> Self:
-        """Return the kernel with gamma a number."""
         return replace(self, gamma=_scale(X)) if self.gamma == "scale" else self
 
     def _factor(self) -> float:
@@ -107,7 +106,7 @@ class _WithGamma(Kernel):
 
 @dataclass(frozen=True)
 class PolynomialKernel(_WithGamma):
-    """(gamma a·b + offset)^degree: with an offset above 0, all products of at most `degree` columns.
+    """(gamma a·b + offset)^degree: with a positive offset, all products of at most `degree` columns.
 
     >>> PolynomialKernel(gamma=1.0, degree=2, offset=1.0)(np.array([[1.0, 1.0]]), np.array([[2.0, 0.0]]))
     array([[9.]])
@@ -123,17 +122,15 @@ class PolynomialKernel(_WithGamma):
         require_number("offset", self.offset, least=0.0)
 
     def __call__(self, A: Any, B: Any) -> Floats:
-        """Return (gamma a·b + offset)^degree."""
         return np.asarray((self._factor() * _products(A, B) + self.offset) ** self.degree)
 
     def diagonal(self, A: Any) -> Floats:
-        """Return (gamma ‖a‖² + offset)^degree."""
         return np.asarray((self._factor() * _squares(A) + self.offset) ** self.degree)
 
 
 @dataclass(frozen=True)
 class RBF(_WithGamma):
-    """exp(−gamma ‖a − b‖²): separates any rows that are not equal.
+    """exp(−gamma ‖a − b‖²): separates any distinct rows.
 
     >>> RBF(gamma=1.0)(np.array([[0.0], [1.0]]), np.array([[0.0]])).ravel().round(4).tolist()
     [1.0, 0.3679]
@@ -142,17 +139,15 @@ class RBF(_WithGamma):
     name: ClassVar[str] = "rbf"
 
     def __call__(self, A: Any, B: Any) -> Floats:
-        """Return exp(−gamma ‖a − b‖²)."""
         return np.asarray(np.exp(-self._factor() * squared_distances(_rows(A), _rows(B))))
 
     def diagonal(self, A: Any) -> Floats:
-        """Return ones."""
         return np.ones(A.shape[0])
 
 
 @dataclass(frozen=True)
 class Sigmoid(_WithGamma):
-    """tanh(gamma a·b + offset); not for every gamma and offset an inner product."""
+    """tanh(gamma a·b + offset); not an inner product for every gamma and offset."""
 
     name: ClassVar[str] = "sigmoid"
     is_inner_product: ClassVar[bool] = False
@@ -163,22 +158,20 @@ class Sigmoid(_WithGamma):
         require_number("offset", self.offset)
 
     def __call__(self, A: Any, B: Any) -> Floats:
-        """Return tanh(gamma a·b + offset)."""
         return np.asarray(np.tanh(self._factor() * _products(A, B) + self.offset))
 
     def diagonal(self, A: Any) -> Floats:
-        """Return tanh(gamma ‖a‖² + offset)."""
         return np.asarray(np.tanh(self._factor() * _squares(A) + self.offset))
 
 
 @dataclass(frozen=True)
 class Precomputed(Kernel):
-    """The matrix is given in place of the rows: (n, n) to fit, (m, n) against the n fitted ones to predict."""
+    """The kernel matrix is given in place of the rows: (n, n) to fit, (m, n) against the n training rows to predict."""
 
     name: ClassVar[str] = "precomputed"
 
     def __call__(self, A: Any, B: Any) -> Floats:
-        """Return A, whose columns must be as many as B has rows."""
+        """Return A, which must have one column per row of B."""
         if A.shape[1] != B.shape[0]:
             raise DataError(
                 f"a precomputed kernel has a column for each of {B.shape[0]} rows; this one has shape {A.shape}"
@@ -186,7 +179,6 @@ class Precomputed(Kernel):
         return _rows(A) if isinstance(A, np.ndarray) else np.asarray(A.toarray(), dtype=np.float64)
 
     def diagonal(self, A: Any) -> Floats:
-        """Return the diagonal of the matrix."""
         return np.asarray(A.diagonal(), dtype=np.float64)
 
 
@@ -203,7 +195,7 @@ class CustomKernel(Kernel):
     function: Callable[[Any, Any], Any]
 
     def __call__(self, A: Any, B: Any) -> Floats:
-        """Return the function's matrix, checked for shape and finiteness."""
+        """Return the function's result, checked for shape and finiteness."""
         matrix = np.asarray(self.function(A, B), dtype=np.float64)
         if matrix.shape != (A.shape[0], B.shape[0]):
             raise DataError(
@@ -216,7 +208,7 @@ class CustomKernel(Kernel):
         return matrix
 
     def to_dict(self) -> dict[str, Any]:
-        """Refuse: a function is no JSON value."""
+        """Raise an OptionError: a function is not a JSON value."""
         raise OptionError("a kernel function of your own cannot be written down; compute its matrix: Precomputed()")
 
 
@@ -225,7 +217,7 @@ _BY_NAME = {kernel.name: kernel for kernel in ALL}
 
 
 def make_kernel(kernel: Any, **parameters: Any) -> Kernel:
-    """Return a kernel by its name and parameters, a kernel itself, or a function of two matrices as one.
+    """Return a kernel from its name and parameters, from a function of two matrices, or a kernel unchanged.
 
     >>> make_kernel("rbf", gamma=2.0)
     RBF(gamma=2.0)
@@ -246,7 +238,7 @@ def make_kernel(kernel: Any, **parameters: Any) -> Kernel:
 
 
 def require_gamma(gamma: Any) -> float:
-    """Return a kernel's gamma if it is a number above 0, else raise an OptionError that tells of "scale" as well."""
+    """Return gamma if it is a positive number, else raise an OptionError that also mentions "scale"."""
     try:
         return require_number("gamma", gamma, above=0.0)
     except OptionError as wrong:
@@ -254,7 +246,7 @@ def require_gamma(gamma: Any) -> float:
 
 
 def kernel_from_dict(data: Mapping[str, Any]) -> Kernel:
-    """Make a kernel from what `to_dict` returned."""
+    """Make a kernel from the result of its `to_dict`."""
     return make_kernel(data["name"], **{name: value for name, value in data.items() if name != "name"})
 
 
@@ -273,10 +265,10 @@ def _squares(A: Any) -> Floats:
 
 
 def _scale(X: Any) -> float:
-    """Return 1 / (p · variance of all entries), 1 / p where they are all equal."""
+    """Return 1 / (p · variance of all entries), or 1 / p if all entries are equal."""
     size = X.shape[0] * X.shape[1]
     dense = isinstance(X, np.ndarray)
-    with np.errstate(over="ignore", invalid="ignore"):  # which shows in what comes out
+    with np.errstate(over="ignore", invalid="ignore"):  # the result is checked below
         variance = float(np.var(X, dtype=np.float64) if dense else _squares(X).sum() / size - X.mean() ** 2)
     if not np.isfinite(variance):
         raise DataError(f'gamma="scale" needs the variance of all entries, which is {variance}; rescale the columns')

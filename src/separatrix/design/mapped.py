@@ -1,11 +1,10 @@
-"""A design seen through a feature map: rows are mapped a block at a time, as they are read, and not kept.
+"""A design seen through a feature map: rows are mapped block by block as they are read, and not stored.
 
-`MappedRows` says of a matrix that it is to be read through a map; `make_design` takes it like any matrix. Each pass
-maps all rows anew, so memory holds a block for each core, not the mapped matrix. Only solvers that visit rows one by
-one need the mapped rows stored together: that is done once, on first demand, and takes their size, on disk if the
-rows are there and it is much.
+`MappedRows` pairs a matrix with a map; `make_design` takes it like any matrix. Each pass maps all rows again, so memory
+holds one block per core, not the mapped matrix. Only solvers that visit single rows store the mapped rows, once, on
+first use: in memory, or on disk if the base design is on disk and they are large.
 
-Cost of a pass: that of the mapped matrix in memory, and the mapping.
+Cost of a pass: that of the mapped matrix in memory, plus the mapping.
 """
 
 from __future__ import annotations
@@ -20,11 +19,11 @@ from separatrix.arrays import Bools, Floats, Indices
 from separatrix.design.array import GROUPS, DenseBlock, DenseDesign
 from separatrix.design.base import Block, Design
 from separatrix.design.maps import FeatureMap
-from separatrix.design.on_disk import BlockedDesign, OnDiskDesign, written
+from separatrix.design.on_disk import BlockedDesign, OnDiskDesign, write_blocks
 from separatrix.loops.rows import Rows
 
-PART_ELEMENTS = 2**18  # of a mapped block: enough rows that the map's own steps cost little, and a cache still holds it
-SAMPLED = 1000  # rows by which mapped columns are judged to lie far from 0
+PART_ELEMENTS = 2**18  # of a mapped block: enough rows to amortise the map's own steps, and it still fits the cache
+SAMPLE_ROWS = 1000  # sampled rows that decide which mapped columns lie far from 0
 
 
 class MappedRows(NamedTuple):
@@ -40,7 +39,7 @@ class MappedRows(NamedTuple):
 
 
 class _Part(NamedTuple):
-    """Some rows of a block: `first` to `last`, counted from its start."""
+    """Rows `first` to `last` of a block, counted from its start."""
 
     block: Block
     first: int
@@ -48,7 +47,7 @@ class _Part(NamedTuple):
 
 
 class MappedDesign(Design):
-    """The rows of a design without virtual column, mapped as they are read; `centre` is taken off the mapped rows."""
+    """A design without virtual column, mapped as it is read; `centre` is subtracted from the mapped rows."""
 
     def __init__(
         self, base: Design, feature_map: FeatureMap, names: Sequence[str], virtual: bool, centre: Floats | None = None
@@ -60,11 +59,9 @@ class MappedDesign(Design):
         self.random_rows = self.row_visits = base.random_rows
 
     def blocks(self) -> Iterator[Block]:
-        """Yield mapped blocks that fit the cache."""
         return map(self._block, self._parts(self.base.blocks()))
 
     def groups(self) -> Sequence[Iterable[Block]]:
-        """Return the mapped blocks in groups for the cores to share."""
         if not self.base.in_memory:
             return [map(self._block, self._parts(group)) for group in self.base.groups()]
         parts = list(self._parts(self.base.blocks()))
@@ -72,7 +69,7 @@ class MappedDesign(Design):
         return [map(self._block, parts[first : first + size]) for first in range(0, len(parts), size)]
 
     def _parts(self, blocks: Iterable[Block]) -> Iterator[_Part]:
-        """Cut blocks so that each part, mapped, fits the cache."""
+        """Split blocks into parts that fit the cache once mapped."""
         rows = max(1, PART_ELEMENTS // max(self.map.inputs, self.map.outputs))
         for block in blocks:
             length = block.stop - block.start
@@ -85,41 +82,39 @@ class MappedDesign(Design):
         return block
 
     def _apply(self, rows: Floats) -> Floats:
-        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite shows in the result
+        with np.errstate(over="ignore", invalid="ignore"):  # callers check the result for NaN and infinity
             return self.map.apply(rows)
 
     def take(self, indices: Sequence[int] | Indices) -> Floats:
-        """Return some mapped rows as a dense array (k, p), virtual column included."""
         mapped = self._apply(self.base.take(indices))
         if self.centre is not None:
             mapped = mapped - self.centre
         return np.column_stack([np.ones(len(mapped)), mapped]) if self.virtual else mapped
 
-    def select(self, kept: Bools) -> MappedDesign:
-        """Return the rows where `kept` holds, copied unmapped, as a design of their own."""
-        return self._of(self.base.select(kept))
+    def select(self, mask: Bools) -> MappedDesign:
+        """Return the rows where `mask` is true, copied unmapped, as a design."""
+        return self._with_base(self.base.select(mask))
 
     def subsample(self, stride: int) -> MappedDesign:
-        """Return every stride-th row as a design of its own."""
-        return self._of(self.base.subsample(stride))
+        return self._with_base(self.base.subsample(stride))
+
+    def _with_base(self, base: Design) -> MappedDesign:
+        return MappedDesign(base, self.map, self.names, self.virtual, self.centre)
 
     def needed_centre(self) -> Floats | None:
-        """Return the means of mapped columns that lie far from 0, by a sample."""
-        return self._sampled.needed_centre() if self.random_rows else None
+        return self._sample.needed_centre() if self.random_rows else None
 
     @cached_property
-    def _sampled(self) -> DenseDesign:
-        """Mapped rows of an even sample, held in memory."""
-        stride = max(1, self.shape[0] // SAMPLED)
+    def _sample(self) -> DenseDesign:
+        """An even sample of the mapped rows, in memory."""
+        stride = max(1, self.shape[0] // SAMPLE_ROWS)
         rows = self.take(np.arange(0, self.shape[0], stride))
         return DenseDesign(rows[:, int(self.virtual) :], self.names, self.virtual, self.centre)
 
     def centred(self, centre: Floats) -> MappedDesign:
-        """Return the design with a centre taken off each mapped row as it is read."""
         return MappedDesign(self.base, self.map, self.names, self.virtual, centre)
 
     def stored_rows(self) -> Rows:
-        """Return the mapped rows as compiled loops read them, stored on first demand."""
         return self._stored.stored_rows()
 
     @cached_property
@@ -127,15 +122,12 @@ class MappedDesign(Design):
         return self.stored()
 
     def stored(self) -> DenseDesign | BlockedDesign:
-        """Return the mapped rows as a design of their own, in memory; many of them, of rows on disk, there."""
+        """Return the mapped rows as a design in memory, or on disk if the base is and they are large."""
         base = self.base
-        if isinstance(base, OnDiskDesign) and not base.holds(8 * self.shape[0] * self.map.outputs):
-            store: Any = written((block.dense_stored() for block in self.blocks()), self.map.outputs)
+        if isinstance(base, OnDiskDesign) and not base.fits_memory(8 * self.shape[0] * self.map.outputs):
+            store: Any = write_blocks((block.dense_stored() for block in self.blocks()), self.map.outputs)
             return BlockedDesign(store, self.names, self.virtual, base.memory)
         values = np.empty((self.shape[0], self.map.outputs))
         for block in self.blocks():
             values[block.start : block.stop] = block.dense_stored()
         return DenseDesign(values, self.names, self.virtual)
-
-    def _of(self, base: Design) -> MappedDesign:
-        return MappedDesign(base, self.map, self.names, self.virtual, self.centre)

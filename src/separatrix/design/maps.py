@@ -1,30 +1,22 @@
-"""Feature maps Φ: from a row of `inputs` numbers to one of `outputs`, after which any linear predictor may follow.
+"""Feature maps Φ: from a row of `inputs` numbers to one of `outputs`, before any linear predictor.
 
-A map is settled: it knows its centre, degree or landmarks, and goes to JSON and back, so that whoever holds it maps the
-same data alike. Where `exact`, it is made of single float operations in a fixed order: the mapped floats are then the
-same in every block and on every machine. Others call on matrix products, cosines or exponentials, whose last digits
-may differ.
+    squared distance  Σ (xⱼ − μⱼ)² to a centre μ: an interval becomes a half-line, a ball a half-space
+    polynomial        all products of at most `degree` columns, or all powers of single columns
+    products          (a, b) ↦ (a², √2 ab, b²), whose inner product is (x·z)²
+    fourier           √(2/D) cos(x·ωₖ + δₖ), whose inner product approximates exp(−gamma ‖x − z‖²)
+    nystroem          k(x, landmarks) S^(−½), whose inner product approximates the kernel k
 
-Random Fourier features: √(2/D) cos(x·ωₖ + δₖ), whose inner product is near exp(−gamma ‖x − z‖²).
+A map has all its parameters (centre, degree, landmarks) and converts to and from JSON. An `exact` map consists of
+single floating-point operations in a fixed order, so its output is the same in every block and on every machine. The
+others use matrix products, cosines or exponentials, whose last digits may differ.
 
-The error is of the order 1/√D. Reference: Rahimi and Recht, Random features for large-scale kernel machines (2007).
+Polynomial columns are ordered as in scikit-learn's PolynomialFeatures, without the constant, which is the intercept.
 
-Nyström features: k(x, landmarks) times a root of the landmarks' inverse kernel matrix.
+Cost: one multiplication per row and product (p columns have C(p + degree, degree) − 1 products); a matrix product for
+Fourier features, whose error is of the order 1/√D, and for Nyström features, which are exact between landmarks.
 
-Their inner product is the kernel itself between landmarks, and near it elsewhere. Reference: Williams and Seeger, Using
-the Nyström method to speed up kernel machines (2001).
-
-Polynomials: all products of at most `degree` columns, or all powers of single ones.
-
-Columns come by degree and within a degree in the order of scikit-learn's PolynomialFeatures, without the constant,
-which is the intercept's. A product of degree k is one column times a product of degree k − 1, so that each costs one
-multiplication a row, and the floats are those of that order. p columns have C(p + degree, degree) − 1 products.
-
-Squares and products: (a, b) ↦ (a², √2 ab, b²), whose inner product is (x·z)². Two columns become three.
-
-The squared distance to a centre, Σ (xⱼ − μⱼ)²: an interval becomes a halfline, a ball a halfspace.
-
-Feature maps as settled, plain objects; `ALL` holds their classes.
+References: Rahimi and Recht, Random features for large-scale kernel machines (2007); Williams and Seeger, Using the
+Nyström method to speed up kernel machines (2001).
 """
 
 from __future__ import annotations
@@ -43,9 +35,12 @@ from separatrix.arrays import Floats
 from separatrix.design.kernels import Kernel, kernel_from_dict
 from separatrix.errors import DataError, OptionError, did_you_mean, require_count
 
+NO_RANK = 1e-12  # relative to the largest eigenvalue of the landmarks' kernel matrix: smaller ones are rounding
+ROOT_TWO = math.sqrt(2.0)
+
 
 class FeatureMap(ABC):
-    """A map of rows; `apply` takes (m, inputs) to (m, outputs)."""
+    """A map of rows: `apply` maps (m, inputs) to (m, outputs)."""
 
     name: ClassVar[str]
     exact: ClassVar[bool] = True
@@ -53,29 +48,29 @@ class FeatureMap(ABC):
     @property
     @abstractmethod
     def inputs(self) -> int:
-        """How many columns it takes."""
+        """The number of input columns."""
 
     @property
     @abstractmethod
     def outputs(self) -> int:
-        """How many columns it gives."""
+        """The number of output columns."""
 
     @property
     @abstractmethod
     def words(self) -> str:
-        """The map in a few words."""
+        """A short description of the map."""
 
     @abstractmethod
     def apply(self, X: Floats) -> Floats:
-        """Return the rows mapped, (m, outputs)."""
+        """Return the mapped rows, (m, outputs)."""
 
     @abstractmethod
-    def names(self, given: Sequence[str]) -> tuple[str, ...]:
-        """Return the names of the columns it gives, by those of the columns it takes."""
+    def names(self, inputs: Sequence[str]) -> tuple[str, ...]:
+        """Return the names of the output columns, from those of the input columns."""
 
     @abstractmethod
     def content(self) -> dict[str, Any]:
-        """Return all that the map is made of, as JSON values."""
+        """Return the parameters of the map as JSON values."""
 
     @classmethod
     @abstractmethod
@@ -83,19 +78,19 @@ class FeatureMap(ABC):
         """Make a map from its content."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the map as JSON values, from which `map_from_dict` makes it again."""
+        """Return the map as JSON values, the input of `map_from_dict`."""
         return {"name": self.name, **self.content()}
 
     def require_width(self, columns: int) -> None:
-        """Refuse rows of another number of columns."""
+        """Raise a DataError unless the number of columns is that of the map's inputs."""
         if columns != self.inputs:
             raise DataError(f"X has {columns} columns; the map ({self.words}) takes {self.inputs}")
 
 
 def finite_array(option: str, values: Any, dimensions: int) -> Floats:
-    """Return finite numbers as a read-only array of some dimensions, else raise an OptionError."""
+    """Return finite numbers as a read-only array with `dimensions` axes, else raise an OptionError."""
     try:
-        array = np.array(values, dtype=np.float64, order="C")  # one order: products round alike
+        array = np.array(values, dtype=np.float64, order="C")  # products round differently in Fortran order
     except (TypeError, ValueError):
         raise OptionError(f"{option}={values!r:.60} is no array of numbers") from None
     if array.ndim != dimensions or not np.isfinite(array).all():
@@ -107,7 +102,7 @@ def finite_array(option: str, values: Any, dimensions: int) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class FourierMap(FeatureMap):
-    """Frequencies ω (p, D) and offsets δ (D,)."""
+    """Random Fourier features with frequencies ω (p, D) and offsets δ (D,)."""
 
     name: ClassVar[str] = "fourier"
     exact: ClassVar[bool] = False
@@ -122,47 +117,37 @@ class FourierMap(FeatureMap):
 
     @property
     def inputs(self) -> int:
-        """The columns it takes."""
         return int(self.frequencies.shape[0])
 
     @property
     def outputs(self) -> int:
-        """The columns it gives, D."""
         return len(self.offsets)
 
     @property
     def words(self) -> str:
-        """The map in a few words."""
         return f"{self.outputs} random Fourier features"
 
     def apply(self, X: Floats) -> Floats:
-        """Return √(2/D) cos(x·ω + δ)."""
         mapped = np.asarray(X @ self.frequencies)
         mapped += self.offsets
         np.cos(mapped, out=mapped)
         mapped *= np.sqrt(2.0 / self.outputs)
         return mapped
 
-    def names(self, given: Sequence[str]) -> tuple[str, ...]:  # noqa: ARG002  # each is made of all columns
-        """Return fourier1, fourier2, …"""
+    def names(self, inputs: Sequence[str]) -> tuple[str, ...]:  # noqa: ARG002  # each feature uses all columns
         return tuple(f"fourier{k + 1}" for k in range(self.outputs))
 
     def content(self) -> dict[str, Any]:
-        """Return frequencies and offsets as JSON values."""
         return {"frequencies": self.frequencies.tolist(), "offsets": self.offsets.tolist()}
 
     @classmethod
     def from_content(cls, content: Mapping[str, Any]) -> Self:
-        """Make a map from its content."""
         return cls(np.asarray(content["frequencies"]), np.asarray(content["offsets"]))
-
-
-NO_RANK = 1e-12  # of the largest eigenvalue: below, a direction of the landmarks is rounding
 
 
 @dataclass(frozen=True, eq=False)
 class NystroemMap(FeatureMap):
-    """A kernel, landmarks (m, p) and the factor (m, r) that the kernel values with them are multiplied by."""
+    """Nyström features: the kernel with landmarks (m, p), times a factor (m, r)."""
 
     name: ClassVar[str] = "nystroem"
     exact: ClassVar[bool] = False
@@ -176,29 +161,23 @@ class NystroemMap(FeatureMap):
 
     @property
     def inputs(self) -> int:
-        """The columns it takes."""
         return int(self.landmarks.shape[1])
 
     @property
     def outputs(self) -> int:
-        """The columns it gives."""
         return int(self.factor.shape[1])
 
     @property
     def words(self) -> str:
-        """The map in a few words."""
         return f"Nyström features of the {self.kernel.name} kernel with {len(self.landmarks)} landmarks"
 
     def apply(self, X: Floats) -> Floats:
-        """Return k(x, landmarks) times the factor."""
         return np.asarray(self.kernel(X, self.landmarks) @ self.factor)
 
-    def names(self, given: Sequence[str]) -> tuple[str, ...]:  # noqa: ARG002  # each is made of all columns
-        """Return nystroem1, nystroem2, …"""
+    def names(self, inputs: Sequence[str]) -> tuple[str, ...]:  # noqa: ARG002  # each feature uses all columns
         return tuple(f"nystroem{k + 1}" for k in range(self.outputs))
 
     def content(self) -> dict[str, Any]:
-        """Return kernel, landmarks and factor as JSON values."""
         return {
             "kernel": self.kernel.to_dict(),
             "landmarks": self.landmarks.tolist(),
@@ -207,22 +186,21 @@ class NystroemMap(FeatureMap):
 
     @classmethod
     def from_content(cls, content: Mapping[str, Any]) -> Self:
-        """Make a map from its content."""
         kernel = kernel_from_dict(content["kernel"])
         return cls(kernel, np.asarray(content["landmarks"]), np.asarray(content["factor"]))
 
 
 def nystroem_map(kernel: Kernel, landmarks: Any) -> NystroemMap:
-    """Return the map of a settled kernel and some landmarks (m, p): U S^(−½) of their kernel matrix U S Uᵗ."""
+    """Return the map of a kernel and landmarks (m, p); its factor is U S^(−½) for their kernel matrix U S Uᵗ."""
     values, vectors = np.linalg.eigh(kernel(landmarks, landmarks))
-    kept = values > NO_RANK * max(float(values[-1]), 0.0)
-    if not kept.any():
+    positive = values > NO_RANK * max(float(values[-1]), 0.0)
+    if not positive.any():
         raise DataError(f"the {kernel.name} kernel of the landmarks has no positive eigenvalue; give another kernel")
-    return NystroemMap(kernel, landmarks, vectors[:, kept] / np.sqrt(values[kept]))
+    return NystroemMap(kernel, landmarks, vectors[:, positive] / np.sqrt(values[positive]))
 
 
 def count_products(columns: int, degree: int) -> int:
-    """Return how many products of at most `degree` columns there are, the empty one not counted.
+    """Return the number of products of 1 to `degree` columns.
 
     >>> count_products(2, 2), count_products(784, 2)
     (5, 308504)
@@ -249,21 +227,18 @@ class PolynomialMap(FeatureMap):
 
     @property
     def inputs(self) -> int:
-        """The columns it takes."""
         return self.columns
 
     @property
     def outputs(self) -> int:
-        """The columns it gives."""
         return count_products(self.columns, self.degree) if self.products else self.columns * self.degree
 
     @property
     def words(self) -> str:
-        """The map in a few words."""
         return f"{'polynomial' if self.products else 'powers'} of degree {self.degree}"
 
     def apply(self, X: Floats) -> Floats:
-        """Return the products, stored by columns."""
+        """Return the products in column-major order."""
         transposed = np.ascontiguousarray(X.T)
         mapped = np.empty((self.outputs, len(X)))
         mapped[: self.columns] = transposed
@@ -272,9 +247,9 @@ class PolynomialMap(FeatureMap):
         return mapped.T
 
     def _steps(self) -> Iterator[tuple[int, int, int, int]]:
-        """Yield (place, factor, first, last): from `place` on stand the columns first to last, times the factor's."""
+        """Yield (place, factor, first, last): outputs `place`, … are outputs first to last times column `factor`."""
         p = self.columns
-        starts = list(range(p))  # of the products of the last degree whose least factor is this column or a later one
+        starts = list(range(p))  # first product of the last degree whose smallest factor is this column or a later one
         end = p
         for _ in range(1, self.degree):
             place, following = end, []
@@ -285,21 +260,18 @@ class PolynomialMap(FeatureMap):
                 place += last - first
             starts, end = following, place
 
-    def names(self, given: Sequence[str]) -> tuple[str, ...]:
-        """Return names such as 'a^2 b'."""
+    def names(self, inputs: Sequence[str]) -> tuple[str, ...]:
         degrees = range(1, self.degree + 1)
         if not self.products:
-            return tuple(_term({column: degree}, given) for degree in degrees for column in range(self.columns))
-        each = (combinations_with_replacement(range(self.columns), degree) for degree in degrees)
-        return tuple(_term(Counter(factors), given) for some in each for factors in some)
+            return tuple(_term({column: degree}, inputs) for degree in degrees for column in range(self.columns))
+        by_degree = (combinations_with_replacement(range(self.columns), degree) for degree in degrees)
+        return tuple(_term(Counter(factors), inputs) for products in by_degree for factors in products)
 
     def content(self) -> dict[str, Any]:
-        """Return columns and degree as JSON values."""
         return {"columns": self.columns, "degree": self.degree, "products": self.products}
 
     @classmethod
     def from_content(cls, content: Mapping[str, Any]) -> Self:
-        """Make a map from its content."""
         return cls(int(content["columns"]), int(content["degree"]), bool(content["products"]))
 
 
@@ -307,12 +279,9 @@ def _term(powers: Mapping[int, int], names: Sequence[str]) -> str:
     return " ".join(names[j] if power == 1 else f"{names[j]}^{power}" for j, power in powers.items())
 
 
-ROOT_TWO = math.sqrt(2.0)
-
-
 @dataclass(frozen=True)
 class ProductsMap(FeatureMap):
-    """Squares of p columns and √2 times the products of two, p (p + 1) / 2 in all.
+    """Squares of p columns and √2 times the products of two columns, p (p + 1) / 2 in all.
 
     >>> ProductsMap(2).names(["a", "b"]), ProductsMap(2).apply(np.array([[3.0, 0.0]])).tolist()
     (('a^2', 'sqrt(2) a b', 'b^2'), [[9.0, 0.0, 0.0]])
@@ -326,21 +295,18 @@ class ProductsMap(FeatureMap):
 
     @property
     def inputs(self) -> int:
-        """The columns it takes."""
         return self.columns
 
     @property
     def outputs(self) -> int:
-        """The columns it gives."""
         return self.columns * (self.columns + 1) // 2
 
     @property
     def words(self) -> str:
-        """The map in a few words."""
         return f"squares and products of {self.columns} columns"
 
     def apply(self, X: Floats) -> Floats:
-        """Return the products, stored by columns."""
+        """Return the products in column-major order."""
         transposed = np.ascontiguousarray(X.T)
         mapped = np.empty((self.outputs, len(X)))
         place = 0
@@ -351,24 +317,21 @@ class ProductsMap(FeatureMap):
             place = following
         return mapped.T
 
-    def names(self, given: Sequence[str]) -> tuple[str, ...]:
-        """Return names such as 'a^2' and 'sqrt(2) a b'."""
-        pairs = combinations_with_replacement(given, 2)
+    def names(self, inputs: Sequence[str]) -> tuple[str, ...]:
+        pairs = combinations_with_replacement(inputs, 2)
         return tuple(f"{a}^2" if a == b else f"sqrt(2) {a} {b}" for a, b in pairs)
 
     def content(self) -> dict[str, Any]:
-        """Return the number of columns."""
         return {"columns": self.columns}
 
     @classmethod
     def from_content(cls, content: Mapping[str, Any]) -> Self:
-        """Make a map from its content."""
         return cls(int(content["columns"]))
 
 
 @dataclass(frozen=True, eq=False)
 class SquaredDistanceMap(FeatureMap):
-    """One column, the squared distance to `centre` (p,); with `keep` the columns themselves before it.
+    """The squared distance to `centre` (p,) as one column; with `keep`, after the input columns.
 
     >>> SquaredDistanceMap([1.0]).apply(np.array([[0.0], [1.0], [3.0]])).ravel().tolist()
     [1.0, 0.0, 4.0]
@@ -383,39 +346,32 @@ class SquaredDistanceMap(FeatureMap):
 
     @property
     def inputs(self) -> int:
-        """As many as the centre has."""
         return len(self.centre)
 
     @property
     def outputs(self) -> int:
-        """One, or one more than inputs."""
         return 1 + self.inputs * self.keep
 
     @property
     def words(self) -> str:
-        """The map in a few words."""
         shown = ", ".join(f"{value:.6g}" for value in self.centre[:4].tolist()) + (", …" if self.inputs > 4 else "")
         return f"squared distance to ({shown})" + (", columns kept" if self.keep else "")
 
     def apply(self, X: Floats) -> Floats:
-        """Return the squared distances, summed column by column."""
         total = np.zeros(len(X))
         for column, middle in zip(X.T, self.centre, strict=True):
             offset = column - middle
             total += offset * offset
         return np.column_stack([X, total]) if self.keep else total[:, np.newaxis]
 
-    def names(self, given: Sequence[str]) -> tuple[str, ...]:
-        """Return the name of the distance, after those of the columns kept."""
-        return (*(given if self.keep else ()), "squared_distance")
+    def names(self, inputs: Sequence[str]) -> tuple[str, ...]:
+        return (*(inputs if self.keep else ()), "squared_distance")
 
     def content(self) -> dict[str, Any]:
-        """Return the centre as JSON values."""
         return {"centre": self.centre.tolist(), "keep": self.keep}
 
     @classmethod
     def from_content(cls, content: Mapping[str, Any]) -> Self:
-        """Make a map from its content."""
         return cls(np.asarray(content["centre"]), bool(content["keep"]))
 
 
@@ -423,7 +379,7 @@ ALL: tuple[type[FeatureMap], ...] = (SquaredDistanceMap, PolynomialMap, Products
 
 
 def map_from_dict(data: Mapping[str, Any]) -> FeatureMap:
-    """Make a map from what `to_dict` returned; an unknown name raises a ValueError."""
+    """Make a map from the result of its `to_dict`; an unknown name raises a ValueError."""
     known = {kind.name: kind for kind in ALL}
     name = data["name"]
     if name not in known:

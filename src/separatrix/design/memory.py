@@ -1,7 +1,7 @@
-"""How much memory may be used: sizes as people write them, what is free, and the share of it that a fit takes.
+"""The memory limit of a fit: sizes as text, the free memory, and the default share of it.
 
-Free is what the machine has available or, if that is less, what is left to the process's control group. Pages of files
-that the system keeps in memory because nobody else needs it count as free.
+Free memory is the machine's available memory or, if that is less, what the limit of the process's control group leaves.
+The page cache counts as free.
 """
 
 from __future__ import annotations
@@ -12,23 +12,23 @@ from pathlib import Path
 
 from separatrix.errors import OptionError
 
-SHARE = 0.5  # of what is free, taken unless told otherwise
-UNKNOWN = 2**31  # bytes: taken to be free where the system does not tell
+SHARE = 0.5  # of the free memory: the default limit
+UNKNOWN = 2**31  # bytes assumed free where the system does not report it
 POWERS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
-WRITTEN = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*([KMGT]?)(I?)B?\s*", re.IGNORECASE)
-AVAILABLE = Path("/proc/meminfo")
+SIZE = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*([KMGT]?)(I?)B?\s*", re.IGNORECASE)
+MEMORY_INFO = Path("/proc/meminfo")
 GROUPS = Path("/sys/fs/cgroup")
 
 
 def parse_memory(memory: str | float) -> int:
-    """Return a size in bytes: a number of them, or text such as "1GB" (10⁹), "512 MiB" (512·2²⁰), "1.5G".
+    """Return a size in bytes, given as a number of bytes or as text: "1GB" (10⁹), "512 MiB" (512·2²⁰), "1.5G".
 
     >>> parse_memory("1GB"), parse_memory("2 MiB"), parse_memory(4096)
     (1000000000, 2097152, 4096)
     """
-    found = WRITTEN.fullmatch(str(memory)) if isinstance(memory, str) else None
-    if found is not None:
-        number, unit, binary = found.groups()
+    match = SIZE.fullmatch(memory) if isinstance(memory, str) else None
+    if match is not None:
+        number, unit, binary = match.groups()
         size = float(number) * (1024 if binary else 1000) ** POWERS[unit.upper()]
     elif isinstance(memory, int | float) and not isinstance(memory, bool) and memory == memory:  # noqa: PLR0124  # NaN
         size = float(memory)
@@ -40,17 +40,17 @@ def parse_memory(memory: str | float) -> int:
 
 
 def free_memory() -> int:
-    """Return how many bytes this process may still take: of the machine, and of its control group."""
+    """Return the bytes that this process may still allocate, by the machine's memory and its control group's limit."""
     return min([_available(), *_left_in_groups()])
 
 
 def default_cap() -> int:
-    """Return the share of what is free that is taken unless told otherwise."""
+    """Return the default memory limit, a share of the free memory."""
     return max(1, int(SHARE * free_memory()))
 
 
 def plain_size(size: float) -> str:
-    """Return a size as people read it.
+    """Return a size in bytes as text.
 
     >>> plain_size(1_500_000_000), plain_size(12)
     ('1.5 GB', '12 B')
@@ -63,7 +63,7 @@ def plain_size(size: float) -> str:
 
 def _available() -> int:
     try:
-        fields = dict(line.split(":", 1) for line in AVAILABLE.read_text().splitlines())
+        fields = dict(line.split(":", 1) for line in MEMORY_INFO.read_text().splitlines())
         return int(fields["MemAvailable"].split()[0]) * 1024
     except (OSError, KeyError, ValueError):
         pass
@@ -73,7 +73,7 @@ def _available() -> int:
 
 
 def _left_in_groups() -> list[int]:
-    """Return what is left of each limit set for the process, those of either version of control groups."""
+    """Return the rest of each limit set for the process, by version 1 or 2 of control groups."""
     pairs = (
         (GROUPS / "memory.max", GROUPS / "memory.current"),
         (GROUPS / "memory/memory.limit_in_bytes", GROUPS / "memory/memory.usage_in_bytes"),
@@ -82,7 +82,7 @@ def _left_in_groups() -> list[int]:
 
 
 def _used(file: Path) -> int:
-    """Return what a group uses, without the pages of files that would make way."""
+    """Return the memory that a group uses, without the page cache."""
     try:
         lines = (line.split() for line in (file.parent / "memory.stat").read_text().splitlines())
         pages = sum(int(size) for name, size in lines if name in {"active_file", "inactive_file"})

@@ -1,8 +1,12 @@
-"""What least squares needs of the rows: sums of products, residuals, and the triangle of a QR factorisation.
+"""Sums for least squares: cross-products, residual products, and the triangular factor of a QR factorisation.
 
-Each is one pass in blocks, so they hold for any storage. The triangle is that of all rows with their targets as last
-column: blocks are stacked and reduced to a triangle whenever they outgrow it several times, so that a pass costs some
-2np² operations where the sums of products cost np², and keeps the digits that squares lose.
+    moments   XᵗSX, XᵗSy, yᵗSy                residual sums   XᵗSr, rᵗSr with r = y − Xb
+    triangle  R of S^½ [X y] = QR
+
+Each takes one pass in row blocks, for any storage. For the triangle, blocks are stacked and reduced to their R whenever
+they have several times as many rows as columns.
+
+Cost: moments np² operations, the triangle about 2np², but it keeps the digits that squaring loses.
 """
 
 from __future__ import annotations
@@ -16,9 +20,9 @@ from separatrix.arrays import Floats
 from separatrix.design.base import Block, Design, add_each
 from separatrix.numerics import compensated_dots
 
-CAREFUL = 2**20  # entries of a design, up to which residuals are computed in twice the precision
-ENTRIES_HELD = 2**22  # of a block made dense at once: 32 megabytes
-STACKED = 4  # times as many rows as columns, at which a stack is reduced to its triangle
+CAREFUL = 2**20  # entries of a design up to which residuals are computed in twice the working precision
+ENTRIES_HELD = 2**22  # most entries of a sparse block made dense at once: 32 megabytes
+STACKED = 4  # rows per column at which a stack is reduced to its triangle
 
 
 class Moments(NamedTuple):
@@ -30,9 +34,9 @@ class Moments(NamedTuple):
 
 
 class ResidualSums(NamedTuple):
-    """XᵗSr (p,), Σ s r² and Σ s (Σ|x b| + |y|)², of which rounding makes its share; r = y − Xb.
+    """XᵗSr (p,), Σ s r² and `magnitude`, Σ s (Σ|x b| + |y|)², the scale of their rounding errors; r = y − Xb.
 
-    Of many rows the last is taken from |x·b| instead, which is less.
+    For large designs `magnitude` uses |x·b| instead of Σ|x b|, which is less.
     """
 
     cross: Floats
@@ -41,21 +45,21 @@ class ResidualSums(NamedTuple):
 
 
 def moments(design: Design, y: Floats, weights: Floats | None) -> Moments:
-    """Return the sums of products of all columns and the targets, in one pass."""
+    """Return the weighted cross-products of all columns and the targets, in one pass."""
     return Moments(*design.fold(_moments, rows=_rows(y, weights), combine=add_each))
 
 
 def residual_sums(design: Design, y: Floats, weights: Floats | None, coef: Floats) -> ResidualSums:
-    """Return the products of all columns with the residuals of some coefficients, in one pass.
+    """Return the products of all columns with the residuals at `coef`, in one pass.
 
-    A few rows' residuals and products are computed in twice the working precision.
+    Small designs are summed in twice the working precision.
     """
     task = _careful_sums if design.shape[0] * design.shape[1] <= CAREFUL else _residual_sums
     return ResidualSums(*design.fold(task, coef, rows=_rows(y, weights), combine=add_each))
 
 
 def triangle(design: Design, y: Floats, weights: Floats | None) -> Floats:
-    """Return R of the QR factorisation of the rows, each with its target last, times the root of its weight."""
+    """Return R of the QR factorisation of [X y], each row times the square root of its weight."""
     stack: _Stack = design.fold(_stacked, design.shape[1], rows=_rows(y, weights))
     return stack.reduced()
 
@@ -80,8 +84,8 @@ def _residual_sums(block: Block, y: Floats, *arguments: Floats) -> tuple[Any, ..
 def _careful_sums(block: Block, y: Floats, *arguments: Floats) -> tuple[Any, ...]:
     *weights, coef = arguments
     rows = block.dense()
-    scores, rest = compensated_dots(rows, coef)
-    residuals = (y - scores) - rest
+    scores, correction = compensated_dots(rows, coef)
+    residuals = (y - scores) - correction
     weighted = weights[0] * residuals if weights else residuals
     high, low = compensated_dots(np.ascontiguousarray(rows.T), weighted)
     return high + low, float(weighted @ residuals), _magnitude(block.magnitudes(coef), y, *weights)
@@ -94,7 +98,7 @@ def _magnitude(scores: Floats, y: Floats, *weights: Floats) -> float:
 
 @dataclass(frozen=True)
 class _Stack:
-    """Rows waiting to be reduced to a triangle."""
+    """Rows not yet reduced to a triangle."""
 
     parts: list[Floats]
 
@@ -110,20 +114,20 @@ class _Stack:
 
 
 def _stacked(block: Block, y: Floats, *arguments: Any) -> _Stack:
-    """Return the rows of a block; of a long sparse one, some at a time are made dense and reduced."""
+    """Return the rows of a block; a long sparse block is made dense and reduced a part at a time."""
     *weights, width = arguments
     step = max(ENTRIES_HELD // width, STACKED * width)
     if len(y) <= step:
-        return _made_dense(block.dense(), y, *weights)
+        return _weighted_rows(block.dense(), y, *weights)
     stack = _Stack([])
     for first in range(0, len(y), step):
         part = slice(first, min(first + step, len(y)))
         rows = block.dense_part(part.start, part.stop)
         rows = np.column_stack([np.ones(len(rows)), rows]) if block.virtual else rows
-        stack = stack + _made_dense(rows, y[part], *(each[part] for each in weights))
+        stack = stack + _weighted_rows(rows, y[part], *(each[part] for each in weights))
     return stack
 
 
-def _made_dense(rows: Floats, y: Floats, *weights: Floats) -> _Stack:
+def _weighted_rows(rows: Floats, y: Floats, *weights: Floats) -> _Stack:
     rows = np.column_stack([rows, y])
     return _Stack([rows * np.sqrt(weights[0])[:, np.newaxis] if weights else rows])

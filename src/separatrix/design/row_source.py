@@ -1,9 +1,7 @@
-"""Rows that are no array in memory, handed over wherever an X is: on disk, on a cluster, journaled.
+"""Row sources: rows that are not an array in memory (on disk, on a cluster, journaled), accepted wherever X is.
 
-`make_design` turns a source into its design, and estimators take one as it is; so a new storage is a `RowSource` and a
-`Design`, and nothing else has to know of it.
-
-Rows on disk wherever an X is asked for: a store of blocks, and how much memory may be used beside it.
+`make_design` turns a source into its design, so a new storage needs a `RowSource` and a `Design`, and nothing else has
+to know of it. `BlockedRows` is the source of rows on disk: a block store and a memory limit.
 """
 
 from __future__ import annotations
@@ -22,18 +20,19 @@ from separatrix.design.on_disk import BlockedDesign, BlockedSparseDesign, OnDisk
 from separatrix.design.storage import BlockStore, DenseBlocks, SparseBlocks
 from separatrix.errors import NeedsError, OptionError
 
-LARGE_MAP = 2**26  # bytes of a memory map, from which its file is read in blocks
+LARGE_MAP = 2**26  # bytes from which on a memory-mapped array is read from its file in blocks
+LEAST_MEMORY = 2**24  # bytes: a few blocks per core and the work on them
 
 
 class RowSource(ABC):
-    """Rows (n, p) that make a design of their own kind; `names` are those of the columns, if they have any."""
+    """Rows (n, p) with a design of their own; `names` are the column names, if there are any."""
 
     shape: tuple[int, int]
     names: tuple[str, ...] | None = None
 
     @property
     def ndim(self) -> int:
-        """Rows and columns: two."""
+        """The number of dimensions, 2."""
         return 2
 
     def __len__(self) -> int:
@@ -41,63 +40,60 @@ class RowSource(ABC):
 
     @abstractmethod
     def design(self, names: Sequence[str], virtual: bool) -> Design:
-        """Return the rows as a design; `names` begin with the virtual column's where there is one."""
+        """Return the rows as a design; `names` include the virtual column's."""
 
-    def mapped(self, through: FeatureMap) -> RowSource | None:  # noqa: ARG002  # for those that can
-        """Return the rows to be read through a map where they lie; None if they are mapped as they arrive here."""
+    def mapped(self, feature_map: FeatureMap) -> RowSource | None:  # noqa: ARG002  # used by overrides
+        """Return a source that maps the rows where they are stored; None if they are mapped in this process."""
         return None
 
     def array(self) -> Any:
-        """Return the rows as an array, or a sparse one, for what needs all of them at hand; not all sources can."""
+        """Return the rows as a dense or sparse array, for algorithms that need all rows; not all sources can."""
         kind = type(self).__name__
         raise NeedsError(f"{kind} cannot be used as an array, which kernels need; give X as an array or sx.blocked(X)")
 
-    def where(self, kept: Bools) -> Any:
-        """Return the rows where `kept` holds, copied, as another X."""
-        return self.array()[kept]
+    def select(self, mask: Bools) -> Any:
+        """Return a copy of the rows where `mask` is true, as a source or an array."""
+        return self.array()[mask]
 
 
 def array_of(X: Any) -> Any:
-    """Return X with its rows at hand: a source as an array, all else as it is."""
+    """Return a source as an array, any other X unchanged."""
     source = rows_of(X)
     return X if source is None else source.array()
 
 
-def rows_where(X: Any, kept: Bools) -> Any:
-    """Return the rows of X where `kept` holds, copied."""
+def rows_where(X: Any, mask: Bools) -> Any:
+    """Return a copy of the rows of X where `mask` is true."""
     source = rows_of(X)
     if source is not None:
-        return source.where(kept)
-    return (X.tocsr() if hasattr(X, "tocsr") else np.asarray(X))[kept]
+        return source.select(mask)
+    return (X.tocsr() if hasattr(X, "tocsr") else np.asarray(X))[mask]
 
 
 def is_dask(X: Any) -> bool:
-    """Tell whether X is a Dask collection; asks its class, so that Dask is not imported to find out."""
+    """Whether X is a Dask collection, told by the module of its class so that Dask is not imported."""
     return type(X).__module__.partition(".")[0] == "dask"
 
 
 def rows_of(X: Any) -> RowSource | None:
-    """Return X as rows that are no array: a source as it is, a Dask collection, a large memory map; else None."""
+    """Return a source, a Dask collection or a large memory-mapped array as a row source; None for any other X."""
     if isinstance(X, RowSource):
         return X
     if isinstance(X, np.memmap) and X.nbytes >= LARGE_MAP:
-        from separatrix.design.build import mapped_rows  # noqa: PLC0415  # it loads what makes a source
+        from separatrix.design.build import mapped_rows  # noqa: PLC0415  # an import cycle
 
         return mapped_rows(X)
     if not is_dask(X):
         return None
-    from separatrix.design.dask.rows import dask_rows  # noqa: PLC0415  # only those who use Dask load it
+    from separatrix.design.dask.rows import dask_rows  # noqa: PLC0415  # an optional extra
 
     return dask_rows(X)
 
 
-LEAST_MEMORY = 2**24  # bytes: blocks for each core, and what works on them
-
-
 class BlockedRows(RowSource):
-    """Rows of a store on disk, wherever an X is asked for; `memory` bytes may be used by copies of some of them.
+    """Rows of a store on disk, accepted as X; `memory` bytes may be used for blocks and copies of rows.
 
-    A context manager: at its end, or with `close`, the disk is free again.
+    A context manager: on exit, or with `close`, the disk space is freed.
     """
 
     def __init__(self, store: BlockStore, names: Sequence[str] | None = None, memory: int | None = None) -> None:
@@ -114,19 +110,18 @@ class BlockedRows(RowSource):
         return self.store.dtype
 
     def design(self, names: Sequence[str], virtual: bool) -> BlockedDesign | BlockedSparseDesign:
-        """Return the rows as a design."""
         if isinstance(self.store, SparseBlocks):
             return BlockedSparseDesign(self.store, names, virtual, self.memory)
         assert isinstance(self.store, DenseBlocks)
         return BlockedDesign(self.store, names, virtual, self.memory)
 
     def array(self) -> Any:
-        """Return the rows as an array, or a sparse one, that is read from disk as it is used."""
+        """Return the rows as a memory-mapped dense or sparse array."""
         return self.store.array()
 
-    def where(self, kept: Bools) -> Any:
-        """Return the rows where `kept` holds: as an array if they are few, else on disk."""
-        selected: Any = self.design([""] * self.shape[1], False).select(kept)
+    def select(self, mask: Bools) -> Any:
+        """Return the rows where `mask` is true: as an array if they are small, else on disk."""
+        selected: Any = self.design([""] * self.shape[1], False).select(mask)
         if isinstance(selected, OnDiskDesign):
             return BlockedRows(selected.store, self.names, self.memory)
         return selected.matrix if self.store.sparse else selected.values
@@ -136,7 +131,7 @@ class BlockedRows(RowSource):
         return f"BlockedRows({rows:,} rows of {columns:,} columns, {plain_size(self.store.nbytes)} on disk)"
 
     def close(self) -> None:
-        """Free the disk; designs of these rows can be read no more."""
+        """Free the disk space; designs of these rows can no longer be read."""
         self.store.close()
 
     def __enter__(self) -> BlockedRows:

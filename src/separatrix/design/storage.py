@@ -1,29 +1,21 @@
-"""Rows on disk: written once as binary blocks, read block by block in every pass, under a cap of memory.
+"""Row storage on disk: written once by a `BlockWriter`, read many times from a `BlockStore`.
 
-One file of numbers, read at places and written at its end: the disk behind blocks of rows.
+    dense store  = rows.bin, the rows one after another
+    sparse store = values.bin, columns.bin and starts.bin, the three arrays of a CSR matrix
 
-Reads go through the system's own cache into memory that the caller owns, so that a file cut short is an error and not
-the end of the process; several threads may read at once. A file without a name is unlinked as soon as it is open:
-however the process ends, nothing is left. A full disk, a file cut short and one that cannot be read are named.
+A store without a folder uses unlinked temporary files, so nothing is left however the process ends. A store in a folder
+can be opened by other processes (`BlockStore.open`) and is removed when its writer closes it or ends. A writer that is
+not finished leaves nothing, even after an interrupt.
 
-Rows as binary blocks on disk, written once and read many times: dense as one file of rows, sparse as three files.
+Files are read with `preadv` through the system's page cache, by several threads at once if need be, so that a truncated
+file raises an error instead of ending the process, as a memory map would. `Buffers` are reused by each thread; a buffer
+is reused only when no array refers to it any more.
 
-A store without a folder is a file, or two, without a name, gone however the process ends. One in a folder can be opened
-by other processes (`BlockStore.open`), and is removed by who wrote it when it is closed or its process ends. Of sparse
-rows only where each starts is held in memory, 8 bytes a row.
+Cost: one write, 8 bytes per number (4 for float32), 12 per sparse entry. Reading rows copies them at memory speed while
+the page cache holds the file, else at disk speed. The row starts of a sparse store stay in memory, 8 bytes per row.
+Buffers take two or three blocks per thread.
 
-Cost: a read of some rows is a copy of them at the speed of memory while the system has room to keep the file, else at
-that of the disk. A file cut short, or one that cannot be read, is a DataError that names the rows.
-
-Rows written to disk block by block, dense or sparse, for passes to come.
-
-A writer that is not finished leaves nothing: its files have no name, or are removed with their folder, also when an
-interrupt comes in between. Cost: one write of the rows, 8 bytes a number (4 of float32), 12 a sparse entry.
-
-Memory to read blocks into, used again and again: a few pieces for each thread.
-
-A piece is handed out anew only when nothing refers to what it was last used for, so that whoever keeps a part of a
-block keeps it unchanged. Cost: the largest piece asked for, two or three times for each thread.
+Fails with a DataError: a full disk; a file that is truncated or cannot be read, with the rows at fault.
 """
 
 from __future__ import annotations
@@ -56,16 +48,25 @@ from separatrix.design.memory import plain_size
 from separatrix.errors import DataError, ModelFileError
 from separatrix.files import write_whole
 
-FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+FULL_DISK = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 MOUNTS = Path("/proc/self/mounts")
-HELD_IN_MEMORY = {"tmpfs", "ramfs"}
-ON_DISK = "/var/tmp"  # by custom on a disk, and for what is large
-ASKED = ("TMPDIR", "TEMP", "TMP")
+MEMORY_FILE_SYSTEMS = {"tmpfs", "ramfs"}
+ON_DISK = "/var/tmp"  # by convention on a disk
+TEMP_VARIABLES = ("TMPDIR", "TEMP", "TMP")
 REMEDY = "free some, or set TMPDIR to a folder on a larger disk"
+HEADER = "blocks.json"
+FILES = {False: ("rows.bin",), True: ("values.bin", "columns.bin", "starts.bin")}  # by whether rows are sparse
+DTYPES = ("<f8", "<f4")
+GAP_BYTES = 2**15  # rows with a smaller gap between them are read in one go
+RUN_BYTES = 2**22  # most bytes read in one go
+COLUMN = np.dtype("<i4")  # of column indices
+INT32_ENTRIES = 2**31  # number of entries below which row starts are int32
+FREE_REFERENCES = 3  # references to an unused buffer: the list's, the loop variable's and getrefcount's
+BUFFERS_PER_THREAD = 4  # older buffers are dropped; arrays that still use them keep them alive
 
 
 class RowFile:
-    """A file of numbers: without a name, of a name that is made anew, or one that is only read."""
+    """A binary file of numbers: an unlinked temporary one, a new one at `path`, or (`write=False`) an existing one."""
 
     def __init__(self, path: Path | None = None, *, write: bool = True) -> None:
         self.path, self.size = path, 0
@@ -76,14 +77,14 @@ class RowFile:
             self.descriptor = self._open(write)
         except OSError as problem:
             raise self._refusal(problem) from None
-        self._end = weakref.finalize(self, os.close, self.descriptor)
+        self._close = weakref.finalize(self, os.close, self.descriptor)
         if not write:
             self.size = os.fstat(self.descriptor).st_size
 
     def _open(self, write: bool) -> int:
         if self.path is not None:
-            made = os.O_RDWR | os.O_CREAT | os.O_EXCL if write else os.O_RDONLY
-            return os.open(self.path, made | getattr(os, "O_BINARY", 0))
+            flags = os.O_RDWR | os.O_CREAT | os.O_EXCL if write else os.O_RDONLY
+            return os.open(self.path, flags | getattr(os, "O_BINARY", 0))
         with tempfile.TemporaryFile(dir=self.folder, buffering=0) as file:
             return os.dup(file.fileno())
 
@@ -98,12 +99,12 @@ class RowFile:
         self.size += values.nbytes
 
     def read_into(self, values: NDArray[Any], offset: int, first: int, last: int) -> None:
-        """Fill an array, stored together, from a place on: what belongs to the rows from first to last."""
-        count, wanted = 0, values.nbytes
+        """Fill a contiguous array from a byte offset; errors name the rows `first` to `last`."""
+        count, size = 0, values.nbytes
         try:
             if hasattr(os, "preadv"):
-                count = os.preadv(self.descriptor, (values.data,), offset)  # mostly all of it
-            while count < wanted:
+                count = os.preadv(self.descriptor, (values.data,), offset)  # usually reads everything
+            while count < size:
                 read = self._read(values.reshape(-1).view(np.uint8).data[count:], offset + count)
                 if not read:
                     raise self._unreadable("it was cut short", first, last)
@@ -114,19 +115,19 @@ class RowFile:
     def _read(self, rest: memoryview, offset: int) -> int:
         if hasattr(os, "preadv"):
             return os.preadv(self.descriptor, (rest,), offset)
-        with self._lock:  # systems where reading moves the one place of a file
+        with self._lock:  # without preadv all threads share one file position
             os.lseek(self.descriptor, offset, os.SEEK_SET)
             read = os.read(self.descriptor, len(rest))
         rest[: len(read)] = read
         return len(read)
 
     def read_each(self, values: NDArray[Any], offsets: list[int], first: int, last: int) -> None:
-        """Fill each row of an array (m, k) from a place of its own, within the rows from first to last."""
-        parts, size = values.reshape(-1).view(np.uint8).data, values[:1].nbytes
+        """Fill each row of an array (m, k) from its own byte offset; errors name the rows `first` to `last`."""
+        target, size = values.reshape(-1).view(np.uint8).data, values[:1].nbytes
         try:
-            for place, offset in zip(range(0, len(parts), size), offsets, strict=True):
-                if self._read(parts[place : place + size], offset) < size:
-                    self.read_into(values[place // size], offset, first, last)
+            for start, offset in zip(range(0, len(target), size), offsets, strict=True):
+                if self._read(target[start : start + size], offset) < size:
+                    self.read_into(values[start // size], offset, first, last)
         except OSError as problem:
             raise self._unreadable(problem.strerror or str(problem), first, last) from None
 
@@ -134,16 +135,16 @@ class RowFile:
         reason = reason if self.descriptor >= 0 else "it is closed"
         return DataError(f"rows {first:,} to {last:,} cannot be read from {self.name}: {reason}; give the rows anew")
 
-    def expect(self, offset: int, length: int) -> None:
-        """Have the system read what comes next while others compute, where it can."""
+    def prefetch(self, offset: int, length: int) -> None:
+        """Ask the operating system to read some bytes ahead, where it can."""
         if hasattr(os, "posix_fadvise") and length > 0:
-            with suppress(OSError):  # it is but a hint
+            with suppress(OSError):  # only a hint
                 os.posix_fadvise(self.descriptor, offset, length, os.POSIX_FADV_WILLNEED)
 
     def mapped(self, dtype: Any, count: int, offset: int = 0) -> NDArray[Any]:
-        """Return numbers from a place on as an array that is read as it is used; the system holds what it has room for.
+        """Return `count` numbers from a byte offset as a memory-mapped array, which outlives the file object.
 
-        An array stays right when the file is closed. Fails if the file is shorter than that.
+        Fails if the file is shorter.
         """
         if not count:
             return np.empty(0, dtype=dtype)
@@ -154,12 +155,12 @@ class RowFile:
         pages = mmap.mmap(self.descriptor, end, access=mmap.ACCESS_READ)
         return np.frombuffer(pages, dtype=dtype, count=count, offset=offset)
 
-    def room(self, dtype: Any, count: int) -> NDArray[Any]:
-        """Make room for so many numbers, and return them as an array that is written to disk as it is filled."""
+    def allocate(self, dtype: Any, count: int) -> NDArray[Any]:
+        """Return a writable memory-mapped array of `count` numbers, for which disk space is reserved."""
         size = max(1, count * np.dtype(dtype).itemsize)
         try:
             if hasattr(os, "posix_fallocate"):
-                os.posix_fallocate(self.descriptor, 0, size)  # else a full disk would show as a broken page
+                os.posix_fallocate(self.descriptor, 0, size)  # a disk that fills up later would be a bus error
             else:
                 os.truncate(self.descriptor, size)
         except OSError as problem:
@@ -168,12 +169,12 @@ class RowFile:
         return np.frombuffer(mmap.mmap(self.descriptor, size), dtype=dtype, count=count)
 
     def close(self) -> None:
-        """Close the file; one without a name is gone then."""
-        self._end()
+        """Close the file; an unlinked one is then gone."""
+        self._close()
         self.descriptor = -1
 
     def _refusal(self, problem: OSError) -> DataError:
-        if problem.errno not in FULL:
+        if problem.errno not in FULL_DISK:
             return DataError(f"{self.name} cannot be opened or written: {problem.strerror or problem}")
         free = plain_size(shutil.disk_usage(self.folder).free)
         written = plain_size(self.size)
@@ -181,38 +182,29 @@ class RowFile:
 
 
 def require_room(needed: int, folder: str | Path) -> None:
-    """Refuse to begin what a disk has no room for."""
+    """Raise a DataError if a folder's disk has less free space than needed."""
     free = shutil.disk_usage(folder).free
     if needed > free:
         raise DataError(f"the rows take {plain_size(needed)}, and {folder} has {plain_size(free)} free; {REMEDY}")
 
 
 def scratch_folder() -> Path:
-    """Return the folder for temporary files: the one asked for, else the usual one unless it is held in memory."""
-    usual = Path(tempfile.gettempdir())
-    if any(os.environ.get(name) for name in ASKED) or not _is_in_memory(usual):
-        return usual
-    return Path(ON_DISK) if os.access(ON_DISK, os.W_OK) and not _is_in_memory(Path(ON_DISK)) else usual
+    """Return the folder for temporary files: that of TMPDIR, else the system's default unless it is in memory."""
+    default = Path(tempfile.gettempdir())
+    if any(os.environ.get(name) for name in TEMP_VARIABLES) or not _is_in_memory(default):
+        return default
+    return Path(ON_DISK) if os.access(ON_DISK, os.W_OK) and not _is_in_memory(Path(ON_DISK)) else default
 
 
 def _is_in_memory(folder: Path) -> bool:
-    """Tell whether a folder lies in a file system without a disk."""
+    """Whether a folder lies in a file system kept in memory."""
     try:
         mounts = [line.split()[1:3] for line in MOUNTS.read_text().splitlines()]
     except OSError:
         return False
-    above = {str(folder), *map(str, folder.parents)}
-    kinds = [(len(place), kind) for place, kind in mounts if place in above]
-    return bool(kinds) and max(kinds)[1] in HELD_IN_MEMORY
-
-
-HEADER = "blocks.json"
-FILES = {False: ("rows.bin",), True: ("values.bin", "columns.bin", "starts.bin")}
-DTYPES = ("<f8", "<f4")
-GAP_BYTES = 2**15  # between rows wanted, below which they are read at one go
-RUN_BYTES = 2**22  # read at one go, at most
-COLUMN = np.dtype("<i4")  # of a column's number
-SMALL_STARTS = 2**31  # entries, up to which where rows start is held in 4 bytes each
+    parents = {str(folder), *map(str, folder.parents)}
+    systems = [(len(mount), system) for mount, system in mounts if mount in parents]
+    return bool(systems) and max(systems)[1] in MEMORY_FILE_SYSTEMS
 
 
 class BlockStore(ABC):
@@ -227,7 +219,7 @@ class BlockStore(ABC):
 
     @staticmethod
     def open(path: str | Path) -> BlockStore:
-        """Open the store in a folder, to be read only; closing it leaves the files where they are."""
+        """Open the store in a folder read-only; closing it leaves the files in place."""
         folder = Path(path)
         try:
             record = Record(parse_json((folder / HEADER).read_bytes()), HEADER)
@@ -242,34 +234,34 @@ class BlockStore(ABC):
 
     @property
     def nbytes(self) -> int:
-        """What the files take on disk."""
+        """The size of the files on disk."""
         return sum(file.size for file in self.files)
 
     @abstractmethod
     def read(self, start: int, stop: int) -> Any:
-        """Return some rows, from start to stop: an array (m, p), or a sparse array stored by rows."""
+        """Return rows `start` to `stop` as an array (m, p) or a CSR array."""
 
     @abstractmethod
-    def expect(self, start: int, stop: int) -> None:
-        """Have the system read some rows while others compute."""
+    def prefetch(self, start: int, stop: int) -> None:
+        """Ask the operating system to read rows `start` to `stop` ahead."""
 
     @abstractmethod
     def array(self) -> Any:
-        """Return all rows as an array, or as a sparse one by rows, that is read from disk as it is used."""
+        """Return all rows as a memory-mapped array or CSR array."""
 
     @abstractmethod
-    def rows(self, wanted: Indices) -> Any:
-        """Return rows by number, from 0 on, in the order given."""
+    def rows(self, indices: Indices) -> Any:
+        """Return the rows at `indices` (≥ 0), in that order."""
 
     def close(self) -> None:
-        """Close the files; those that were written here are gone then."""
+        """Close the files and delete those that this process wrote."""
         for file in self.files:
             file.close()
         if self._remove is not None:
             self._remove()
 
     def remove_by(self, remove: Any) -> None:
-        """Have the files of a folder removed, when the store is closed, by a call of `remove`."""
+        """Set the function that deletes the folder when the store is closed."""
         self._remove = remove
 
     def __enter__(self) -> BlockStore:
@@ -280,7 +272,7 @@ class BlockStore(ABC):
 
 
 class DenseBlocks(BlockStore):
-    """Rows of one file, each after the other, from a byte on."""
+    """Rows one after another in a file, from a byte offset on."""
 
     sparse = False
 
@@ -289,27 +281,23 @@ class DenseBlocks(BlockStore):
         self.offset, self.row_bytes = offset, shape[1] * self.dtype.itemsize
 
     def read(self, start: int, stop: int) -> NDArray[Any]:
-        """Return some rows, from start to stop, as an array of their own."""
         values = np.empty((max(stop - start, 0), self.shape[1]), dtype=self.dtype)
         self.read_into(values, start)
         return values
 
     def read_into(self, values: NDArray[Any], start: int) -> None:
-        """Fill an array (m, p) with rows from a start on."""
+        """Fill an array (m, p) with the rows from `start` on."""
         self.files[0].read_into(values, self.offset + start * self.row_bytes, start, start + len(values))
 
-    def expect(self, start: int, stop: int) -> None:
-        """Have the system read some rows while others compute."""
+    def prefetch(self, start: int, stop: int) -> None:
         stop = min(stop, self.shape[0])
-        self.files[0].expect(self.offset + start * self.row_bytes, (stop - start) * self.row_bytes)
+        self.files[0].prefetch(self.offset + start * self.row_bytes, (stop - start) * self.row_bytes)
 
     def array(self) -> NDArray[Any]:
-        """Return all rows as an array that is read from disk as it is used."""
         return self.files[0].mapped(self.dtype, self.shape[0] * self.shape[1], self.offset).reshape(self.shape)
 
-    def rows(self, wanted: Indices) -> NDArray[Any]:
-        """Return rows by number, from 0 on, in the order given."""
-        distinct, places = np.unique(wanted, return_inverse=True)
+    def rows(self, indices: Indices) -> NDArray[Any]:
+        distinct, places = np.unique(indices, return_inverse=True)
         values = np.empty((len(distinct), self.shape[1]), dtype=self.dtype)
         if len(distinct) > 1 and int(np.diff(distinct).min()) * self.row_bytes > GAP_BYTES:
             offsets = (self.offset + distinct * self.row_bytes).tolist()
@@ -318,20 +306,19 @@ class DenseBlocks(BlockStore):
             for first, last in _runs(distinct, np.full(len(distinct), self.row_bytes)):
                 near = distinct[first:last]
                 values[first:last] = self.read(near[0], near[-1] + 1)[near - near[0]]
-        return values[places] if len(distinct) < len(wanted) or (np.diff(wanted) < 0).any() else values
+        return values[places] if len(distinct) < len(indices) or (np.diff(indices) < 0).any() else values
 
 
 class SparseBlocks(BlockStore):
-    """Entries and their columns in two files, and where each row starts, (n + 1,), in memory."""
+    """The values and column indices of CSR rows in two files; the row starts, (n + 1,), are in memory."""
 
     sparse = True
 
     def __init__(self, files: Sequence[RowFile], shape: tuple[int, int], dtype: Any, starts: NDArray[Any]) -> None:
         super().__init__(files, shape, dtype)
-        self.starts = starts.astype(np.int32) if starts[-1] < SMALL_STARTS else starts
+        self.starts = starts.astype(np.int32) if starts[-1] < INT32_ENTRIES else starts
 
     def read(self, start: int, stop: int) -> Any:
-        """Return some rows, from start to stop, as a sparse array stored by rows."""
         starts = self.starts[start : stop + 1]
         first, count = int(starts[0]), int(starts[-1] - starts[0])
         values, columns = np.empty(count, dtype=self.dtype), np.empty(count, dtype=COLUMN)
@@ -341,21 +328,18 @@ class SparseBlocks(BlockStore):
             scipy.sparse.csr_array, (stop - start, self.shape[1]), values, columns, _narrow(starts - first)
         )
 
-    def expect(self, start: int, stop: int) -> None:
-        """Have the system read some rows while others compute."""
+    def prefetch(self, start: int, stop: int) -> None:
         first, last = int(self.starts[start]), int(self.starts[min(stop, self.shape[0])])
         for file, size in zip(self.files, (self.dtype.itemsize, COLUMN.itemsize), strict=False):
-            file.expect(first * size, (last - first) * size)
+            file.prefetch(first * size, (last - first) * size)
 
     def array(self) -> Any:
-        """Return all rows as a sparse array by rows that is read from disk as it is used."""
         count = int(self.starts[-1])
         values, columns = self.files[0].mapped(self.dtype, count), self.files[1].mapped(COLUMN, count)
         return sparse_from_parts(scipy.sparse.csr_array, self.shape, values, columns, self.starts)
 
-    def rows(self, wanted: Indices) -> Any:
-        """Return rows by number, from 0 on, in the order given."""
-        distinct, places = np.unique(wanted, return_inverse=True)
+    def rows(self, indices: Indices) -> Any:
+        distinct, places = np.unique(indices, return_inverse=True)
         lengths = (self.starts[distinct + 1] - self.starts[distinct]) * (self.dtype.itemsize + COLUMN.itemsize)
         parts = [scipy.sparse.csr_array((0, self.shape[1]), dtype=self.dtype)]
         for first, last in _runs(distinct, np.maximum(lengths, 1)):
@@ -371,11 +355,11 @@ def _opened_sparse(files: list[RowFile], shape: tuple[int, int], dtype: Any) -> 
 
 
 def _narrow(starts: NDArray[Any]) -> NDArray[Any]:
-    return starts.astype(np.int32, copy=False) if starts[-1] < SMALL_STARTS else starts
+    return starts.astype(np.int32, copy=False) if starts[-1] < INT32_ENTRIES else starts
 
 
 def _runs(distinct: Indices, sizes: NDArray[Any]) -> list[tuple[int, int]]:
-    """Return where ascending numbers of rows, of sizes in bytes, are cut into runs that are each read at one go."""
+    """Return slices of ascending row indices, each a run of rows that is read in one go; `sizes` are in bytes."""
     if not len(distinct):
         return []
     mean = float(sizes.mean())
@@ -386,16 +370,15 @@ def _runs(distinct: Indices, sizes: NDArray[Any]) -> list[tuple[int, int]]:
     for first, last in pairwise(edges):
         spans = (distinct[first:last] - distinct[first]) // most
         inner = first + np.flatnonzero(np.diff(spans)) + 1
-        cuts = [first, *inner.tolist(), last]
-        runs += pairwise(cuts)
+        runs += pairwise([first, *inner.tolist(), last])
     return runs
 
 
 class BlockWriter:
-    """Writes rows of so many columns, and gives them back as a store.
+    """Writes rows block by block and returns them as a store.
 
-    Without a folder the files have no name. A folder must be new or empty; the store written there is removed, with the
-    folder, when it is closed or this process ends.
+    Without a folder the files are unlinked temporary files. A folder must be new or empty; it is removed when the store
+    is closed or this process ends.
     """
 
     def __init__(
@@ -407,7 +390,7 @@ class BlockWriter:
         self.files: list[RowFile] = []
         self._remove: Any = None
         if self.folder is not None:
-            _claim(self.folder)
+            _require_empty(self.folder)
             self._remove = weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
         try:
             names = FILES[sparse] if self.folder is not None else FILES[sparse][:2]  # starts are held in memory
@@ -420,7 +403,7 @@ class BlockWriter:
         return RowFile(None if self.folder is None else self.folder / name)
 
     def append(self, rows: Any) -> None:
-        """Write some rows (m, p), dense or sparse, after those before."""
+        """Write rows (m, p), dense or sparse, after the previous ones."""
         if rows.ndim != 2 or rows.shape[1] != self.columns:
             seen = tuple(rows.shape)
             raise DataError(f"rows {self.rows:,} and on have shape {seen}, where {self.columns} columns are needed")
@@ -437,7 +420,7 @@ class BlockWriter:
         self.entries += int(rows.indptr[-1])
 
     def finish(self) -> BlockStore:
-        """Return all rows written as a store, to which the files now belong."""
+        """Return the rows as a store, which then owns the files."""
         shape, starts = (self.rows, self.columns), np.concatenate(self._starts)
         if self.folder is not None:
             if self.sparse:
@@ -457,7 +440,7 @@ class BlockWriter:
         return store
 
     def discard(self) -> None:
-        """Leave nothing of what was written."""
+        """Close and delete the files."""
         for file in self.files:
             file.close()
         if self._remove is not None:
@@ -470,36 +453,32 @@ class BlockWriter:
         self.discard()
 
 
-def _claim(folder: Path) -> None:
-    """Make a folder, or refuse one that holds something."""
+def _require_empty(folder: Path) -> None:
+    """Make a folder; raise a DataError if it exists and is not empty."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        taken = next(folder.iterdir(), None)
+        entry = next(folder.iterdir(), None)
     except OSError as problem:
         raise DataError(f"{folder} cannot be used for blocks of rows: {problem.strerror}") from None
-    if taken is not None:
-        raise DataError(f"{folder} is not empty ({taken.name}); give a new folder for blocks of rows")
-
-
-FREE = 3  # references to a piece that no one uses: the list's, the loop's and the one that asks
-KEPT = 4  # pieces, for each thread; what is kept by others is left to them
+    if entry is not None:
+        raise DataError(f"{folder} is not empty ({entry.name}); give a new folder for blocks of rows")
 
 
 class Buffers(threading.local):
-    """The pieces of one thread."""
+    """Reusable buffers of one thread."""
 
     def __init__(self) -> None:
-        self.pieces: list[NDArray[np.uint8]] = []
+        self.buffers: list[NDArray[np.uint8]] = []
 
     def array(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
-        """Return an array of any content, stored together."""
+        """Return an uninitialised contiguous array."""
         size = prod(shape) * dtype.itemsize
-        return self._piece(size)[:size].view(dtype).reshape(shape)
+        return self._buffer(size)[:size].view(dtype).reshape(shape)
 
-    def _piece(self, size: int) -> NDArray[np.uint8]:
-        for piece in self.pieces:
-            if len(piece) >= size and sys.getrefcount(piece) <= FREE:
-                return piece
-        made = np.empty(size, dtype=np.uint8)
-        self.pieces = [*self.pieces, made][-KEPT:]
-        return made
+    def _buffer(self, size: int) -> NDArray[np.uint8]:
+        for buffer in self.buffers:
+            if len(buffer) >= size and sys.getrefcount(buffer) <= FREE_REFERENCES:
+                return buffer
+        buffer = np.empty(size, dtype=np.uint8)
+        self.buffers = [*self.buffers, buffer][-BUFFERS_PER_THREAD:]
+        return buffer

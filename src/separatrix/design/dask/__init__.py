@@ -1,4 +1,4 @@
-"""Rows on a Dask cluster; the only door to Dask. Imported when a Dask collection or cluster is met, never before."""
+"""Rows on a Dask cluster: the only package that imports Dask, loaded only when a Dask collection or cluster is used."""
 
 from separatrix.errors import OptionError
 

@@ -1,8 +1,10 @@
-"""Rows of a store on disk, spread over a cluster: the one at an address, or processes of this machine.
+"""Rows of a store on disk, distributed over a Dask cluster: that of a scheduler, or a local one.
 
-A partition is a task that reads its rows of the store, so whoever takes over from a dead worker reads them again; the
-store must lie where every worker can open it. A local cluster has a process of one thread for each core, and ends with
-the context. Cost: a second or two to start the processes, and one reading of the store.
+Each partition is a task that reads its rows from the store, so a worker that replaces a dead one reads them again; the
+store must be in a folder that every worker can read. A local cluster has one single-threaded process per core and ends
+with the context.
+
+Cost: a second or two to start the processes, and one read of the store.
 """
 
 from __future__ import annotations
@@ -26,8 +28,8 @@ from separatrix.design.dask.rows import PARTITION_BYTES, DaskRows
 from separatrix.design.storage import BlockStore
 from separatrix.errors import OptionError
 
-PATIENCE = "10s"  # for the first answer of a scheduler
-# Freed memory is kept for the next block: handing it back after each costs as much as the work on it.
+PATIENCE = "10s"  # to wait for a scheduler and its first worker
+# Workers keep freed memory for the next block: returning it to the system costs as much as the work on a block.
 SETTINGS = {"distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": str(2**26)}
 
 
@@ -35,7 +37,7 @@ SETTINGS = {"distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": str(2*
 def spread(
     store: BlockStore, *, scheduler: str | None = None, names: Sequence[str] | None = None
 ) -> Iterator[DaskRows]:
-    """Give the rows of a store, which has a `path`, on the cluster of a scheduler or, without one, on a local one."""
+    """Yield the rows of a store that has a `path` on the cluster of a scheduler or, without one, on a local cluster."""
     if store.path is None:
         raise OptionError(
             "this store of rows is known to this process only; write it to a folder: BlockWriter(folder=…)"
@@ -43,18 +45,18 @@ def spread(
     with open_client(scheduler) as client:
         engine = ClusterEngine(client)
         size = store.shape[0] * store.shape[1] * np.dtype(np.float64).itemsize
-        count = max(1, min(store.shape[0], max(engine.workers, -(-size // PARTITION_BYTES))))
+        count = max(1, min(store.shape[0], max(engine.concurrency, -(-size // PARTITION_BYTES))))
         edges = np.linspace(0, store.shape[0], count + 1).astype(np.intp).tolist()
         read = dask.delayed(_read, pure=True)
-        pieces = [read(str(store.path), *cut) for cut in pairwise(edges)]
-        yield DaskRows.of_pieces(pieces, engine, names)
+        delayed = [read(str(store.path), *rows) for rows in pairwise(edges)]
+        yield DaskRows.from_delayed(delayed, engine, names)
 
 
 @contextmanager
 def open_client(scheduler: str | None) -> Iterator[Client]:
-    """Give a client of the scheduler at an address; without one the current client, or that of a local cluster."""
+    """Yield a client of the scheduler at an address; without one, the current client or that of a local cluster."""
     if scheduler is not None:
-        with _connected(scheduler) as client:
+        with _connect(scheduler) as client:
             yield client
         return
     current = current_client()
@@ -66,7 +68,7 @@ def open_client(scheduler: str | None) -> Iterator[Client]:
 
 
 class _LocalCluster:
-    """A cluster of this machine's processes, one for all who are inside its context."""
+    """A cluster of processes on this machine, shared by all contexts that are open at the same time."""
 
     def __init__(self) -> None:
         self.users, self.stack = 0, ExitStack()
@@ -74,22 +76,22 @@ class _LocalCluster:
 
     def __enter__(self) -> Client:
         if not self.users:
-            with ExitStack() as starting:
-                self.client = self._start(starting)
-                self.stack = starting.pop_all()
+            with ExitStack() as stack:
+                self.client = self._start(stack)
+                self.stack = stack.pop_all()
         self.users += 1
         return self.client
 
     def _start(self, stack: ExitStack) -> Client:
-        """Start the processes, whose own files are in a folder that goes with them."""
+        """Start the processes; their files are in a temporary folder that is deleted with them."""
         folder = stack.enter_context(TemporaryDirectory(prefix="separatrix-", ignore_cleanup_errors=True))
-        with dask.config.set({**SETTINGS, "temporary-directory": folder}), _deaf():
+        with dask.config.set({**SETTINGS, "temporary-directory": folder}), _ignored_interrupts():
             cluster = LocalCluster(
                 n_workers=cores(), threads_per_worker=1, dashboard_address=":0", silence_logs=logging.ERROR
             )
         stack.enter_context(cluster)
         client = stack.enter_context(Client(cluster, set_as_default=False))
-        client.register_plugin(_Deaf(), name="separatrix")
+        client.register_plugin(_IgnoreInterrupts(), name="separatrix")
         return client
 
     def __exit__(self, *problem: object) -> None:
@@ -102,8 +104,8 @@ _LOCAL = _LocalCluster()
 
 
 @contextmanager
-def _deaf() -> Iterator[None]:
-    """Start processes that do not hear Ctrl-C, which is for this one; it stops them when it has stopped."""
+def _ignored_interrupts() -> Iterator[None]:
+    """Processes started in this context ignore Ctrl-C: this process handles it and then stops them."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -111,23 +113,22 @@ def _deaf() -> Iterator[None]:
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before or signal.SIG_DFL)  # None: set by another language
+        signal.signal(signal.SIGINT, before or signal.SIG_DFL)  # None: a handler not installed by Python
 
 
-class _Deaf(WorkerPlugin):  # type: ignore[misc]  # Dask is untyped
-    """Has workers that take the place of dead ones not hear Ctrl-C either."""
+class _IgnoreInterrupts(WorkerPlugin):  # type: ignore[misc]  # Dask is untyped
+    """Makes workers that replace dead ones ignore Ctrl-C as well."""
 
-    def setup(self, worker: Any) -> None:  # noqa: ARG002  # as Dask calls it
-        """Ignore the signal in the worker's process."""
+    def setup(self, worker: Any) -> None:  # noqa: ARG002  # Dask's signature
         if threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def _connected(scheduler: str) -> Client:
-    """Return a client of a scheduler that answers and has workers: without any, tasks would wait for ever."""
+def _connect(scheduler: str) -> Client:
+    """Return a client of a scheduler that answers and has workers; without workers, tasks would wait for ever."""
     if "://" not in scheduler and ":" not in scheduler:
         raise OptionError(f"--scheduler {scheduler} is no address; give one such as tcp://host:8786")
-    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # what befalls a client is raised as an error
+    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # its errors are raised as well
     try:
         client = Client(scheduler, timeout=PATIENCE, set_as_default=False)
     except (OSError, ValueError) as problem:
@@ -148,6 +149,6 @@ def _connected(scheduler: str) -> Client:
 
 
 def _read(path: str, start: int, stop: int) -> Any:
-    """Return some rows of a store."""
+    """Return rows `start` to `stop` of the store in a folder."""
     with BlockStore.open(path) as store:
         return store.read(start, stop)

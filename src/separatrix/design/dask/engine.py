@@ -1,8 +1,9 @@
-"""Where the work on partitions is done: by the workers of a Dask cluster, or by this process's own threads.
+"""Engines run functions on partitions: on the workers of a Dask cluster, or in the threads of this process.
 
-Both keep what `hold` computes, and run one function on many such things. On a cluster what is held is a future, of
-which the scheduler knows how it was made: when a worker dies, what it held is computed anew elsewhere. Cost of a run on
-a cluster: some 10 ms, and 1 ms a task.
+An engine stores the results of `submit` and `compute`, which may then be arguments of further calls. On a cluster they
+are futures: when a worker dies, its results are computed again elsewhere.
+
+Cost of a run on a cluster: some 10 ms, plus 1 ms per task.
 """
 
 from __future__ import annotations
@@ -21,145 +22,139 @@ from distributed.comm import CommClosedError
 from separatrix.design.base import cores, map_groups, one_blas_thread
 from separatrix.errors import ClusterError, OptionError
 
-Call = tuple[Any, ...]
-Join = Callable[..., Any]  # of several results, in order
-Places = Sequence[str | None] | None
-JOINED = 8  # results of neighbouring partitions that are added where they lie, before they travel
-QUIET = {"distributed.admin.large-graph-warning-threshold": "1GB"}  # targets go along with their task, by design
+Call = tuple[Any, ...]  # the arguments of one call
+Join = Callable[..., Any]  # combines several results, in order
+Workers = Sequence[str | None] | None  # the address of the preferred worker of each call
+JOINED = 8  # results of neighbouring partitions that are combined on a worker
+QUIET = {"distributed.admin.large-graph-warning-threshold": "1GB"}  # targets are sent with their task by design
 
 
 class Engine(ABC):
-    """Does work on things that it holds; whatever it returned from `hold` may be an argument of a task.
+    """Runs functions on stored values: results of `submit` and `compute` may be arguments of calls.
 
-    `remote` tells whether arguments have to be sent. `near` is where things lie that the work is on, as `where` tells:
-    it is done there, unless nobody is there any more.
+    `remote` tells whether arguments have to be sent. `workers`, from `where`, are the workers that store the arguments;
+    calls run there unless the worker is gone.
     """
 
     remote: bool = True
 
     @property
     @abstractmethod
-    def workers(self) -> int:
-        """How many tasks can run at the same time."""
+    def concurrency(self) -> int:
+        """The number of tasks that can run at the same time."""
 
     @abstractmethod
-    def compute(self, pieces: Sequence[Any]) -> list[Any]:
-        """Compute some delayed values, and hold them."""
+    def compute(self, delayed: Sequence[Any]) -> list[Any]:
+        """Compute delayed values and store them."""
 
     @abstractmethod
-    def where(self, held: Sequence[Any]) -> Places:
-        """Return where some things lie that are held."""
+    def where(self, stored: Sequence[Any]) -> Workers:
+        """Return the worker that stores each value."""
 
     @abstractmethod
-    def hold(self, function: Callable[..., Any], calls: Sequence[Call], near: Places = None) -> list[Any]:
-        """Have a function called with each of several lists of arguments, and hold what it makes of them."""
+    def submit(self, function: Callable[..., Any], calls: Sequence[Call], workers: Workers = None) -> list[Any]:
+        """Call a function with each of several argument tuples and store its results."""
 
     @abstractmethod
-    def run(self, function: Callable[..., Any], calls: Sequence[Call], near: Places = None) -> list[Any]:
-        """Return what a function makes of each of several lists of arguments."""
+    def run(self, function: Callable[..., Any], calls: Sequence[Call], workers: Workers = None) -> list[Any]:
+        """Call a function with each of several argument tuples and return its results to this process."""
 
     @abstractmethod
-    def reduce(self, function: Callable[..., Any], calls: Sequence[Call], join: Join, near: Places = None) -> list[Any]:
-        """Run as `run` does, and join the results of neighbours where they lie until they are few."""
+    def reduce(
+        self, function: Callable[..., Any], calls: Sequence[Call], join: Join, workers: Workers = None
+    ) -> list[Any]:
+        """Run as `run` does, but combine neighbouring results on the workers until they are few."""
 
 
 class ThreadEngine(Engine):
-    """This process: things are held in its memory, and its cores share the work."""
+    """This process: values are stored in its memory, and its cores share the work."""
 
     remote = False
 
     @property
-    def workers(self) -> int:
-        """The cores of this process."""
+    def concurrency(self) -> int:
         return cores()
 
-    def compute(self, pieces: Sequence[Any]) -> list[Any]:
-        """Compute some delayed values by Dask's default scheduler."""
-        return list(dask.compute(*pieces))
+    def compute(self, delayed: Sequence[Any]) -> list[Any]:
+        return list(dask.compute(*delayed))
 
-    def where(self, held: Sequence[Any]) -> Places:  # noqa: ARG002  # all is here
-        """Return None: here."""
+    def where(self, stored: Sequence[Any]) -> Workers:  # noqa: ARG002  # all values are in this process
         return None
 
-    def hold(self, function: Callable[..., Any], calls: Sequence[Call], near: Places = None) -> list[Any]:
-        """Call, and keep."""
-        return self.run(function, calls, near)
+    def submit(self, function: Callable[..., Any], calls: Sequence[Call], workers: Workers = None) -> list[Any]:
+        return self.run(function, calls, workers)
 
-    def run(self, function: Callable[..., Any], calls: Sequence[Call], near: Places = None) -> list[Any]:  # noqa: ARG002
-        """Return what a function makes of each of several lists of arguments."""
+    def run(self, function: Callable[..., Any], calls: Sequence[Call], workers: Workers = None) -> list[Any]:  # noqa: ARG002
         return list(map_groups(lambda call: function(*call), calls))
 
     def reduce(
         self,
         function: Callable[..., Any],
         calls: Sequence[Call],
-        join: Join,  # noqa: ARG002  # nothing is saved by joining here what the caller joins
-        near: Places = None,
+        join: Join,  # noqa: ARG002  # the caller combines the results just as fast
+        workers: Workers = None,
     ) -> list[Any]:
-        """Run."""
-        return self.run(function, calls, near)
+        return self.run(function, calls, workers)
 
 
 class ClusterEngine(Engine):
-    """The workers that a client knows, each with the separatrix of this process."""
+    """The workers of a client, each with the same version of separatrix as this process."""
 
     def __init__(self, client: Client) -> None:
         _require_separatrix(client)
         self.client = client
 
     @property
-    def workers(self) -> int:
-        """Threads of all workers."""
+    def concurrency(self) -> int:
         return max(1, int(sum(self.client.nthreads().values())))
 
-    def compute(self, pieces: Sequence[Any]) -> list[Any]:
-        """Compute some delayed values, neighbours on the same worker, unless what they come from lies somewhere."""
-        names, placed = list(self.client.nthreads()), not any(futures_of(piece) for piece in pieces)
-        places = [names[place * len(names) // len(pieces)] for place in range(len(pieces))] if names and placed else []
+    def compute(self, delayed: Sequence[Any]) -> list[Any]:
+        """Compute delayed values, neighbours on the same worker, unless they depend on values stored already."""
+        names, count = list(self.client.nthreads()), len(delayed)
         with dask.config.set(QUIET):
-            if not places:
-                return list(self.client.compute(list(pieces)))
+            if not names or any(futures_of(value) for value in delayed):
+                return list(self.client.compute(list(delayed)))
             return [
-                self.client.compute(piece, workers=[place], allow_other_workers=True)
-                for piece, place in zip(pieces, places, strict=True)
+                self.client.compute(value, workers=[names[k * len(names) // count]], allow_other_workers=True)
+                for k, value in enumerate(delayed)
             ]
 
-    def where(self, held: Sequence[Any]) -> Places:
-        """Return a worker that has each, as far as it is computed."""
-        known = self.client.who_has(list(held))
-        return [next(iter(known.get(each.key, ())), None) for each in held]
+    def where(self, stored: Sequence[Any]) -> Workers:
+        """Return a worker that stores each value; None for values not computed yet."""
+        known = self.client.who_has(list(stored))
+        return [next(iter(known.get(future.key, ())), None) for future in stored]
 
-    def hold(self, function: Callable[..., Any], calls: Sequence[Call], near: Places = None) -> list[Any]:
-        """Submit all calls to a worker at one go."""
-        places = [None] * len(calls) if near is None else near
-        held: list[Any] = [None] * len(calls)
+    def submit(self, function: Callable[..., Any], calls: Sequence[Call], workers: Workers = None) -> list[Any]:
+        """Submit the calls, one request per worker."""
+        names = [None] * len(calls) if workers is None else workers
+        futures: list[Any] = [None] * len(calls)
         with dask.config.set(QUIET):
-            for place in dict.fromkeys(places):
-                own = [k for k, other in enumerate(places) if other == place]
-                there: dict[str, Any] = {} if place is None else {"workers": [place], "allow_other_workers": True}
+            for name in dict.fromkeys(names):
+                own = [k for k, other in enumerate(names) if other == name]
+                target: dict[str, Any] = {} if name is None else {"workers": [name], "allow_other_workers": True}
                 arguments = zip(*(calls[k] for k in own), strict=True)
-                for k, future in zip(own, self.client.map(function, *arguments, pure=False, **there), strict=True):
-                    held[k] = future
-        return held
+                for k, future in zip(own, self.client.map(function, *arguments, pure=False, **target), strict=True):
+                    futures[k] = future
+        return futures
 
-    def run(self, function: Callable[..., Any], calls: Sequence[Call], near: Places = None) -> list[Any]:
-        """Return what a function makes of each of several lists of arguments."""
-        with one_blas_thread():  # of workers that are threads of this process
-            return self._gather(self.hold(function, calls, near))
+    def run(self, function: Callable[..., Any], calls: Sequence[Call], workers: Workers = None) -> list[Any]:
+        with one_blas_thread():  # for workers that are threads of this process
+            return self._gather(self.submit(function, calls, workers))
 
-    def reduce(self, function: Callable[..., Any], calls: Sequence[Call], join: Join, near: Places = None) -> list[Any]:
-        """Run, and join neighbouring results where they lie, as a tree."""
+    def reduce(
+        self, function: Callable[..., Any], calls: Sequence[Call], join: Join, workers: Workers = None
+    ) -> list[Any]:
         with one_blas_thread():
-            held = self.hold(function, calls, near)
-            while len(held) > JOINED:
-                groups = [tuple(held[first : first + JOINED]) for first in range(0, len(held), JOINED)]
-                held = [self.client.submit(join, *group, pure=False) for group in groups]
-            return self._gather(held)
+            futures = self.submit(function, calls, workers)
+            while len(futures) > JOINED:
+                groups = [tuple(futures[first : first + JOINED]) for first in range(0, len(futures), JOINED)]
+                futures = [self.client.submit(join, *group, pure=False) for group in groups]
+            return self._gather(futures)
 
-    def _gather(self, held: list[Any]) -> list[Any]:
-        """Bring results here; a cluster that does not give them any more is named."""
+    def _gather(self, futures: list[Any]) -> list[Any]:
+        """Fetch results; raise a ClusterError if the cluster no longer has them."""
         try:
-            return list(self.client.gather(held))
+            return list(self.client.gather(futures))
         except KilledWorker as problem:
             raise ClusterError(
                 f"the same rows ended several workers in turn, the last {problem.last_worker.address}; was there too"
@@ -173,7 +168,7 @@ class ClusterEngine(Engine):
 
 
 def current_client() -> Client | None:
-    """Return the client that is current, if there is one."""
+    """Return Dask's current client, if there is one."""
     try:
         return get_client()
     except ValueError:
@@ -181,17 +176,17 @@ def current_client() -> Client | None:
 
 
 def current_engine() -> Engine:
-    """Return the cluster of the current client or, without one, this process."""
+    """Return an engine for the cluster of the current client or, without a client, for this process."""
     client = current_client()
     return ThreadEngine() if client is None else ClusterEngine(client)
 
 
 def _require_separatrix(client: Client) -> None:
-    """Refuse workers that could not read what they are sent: their tasks would wait for ever."""
-    here = version("separatrix")
-    for worker, there in client.run(version, "separatrix", on_error="return").items():
-        if there != here:
-            found = "no separatrix" if isinstance(there, Exception) else f"separatrix {there}"
+    """Raise an OptionError for workers without this version of separatrix: their tasks would wait for ever."""
+    own = version("separatrix")
+    for worker, other in client.run(version, "separatrix", on_error="return").items():
+        if other != own:
+            installed = "no separatrix" if isinstance(other, Exception) else f"separatrix {other}"
             raise OptionError(
-                f"the Dask worker {worker} has {found}, this process {here}; install the same where workers run"
+                f"the Dask worker {worker} has {installed}, this process {own}; install the same where workers run"
             )

@@ -1,8 +1,10 @@
-"""A Dask dataframe as a table: typed one whole column at a time here, encoded a partition at a time where it lies.
+"""A Dask dataframe as a table: columns are typed in this process, rows are encoded on the cluster.
 
-What a column is, and which levels a category has, is decided on the whole column, by the rules of any table; then each
-partition is read with those kinds and levels, so that all agree. Memory here: one column. The frame's partitions are
-computed once, and held.
+The type of a column and the levels of a category are inferred from the whole column, by the rules of any table; each
+partition is then read with these types and levels, so that all agree. The partitions of the frame are computed once and
+stored.
+
+Cost: one column at a time in the memory of this process.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from separatrix.design.dask.design import Partitions
 from separatrix.design.dask.engine import Engine, current_engine
 from separatrix.design.dask.rows import DaskRows
 from separatrix.design.encode.base import ColumnReport, add_reports
-from separatrix.design.encode.encoding import Encoded, Encoding, refuse_gaps
+from separatrix.design.encode.encoding import Encoded, Encoding, refuse_missing
 from separatrix.errors import DataError
 from separatrix.tables.frames import from_frame
 from separatrix.tables.infer_types import ColumnType
@@ -30,7 +32,7 @@ SOURCE = "the Dask dataframe"
 
 
 class EncodedParts(NamedTuple):
-    """The rows of a table, encoded where they lie; which of the table's rows they are, and what was odd."""
+    """The encoded rows of a table on the cluster, the mask of the table's rows used, and a report per column."""
 
     rows: DaskRows
     kept: Bools
@@ -38,7 +40,7 @@ class EncodedParts(NamedTuple):
 
 
 class DaskTable(TableSource):
-    """A Dask dataframe, its partitions held; with `kept`, some of its rows."""
+    """A Dask dataframe whose partitions are stored on the cluster; `mask` selects some of its rows."""
 
     source = SOURCE
     notes: tuple[str, ...] = ()
@@ -54,81 +56,75 @@ class DaskTable(TableSource):
         self.columns = {str(name): name for name in frame.columns}
         if len(self.columns) < len(frame.columns):
             raise DataError(f"{SOURCE} has two columns of one name: {', '.join(map(repr, self.columns))}")
-        held = self.engine.compute(frame.to_delayed())
-        lengths = self.engine.run(len, [(part,) for part in held])
-        self.held = [part for part, length in zip(held, lengths, strict=True) if length]
+        stored = self.engine.compute(frame.to_delayed())
+        lengths = self.engine.run(len, [(part,) for part in stored])
+        self.stored = [part for part, length in zip(stored, lengths, strict=True) if length]
         self.edges = np.cumsum([0, *(length for length in lengths if length)])
-        self.kept: Bools | None = None
-        self._types: dict[str, ColumnType] = {}  # of columns that were read, for all selections of rows
-        if not self.held:
+        self.mask: Bools | None = None
+        self._types: dict[str, ColumnType] = {}  # of columns read so far, shared by all selections of rows
+        if not self.stored:
             raise DataError(f"{SOURCE} has no rows, only the columns {', '.join(map(repr, self.columns))}")
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of the columns, in order."""
         return tuple(self.columns)
 
     @property
     def n_rows(self) -> int:  # type: ignore[override]
         """The number of rows."""
-        return int(self.edges[-1]) if self.kept is None else int(np.count_nonzero(self.kept))
+        return int(self.edges[-1]) if self.mask is None else int(np.count_nonzero(self.mask))
 
     @property
     def schema(self) -> tuple[ColumnType, ...]:  # type: ignore[override]
-        """The columns' kinds, each found on the whole column."""
+        """The types of the columns, each inferred from the whole column."""
         return tuple(self._type_of(name) for name in self.columns)
 
     def column(self, name: str) -> Column:
-        """Return one column, brought here."""
         require_column(self.source, self.names, name)
         column = self._whole(name)
-        return column if self.kept is None else replace(column, values=column.values[self.kept])
+        return column if self.mask is None else replace(column, values=column.values[self.mask])
 
     def select(self, rows: Bools) -> DaskTable:
-        """Return the rows where a mask (n,) holds as a source."""
-        chosen = DaskTable.__new__(DaskTable)
-        chosen.__dict__.update(self.__dict__)
-        chosen.kept = rows
-        if self.kept is not None:
-            chosen.kept = self.kept.copy()
-            chosen.kept[self.kept] = rows
-        return chosen
+        selected = DaskTable.__new__(DaskTable)
+        selected.__dict__.update(self.__dict__)
+        selected.mask = rows
+        if self.mask is not None:
+            selected.mask = self.mask.copy()
+            selected.mask[self.mask] = rows
+        return selected
 
     def read(self, leave_out: Collection[str] = ()) -> Table:
-        """Return the table in memory, without the columns to leave out."""
         columns = tuple(self.column(name) for name in self.names if name not in leave_out)
         return Table(columns, self.source, self.target, self.row_names, self.notes)
 
     def blocks(self, rows: int = BLOCK_ROWS, leave_out: Collection[str] = ()) -> Iterator[Table]:
-        """Yield the table as blocks of at most so many rows, brought here a partition at a time."""
-        asked = self._asked([name for name in self.names if name not in leave_out])
-        for part, mask in zip(self.held, self._masks(), strict=True):
+        types = self._column_types([name for name in self.names if name not in leave_out])
+        for part, mask in zip(self.stored, self._masks(), strict=True):
             if mask is None or mask.any():
-                (table,) = self.engine.run(_table, [(part, mask, asked)])
+                (table,) = self.engine.run(_table, [(part, mask, types)])
                 yield from MemorySource(table).blocks(rows)
 
     def close(self) -> None:
-        """Let go of the partitions."""
-        self.held = []
+        self.stored = []
 
     def encoded(self, encoding: Encoding) -> EncodedParts:
-        """Return the rows encoded, a task a partition."""
-        filling = replace(encoding, missing="impute") if encoding.missing == "error" else encoding
-        pairs, asked = zip(self.held, self._masks(), strict=True), self._asked(encoding.input_names)
-        held = self.engine.hold(_encode, [(part, mask, asked, filling) for part, mask in pairs])
-        told = self.engine.run(_told, [(part,) for part in held])
+        """Return the encoded rows, one task per partition."""
+        imputing = replace(encoding, missing="impute") if encoding.missing == "error" else encoding
+        parts, types = zip(self.stored, self._masks(), strict=True), self._column_types(encoding.input_names)
+        encoded = self.engine.submit(_encode, [(part, mask, types, imputing) for part, mask in parts])
+        results = self.engine.run(_kept_and_reports, [(part,) for part in encoded])
         reports: Any = None
-        for _, each in told:
-            reports = add_reports(reports, each) if each else reports
+        for _, part_reports in results:
+            reports = add_reports(reports, part_reports) if part_reports else reports
         if encoding.missing == "error":
-            refuse_gaps(self.source, reports or ())
-        rows = Partitions(self.engine, self.engine.hold(_matrix, [(part,) for part in held]))
+            refuse_missing(self.source, reports or ())
+        rows = Partitions(self.engine, self.engine.submit(_matrix, [(part,) for part in encoded]))
         return EncodedParts(
-            DaskRows(rows, encoding.feature_names), np.concatenate([kept for kept, _ in told]), reports or ()
+            DaskRows(rows, encoding.feature_names), np.concatenate([kept for kept, _ in results]), reports or ()
         )
 
-    def _asked(self, names: Collection[str]) -> dict[str, Any]:
-        """Return which columns every partition is to read, and as what, as `_table` takes it."""
+    def _column_types(self, names: Collection[str]) -> dict[str, Any]:
+        """Return the columns that every partition reads, and their types, as an argument of `_table`."""
         types = [self._type_of(name) for name in self.names if name in set(names)]
         return {
             "columns": [self.columns[column.name] for column in types],
@@ -138,8 +134,8 @@ class DaskTable(TableSource):
         }
 
     def _masks(self) -> Sequence[Bools | None]:
-        cuts = [slice(int(first), int(last)) for first, last in pairwise(self.edges)]
-        return [None if self.kept is None else self.kept[cut] for cut in cuts]
+        edges = pairwise(self.edges.tolist())
+        return [None if self.mask is None else self.mask[first:last] for first, last in edges]
 
     def _type_of(self, name: str) -> ColumnType:
         if name not in self._types:
@@ -147,9 +143,9 @@ class DaskTable(TableSource):
         return self._types[name]
 
     def _whole(self, name: str) -> Column:
-        import pandas as pd  # noqa: PLC0415  # which Dask's dataframes are made of
+        import pandas as pd  # noqa: PLC0415  # a dependency of Dask's dataframes, which may not be installed
 
-        parts = self.engine.run(_column, [(part, self.columns[name]) for part in self.held])
+        parts = self.engine.run(_column, [(part, self.columns[name]) for part in self.stored])
         frame = pd.concat(parts, ignore_index=True).to_frame(name)
         table = from_frame(frame, source=self.source)
         self._types[name] = MemorySource(table).schema[0]
@@ -160,22 +156,22 @@ def _column(frame: Any, name: Any) -> Any:
     return frame[name]
 
 
-def _table(frame: Any, mask: Bools | None, asked: dict[str, Any]) -> Table:
-    """Return some columns of a partition as a table, as it was settled for all."""
-    some = frame[asked["columns"]]
-    named = some.set_axis([str(name) for name in some.columns], axis=1)
-    table = from_frame(named, source=SOURCE, kinds=asked["kinds"], levels=asked["levels"], formats=asked["formats"])
+def _table(frame: Any, mask: Bools | None, types: dict[str, Any]) -> Table:
+    """Return some columns of a partition as a table, with the types inferred from all partitions."""
+    columns = frame[types["columns"]]
+    named = columns.set_axis([str(name) for name in columns.columns], axis=1)
+    table = from_frame(named, source=SOURCE, kinds=types["kinds"], levels=types["levels"], formats=types["formats"])
     return table if mask is None else table.select(mask)
 
 
-def _encode(frame: Any, mask: Bools | None, asked: dict[str, Any], encoding: Encoding) -> Encoded:
-    """Return a partition's rows encoded; without reports if there are no rows."""
+def _encode(frame: Any, mask: Bools | None, types: dict[str, Any], encoding: Encoding) -> Encoded:
+    """Return the encoded rows of a partition; without reports if there are no rows."""
     if mask is not None and not mask.any():
         return Encoded(np.zeros((0, len(encoding.feature_names))), mask[mask], ())
-    return encoding.apply(_table(frame, mask, asked))
+    return encoding.apply(_table(frame, mask, types))
 
 
-def _told(encoded: Encoded) -> tuple[Bools, tuple[ColumnReport, ...]]:
+def _kept_and_reports(encoded: Encoded) -> tuple[Bools, tuple[ColumnReport, ...]]:
     return encoded.kept, encoded.reports
 
 

@@ -1,1 +1,1 @@
-"""From typed columns to the matrix of a design, decided once in training and applied alike ever after."""
+"""Encoding of typed columns as a feature matrix: planned on the training table, applied to every later table."""

@@ -1,8 +1,8 @@
-"""What every encoding of a column is: its features' names, its entries in the matrix, its words, its way to JSON.
+"""The interface of column encodings: feature names, matrix entries, reports on unexpected cells, JSON.
 
-Entries are triplets (rows, columns, values): `matrix[rows, columns] = values` is the whole of it, for a dense matrix
-and, spelt out, for a sparse one. A slice of all rows and one column stand for a full column, so that numbers are
-copied and not scattered.
+Entries are triplets (rows, columns, values): a dense matrix is filled by `matrix[rows, columns] = values`, a sparse one
+is built from them. A full column is a slice of all rows and one column index, so that numbers are copied, not
+scattered.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from separatrix.errors import counted
 from separatrix.tables.table import Column
 
 ALL_ROWS = slice(None)
-LEVELS_SHOWN = 3  # of those that are new; the rest are counted
+LEVELS_SHOWN = 3  # of the new levels; the rest are counted
 
 
 class Entries(NamedTuple):
-    """Entries of some rows: `rows` and `columns` (m,) with values (m,) or one; or all rows of one column."""
+    """Matrix entries: `rows` and `columns` (m,) with values (m,) or one value; or all rows of one column."""
 
     rows: slice | Indices
     columns: int | Indices
@@ -34,10 +34,10 @@ class Entries(NamedTuple):
 
 @dataclass(frozen=True)
 class ColumnReport:
-    """What a column had that training could not foresee, counted: cells missing, new or wrong, or all of it absent.
+    """Counts of a column's unexpected cells: missing, of the wrong type, of a new level, or the whole column absent.
 
-    `empty` cells have no value here; of these, `unread` had one that the reader of the table could not take, counted
-    over the whole table. `unfit` cells have a value that the encoding cannot take; `first_wrong` is one of either.
+    `empty` cells have no value; of these, `unread` had one that the reader of the table could not parse, counted over
+    the whole table. `unfit` cells have a value that the encoding cannot use; `first_wrong` is the first of either kind.
     """
 
     name: str
@@ -51,16 +51,16 @@ class ColumnReport:
 
     @property
     def missing(self) -> int:
-        """The number of cells that are missing in the table itself."""
+        """The number of cells that are missing in the table."""
         return self.empty - self.unread
 
     @property
     def wrong(self) -> int:
-        """The number of cells that are not of the column's kind, and so count as missing."""
+        """The number of cells of the wrong type, which count as missing."""
         return self.unread + self.unfit
 
     def __add__(self, other: ColumnReport) -> ColumnReport:
-        """Return the report of both blocks of rows of one table."""
+        """Return the report on two row blocks of one table together."""
         levels = dict(self.new_levels)
         for level, count in other.new_levels.items():
             levels[level] = levels.get(level, 0) + count
@@ -77,20 +77,21 @@ class ColumnReport:
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """What is worth saying, in words; empty where all was as it should be."""
-        said = []
+        """The report as sentences; none if no cell was unexpected."""
+        sentences = []
         if self.absent:
-            said.append(f"column {self.name!r} is not in the table: all {counted(self.rows, 'row')} count as missing")
+            rows = counted(self.rows, "row")
+            sentences.append(f"column {self.name!r} is not in the table: all {rows} count as missing")
         elif self.missing > 0:
-            said.append(f"column {self.name!r}: {counted(self.missing, 'cell')} of {self.rows:,} missing")
+            sentences.append(f"column {self.name!r}: {counted(self.missing, 'cell')} of {self.rows:,} missing")
         if self.wrong:
-            seen = "" if self.first_wrong is None else f", first {self.first_wrong!r}"
-            said.append(
-                f"column {self.name!r}: {counted(self.wrong, 'cell')} of the wrong type{seen}, taken as missing"
+            first = "" if self.first_wrong is None else f", first {self.first_wrong!r}"
+            sentences.append(
+                f"column {self.name!r}: {counted(self.wrong, 'cell')} of the wrong type{first}, taken as missing"
             )
         if self.new_levels:
-            said.append(f"column {self.name!r}: {self._new_levels()}")
-        return tuple(said)
+            sentences.append(f"column {self.name!r}: {self._new_levels()}")
+        return tuple(sentences)
 
     def _new_levels(self) -> str:
         count, rows = len(self.new_levels), sum(self.new_levels.values())
@@ -114,20 +115,20 @@ class ColumnReport:
 
 @dataclass(frozen=True)
 class Cells:
-    """A column read by an encoding: what `entries` needs of each row, (n,), where it is missing, and what was odd."""
+    """A column as an encoding reads it: values (n,) for `entries`, the mask of missing cells, and the report."""
 
     values: NDArray[Any]
     missing: Bools
     report: ColumnReport
 
-    def cut(self, rows: slice) -> Cells:
-        """Return some of the rows; the report stays that of all."""
+    def select(self, rows: slice | Bools) -> Cells:
+        """Return some of the rows with the report on all."""
         return Cells(self.values[rows], self.missing[rows], self.report)
 
 
 @dataclass(frozen=True)
 class ColumnEncoding(ABC):
-    """How one column becomes features; `decision` says in a sentence what was decided about it, and why."""
+    """How one column becomes features; `decision` is a sentence that says how and why."""
 
     name: str
     decision: str
@@ -136,36 +137,36 @@ class ColumnEncoding(ABC):
     @property
     @abstractmethod
     def names(self) -> tuple[str, ...]:
-        """The names of its features."""
+        """The names of the features."""
 
     @abstractmethod
     def read(self, column: Column) -> Cells:
-        """Return the column's cells as this encoding takes them; cells of another kind are counted, and missing."""
+        """Return the cells of a column; those of another type are reported and count as missing."""
 
     @abstractmethod
     def entries(self, cells: Cells) -> Iterable[Entries]:
-        """Return the entries of some rows, columns counted from the first of its own features."""
+        """Return the matrix entries of some cells; columns are counted from the encoding's first feature."""
 
     @abstractmethod
     def inverse(self, features: Floats) -> list[Any]:
-        """Return the cells that features (n, k) stand for; None where missing."""
+        """Return the cells that features (n, k) encode; None where missing."""
 
     @classmethod
     @abstractmethod
     def from_record(cls, record: Record) -> Self:
-        """Make the encoding from what `to_dict` returned."""
+        """Make the encoding from the result of `to_dict`."""
 
     @abstractmethod
-    def facts(self) -> dict[str, Any]:
-        """Return what sets this encoding apart, as JSON values."""
+    def parameters(self) -> dict[str, Any]:
+        """Return the parameters of this kind of encoding as JSON values."""
 
     @property
     def levels(self) -> tuple[str, ...]:
-        """The words of training, which a table is to be read with; empty where it has none."""
+        """The levels of training, with which a table is read; empty for columns without levels."""
         return ()
 
     def absent(self, rows: int) -> Cells:
-        """Return the cells of a column that a table does not have: all missing."""
+        """Return the cells of a column that is not in the table: all missing."""
         values = np.full(rows, None, dtype=object)
         cells = self.read(Column(self.name, "text", values))
         return Cells(cells.values, cells.missing, ColumnReport(self.name, rows, empty=rows, absent=True))
@@ -173,14 +174,14 @@ class ColumnEncoding(ABC):
     def to_dict(self) -> dict[str, Any]:
         """Return the encoding as JSON values, floats exact."""
         head = {"name": self.name, "kind": self.kind, "features": list(self.names)}
-        return {**head, **self.facts(), "decision": self.decision}
+        return {**head, **self.parameters(), "decision": self.decision}
 
 
-def gap_name(name: str) -> str:
-    """Return the name of the feature that marks where a column is missing."""
+def indicator_name(name: str) -> str:
+    """Return the name of the missing-value indicator of a column."""
     return f"{name} is missing"
 
 
 def add_reports(first: tuple[ColumnReport, ...] | None, second: tuple[ColumnReport, ...]) -> tuple[ColumnReport, ...]:
-    """Return the reports of two blocks of one table as one; None for no block yet."""
+    """Return the reports on two row blocks of one table together; `first` is None before the first block."""
     return second if first is None else tuple(a + b for a, b in zip(first, second, strict=True))

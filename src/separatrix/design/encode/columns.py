@@ -1,23 +1,19 @@
-"""A column as one feature of its values, missing ones filled and, where training had any, marked by a second feature.
+"""Encodings of single columns: numbers, binary columns, dates, categories, and columns that are constant or missing.
 
-The fill changes no unpenalised fit: the mark's coefficient takes up whatever it is. With no mark, a cell filled with
-the mean leaves a linear score where the average row has it. A mark is made only where training had a gap: its
-coefficient could not be learnt otherwise.
+    number    the value itself
+    boolean   0 or 1, named after the level of 1, as "bought=yes"
+    date      days since an origin, the first date of training, so that the numbers are of moderate size
+    category  treatment coding: one 0/1 feature per level except the reference
+    presence  only the missing-value indicator, for columns that are constant where not missing
 
-A truth value: 0 or 1, named by the word of 1, as "bought=yes".
+Missing numbers, dates and binary values are filled, and marked by an indicator feature if training had missing cells;
+otherwise its coefficient could not be estimated. The fill does not change an unpenalised fit, since the coefficient of
+the indicator absorbs it. Without an indicator, a fill with the mean gives the linear score of the average row.
 
-A category: one feature for each level but the reference, 1 in the rows of that level.
-
-A row of the reference has zeros only, so a coefficient is the difference of its level from the reference. Beside the
-levels there may be "(other)", which the rarest levels share, and "(missing)", both only where training had them. At
-prediction a level that is new belongs to "(other)" or, where there is none, to the reference; a gap belongs to
-"(missing)" or, where there is none, to the reference. Both are counted.
-
-A date or a time: days since an origin, the first date of training, so that the numbers are of moderate size.
-
-A number, as it is.
-
-A column that is always the same where it is not missing: only whether it is missing tells anything.
+Rows of a category's reference level have zeros only, so a coefficient is the difference from the reference. The rarest
+levels may share "(other)", and missing cells have a level "(missing)", both only if training had them. At prediction a
+new level counts as "(other)" or, without it, as the reference; a missing cell counts as "(missing)" or, without it, as
+the reference. Both are reported.
 """
 
 from __future__ import annotations
@@ -31,87 +27,81 @@ import numpy as np
 
 from separatrix.arrays import Floats
 from separatrix.codec import Record
-from separatrix.design.encode.base import ALL_ROWS, Cells, ColumnEncoding, Entries, gap_name
-from separatrix.design.encode.retype import iso_date, read_booleans, read_dates, read_gaps, read_levels, read_numbers
+from separatrix.design.encode.base import ALL_ROWS, Cells, ColumnEncoding, Entries, indicator_name
+from separatrix.design.encode.retype import iso_date, read_booleans, read_dates, read_levels, read_missing, read_numbers
 from separatrix.errors import ModelFileError
 from separatrix.tables.table import Column
+
+NO_FEATURE = -2  # the place of the reference level
+OTHER, MISSING = "(other)", "(missing)"
+FARTHEST = 10_000_000  # days from 1970: some 27,000 years
 
 
 @dataclass(frozen=True)
 class FilledEncoding(ColumnEncoding):
-    """Values as they are, `fill` where missing; with `indicator` a feature that is 1 where missing."""
+    """The values, `fill` where missing; with `indicator`, a feature that is 1 where missing."""
 
     fill: float
     indicator: bool
 
     @property
     def value_name(self) -> str:
-        """The name of the feature that holds the values."""
+        """The name of the feature of the values."""
         return self.name
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of its features."""
-        return (self.value_name, gap_name(self.name)) if self.indicator else (self.value_name,)
+        return (self.value_name, indicator_name(self.name)) if self.indicator else (self.value_name,)
 
     def entries(self, cells: Cells) -> Iterable[Entries]:
-        """Return the values, filled, and the marks."""
-        gaps = np.flatnonzero(cells.missing)
+        missing = np.flatnonzero(cells.missing)
         values = cells.values
-        if len(gaps):
+        if len(missing):
             values = values.copy()
-            values[gaps] = self.fill
+            values[missing] = self.fill
         yield Entries(ALL_ROWS, 0, values)
-        if self.indicator and len(gaps):
-            yield Entries(gaps, np.ones(len(gaps), dtype=np.intp), 1.0)
+        if self.indicator and len(missing):
+            yield Entries(missing, np.ones(len(missing), dtype=np.intp), 1.0)
 
     def inverse(self, features: Floats) -> list[Any]:
-        """Return the values, None where marked as missing."""
-        marked = features[:, 1] != 0.0 if self.indicator else np.zeros(len(features), dtype=bool)
-        pairs = zip(features[:, 0].tolist(), marked.tolist(), strict=True)
-        return [None if gap else self.cell(value) for value, gap in pairs]
+        missing = features[:, 1] != 0.0 if self.indicator else np.zeros(len(features), dtype=bool)
+        pairs = zip(features[:, 0].tolist(), missing.tolist(), strict=True)
+        return [None if is_missing else self.cell(value) for value, is_missing in pairs]
 
     def cell(self, value: float) -> Any:
-        """Return the cell that a value stands for."""
+        """Return the cell that a value encodes."""
         return value
 
-    def facts(self) -> dict[str, Any]:
-        """Return the fill, and whether gaps are marked."""
+    def parameters(self) -> dict[str, Any]:
         return {"fill": self.fill, "indicator": self.indicator}
 
 
 @dataclass(frozen=True)
 class BooleanEncoding(FilledEncoding):
-    """0 for the first word, 1 for the second; `fill` is the more frequent one."""
+    """0 for the first of two words, 1 for the second; `fill` is the more frequent one."""
 
     words: tuple[str, str]
     kind: ClassVar[str] = "boolean"
 
     @property
     def value_name(self) -> str:
-        """The name of the feature that is 1 for the second word."""
         return f"{self.name}={self.words[1]}"
 
     @property
     def levels(self) -> tuple[str, ...]:
-        """The two words."""
         return self.words
 
     def read(self, column: Column) -> Cells:
-        """Return zeros and ones."""
         return read_booleans(column, self.words)
 
     def cell(self, value: float) -> Any:
-        """Return the word of a value."""
         return self.words[int(value != 0.0)]
 
-    def facts(self) -> dict[str, Any]:
-        """Return the words as well."""
-        return {**super().facts(), "levels": list(self.words)}
+    def parameters(self) -> dict[str, Any]:
+        return {**super().parameters(), "levels": list(self.words)}
 
     @classmethod
     def from_record(cls, record: Record) -> Self:
-        """Make the encoding from what `to_dict` returned."""
         words, fill = record.texts("levels"), record.number("fill")
         if len(words) != 2:
             record.refuse("levels", len(words), "two words")
@@ -120,13 +110,9 @@ class BooleanEncoding(FilledEncoding):
         return cls(record.text("name"), record.text("decision"), fill, record.flag("indicator"), (words[0], words[1]))
 
 
-NO_FEATURE = -2  # the place of the reference
-OTHER, MISSING = "(other)", "(missing)"
-
-
 @dataclass(frozen=True)
 class CategoryEncoding(ColumnEncoding):
-    """Words by their levels, sorted; the `reference` is one of them."""
+    """One feature per level except the `reference`; `words` are the levels, sorted."""
 
     words: tuple[str, ...]
     reference: str
@@ -136,53 +122,50 @@ class CategoryEncoding(ColumnEncoding):
 
     @property
     def levels(self) -> tuple[str, ...]:
-        """The words of training."""
         return self.words
 
     @cached_property
     def places(self) -> dict[str, int]:
-        """The feature of each level, by place."""
+        """The index of each level's feature."""
         others = (word for word in self.words if word != self.reference)
         return {self.reference: NO_FEATURE, **{word: place for place, word in enumerate(others)}}
 
     @property
     def other_place(self) -> int:
-        """The feature of the levels that have none of their own."""
+        """The index of the feature of rare and new levels."""
         return len(self.words) - 1 if self.other_level else NO_FEATURE
 
     @property
     def missing_place(self) -> int:
-        """The feature of the missing cells."""
+        """The index of the feature of missing cells."""
         return len(self.words) - 1 + self.other_level if self.missing_level else NO_FEATURE
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of its features, as "cut=Ideal"."""
+        """The names of the features, as "cut=Ideal"."""
         own = [word for word in self.words if word != self.reference]
-        extra = [_free(OTHER, self.words)] * self.other_level + [_free(MISSING, self.words)] * self.missing_level
+        other, missing = _unused(OTHER, self.words), _unused(MISSING, self.words)
+        extra = [other] * self.other_level + [missing] * self.missing_level
         return tuple(f"{self.name}={word}" for word in own + extra)
 
     def read(self, column: Column) -> Cells:
-        """Return the place of each cell's feature."""
         cells = read_levels(column, self.places, self.other_place)
         cells.values[cells.missing] = self.missing_place
         return cells
 
     def entries(self, cells: Cells) -> Iterable[Entries]:
-        """Return ones."""
         rows = np.flatnonzero(cells.values >= 0)
         yield Entries(rows, cells.values[rows], 1.0)
 
     def inverse(self, features: Floats) -> list[Any]:
         """Return the levels; None where missing, "(other)" where merged."""
-        own: list[Any] = [word for word in self.words if word != self.reference]
-        own += [_free(OTHER, self.words)] * self.other_level + [None] * self.missing_level
+        levels: list[Any] = [word for word in self.words if word != self.reference]
+        levels += [_unused(OTHER, self.words)] * self.other_level + [None] * self.missing_level
         places = features.argmax(axis=1) if features.shape[1] else np.zeros(len(features), dtype=np.intp)
-        marked: list[bool] = (features != 0.0).any(axis=1).tolist()
-        return [own[place] if mark else self.reference for place, mark in zip(places, marked, strict=True)]
+        nonzero: list[bool] = (features != 0.0).any(axis=1).tolist()
+        return [levels[place] if is_set else self.reference for place, is_set in zip(places, nonzero, strict=True)]
 
-    def facts(self) -> dict[str, Any]:
-        """Return the levels and which is the reference."""
+    def parameters(self) -> dict[str, Any]:
         return {
             "levels": list(self.words),
             "reference": self.reference,
@@ -192,7 +175,6 @@ class CategoryEncoding(ColumnEncoding):
 
     @classmethod
     def from_record(cls, record: Record) -> Self:
-        """Make the encoding from what `to_dict` returned."""
         words, reference = record.texts("levels"), record.text("reference")
         if reference not in words:
             raise ModelFileError(f"{record.at('reference')} is {reference!r}, which is not among its levels")
@@ -206,44 +188,37 @@ class CategoryEncoding(ColumnEncoding):
         )
 
 
-def _free(word: str, taken: tuple[str, ...]) -> str:
-    """Return a word in brackets that no level is."""
-    while word in taken:
+def _unused(word: str, levels: tuple[str, ...]) -> str:
+    """Return a word in as many brackets as it takes to differ from all levels."""
+    while word in levels:
         word = f"({word})"
     return word
 
 
-FARTHEST = 10_000_000  # days from 1970: some 27,000 years
-
-
 @dataclass(frozen=True)
 class DateEncoding(FilledEncoding):
-    """Days since `origin`, which is itself a whole number of days since 1970-01-01."""
+    """Days since `origin`, a whole number of days since 1970-01-01."""
 
     origin: int
     kind: ClassVar[str] = "date"
 
     @property
     def value_name(self) -> str:
-        """The name of the feature, with its unit and origin."""
         return f"{self.name} (days since {iso_date(self.origin)})"
 
     def read(self, column: Column) -> Cells:
-        """Return days since the origin."""
         cells = read_dates(column)
         return replace(cells, values=cells.values - self.origin)
 
     def cell(self, value: float) -> Any:
-        """Return the date, or date and time, as ISO 8601 has it."""
+        """Return the date, or date and time, in ISO 8601 format."""
         return iso_date(value + self.origin)
 
-    def facts(self) -> dict[str, Any]:
-        """Return the origin as well."""
-        return {**super().facts(), "origin": self.origin}
+    def parameters(self) -> dict[str, Any]:
+        return {**super().parameters(), "origin": self.origin}
 
     @classmethod
     def from_record(cls, record: Record) -> Self:
-        """Make the encoding from what `to_dict` returned."""
         return cls(
             record.text("name"),
             record.text("decision"),
@@ -260,45 +235,38 @@ class NumberEncoding(FilledEncoding):
     kind: ClassVar[str] = "number"
 
     def read(self, column: Column) -> Cells:
-        """Return the numbers."""
         return read_numbers(column)
 
     @classmethod
     def from_record(cls, record: Record) -> Self:
-        """Make the encoding from what `to_dict` returned."""
         return cls(record.text("name"), record.text("decision"), record.number("fill"), record.flag("indicator"))
 
 
 @dataclass(frozen=True)
 class PresenceEncoding(ColumnEncoding):
-    """One feature: 1 where the column is missing. `value` is the one that it had in training, in words."""
+    """One feature, 1 where the column is missing; `value` is its constant value in training, as text."""
 
     value: str
     kind: ClassVar[str] = "presence"
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The name of its feature."""
-        return (gap_name(self.name),)
+        return (indicator_name(self.name),)
 
     def read(self, column: Column) -> Cells:
-        """Return where the column has no value; any value is as good as the one of training."""
-        return read_gaps(column, self.value)
+        """Return where the column is missing; any value counts as that of training."""
+        return read_missing(column, self.value)
 
     def entries(self, cells: Cells) -> Iterable[Entries]:
-        """Return the marks."""
-        gaps = np.flatnonzero(cells.missing)
-        yield Entries(gaps, np.zeros(len(gaps), dtype=np.intp), 1.0)
+        missing = np.flatnonzero(cells.missing)
+        yield Entries(missing, np.zeros(len(missing), dtype=np.intp), 1.0)
 
     def inverse(self, features: Floats) -> list[Any]:
-        """Return the value of training, None where missing."""
-        return [None if gap else self.value for gap in (features[:, 0] != 0.0).tolist()]
+        return [None if is_missing else self.value for is_missing in (features[:, 0] != 0.0).tolist()]
 
-    def facts(self) -> dict[str, Any]:
-        """Return the value."""
+    def parameters(self) -> dict[str, Any]:
         return {"value": self.value}
 
     @classmethod
     def from_record(cls, record: Record) -> Self:
-        """Make the encoding from what `to_dict` returned."""
         return cls(record.text("name"), record.text("decision"), record.text("value"))

@@ -1,9 +1,9 @@
-"""A table's encoding: its columns', side by side, applied alike to the training table and to every later one.
+"""The encoding of a table: those of its columns side by side, applied to the training table and to every later one.
 
-The matrix is filled a few thousand rows at a time, so that a row's cache lines are written once: the cost is that of
-writing the matrix. It is sparse where the plan said so, whatever the rows at hand.
+Whether the matrix is sparse is part of the encoding and does not depend on the rows. A dense matrix is filled a few
+thousand rows at a time, so that each cache line is written once.
 
-The kinds of encoding, by the word that a model file has for them.
+Cost: that of writing the matrix.
 """
 
 from __future__ import annotations
@@ -40,24 +40,22 @@ _KINDS: tuple[type[ColumnEncoding], ...] = (
     TextEncoding,
     PresenceEncoding,
 )
-ALL: dict[str, type[ColumnEncoding]] = {kind.kind: kind for kind in _KINDS}
+ALL: dict[str, type[ColumnEncoding]] = {kind.kind: kind for kind in _KINDS}  # by their names in model files
+POLICIES = ("impute", "drop", "error")
+BLOCK_ENTRIES = 2**17  # written in one go: a megabyte, which a core's cache holds
+FEWEST_ROWS = 64  # written in one go
 
 
 def column_from_record(record: Record) -> ColumnEncoding:
-    """Make a column's encoding from what its `to_dict` returned; its features must be those that it says."""
+    """Make a column's encoding from the result of its `to_dict`; its feature names must match."""
     encoding = ALL[record.text("kind", ALL)].from_record(record)
     if record.texts("features") != encoding.names:
         raise ModelFileError(f"{record.at('features')} are not those of its encoding; the file was altered")
     return encoding
 
 
-POLICIES = ("impute", "drop", "error")
-BLOCK_ENTRIES = 2**17  # written at a time: a megabyte, which a core's cache holds
-FEWEST_ROWS = 64
-
-
 class Omitted(NamedTuple):
-    """A column that is not used, and why."""
+    """A column that is not used, and the reason."""
 
     name: str
     reason: str
@@ -65,7 +63,7 @@ class Omitted(NamedTuple):
 
 @dataclass(frozen=True)
 class Encoded:
-    """A matrix (n, p), dense or CSR, of the rows kept; `kept` tells which of the table's, `reports` what was odd."""
+    """A matrix (n, p), dense or CSR; `kept` is the mask of the table's rows used, `reports` has one per column."""
 
     X: Any
     kept: Bools
@@ -74,9 +72,9 @@ class Encoded:
 
 @dataclass(frozen=True)
 class Encoding:
-    """How a table becomes a matrix: the columns used, in order, those left out, and what a missing cell means.
+    """How a table becomes a matrix: the encoded columns in order, the omitted ones, and the policy for missing cells.
 
-    `missing`: "impute" fills it, "drop" leaves its row out, "error" refuses it.
+    `missing`: "impute" fills the cell, "drop" leaves out its row, "error" raises a DataError.
     """
 
     columns: tuple[ColumnEncoding, ...]
@@ -87,45 +85,45 @@ class Encoding:
 
     @cached_property
     def feature_names(self) -> tuple[str, ...]:
-        """The names of the matrix's columns, no two equal."""
+        """The names of the matrix's columns, made unique."""
         return unique_names(name for column in self.columns for name in column.names)
 
     @cached_property
     def places(self) -> tuple[slice, ...]:
-        """Where each column's features are in the matrix."""
+        """The matrix columns of each table column."""
         ends = np.cumsum([0, *(len(column.names) for column in self.columns)]).tolist()
         return tuple(slice(start, stop) for start, stop in pairwise(ends))
 
     @property
     def input_names(self) -> tuple[str, ...]:
-        """The names of the columns that are used."""
+        """The names of the encoded table columns."""
         return tuple(column.name for column in self.columns)
 
     def decisions(self) -> tuple[str, ...]:
-        """Return what was decided, a sentence each: of the columns used, of those left out, of the whole."""
+        """Return one sentence per encoded column, per omitted column and per note."""
         left_out = (f"{name!r} is left out: {reason}" for name, reason in self.omitted)
         return (*(column.decision for column in self.columns), *left_out, *self.notes)
 
     def apply(self, table: Table, into: Floats | None = None) -> Encoded:
         """Return a table's rows as a matrix; absent columns count as missing in every row.
 
-        A dense matrix is written `into` the first rows of an array of zeros, where one is given.
+        A dense matrix is written `into` the first rows of an array of zeros, if one is given.
         """
         cells = [self._cells(column, table) for column in self.columns]
         kept = np.ones(table.n_rows, dtype=np.bool_)
         if self.missing != "impute":
-            gaps = np.logical_or.reduce([each.missing for each in cells]) if cells else ~kept
-            if self.missing == "error" and gaps.any():
-                refuse_gaps(table.source, [each.report for each in cells])
-            if gaps.any():
-                kept = ~gaps
-                cells = [Cells(each.values[kept], each.missing[kept], each.report) for each in cells]
+            missing = np.logical_or.reduce([each.missing for each in cells]) if cells else ~kept
+            if self.missing == "error" and missing.any():
+                refuse_missing(table.source, [each.report for each in cells])
+            if missing.any():
+                kept = ~missing
+                cells = [each.select(kept) for each in cells]
         rows = int(np.count_nonzero(kept))
         X = self._sparse(cells, rows) if self.sparse else self._dense(cells, self._zeros(rows, into))
         return Encoded(X, kept, tuple(each.report for each in cells))
 
     def inverse(self, X: Any) -> dict[str, list[Any]]:
-        """Return the cells that the rows of a matrix stand for, by column; of a text only its known words."""
+        """Return the cells that the rows of a matrix encode, by column; of a text only its known words."""
         parts = zip(self.columns, self.places, strict=True)
         return {column.name: column.inverse(_as_dense(X[:, place])) for column, place in parts}
 
@@ -141,13 +139,13 @@ class Encoding:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], place: str = "") -> Encoding:
-        """Make an encoding from what `to_dict` returned; anything else raises a ModelFileError that names the place."""
+        """Make an encoding from the result of `to_dict`; other data raise a ModelFileError that names the place."""
         record = Record(data, place)
         return cls.from_records(record, record)
 
     @classmethod
     def from_records(cls, holder: Record, rest: Record) -> Encoding:
-        """Make an encoding from an object that holds the columns, and one that holds all else."""
+        """Make an encoding from a record that has the columns and one that has the rest."""
         columns = tuple(column_from_record(each) for each in holder.records("columns"))
         names = [column.name for column in columns]
         if not names or len(set(names)) < len(names):
@@ -167,10 +165,10 @@ class Encoding:
         parts = list(zip(self.columns, self.places, cells, strict=True))
         step = max(FEWEST_ROWS, BLOCK_ENTRIES // X.shape[1])
 
-        def fill(chunk: slice) -> None:
-            block = X[chunk]
+        def fill(rows: slice) -> None:
+            block = X[rows]
             for column, place, own in parts:
-                for entries in column.entries(own.cut(chunk)):
+                for entries in column.entries(own.select(rows)):
                     block[:, place][entries.rows, entries.columns] = entries.values
 
         for _ in map_groups(fill, [slice(start, start + step) for start in range(0, len(X), step)]):
@@ -178,11 +176,11 @@ class Encoding:
         return X
 
     def _sparse(self, cells: list[Cells], rows: int) -> Any:
-        import scipy.sparse  # noqa: PLC0415  # loading takes a tenth of a second, which a dense table need not wait for
+        import scipy.sparse  # noqa: PLC0415  # a tenth of a second, which dense tables save
 
         parts = zip(self.columns, self.places, cells, strict=True)
         triplets = [
-            spelt_out(entries, rows, place.start) for column, place, own in parts for entries in column.entries(own)
+            as_triplets(entries, rows, place.start) for column, place, own in parts for entries in column.entries(own)
         ]
         i, j, values = (np.concatenate(each) for each in zip(*triplets, strict=True))
         matrix = scipy.sparse.coo_array((values, (i, j)), shape=(rows, len(self.feature_names))).tocsr()
@@ -192,25 +190,25 @@ class Encoding:
 
 
 def unique_names(names: Iterable[str]) -> tuple[str, ...]:
-    """Return names with "_2", "_3", … after those that were there before."""
-    listed = list(names)
-    taken = set(listed)
-    if len(taken) == len(listed):
-        return tuple(listed)
-    seen: set[str] = set()
-    return tuple(_add_free(name, seen, taken) for name in listed)
+    """Return the names with "_2", "_3", … appended to repeated ones."""
+    originals = list(names)
+    distinct = set(originals)
+    if len(distinct) == len(originals):
+        return tuple(originals)
+    used: set[str] = set()
+    return tuple(_numbered_name(name, used, distinct) for name in originals)
 
 
-def _add_free(name: str, seen: set[str], taken: set[str]) -> str:
-    free, number = name, 2
-    while free in seen or (free != name and free in taken):
-        free, number = f"{name}_{number}", number + 1
-    seen.add(free)
-    return free
+def _numbered_name(name: str, used: set[str], originals: set[str]) -> str:
+    candidate, number = name, 2
+    while candidate in used or (candidate != name and candidate in originals):
+        candidate, number = f"{name}_{number}", number + 1
+    used.add(candidate)
+    return candidate
 
 
-def spelt_out(entries: Entries, rows: int, start: int = 0) -> tuple[NDArray[Any], NDArray[Any], Floats]:
-    """Return entries as three arrays of equal length, columns counted from the matrix's first."""
+def as_triplets(entries: Entries, rows: int, start: int = 0) -> tuple[NDArray[Any], NDArray[Any], Floats]:
+    """Return entries as three arrays of equal length, `start` added to the column indices."""
     i = np.arange(rows) if isinstance(entries.rows, slice) else entries.rows
     j = np.broadcast_to(np.asarray(entries.columns) + start, i.shape)
     return i, j, np.broadcast_to(np.asarray(entries.values, dtype=np.float64), i.shape)
@@ -220,14 +218,14 @@ def _as_dense(part: Any) -> Floats:
     return np.asarray(part.toarray() if hasattr(part, "toarray") else part)
 
 
-def refuse_gaps(source: str, reports: Iterable[ColumnReport]) -> None:
-    """Raise a DataError for cells that are missing, where none may be; nothing if none is."""
-    odd = [report for report in reports if report.empty or report.unfit]
-    if not odd:
+def refuse_missing(source: str, reports: Iterable[ColumnReport]) -> None:
+    """Raise a DataError if the reports count missing cells."""
+    incomplete = [report for report in reports if report.empty or report.unfit]
+    if not incomplete:
         return
-    report = odd[0]
-    beside = f" (and in {counted(len(odd) - 1, 'more column')})" if len(odd) > 1 else ""
+    report = incomplete[0]
+    others = f" (and in {counted(len(incomplete) - 1, 'more column')})" if len(incomplete) > 1 else ""
     raise DataError(
-        f"{source}: column {report.name!r} is missing in {counted(report.empty + report.unfit, 'row')}{beside};"
+        f"{source}: column {report.name!r} is missing in {counted(report.empty + report.unfit, 'row')}{others};"
         " fill them in, leave out the column, or use missing 'impute' or 'drop'"
     )

@@ -1,12 +1,14 @@
-"""A text as its words: hashed tf-idf.
+"""Text columns: tf-idf of hashed words.
 
     feature of bucket b in a row = count of its words in the row · idf_b,  idf_b = ln((1 + n) / (1 + n_b)) + 1
 
-over the n rows of training, n_b of them with a word of bucket b; each row's features are then divided by their length
-‖·‖. Words are runs of letters, digits and underscores, caseless; a word's bucket is the CRC-32 of its UTF-8 bytes
-modulo the number of buckets, on any machine, in any release. Two words may share a bucket; then they share a feature,
-which is named by the more frequent one. Only buckets that training saw in at least two rows are features: a word seen
-once says nothing of another row. The cost is some 0.2 µs a word.
+for n training rows, n_b of them with a word of bucket b; the features of each row are then divided by their norm. Words
+are runs of letters, digits and underscores, case-folded. The bucket of a word is the CRC-32 of its UTF-8 bytes modulo
+the number of buckets, the same on every machine and in every release. Words that share a bucket share a feature, named
+after the most frequent one. Only buckets that occur in at least two training rows are features: a word seen once says
+nothing about other rows.
+
+Cost: some 0.2 µs per word.
 """
 
 from __future__ import annotations
@@ -23,20 +25,20 @@ import numpy as np
 
 from separatrix.arrays import Floats, Ints
 from separatrix.codec import Record
-from separatrix.design.encode.base import Cells, ColumnEncoding, Entries, gap_name
+from separatrix.design.encode.base import Cells, ColumnEncoding, Entries, indicator_name
 from separatrix.design.encode.retype import read_texts
 from separatrix.errors import ModelFileError
 from separatrix.tables.table import Column
 
 BUCKETS = 2**18
 MOST_BUCKETS = 2**32
-FEWEST_ROWS = 2  # that a bucket must have been seen in
-TEXTS = 8192  # learnt from at a time
+FEWEST_ROWS = 2  # of training, in which a bucket must occur
+BATCH = 8192  # texts counted in one go
 WORD = re.compile(r"\w+")
 
 
 def words_of(text: str) -> list[str]:
-    """Return the words of a text, without case."""
+    """Return the words of a text, case-folded."""
     return WORD.findall(text.casefold())
 
 
@@ -46,7 +48,7 @@ def bucket_of(word: str, buckets: int) -> int:
 
 
 class Vocabulary(NamedTuple):
-    """The buckets of a text column that are features, ascending, with a word for each and its idf."""
+    """The buckets that are features, ascending, with the word and idf of each, and the number of buckets left out."""
 
     buckets: list[int]
     words: list[str]
@@ -56,7 +58,7 @@ class Vocabulary(NamedTuple):
 
 @dataclass(frozen=True)
 class TextEncoding(ColumnEncoding):
-    """Words by their buckets: `seen` are those with a feature, `words` the most frequent word of each."""
+    """Hashed tf-idf: `seen` are the buckets with a feature, `words` the most frequent word of each."""
 
     buckets: int
     seen: tuple[int, ...]
@@ -67,43 +69,40 @@ class TextEncoding(ColumnEncoding):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of its features, as "message: free"."""
+        """The names of the features, as "message: free"."""
         own = tuple(f"{self.name}: {word}" for word in self.words)
-        return (*own, gap_name(self.name)) if self.indicator else own
+        return (*own, indicator_name(self.name)) if self.indicator else own
 
     @cached_property
     def places(self) -> dict[int, int]:
-        """The feature of each bucket, by place."""
+        """The index of each bucket's feature."""
         return {bucket: place for place, bucket in enumerate(self.seen)}
 
     def read(self, column: Column) -> Cells:
-        """Return the texts."""
         return read_texts(column)
 
     def entries(self, cells: Cells) -> Iterable[Entries]:
-        """Return each row's tf-idf, of length 1 where it has any word known."""
         rows, places, counts = count_places(cells.values, self._place_of)
         values = counts * np.asarray(self.idf)[places]
-        lengths = np.sqrt(np.bincount(rows, values * values, minlength=len(cells.values)))
-        yield Entries(rows, places, values / lengths[rows])
-        gaps = np.flatnonzero(cells.missing)
-        if self.indicator and len(gaps):
-            yield Entries(gaps, np.full(len(gaps), len(self.seen), dtype=np.intp), 1.0)
+        norms = np.sqrt(np.bincount(rows, values * values, minlength=len(cells.values)))
+        yield Entries(rows, places, values / norms[rows])
+        missing = np.flatnonzero(cells.missing)
+        if self.indicator and len(missing):
+            yield Entries(missing, np.full(len(missing), len(self.seen), dtype=np.intp), 1.0)
 
     def _place_of(self, word: str) -> int:
         return self.places.get(bucket_of(word, self.buckets), -1)
 
     def inverse(self, features: Floats) -> list[Any]:
-        """Return the words known of each row, the weightiest first, None where missing: what is left of a text."""
-        marked = features[:, -1] != 0.0 if self.indicator else np.zeros(len(features), dtype=bool)
-        return [None if gap else self._words(row) for row, gap in zip(features, marked, strict=True)]
+        """Return the known words of each row by descending tf-idf, None where missing."""
+        missing = features[:, -1] != 0.0 if self.indicator else np.zeros(len(features), dtype=bool)
+        return [None if is_missing else self._words(row) for row, is_missing in zip(features, missing, strict=True)]
 
     def _words(self, row: Floats) -> str:
-        own = row[: len(self.words)]
-        return " ".join(self.words[place] for place in np.argsort(-own, kind="stable") if own[place] > 0.0)
+        weights = row[: len(self.words)]
+        return " ".join(self.words[place] for place in np.argsort(-weights, kind="stable") if weights[place] > 0.0)
 
-    def facts(self) -> dict[str, Any]:
-        """Return the buckets with a feature, their words and idf."""
+    def parameters(self) -> dict[str, Any]:
         return {
             "buckets": self.buckets,
             "seen": list(self.seen),
@@ -114,7 +113,6 @@ class TextEncoding(ColumnEncoding):
 
     @classmethod
     def from_record(cls, record: Record) -> Self:
-        """Make the encoding from what `to_dict` returned."""
         words, buckets = record.texts("words"), record.whole("buckets", least=1, most=MOST_BUCKETS)
         seen = record.numbers("seen", len(words))
         idf = record.numbers("idf", len(words))
@@ -128,48 +126,48 @@ class TextEncoding(ColumnEncoding):
 
 
 def learn_vocabulary(texts: Iterable[str | None], buckets: int) -> Vocabulary:
-    """Return the buckets that at least two texts have a word in; the texts are gone through once, some at a time."""
-    known: dict[str, int] = {}
-    hashed: list[int] = []
+    """Return the buckets that occur in at least two texts; the texts are read once, in batches."""
+    places_of: dict[str, int] = {}
+    buckets_of: list[int] = []  # by the place of the word
 
     def place_of(word: str) -> int:
-        hashed.append(bucket_of(word, buckets))
-        return known.setdefault(word, len(known))
+        buckets_of.append(bucket_of(word, buckets))
+        return places_of.setdefault(word, len(places_of))
 
     count, frequency, in_rows = 0, np.zeros(0, dtype=np.int64), np.zeros(buckets, dtype=np.int64)
     remaining = iter(texts)
-    while some := list(islice(remaining, TEXTS)):
-        rows, places, _ = count_places(some, place_of, known)
-        count += len(some)
-        frequency = np.bincount(places, minlength=len(known)) + np.pad(frequency, (0, len(known) - len(frequency)))
-        pairs = np.unique(rows * buckets + np.asarray(hashed, dtype=np.int64)[places]) % buckets
+    while batch := list(islice(remaining, BATCH)):
+        rows, places, _ = count_places(batch, place_of, places_of)
+        count += len(batch)
+        new = len(places_of) - len(frequency)
+        frequency = np.bincount(places, minlength=len(places_of)) + np.pad(frequency, (0, new))
+        pairs = np.unique(rows * buckets + np.asarray(buckets_of, dtype=np.int64)[places]) % buckets
         in_rows += np.bincount(pairs, minlength=buckets)
-    seen = np.flatnonzero(in_rows)
-    kept = in_rows[seen] >= FEWEST_ROWS
-    words = _most_frequent(list(known), hashed, frequency)
-    idf = np.log((1.0 + count) / (1.0 + in_rows[seen[kept]])) + 1.0
-    numbers = seen[kept].tolist()
-    return Vocabulary(numbers, [words[number] for number in numbers], idf.tolist(), int((~kept).sum()))
+    frequent = np.flatnonzero(in_rows >= FEWEST_ROWS)
+    words = _most_frequent(list(places_of), buckets_of, frequency)
+    idf = np.log((1.0 + count) / (1.0 + in_rows[frequent])) + 1.0
+    left_out = int(np.count_nonzero(in_rows)) - len(frequent)
+    return Vocabulary(frequent.tolist(), [words[bucket] for bucket in frequent.tolist()], idf.tolist(), left_out)
 
 
-def _most_frequent(words: Sequence[str], hashed: Sequence[int], frequency: Ints) -> dict[int, str]:
-    """Return the word of each bucket that most rows have, of equals the first in the alphabet."""
+def _most_frequent(words: Sequence[str], buckets: Sequence[int], frequency: Ints) -> dict[int, str]:
+    """Return the word of each bucket that occurs in most rows; of equals, the alphabetically first."""
     best: dict[int, tuple[int, str]] = {}
-    for word, bucket, rows in zip(words, hashed, frequency.tolist(), strict=True):
-        claim = (-rows, word)
-        best[bucket] = min(best.get(bucket, claim), claim)
+    for word, bucket, rows in zip(words, buckets, frequency.tolist(), strict=True):
+        candidate = (-rows, word)
+        best[bucket] = min(best.get(bucket, candidate), candidate)
     return {bucket: word for bucket, (_, word) in best.items()}
 
 
 def count_places(
     texts: Iterable[str | None], place_of: Callable[[str], int], known: dict[str, int] | None = None
 ) -> tuple[Ints, Ints, Floats]:
-    """Return (rows, places, counts) of the words of texts (n,); words whose place is negative are left out.
+    """Return (rows, places, counts) of the words of texts (n,); words with a negative place are left out.
 
-    Places once asked for are kept, in `known` if that is given.
+    Places are cached, in `known` if it is given.
     """
     cache = {} if known is None else known
-    listed: list[int] = []
+    all_places: list[int] = []
     lengths: list[int] = []
     for text in texts:
         words = () if text is None else words_of(text)
@@ -178,8 +176,8 @@ def count_places(
             place = cache.get(word)
             if place is None:
                 place = cache[word] = place_of(word)
-            listed.append(place)
-    places = np.asarray(listed, dtype=np.int64)
+            all_places.append(place)
+    places = np.asarray(all_places, dtype=np.int64)
     rows = np.repeat(np.arange(len(lengths)), lengths)[places >= 0]
     places = places[places >= 0]
     width = int(places.max(initial=0)) + 1
