@@ -355,10 +355,10 @@ def _list(said: Sequence[str], what: str) -> str:
 
 STYLE = """
 :root { color-scheme: light dark; --ink: #1c2127; --soft: #545d68; --page: #ffffff; --box: #f4f6f8; --line: #d4dae0;
-  --link: #00588a; --yes: #0b6b4b; --no: #a33a00; --unknown: #545d68; --tint: 0, 114, 178; }
+  --link: #00588a; --yes: #0b6b4b; --no: #a33a00; --unknown: #545d68; --tint: 38, 109, 195; }
 @media (prefers-color-scheme: dark) {
   :root { --ink: #e7eaee; --soft: #aab4bf; --page: #14181c; --box: #1e242a; --line: #3a434d;
-    --link: #7cc4f0; --yes: #5fd0a5; --no: #ff9d6b; --unknown: #aab4bf; --tint: 86, 180, 233; }
+    --link: #7cc4f0; --yes: #5fd0a5; --no: #ff9d6b; --unknown: #aab4bf; --tint: 78, 164, 247; }
   figure img { filter: invert(0.92) hue-rotate(180deg); }
 }
 * { box-sizing: border-box; }

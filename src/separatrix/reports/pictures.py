@@ -54,7 +54,7 @@ from separatrix.model.learn.penalty import spreads
 from separatrix.model.record import Model, label_array
 from separatrix.model.train import TrainedModel, quantities_of, with_known_target
 from separatrix.problem import Problem
-from separatrix.reports.display import COLOURS
+from separatrix.reports.display import COLOURS, EDGE, INK, styled
 from separatrix.reports.plot.boundary import boundary
 from separatrix.reports.plot.curves import calibration, precision_recall, roc
 from separatrix.reports.plot.diagnostics import DIAGNOSTIC_PANELS, draw_diagnostics
@@ -71,14 +71,6 @@ MANY_POINTS = 600  # of a line or a cloud, above which it is a bitmap
 TICKS = 5  # of an axis, about
 DOTS = 150  # an inch, of bitmaps
 UNFIT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")  # for XML
-LOOK: Any = {
-    "svg.fonttype": "none",
-    "svg.hashsalt": "separatrix",
-    "font.size": 10.0,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "legend.framealpha": 0.8,
-}
 
 
 @dataclass(frozen=True)
@@ -92,10 +84,8 @@ class Picture:
 
 @contextmanager
 def drawing() -> Iterator[None]:
-    """Draw inside with the look of a page; letters that matplotlib has no shape for are left to the reader's fonts."""
-    from matplotlib import rc_context  # noqa: PLC0415  # half a second that only a picture should cost
-
-    with rc_context(LOOK), warnings.catch_warnings():
+    """Draw inside the block; glyphs that matplotlib lacks are left to the reader's fonts."""
+    with styled(), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=r".*Glyph .* missing from")
         warnings.filterwarnings("ignore", message=r".*does not support .* natively")
         yield
@@ -115,7 +105,7 @@ def finished(panels: Sequence[Axes], alt: str, caption: str = "") -> Picture:
     titles = []
     for panel in panels:
         titles.append(" ".join((panel.get_title() or panel.get_title(loc="left")).replace(r"\$", "$").split()))
-        panel.set_title("")
+        panel.set_title("", loc="center")
         panel.set_title("", loc="left")
         panel.patch.set_alpha(0.0)
         _make_bitmaps(panel)
@@ -216,11 +206,11 @@ def prediction_picture(trained: TrainedModel) -> Picture:
     (panel,) = new_panels()
     both = np.concatenate([predicted[rows], observed[rows]])
     ends = [float(both.min()), float(both.max())]
-    panel.plot(ends, ends, ":", color="0.5", label="predicted exactly")
-    panel.plot(predicted[rows], observed[rows], ".", color=COLOURS[0], alpha=0.4, markersize=4.0, label="rows")
+    panel.plot(ends, ends, ":", color=EDGE, label="predicted exactly")
+    panel.plot(predicted[rows], observed[rows], ".", color=INK, alpha=0.4, markersize=4.0, label="rows")
     panel.set_xlabel("predicted")
     panel.set_ylabel("observed")
-    panel.legend(fontsize="small")
+    panel.legend()
     words = f"Observed over predicted, of its own rows: on the dotted line a prediction is exact. {len(rows):,} of"
     return finished([panel], "Observed over predicted numbers", f"{words} {counted(len(known), 'row')} are drawn.")
 

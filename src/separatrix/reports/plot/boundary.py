@@ -20,12 +20,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.arrays import Floats, Indices
+from separatrix.arrays import Bools, Floats, Indices
 from separatrix.design.base import Block, Design
 from separatrix.design.build import make_design
 from separatrix.errors import DataError, OptionError, did_you_mean
 from separatrix.numerics import logit
-from separatrix.reports.display import COLOURS, MARKERS, Display, one_panel, short
+from separatrix.reports.display import CARD, COLOURS, INK, MARKERS, SOFT, Display, one_panel, set_title, short, styled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -186,6 +186,7 @@ def _range(values: Floats) -> Floats:
 
 
 DRAWN = 5000  # rows, at most
+MARKER_SIZES = ((12, 228.0), (60, 117.0), (400, 52.0), (DRAWN, 16.0))  # up to so many rows: area in square points
 DEPTH = 0.45  # of the colour of a region in which the model is sure
 UNSURE = 0.5  # of that depth, where a model tells no probabilities
 NUMBERED = (0.1, 0.25, 0.75, 0.9)  # probabilities
@@ -221,17 +222,19 @@ def boundary(
     plane = make_slice(model, X, columns, at)
     labels = np.asarray(model.classes_).tolist()
     codes = codes_of(y, labels, "y")
-    axes = one_panel(ax, 7.0, 5.5)
-    _shade(axes, plane)
-    lines = _lines(axes, plane)
-    margins = _margin(axes, plane) if _has_margin(model) else []
-    drawn = _points(axes, plane.points, codes, labels)
-    support = _support(model, X, codes)[:, list(plane.columns)] if _has_margin(model) else np.zeros((0, 2))
-    if len(support):
-        ring: dict[str, Any] = {"facecolors": "none", "edgecolors": "black", "s": 90.0, "linewidths": 1.1}
-        axes.scatter(support[:, 0], support[:, 1], **ring, label=f"support vectors ({len(support):,})")
-    _words(axes, plane, int((model.predict(X) != np.asarray(y)).sum()), drawn)
-    return Display((axes,), {**plane._asdict(), "boundary": lines, "margin": margins, "support_vectors": support})
+    right = np.asarray(model.predict(X) == np.asarray(y))
+    with styled():
+        axes = one_panel(ax, 7.0, 5.5)
+        _shade(axes, plane)
+        lines = _lines(axes, plane)
+        margins = _margin(axes, plane) if _has_margin(model) else []
+        drawn = _points(axes, plane.points, codes, labels, right)
+        support = _support(model, X, codes)[:, list(plane.columns)] if _has_margin(model) else np.zeros((0, 2))
+        if len(support):
+            ring: dict[str, Any] = {"facecolors": "none", "edgecolors": INK, "s": 150.0, "linewidths": 1.1}
+            axes.scatter(support[:, 0], support[:, 1], **ring, label=f"support vectors ({len(support):,})")
+        _words(axes, plane, int((~right).sum()), drawn)
+        return Display((axes,), {**plane._asdict(), "boundary": lines, "margin": margins, "support_vectors": support})
 
 
 def _has_margin(model: Any) -> bool:
@@ -255,7 +258,7 @@ def _shade(axes: Axes, plane: Slice) -> None:
         shares = plane.probabilities[:, :, 1]
         inside = [share for share in NUMBERED if shares.min() < share < shares.max()]
         if inside:
-            lines = axes.contour(plane.x, plane.y, shares, inside, colors="0.35", linewidths=0.7, linestyles="dotted")
+            lines = axes.contour(plane.x, plane.y, shares, inside, colors=SOFT, linewidths=0.7, linestyles="dotted")
             axes.clabel(lines, fmt="%g", fontsize="x-small")
 
 
@@ -266,9 +269,9 @@ def _lines(axes: Axes, plane: Slice) -> list[Floats]:
         fields = [_lead(plane.scores, place) for place in range(plane.scores.shape[2])]
     found: list[Floats] = []
     for field in fields:
-        found += _contour(axes, plane, field, [0.0], linestyles="solid", linewidths=1.6)
+        found += _contour(axes, plane, field, [0.0], linestyles="solid", linewidths=2.0)
     if found:
-        axes.plot([], [], "-", color="black", linewidth=1.6, label="boundary")
+        axes.plot([], [], "-", color=INK, linewidth=2.0, label="boundary")
     return found
 
 
@@ -278,7 +281,7 @@ def _margin(axes: Axes, plane: Slice) -> list[Floats]:
         return []
     found = _contour(axes, plane, plane.scores[:, :, 0], [-1.0, 1.0], linestyles="dashed", linewidths=1.0)
     if found:
-        axes.plot([], [], "--", color="black", linewidth=1.0, label="margin: score ±1")
+        axes.plot([], [], "--", color=INK, linewidth=1.0, label="margin: score ±1")
     return found
 
 
@@ -286,7 +289,7 @@ def _contour(axes: Axes, plane: Slice, field: Floats, levels: list[float], **loo
     inside = [level for level in levels if field.min() < level < field.max()]
     if not inside:
         return []
-    lines = axes.contour(plane.x, plane.y, field, inside, colors="black", **look)
+    lines = axes.contour(plane.x, plane.y, field, inside, colors=INK, **look)
     return [np.asarray(part) for level in lines.allsegs for part in level if len(part)]
 
 
@@ -295,16 +298,18 @@ def _lead(scores: Floats, place: int) -> Floats:
     return np.asarray(scores[:, :, place] - np.delete(scores, place, axis=2).max(axis=2))
 
 
-def _points(axes: Axes, points: Floats, codes: Indices, labels: Sequence[Any]) -> int:
-    """Draw the rows, of many some; return how many."""
+def _points(axes: Axes, points: Floats, codes: Indices, labels: Sequence[Any], right: Bools) -> int:
+    """Draw the rows, hollow if predicted wrong, at most `DRAWN` of them; return how many."""
     shown = np.arange(0, len(points), -(-len(points) // DRAWN))
+    size = next(size for rows, size in MARKER_SIZES if len(shown) <= rows)
     for code in np.unique(codes):
-        own = shown[codes[shown] == code]
-        look: dict[str, Any] = {"color": COLOURS[code % len(COLOURS)], "marker": MARKERS[code % len(MARKERS)]}
+        colour, marker = COLOURS[code % len(COLOURS)], MARKERS[code % len(MARKERS)]
         label = f"{short(labels[code])} ({(codes == code).sum():,})"
-        axes.scatter(
-            points[own, 0], points[own, 1], s=26.0, edgecolors="white", linewidths=0.5, label=label, zorder=2, **look
-        )
+        own = shown[codes[shown] == code]
+        look: dict[str, Any] = {"s": size, "marker": marker, "zorder": 2}
+        axes.scatter(*points[own].T, facecolors=colour, edgecolors=CARD, linewidths=1.0, label=label, **look)
+        wrong, stroke = points[own[~right[own]]].T, 0.16 * np.sqrt(size)
+        axes.scatter(*wrong, facecolors=CARD, edgecolors=colour, linewidths=stroke, **look)
     return len(shown)
 
 
@@ -329,9 +334,9 @@ def _words(axes: Axes, plane: Slice, wrong: int, drawn: int) -> None:
         title += f"\na slice, {held} held {plane.held}; rows are seen from the side"
     if drawn < n:
         title += f"\n{drawn:,} of {n:,} rows are drawn"
-    axes.set_title(title, fontsize="medium")
+    set_title(axes, title, "medium")
     axes.set_xlabel(short(plane.names[0]))
     axes.set_ylabel(short(plane.names[1]))
     axes.set_xlim(plane.x[0], plane.x[-1])
     axes.set_ylim(plane.y[0], plane.y[-1])
-    axes.legend(fontsize="small")
+    axes.legend(frameon=True, facecolor=CARD, framealpha=0.8, edgecolor="none")  # regions are coloured below it

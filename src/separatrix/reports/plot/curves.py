@@ -18,7 +18,19 @@ import numpy as np
 from separatrix import losses as all_losses
 from separatrix.arrays import Floats
 from separatrix.errors import OptionError, counted
-from separatrix.reports.display import COLOURS, STYLES, Display, one_panel, several_panels, short
+from separatrix.reports.display import (
+    COLOURS,
+    EDGE,
+    INK,
+    STYLES,
+    Display,
+    one_panel,
+    set_sentence,
+    set_title,
+    several_panels,
+    short,
+    styled,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -88,31 +100,30 @@ def calibration(
     if bins is None:
         raise OptionError(f"nothing can be calibrated: {found.log_loss.absent}")
     ratios = {"gridspec_kw": {"height_ratios": [3.0, 1.0]}}
-    above, below = several_panels(axes, 2, figsize=(6.0, 6.6), sharex=axes is None, **ratios)
-    _bins(above, bins, found.level)
-    edges = np.linspace(0.0, 1.0, len(bins.histogram) + 1)
-    below.stairs(bins.histogram, edges, fill=True, color=COLOURS[5])
-    below.set_ylabel("rows")
-    two, second = len(found.classes) == 2, short(repr(found.classes[1]))
-    below.set_xlabel(f"probability of {second}" if two else "probability of the class predicted")
-    above.set_ylabel(f"share of {second}" if two else "share predicted right")
-    above.set_title(
-        "\n".join(textwrap.wrap(_sentence(found, bins), CALIBRATION_TITLE_WIDTH)), fontsize="small", loc="left"
-    )
-    return Display((above, below), {"evaluation": found, "reliability": bins})
+    with styled():
+        above, below = several_panels(axes, 2, figsize=(6.0, 6.6), sharex=axes is None, **ratios)
+        _bins(above, bins, found.level)
+        edges = np.linspace(0.0, 1.0, len(bins.histogram) + 1)
+        below.stairs(bins.histogram, edges, fill=True, color=COLOURS[0], alpha=0.5)
+        below.set_ylabel("rows")
+        two, second = len(found.classes) == 2, short(repr(found.classes[1]))
+        below.set_xlabel(f"probability of {second}" if two else "probability of the class predicted")
+        above.set_ylabel(f"share of {second}" if two else "share predicted right")
+        set_sentence(above, "\n".join(textwrap.wrap(_sentence(found, bins), CALIBRATION_TITLE_WIDTH)))
+        return Display((above, below), {"evaluation": found, "reliability": bins})
 
 
 def _bins(ax: Axes, bins: Reliability, level: float) -> None:
-    ax.plot([0.0, 1.0], [0.0, 1.0], ":", color="0.5", label="comes true exactly")
+    ax.plot([0.0, 1.0], [0.0, 1.0], ":", color=EDGE, label="comes true exactly")
     reach = np.maximum([bins.observed - bins.lower, bins.upper - bins.observed], 0.0)
     fewest, most = int(bins.rows.min()), int(bins.rows.max())
     rows = counted(most, "row") if fewest == most else f"{fewest:,} to {most:,} rows"
     words = f"bins of {rows}, {100.0 * level:g} % intervals"
-    look: dict[str, Any] = {"color": COLOURS[0], "ecolor": "0.6", "marker": "o", "markersize": 4.5, "linestyle": "none"}
+    look: dict[str, Any] = {"color": COLOURS[0], "ecolor": EDGE, "marker": "o", "markersize": 4.5, "linestyle": "none"}
     ax.errorbar(bins.predicted, bins.observed, reach, capsize=2.0, label=words, **look)
     ax.set_xlim(-0.03, 1.03)
     ax.set_ylim(-0.03, 1.03)
-    ax.legend(fontsize="small", loc="upper left")
+    ax.legend(loc="upper left")
 
 
 def _sentence(found: ClassifierEvaluation, bins: Reliability) -> str:
@@ -132,21 +143,24 @@ MARGINS = (-2.0, 2.5)
 
 def losses(ax: Axes | None = None, names: Sequence[str] = SURROGATES) -> Display:
     """Draw losses as functions of the margin y·score: the 0-1 loss and what is minimised in its place."""
-    axes = one_panel(ax)
-    known = {loss.name: loss for loss in all_losses.ALL}
-    margins = np.linspace(*MARGINS, 901)
-    drawn = {"margins": margins}
-    for place, name in enumerate(names):
-        if name not in known or known[name].target == "classes":
-            raise OptionError(f"names has {name!r}, which is no loss of a margin; known are {', '.join(SURROGATES)}")
-        style = "--" if name == "zero-one" else "-"
-        drawn[name] = np.asarray(known[name].value(margins, np.ones_like(margins)))
-        axes.plot(margins, drawn[name], style, color=COLOURS[place % len(COLOURS)], label=name)
-    axes.set_xlabel("margin y·score")
-    axes.set_ylabel("loss")
-    axes.set_title("Losses as functions of the margin")
-    axes.legend(fontsize="small")
-    return Display((axes,), drawn)
+    with styled():
+        axes = one_panel(ax)
+        known = {loss.name: loss for loss in all_losses.ALL}
+        margins = np.linspace(*MARGINS, 901)
+        drawn = {"margins": margins}
+        for place, name in enumerate(names):
+            if name not in known or known[name].target == "classes":
+                raise OptionError(
+                    f"names has {name!r}, which is no loss of a margin; known are {', '.join(SURROGATES)}"
+                )
+            style = "--" if name == "zero-one" else "-"
+            drawn[name] = np.asarray(known[name].value(margins, np.ones_like(margins)))
+            axes.plot(margins, drawn[name], style, color=COLOURS[place % len(COLOURS)], label=name)
+        axes.set_xlabel("margin y·score")
+        axes.set_ylabel("loss")
+        set_title(axes, "Losses as functions of the margin")
+        axes.legend()
+        return Display((axes,), drawn)
 
 
 SIZE = (6.0, 5.6)  # inches
@@ -170,22 +184,25 @@ def roc(
     'AUC 0.9858 (0.9676 to 0.9939) on 284 rows'
     """
     found = evaluation_of(model, X, y, weights, level)
-    axes = one_panel(ax, *SIZE)
-    axes.plot([0.0, 1.0], [0.0, 1.0], ":", color="0.5", label="chance")
-    for place, ranking in enumerate(found.rankings):
-        line = thinned(ranking.false_positive_rate, ranking.true_positive_rate)
-        _curve(axes, place, line, f"{short(ranking.label)}: AUC {ranking.auc}")
-    if len(found.rankings) == 1:
-        own, others = found.confusion[1], found.confusion[0]
-        if own.sum() > 0.0 and others.sum() > 0.0:
-            at = [others[1] / others.sum()], [own[1] / own.sum()]
-            axes.plot(*at, "x", color="black", markersize=9.0, label="as predicted")
-    axes.set_xlabel(f"share of {_others(found)} taken for it (false positive rate)")
-    axes.set_ylabel(f"share of {_class(found)} found (true positive rate)")
-    mean = "" if len(found.rankings) == 1 else "mean "
-    _finish(axes, f"{mean}AUC {found.auc} on {counted(found.rows, 'row')}", found.auc.absent, "lower right")
-    curves = {ranking.label: (ranking.false_positive_rate, ranking.true_positive_rate) for ranking in found.rankings}
-    return Display((axes,), {"evaluation": found, "curves": curves})
+    with styled():
+        axes = one_panel(ax, *SIZE)
+        axes.plot([0.0, 1.0], [0.0, 1.0], ":", color=EDGE, label="chance")
+        for place, ranking in enumerate(found.rankings):
+            line = thinned(ranking.false_positive_rate, ranking.true_positive_rate)
+            _curve(axes, place, line, f"{short(ranking.label)}: AUC {ranking.auc}")
+        if len(found.rankings) == 1:
+            own, others = found.confusion[1], found.confusion[0]
+            if own.sum() > 0.0 and others.sum() > 0.0:
+                at = [others[1] / others.sum()], [own[1] / own.sum()]
+                axes.plot(*at, "x", color=INK, markersize=9.0, label="as predicted")
+        axes.set_xlabel(f"share of {_others(found)} taken for it (false positive rate)")
+        axes.set_ylabel(f"share of {_class(found)} found (true positive rate)")
+        mean = "" if len(found.rankings) == 1 else "mean "
+        _finish(axes, f"{mean}AUC {found.auc} on {counted(found.rows, 'row')}", found.auc.absent, "lower right")
+        curves = {
+            ranking.label: (ranking.false_positive_rate, ranking.true_positive_rate) for ranking in found.rankings
+        }
+        return Display((axes,), {"evaluation": found, "curves": curves})
 
 
 def precision_recall(
@@ -196,18 +213,19 @@ def precision_recall(
     The dotted lines are chance: the classes' shares of the rows. Where a class is rare this tells more than ROC.
     """
     found = evaluation_of(model, X, y, weights, level)
-    axes = one_panel(ax, *SIZE)
-    for place, ranking in enumerate(found.rankings):
-        line = thinned(ranking.true_positive_rate, ranking.precision)
-        words = f"{short(ranking.label)}: average precision {ranking.average_precision:.4g}"
-        _curve(axes, place, line, words, drawstyle="steps-pre")
-        colour, words = COLOURS[place % len(COLOURS)], "chance: the class's share of the rows"
-        axes.axhline(ranking.prevalence, color=colour, linestyle=":", linewidth=0.8, label=None if place else words)
-    axes.set_xlabel(f"share of {_class(found)} found (recall)")
-    axes.set_ylabel(f"share of {_class(found)} among those found (precision)")
-    _finish(axes, f"Precision and recall on {counted(found.rows, 'row')}", "", "best")
-    curves = {ranking.label: (ranking.true_positive_rate, ranking.precision) for ranking in found.rankings}
-    return Display((axes,), {"evaluation": found, "curves": curves})
+    with styled():
+        axes = one_panel(ax, *SIZE)
+        for place, ranking in enumerate(found.rankings):
+            line = thinned(ranking.true_positive_rate, ranking.precision)
+            words = f"{short(ranking.label)}: average precision {ranking.average_precision:.4g}"
+            _curve(axes, place, line, words, drawstyle="steps-pre")
+            colour, words = COLOURS[place % len(COLOURS)], "chance: the class's share of the rows"
+            axes.axhline(ranking.prevalence, color=colour, linestyle=":", linewidth=0.8, label=None if place else words)
+        axes.set_xlabel(f"share of {_class(found)} found (recall)")
+        axes.set_ylabel(f"share of {_class(found)} among those found (precision)")
+        _finish(axes, f"Precision and recall on {counted(found.rows, 'row')}", "", "best")
+        curves = {ranking.label: (ranking.true_positive_rate, ranking.precision) for ranking in found.rankings}
+        return Display((axes,), {"evaluation": found, "curves": curves})
 
 
 def _curve(axes: Axes, place: int, line: tuple[Any, Any], words: str, **look: Any) -> None:
@@ -225,7 +243,7 @@ def _others(found: ClassifierEvaluation) -> str:
 
 def _finish(axes: Axes, title: str, reason: str, legend: Literal["lower right", "best"]) -> None:
     words = f"{title}; no interval: {reason}" if reason else title
-    axes.set_title("\n".join(textwrap.wrap(words, RANKING_TITLE_WIDTH)), fontsize="medium")
+    set_title(axes, "\n".join(textwrap.wrap(words, RANKING_TITLE_WIDTH)), "medium")
     axes.set_xlim(-MARGIN, 1.0 + MARGIN)
     axes.set_ylim(-MARGIN, 1.0 + MARGIN)
-    axes.legend(fontsize="small", loc=legend)
+    axes.legend(loc=legend)

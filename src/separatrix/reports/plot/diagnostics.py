@@ -21,7 +21,7 @@ import numpy as np
 import scipy.special
 
 from separatrix.arrays import Floats, Indices
-from separatrix.reports.display import COLOURS, Display, several_panels
+from separatrix.reports.display import COLOURS, EDGE, INK, SOFT, Display, set_sentence, several_panels, styled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -97,19 +97,20 @@ def diagnostics(model: Any, axes: Sequence[Axes] | None = None) -> Display:
 
 def draw_diagnostics(found: Influence, diagnosis: Diagnosis, axes: Sequence[Axes] | None = None) -> Display:
     """Draw the four pictures of rows and their diagnosis that are at hand."""
-    first, second, third, fourth = _four(axes)
-    points = _points(found)
-    _residuals(first, points)
-    _quantiles(second, points)
-    _scale(third, points)
-    _leverage(fourth, points)
-    for panel, name in zip((first, second, third, fourth), DIAGNOSTIC_PANELS, strict=True):
-        sentence = f"{name}: {diagnosis.check(name).sentence}{points.words}"
-        panel.set_title("\n".join(textwrap.wrap(sentence, TITLE)), fontsize="small", loc="left")
-    if axes is None:
-        words = f"independence: {diagnosis.check('independence').sentence}"
-        first.figure.suptitle("\n".join(textwrap.wrap(words, 2 * TITLE)), fontsize="small")
-    return Display((first, second, third, fourth), {"influence": found, "diagnosis": diagnosis})
+    with styled():
+        first, second, third, fourth = _four(axes)
+        points = _points(found)
+        _residuals(first, points)
+        _quantiles(second, points)
+        _scale(third, points)
+        _leverage(fourth, points)
+        for panel, name in zip((first, second, third, fourth), DIAGNOSTIC_PANELS, strict=True):
+            sentence = f"{name}: {diagnosis.check(name).sentence}{points.words}"
+            set_sentence(panel, "\n".join(textwrap.wrap(sentence, TITLE)))
+        if axes is None:
+            words = f"independence: {diagnosis.check('independence').sentence}"
+            first.figure.suptitle("\n".join(textwrap.wrap(words, 2 * TITLE)), fontsize="small")
+        return Display((first, second, third, fourth), {"influence": found, "diagnosis": diagnosis})
 
 
 def _four(axes: Sequence[Axes] | None) -> tuple[Axes, ...]:
@@ -131,7 +132,7 @@ def _points(influence: Influence) -> _Points:
 
 def _residuals(panel: Axes, points: _Points) -> None:
     rows = points.influence.rows
-    panel.axhline(0.0, color="0.7", linewidth=0.8)
+    panel.axhline(0.0, color=EDGE, linewidth=0.8)
     _scatter(panel, points, rows.fitted, rows.scaled)
     _line(panel, rows.fitted, rows.scaled)
     panel.set_xlabel("fitted value")
@@ -152,7 +153,7 @@ def _quantiles(panel: Axes, points: _Points) -> None:
     normal[order] = scipy.special.ndtri((np.cumsum(counts) - counts / 2.0) / counts.sum())
     quarters = np.interp([0.25, 0.75], scipy.special.ndtr(normal[order]), values[order])
     slope = (quarters[1] - quarters[0]) / (2.0 * float(scipy.special.ndtri(0.75)))
-    panel.axline((0.0, float(quarters.mean())), slope=slope, color="0.7", linewidth=0.8)
+    panel.axline((0.0, float(quarters.mean())), slope=slope, color=EDGE, linewidth=0.8)
     _scatter(panel, points, normal, values)
 
 
@@ -166,24 +167,24 @@ def _scale(panel: Axes, points: _Points) -> None:
 
 def _leverage(panel: Axes, points: _Points) -> None:
     influence = points.influence
-    panel.axhline(0.0, color="0.7", linewidth=0.8)
+    panel.axhline(0.0, color=EDGE, linewidth=0.8)
     _scatter(panel, points, influence.leverage, influence.standardised)
     limits = panel.get_ylim()
     places = np.linspace(1e-3, 0.999, 400) * min(1.0, 1.1 * float(influence.leverage.max()))
     for distance, style in zip(CONTOURS, ("--", ":"), strict=True):
         height = np.sqrt(distance * influence.rows.fit.rank * (1.0 - places) / places)
         label = f"Cook's distance {distance:g}"
-        panel.plot(places, height, style, color=COLOURS[1], linewidth=0.9, label=label)
-        panel.plot(places, -height, style, color=COLOURS[1], linewidth=0.9)
+        panel.plot(places, height, style, color=SOFT, linewidth=0.9, label=label)
+        panel.plot(places, -height, style, color=SOFT, linewidth=0.9)
     panel.set_ylim(*limits)
     panel.set_xlabel("leverage")
     panel.set_ylabel("standardised residual")
-    panel.legend(fontsize="small")
+    panel.legend()
 
 
 def _scatter(panel: Axes, points: _Points, x: Floats, y: Floats) -> None:
     """Draw the points, and number those that matter most."""
-    panel.plot(x[points.drawn], y[points.drawn], ".", color=COLOURS[0], alpha=0.6, label="rows")
+    panel.plot(x[points.drawn], y[points.drawn], ".", color=INK, alpha=0.6, label="rows")
     for row in points.numbered.tolist():
         if np.isfinite(y[row]):
             number = str(points.influence.places[row])

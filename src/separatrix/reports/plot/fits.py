@@ -13,6 +13,7 @@ Read off a table of inference, so that what the table refuses is not drawn. An i
 
 from __future__ import annotations
 
+import itertools
 import textwrap
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -23,7 +24,25 @@ from separatrix.arrays import Floats
 from separatrix.design.build import INTERCEPT
 from separatrix.errors import OptionError, require_count
 from separatrix.fit.result import FitResult
-from separatrix.reports.display import COLOURS, MARKERS, STYLES, Display, one_panel, plain, several_panels, short
+from separatrix.reports.display import (
+    CARD,
+    COLOURS,
+    EDGE,
+    HAIR,
+    INK,
+    MARKERS,
+    PROOF,
+    SOFT,
+    STYLES,
+    Display,
+    one_panel,
+    plain,
+    set_sentence,
+    set_title,
+    several_panels,
+    short,
+    styled,
+)
 from separatrix.selection.cross_validation import CrossValidation
 from separatrix.selection.path import Path
 
@@ -33,7 +52,7 @@ if TYPE_CHECKING:
     from separatrix.inference.table import InferenceTable, Term
 
 
-NAMED = 8  # coefficients labelled in a picture of a path, the largest ones
+NAMED = len(COLOURS)  # coefficients labelled in a plot of a path, the largest ones
 
 
 def path(path: Path, ax: Axes | None = None, *, output: int = 0) -> Display:
@@ -47,19 +66,20 @@ def path(path: Path, ax: Axes | None = None, *, output: int = 0) -> Display:
     """
     if not isinstance(path, Path):
         raise OptionError(f"{path!r} is no path; give what sx.path returned")
-    axes = one_panel(ax)
-    weights = path.weights if path.weights.ndim == 2 else path.weights[:, :, output]
-    names = path.names[int(path.virtual) :]
-    largest = np.argsort(-np.abs(weights).max(axis=0), kind="stable")[:NAMED]
-    axes.plot(path.strengths, np.delete(weights, largest, axis=1), color="0.75", linewidth=0.8)
-    for place, column in enumerate(largest):
-        axes.plot(path.strengths, weights[:, column], color=COLOURS[place], label=short(names[column]))
-    _strength_axis(axes)
-    axes.set_ylabel("coefficient")
-    used = np.count_nonzero(path.weights[-1].reshape(weights.shape[1], -1).any(axis=1))
-    axes.set_title(f"{used} of {weights.shape[1]} columns in use at the smallest strength")
-    axes.legend(fontsize="small")
-    return Display((axes,), {"strengths": path.strengths, "weights": weights, "names": names})
+    with styled():
+        axes = one_panel(ax)
+        weights = path.weights if path.weights.ndim == 2 else path.weights[:, :, output]
+        names = path.names[int(path.virtual) :]
+        largest = np.argsort(-np.abs(weights).max(axis=0), kind="stable")[:NAMED]
+        axes.plot(path.strengths, np.delete(weights, largest, axis=1), color=HAIR, linewidth=0.8)
+        for place, column in enumerate(largest):
+            axes.plot(path.strengths, weights[:, column], color=COLOURS[place], label=short(names[column]))
+        _strength_axis(axes)
+        axes.set_ylabel("coefficient")
+        used = np.count_nonzero(path.weights[-1].reshape(weights.shape[1], -1).any(axis=1))
+        set_title(axes, f"{used} of {weights.shape[1]} columns in use at the smallest strength")
+        axes.legend()
+        return Display((axes,), {"strengths": path.strengths, "weights": weights, "names": names})
 
 
 def cross_validation(model: Any, ax: Axes | None = None) -> Display:
@@ -70,19 +90,20 @@ def cross_validation(model: Any, ax: Axes | None = None) -> Display:
     found = model if isinstance(model, CrossValidation) else getattr(model, "cv_", None)
     if not isinstance(found, CrossValidation):
         raise OptionError(f'{model!r} has no cross-validation to draw; fit it with strength="cv"')
-    axes = one_panel(ax)
-    axes.errorbar(
-        found.strengths, found.mean, found.error, color=COLOURS[0], ecolor="0.7", marker=".", linestyle="none"
-    )
-    marks = (("best", found.best, ":"), ("within one standard error of it", found.one_standard_error, "--"))
-    for words, place, style in marks:
-        strength = float(found.strengths[place])
-        axes.axvline(strength, color="0.2", linestyle=style, label=f"{words}: {strength:.3g}")
-    _strength_axis(axes)
-    axes.set_ylabel("held-out loss")
-    axes.set_title(f"{len(found.fold_losses)} folds; strength {found.strength:.3g} chosen")
-    axes.legend(fontsize="small")
-    return Display((axes,), {"strengths": found.strengths, "losses": found.mean, "standard_errors": found.error})
+    with styled():
+        axes = one_panel(ax)
+        axes.errorbar(
+            found.strengths, found.mean, found.error, color=COLOURS[0], ecolor=EDGE, marker=".", linestyle="none"
+        )
+        marks = (("best", found.best, ":"), ("within one standard error of it", found.one_standard_error, "--"))
+        for words, place, style in marks:
+            strength = float(found.strengths[place])
+            axes.axvline(strength, color=INK, linestyle=style, label=f"{words}: {strength:.3g}")
+        _strength_axis(axes)
+        axes.set_ylabel("held-out loss")
+        set_title(axes, f"{len(found.fold_losses)} folds; strength {found.strength:.3g} chosen")
+        axes.legend()
+        return Display((axes,), {"strengths": found.strengths, "losses": found.mean, "standard_errors": found.error})
 
 
 def _strength_axis(axes: Axes) -> None:
@@ -131,15 +152,16 @@ def trace(model: Any, axes: Sequence[Axes] | None = None) -> Display:
         raise OptionError(
             f"the fit kept none of {', '.join(panel.facts[0] for panel in TRACE_PANELS)}; nothing to draw"
         )
-    panels = several_panels(axes, len(kept), figsize=(7.0, 1.2 + 2.2 * len(kept)), sharex=axes is None)
-    for ax, panel in zip(panels, kept, strict=True):
-        _draw_panel(ax, panel, steps)
-        if panel.facts[0] == "relative_excess":
-            _mark_tolerance(ax, model)
-    panels[-1].set_xlabel("passes over the rows")
-    lines = textwrap.wrap(plain(result.message), TITLE, max_lines=4, placeholder=" …")
-    panels[0].set_title("\n".join(lines), fontsize="small", loc="left")
-    return Display(panels, {str(label): dict(each) for label, each in steps.items()})
+    with styled():
+        panels = several_panels(axes, len(kept), figsize=(7.0, 1.2 + 2.2 * len(kept)), sharex=axes is None)
+        for ax, panel in zip(panels, kept, strict=True):
+            _draw_panel(ax, panel, steps)
+            if panel.facts[0] == "relative_excess":
+                _mark_tolerance(ax, model)
+        panels[-1].set_xlabel("passes over the rows")
+        lines = textwrap.wrap(plain(result.message), TITLE, max_lines=4, placeholder=" …")
+        set_sentence(panels[0], "\n".join(lines))
+        return Display(panels, {str(label): dict(each) for label, each in steps.items()})
 
 
 def _steps(result: FitResult) -> dict[Any, Mapping[str, Floats]]:
@@ -158,7 +180,7 @@ def _draw_panel(ax: Axes, panel: _Panel, steps: Mapping[Any, Mapping[str, Floats
             if fact in columns:
                 name = f"{short(label)}, {fact}" if several and paired else short(label) if several else fact
                 look: dict[str, Any] = {
-                    "color": COLOURS[place % len(COLOURS)],
+                    "color": COLOURS[place % len(COLOURS)] if several else INK,
                     "linestyle": STYLES[place % len(STYLES)] if several and not paired else dashes,
                     "marker": "." if len(columns[fact]) <= MARKED else "",
                     "label": name if several or paired else None,
@@ -174,7 +196,7 @@ def _draw_panel(ax: Axes, panel: _Panel, steps: Mapping[Any, Mapping[str, Floats
     else:
         ax.locator_params(axis="x", integer=True)
     if several or paired:
-        ax.legend(fontsize="small")
+        ax.legend()
 
 
 def _drawable(values: Floats, log: bool) -> Floats:
@@ -190,13 +212,14 @@ def _falls_far(values: Floats) -> bool:
 def _mark_tolerance(ax: Axes, model: Any) -> None:
     asked = getattr(model, "tol", None)
     if isinstance(asked, float) and asked > 0.0:
-        ax.axhline(asked, color="0.3", linestyle=":", label=f"asked for: {asked:g}")
-        ax.legend(fontsize="small")
+        ax.axhline(asked, color=SOFT, linestyle=":", label=f"asked for: {asked:g}")
+        ax.legend()
 
 
 LINE = 100  # letters of a line of reasons
 TOLD = 6  # reasons, at most
 SPREAD = 0.6  # of the distance of two lines, shared by the classes of one
+CLASS_LOOKS = tuple(zip(MARKERS, COLOURS, strict=True))
 
 
 class _Group(NamedTuple):
@@ -241,22 +264,24 @@ def coefficients(
     if ratios and not any(term.ratio is not None for term in kept):
         raise OptionError("ratios=True needs the table of a logistic model; these coefficients are no log-odds")
     names, told = _distinct(term.name for term in kept), _told(_reasons(kept))
-    axes = one_panel(ax, 7.0, 1.6 + 0.32 * len(names) + 0.15 * told.count("\n"))
-    groups = _groups(kept, names, ratios)
-    for place, group in enumerate(groups):
-        _draw_group(axes, place, group)
-    axes.axvline(1.0 if ratios else 0.0, color="0.6", linewidth=0.8, zorder=0)
-    axes.set_xscale("log" if ratios else "linear")
-    _run_to_the_edge(axes, groups)
-    axes.set_yticks(range(len(names)), [short(name) + _marks(name, kept) for name in names])
-    axes.set_ylim(len(names) - 0.4, -0.6)
-    intervals = any(np.isfinite([group.lower, group.upper]).any() for group in groups)
-    axes.set_xlabel(_unit(table, ratios, intervals) + told, fontsize="small")
-    total = len({term.name for term in terms})
-    axes.set_title(f"{len(names)} of {total:,} coefficients" if len(names) < total else "Coefficients")
-    if len(groups) > 1 and any(np.isfinite(group.estimates).any() for group in groups):
-        axes.legend(fontsize="small")
-    return Display((axes,), {"terms": tuple(kept), "table": table})
+    with styled():
+        axes = one_panel(ax, 7.0, 1.6 + 0.32 * len(names) + 0.15 * told.count("\n"))
+        groups = _groups(kept, names, ratios)
+        looks = [("s", INK)] if len(groups) == 1 else list(itertools.islice(itertools.cycle(CLASS_LOOKS), len(groups)))
+        for group, (marker, colour) in zip(groups, looks, strict=True):
+            _draw_group(axes, group, marker, colour)
+        axes.axvline(1.0 if ratios else 0.0, color=EDGE, linewidth=0.8, zorder=0)
+        axes.set_xscale("log" if ratios else "linear")
+        _run_to_the_edge(axes, groups, [colour for _, colour in looks])
+        axes.set_yticks(range(len(names)), [short(name) + _marks(name, kept) for name in names])
+        axes.set_ylim(len(names) - 0.4, -0.6)
+        intervals = any(np.isfinite([group.lower, group.upper]).any() for group in groups)
+        axes.set_xlabel(_unit(table, ratios, intervals) + told, fontsize="small")
+        total = len({term.name for term in terms})
+        set_title(axes, f"{len(names)} of {total:,} coefficients" if len(names) < total else "Coefficients")
+        if len(groups) > 1 and any(np.isfinite(group.estimates).any() for group in groups):
+            axes.legend()
+        return Display((axes,), {"terms": tuple(kept), "table": table})
 
 
 def _table_of(model: Any, level: float) -> InferenceTable:
@@ -311,14 +336,13 @@ def _groups(terms: Sequence[Term], names: list[str], ratios: bool) -> list[_Grou
     return found
 
 
-def _draw_group(axes: Axes, place: int, group: _Group) -> None:
-    """Draw a class: full markers with intervals, hollow ones without."""
-    colour, marker = COLOURS[place % len(COLOURS)], MARKERS[place % len(MARKERS)]
+def _draw_group(axes: Axes, group: _Group, marker: str, colour: str) -> None:
+    """Draw one class: filled markers with intervals, hollow ones without."""
     known = np.isfinite(group.lower) | np.isfinite(group.upper)
     both = np.isfinite(group.lower) & np.isfinite(group.upper)
     axes.hlines(group.heights[both], group.lower[both], group.upper[both], color=colour, linewidth=1.6)
     look: dict[str, Any] = {"linestyle": "none", "marker": marker, "color": colour, "markersize": 5.5}
-    fills, label = ((known, colour), (~known, "white")), group.label
+    fills, label = ((known, colour), (~known, CARD)), group.label
     for chosen, fill in fills:
         if chosen.any():
             axes.plot(group.estimates[chosen], group.heights[chosen], **look, markerfacecolor=fill, label=label)
@@ -328,17 +352,18 @@ def _draw_group(axes: Axes, place: int, group: _Group) -> None:
         axes.text(0.5, height, "no estimate", transform=place_of, ha="center", va="center", fontsize="small")
 
 
-def _run_to_the_edge(axes: Axes, groups: Sequence[_Group]) -> None:
-    """Draw the intervals that have one end only."""
+def _run_to_the_edge(axes: Axes, groups: Sequence[_Group], colours: Sequence[str]) -> None:
+    """Draw the intervals that have one end only; where no finite estimate exists, which is proved, in plum."""
     edges = axes.get_xlim()
-    for place, group in enumerate(groups):
+    for group, colour in zip(groups, colours, strict=True):
         for ends, others, edge, arrow in (
             (group.lower, group.upper, edges[0], "<"),
             (group.upper, group.lower, edges[1], ">"),
         ):
             for row in np.flatnonzero(~np.isfinite(ends) & np.isfinite(others)):
                 line = [others[row], edge], [group.heights[row]] * 2
-                axes.plot(*line, color=COLOURS[place % len(COLOURS)], linewidth=1.6, marker=arrow, markevery=[1])
+                known = np.isfinite(group.estimates[row])
+                axes.plot(*line, color=colour if known else PROOF, linewidth=1.6, marker=arrow, markevery=[1])
     axes.set_xlim(edges)
 
 
