@@ -27,6 +27,7 @@ from separatrix.rendering.text import render_text
 
 MOST_SHOWN = 20
 CLASSES_BESIDE = 5
+LARGE, LARGEST = 1e4, 1e15  # between which a number is told in full
 
 
 def render_coefficients(model: Model, table: InferenceTable | None, most: int | None = MOST_SHOWN) -> str:
@@ -115,9 +116,6 @@ def _rule(model: Model) -> str:
 
 def _left_off(count: int) -> str:
     return f"{counted(count, 'more coefficient')} left off: separatrix summary MODEL --all shows them"
-
-
-LARGE, LARGEST = 1e4, 1e15  # between which a number is told in full
 
 
 def measures_of(found: Evaluation) -> Iterator[tuple[str, Estimate]]:

@@ -44,6 +44,19 @@ from separatrix.reports.text import KINDS, classes, kinds, question
 
 LONG_TEXT = 500  # letters
 QUOTED = re.compile(r"('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")")
+UNTOLD = {"scales"}  # options that are long lists
+LONG_TABLE = 15  # rows, above which a table is folded
+MOST = 2000  # coefficients of all scores in the table
+LONG_LIST = 12  # lines, above which a list is folded
+TITLES = {
+    "exists": "A best predictor exists",
+    "unique": "It is the only one: unique",
+    "optimal": "It was found: optimal",
+    "tested": "Its coefficients may be tested",
+}
+MOST_CLASSES = 25  # of a confusion matrix
+PAIRS = 20  # confusions listed where there are more classes
+DEPTH = 0.35  # of the tint of a cell that has all rows of its class
 
 
 def words(text: object) -> str:
@@ -139,112 +152,6 @@ def figures(pictures: Sequence[Picture]) -> str:
     """Return pictures beside each other where there is room."""
     inside = "".join(map(figure, pictures))
     return f'<div class="pictures">{inside}</div>' if pictures else ""
-
-
-UNTOLD = {"scales"}  # options that are long lists
-
-
-def convergence_section(report: Report) -> str:
-    """Return how the fit went: what it cost and, step by step, where it was."""
-    result = report.trained.learned.result
-    work = f"{result.passes:,.6g} passes over the rows; objective {result.objective:.10g}"
-    if not report.pictures.trace:
-        return paragraph(f"{work}; it took one step, so that there is no trace to show")
-    return paragraph(work) + figures(report.pictures.trace)
-
-
-def boundary_section(report: Report) -> str:
-    """Return the boundary, or why there is none."""
-    if report.pictures.boundary is None:
-        return paragraph(f"no picture: {report.pictures.no_boundary}")
-    return figure(report.pictures.boundary)
-
-
-def reproduce_section(report: Report) -> str:
-    """Return the command, the versions, the options and the digest of the data."""
-    model = report.trained.model
-    data = model.data
-    versions = ", ".join(f"{name} {version}" for name, version in data.get("versions", {}).items())
-    options = ", ".join(f"{name} = {value}" for name, value in model.options.items() if name not in UNTOLD)
-    facts = [
-        ("table", report.table.source),
-        ("rows", f"{data.get('rows', report.table.n_rows):,}"),
-        ("digest of the encoded rows (SHA-256)", str(data.get("sha256", ""))),
-        ("seed", str(data.get("seed", ""))),
-        ("options", options or "none"),
-        ("versions", versions),
-    ]
-    table = Grid(("", ""), tuple((word, said) for word, said in facts))
-    again = paragraph("the same table and the same command make the same model")
-    return code(report.command) + again + grid(table, "said")
-
-
-def check_section(report: Report) -> str:
-    """Return how anyone may check the certificate from the data alone."""
-    certificate = report.trained.learned.result.certificate
-    saved, model = _saved(report.command), "model.json"
-    first = "" if saved else code(f"{report.command} --out {model}")
-    verify = code(f"separatrix verify {shlex.quote(saved or model)} {shlex.quote(report.table.source)}")
-    words = (
-        "the verdicts above rest on a certificate that is kept in the model file. It is checked from the data alone: no"
-        " solver is asked, and nothing in the file is believed"
-    )
-    return paragraph(words) + first + verify + folded_if_long(f"it claims ({certificate.kind})", certificate.claim)
-
-
-def _saved(command: str) -> str:
-    """Return the file that a command writes its model to, nothing if it writes none."""
-    try:
-        parts = shlex.split(command)
-    except ValueError:
-        return ""
-    for place, part in enumerate(parts):
-        if part.startswith("--out="):
-            return part.removeprefix("--out=")
-        if part == "--out" and place + 1 < len(parts):
-            return parts[place + 1]
-    return ""
-
-
-LONG_TABLE = 15  # rows, above which a table is folded
-MOST = 2000  # coefficients of all scores in the table
-
-
-def coefficient_section(report: Report) -> str:
-    """Return the section."""
-    table = report.coefficients
-    without = all(term.lower is None and term.upper is None for term in table.terms)
-    why = paragraph(f"there are no intervals: {no_intervals(report.trained)}") if without else ""
-    forest = "" if report.pictures.forest is None else figure(report.pictures.forest)
-    sheet = _sheet(report)
-    rows = sum(len(grid.rows) for grid in sheet.grids)
-    told = counted(len(table.terms), "coefficient")
-    return why + forest + details(f"The table: {told}", sheet_parts(sheet), opened=rows <= LONG_TABLE)
-
-
-def _sheet(report: Report) -> Sheet:
-    """Return the coefficients with inference or, where none of them has any, the weights."""
-    model, table = report.trained.model, report.coefficients
-    most = max(10, MOST // len(model.coef))
-    if all(term.standard_error is None and term.lower is None for term in table.terms):
-        sheet = weight_sheet(model, most)
-        return replace(sheet, lines=tuple(line for line in sheet.lines if line != model.no_covariance))
-    terms = largest_terms(table.terms, most)
-    sheet = coefficient_sheet(replace(table, terms=terms))
-    left = len(table.terms) - len(terms)
-    cut = (
-        (f"{counted(left, 'coefficient')} of smaller statistics left off; the model file has them all",) if left else ()
-    )
-    return replace(sheet, lines=(*sheet.lines, *cut))
-
-
-LONG_LIST = 12  # lines, above which a list is folded
-TITLES = {
-    "exists": "A best predictor exists",
-    "unique": "It is the only one: unique",
-    "optimal": "It was found: optimal",
-    "tested": "Its coefficients may be tested",
-}
 
 
 def question_section(report: Report) -> str:
@@ -353,98 +260,32 @@ def _list(said: Sequence[str], what: str) -> str:
     return _folded(items(said), len(said), what) if said else ""
 
 
-STYLE = """
-:root { color-scheme: light dark; --ink: #1c2127; --soft: #545d68; --page: #ffffff; --box: #f4f6f8; --line: #d4dae0;
-  --link: #00588a; --yes: #0b6b4b; --no: #a33a00; --unknown: #545d68; --tint: 38, 109, 195; }
-@media (prefers-color-scheme: dark) {
-  :root { --ink: #e7eaee; --soft: #aab4bf; --page: #14181c; --box: #1e242a; --line: #3a434d;
-    --link: #7cc4f0; --yes: #5fd0a5; --no: #ff9d6b; --unknown: #aab4bf; --tint: 78, 164, 247; }
-  figure img { filter: invert(0.92) hue-rotate(180deg); }
-}
-* { box-sizing: border-box; }
-html { -webkit-text-size-adjust: 100%; }
-body { margin: 0 auto; max-width: 62rem; padding: 1rem 1rem 4rem; background: var(--page); color: var(--ink);
-  font: 1rem/1.55 system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif; overflow-wrap: anywhere; }
-h1 { font-size: 1.55rem; line-height: 1.25; margin: 0.6rem 0 0.3rem; }
-h2 { font-size: 1.2rem; margin: 2.4rem 0 0.6rem; padding-top: 0.7rem; border-top: 1px solid var(--line); }
-h3 { font-size: 1rem; margin: 1.4rem 0 0.4rem; }
-p, ul { margin: 0.5rem 0; max-width: 46rem; }
-ul { padding-left: 1.2rem; }
-a { color: var(--link); }
-nav { font-size: 0.9rem; color: var(--soft); }
-nav a { margin-right: 0.9rem; white-space: nowrap; }
-header p { margin: 0 0 0.4rem; }
-.soft { color: var(--soft); font-size: 0.92rem; }
-.lead { font-size: 1.12rem; }
-.answers { display: grid; gap: 0.7rem; grid-template-columns: repeat(auto-fit, minmax(min(100%, 23rem), 1fr));
-  padding: 0; margin: 1rem 0; }
-.answer { background: var(--box); border: 1px solid var(--line); border-radius: 0.5rem; padding: 0.7rem 0.9rem;
-  min-width: 0; }
-.answer h3 { margin: 0 0 0.2rem; }
-.answer p, .answer ul { margin: 0.2rem 0 0; font-size: 0.92rem; }
-.badge { display: inline-block; border: 2px solid; border-radius: 1rem; padding: 0 0.6rem; font-size: 0.85rem;
-  font-weight: 700; margin-right: 0.4rem; }
-.yes { color: var(--yes); } .no { color: var(--no); } .partly, .doubtful, .not-known { color: var(--unknown); }
-.wide { overflow-x: auto; max-width: 100%; margin: 0.7rem 0; }
-.wide:focus-visible { outline: 2px solid var(--link); }
-table { border-collapse: collapse; font-size: 0.9rem; font-variant-numeric: tabular-nums; overflow-wrap: normal; }
-caption { text-align: left; font-weight: 600; padding: 0.3rem 0; }
-th, td { padding: 0.22rem 0.65rem 0.22rem 0; text-align: right; vertical-align: top; white-space: nowrap;
-  border-bottom: 1px solid var(--line); white-space: nowrap; }
-th[scope="row"], th:first-child { text-align: left; font-weight: 500; white-space: normal; min-width: 8rem;
-  max-width: 18rem; overflow-wrap: anywhere; }
-thead th { color: var(--soft); font-weight: 600; max-width: 12rem; overflow-wrap: break-word; white-space: normal; }
-.said th { text-align: left; }
-.said td { text-align: left; white-space: normal; min-width: 6rem; max-width: 30rem; overflow-wrap: anywhere; }
-.columns td:last-child { min-width: 20rem; }
-.confusion td { padding: 0.3rem 0.65rem; border: 1px solid var(--line); }
-.pictures { display: grid; gap: 1.2rem; grid-template-columns: repeat(auto-fit, minmax(min(100%, 22rem), 1fr)); }
-figure { margin: 0.6rem 0; max-width: 34rem; min-width: 0; }
-figure img { width: 100%; height: auto; display: block; }
-figcaption { font-size: 0.88rem; color: var(--soft); }
-pre { background: var(--box); border: 1px solid var(--line); border-radius: 0.4rem; padding: 0.6rem 0.8rem;
-  white-space: pre-wrap; overflow-wrap: anywhere; font-size: 0.88rem; }
-summary { cursor: pointer; color: var(--link); padding: 0.25rem 0; }
-@media print {
-  body { max-width: none; padding: 0; font-size: 10pt; }
-  nav { display: none; }
-  h2 { break-after: avoid; }
-  figure, .answer, tr { break-inside: avoid; }
-  .wide { overflow: visible; }
-  th, td { white-space: normal; }
-  details::details-content { content-visibility: visible; height: auto; }
-  .pictures { grid-template-columns: 1fr 1fr; }
-}
-"""
+def coefficient_section(report: Report) -> str:
+    """Return the section."""
+    table = report.coefficients
+    without = all(term.lower is None and term.upper is None for term in table.terms)
+    why = paragraph(f"there are no intervals: {no_intervals(report.trained)}") if without else ""
+    forest = "" if report.pictures.forest is None else figure(report.pictures.forest)
+    sheet = _sheet(report)
+    rows = sum(len(grid.rows) for grid in sheet.grids)
+    told = counted(len(table.terms), "coefficient")
+    return why + forest + details(f"The table: {told}", sheet_parts(sheet), opened=rows <= LONG_TABLE)
 
 
-class Section(NamedTuple):
-    """A part of the page: its anchor, its heading, and its body as HTML."""
-
-    anchor: str
-    heading: str
-    body: str
-
-
-def render_page(title: str, source: str, sections: Sequence[Section]) -> str:
-    """Return the whole file; `source` is where the data came from."""
-    links = "".join(f'<a href="#{each.anchor}">{words(each.heading)}</a> ' for each in sections)
-    head = (
-        '<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{words(title)}, {words(source)}</title><style>{STYLE}</style>"
+def _sheet(report: Report) -> Sheet:
+    """Return the coefficients with inference or, where none of them has any, the weights."""
+    model, table = report.trained.model, report.coefficients
+    most = max(10, MOST // len(model.coef))
+    if all(term.standard_error is None and term.lower is None for term in table.terms):
+        sheet = weight_sheet(model, most)
+        return replace(sheet, lines=tuple(line for line in sheet.lines if line != model.no_covariance))
+    terms = largest_terms(table.terms, most)
+    sheet = coefficient_sheet(replace(table, terms=terms))
+    left = len(table.terms) - len(terms)
+    cut = (
+        (f"{counted(left, 'coefficient')} of smaller statistics left off; the model file has them all",) if left else ()
     )
-    main = "".join(_section(each) for each in sections)
-    top = f'<header><h1>{words(title)}</h1><p class="soft">{name(source)}</p><nav>{links}</nav></header>'
-    return f'<!DOCTYPE html>\n<html lang="en"><head>{head}</head>\n<body>{top}\n<main>{main}</main></body></html>\n'
-
-
-def _section(section: Section) -> str:
-    return f'<section id="{section.anchor}"><h2>{words(section.heading)}</h2>\n{section.body}</section>\n'
-
-
-MOST_CLASSES = 25  # of a confusion matrix
-PAIRS = 20  # confusions listed where there are more classes
-DEPTH = 0.35  # of the tint of a cell that has all rows of its class
+    return replace(sheet, lines=(*sheet.lines, *cut))
 
 
 def quality_section(report: Report) -> str:
@@ -527,6 +368,68 @@ def _assumptions(report: Report) -> str:
     return details("The five assumptions of least squares, checked on the rows", sheet_parts(sheet), opened=True)
 
 
+def boundary_section(report: Report) -> str:
+    """Return the boundary, or why there is none."""
+    if report.pictures.boundary is None:
+        return paragraph(f"no picture: {report.pictures.no_boundary}")
+    return figure(report.pictures.boundary)
+
+
+def convergence_section(report: Report) -> str:
+    """Return how the fit went: what it cost and, step by step, where it was."""
+    result = report.trained.learned.result
+    work = f"{result.passes:,.6g} passes over the rows; objective {result.objective:.10g}"
+    if not report.pictures.trace:
+        return paragraph(f"{work}; it took one step, so that there is no trace to show")
+    return paragraph(work) + figures(report.pictures.trace)
+
+
+def reproduce_section(report: Report) -> str:
+    """Return the command, the versions, the options and the digest of the data."""
+    model = report.trained.model
+    data = model.data
+    versions = ", ".join(f"{name} {version}" for name, version in data.get("versions", {}).items())
+    options = ", ".join(f"{name} = {value}" for name, value in model.options.items() if name not in UNTOLD)
+    facts = [
+        ("table", report.table.source),
+        ("rows", f"{data.get('rows', report.table.n_rows):,}"),
+        ("digest of the encoded rows (SHA-256)", str(data.get("sha256", ""))),
+        ("seed", str(data.get("seed", ""))),
+        ("options", options or "none"),
+        ("versions", versions),
+    ]
+    table = Grid(("", ""), tuple((word, said) for word, said in facts))
+    again = paragraph("the same table and the same command make the same model")
+    return code(report.command) + again + grid(table, "said")
+
+
+def check_section(report: Report) -> str:
+    """Return how anyone may check the certificate from the data alone."""
+    certificate = report.trained.learned.result.certificate
+    saved, model = _saved(report.command), "model.json"
+    first = "" if saved else code(f"{report.command} --out {model}")
+    verify = code(f"separatrix verify {shlex.quote(saved or model)} {shlex.quote(report.table.source)}")
+    words = (
+        "the verdicts above rest on a certificate that is kept in the model file. It is checked from the data alone: no"
+        " solver is asked, and nothing in the file is believed"
+    )
+    return paragraph(words) + first + verify + folded_if_long(f"it claims ({certificate.kind})", certificate.claim)
+
+
+def _saved(command: str) -> str:
+    """Return the file that a command writes its model to, nothing if it writes none."""
+    try:
+        parts = shlex.split(command)
+    except ValueError:
+        return ""
+    for place, part in enumerate(parts):
+        if part.startswith("--out="):
+            return part.removeprefix("--out=")
+        if part == "--out" and place + 1 < len(parts):
+            return parts[place + 1]
+    return ""
+
+
 SECTIONS = (
     ("question", "The question", question_section),
     ("answer", "The short answer", answer_section),
@@ -546,3 +449,92 @@ def render_report(report: Report) -> str:
     sections = [Section(anchor, heading, render(report)) for anchor, heading, render in SECTIONS]
     kept = [each for each in sections if not (numbers and each.anchor == "boundary")]
     return render_page(report.title, report.table.source, kept)
+
+
+class Section(NamedTuple):
+    """A part of the page: its anchor, its heading, and its body as HTML."""
+
+    anchor: str
+    heading: str
+    body: str
+
+
+def render_page(title: str, source: str, sections: Sequence[Section]) -> str:
+    """Return the whole file; `source` is where the data came from."""
+    links = "".join(f'<a href="#{each.anchor}">{words(each.heading)}</a> ' for each in sections)
+    head = (
+        '<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>{words(title)}, {words(source)}</title><style>{STYLE}</style>"
+    )
+    main = "".join(_section(each) for each in sections)
+    top = f'<header><h1>{words(title)}</h1><p class="soft">{name(source)}</p><nav>{links}</nav></header>'
+    return f'<!DOCTYPE html>\n<html lang="en"><head>{head}</head>\n<body>{top}\n<main>{main}</main></body></html>\n'
+
+
+def _section(section: Section) -> str:
+    return f'<section id="{section.anchor}"><h2>{words(section.heading)}</h2>\n{section.body}</section>\n'
+
+
+STYLE = """
+:root { color-scheme: light dark; --ink: #1c2127; --soft: #545d68; --page: #ffffff; --box: #f4f6f8; --line: #d4dae0;
+  --link: #00588a; --yes: #0b6b4b; --no: #a33a00; --unknown: #545d68; --tint: 38, 109, 195; }
+@media (prefers-color-scheme: dark) {
+  :root { --ink: #e7eaee; --soft: #aab4bf; --page: #14181c; --box: #1e242a; --line: #3a434d;
+    --link: #7cc4f0; --yes: #5fd0a5; --no: #ff9d6b; --unknown: #aab4bf; --tint: 78, 164, 247; }
+  figure img { filter: invert(0.92) hue-rotate(180deg); }
+}
+* { box-sizing: border-box; }
+html { -webkit-text-size-adjust: 100%; }
+body { margin: 0 auto; max-width: 62rem; padding: 1rem 1rem 4rem; background: var(--page); color: var(--ink);
+  font: 1rem/1.55 system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif; overflow-wrap: anywhere; }
+h1 { font-size: 1.55rem; line-height: 1.25; margin: 0.6rem 0 0.3rem; }
+h2 { font-size: 1.2rem; margin: 2.4rem 0 0.6rem; padding-top: 0.7rem; border-top: 1px solid var(--line); }
+h3 { font-size: 1rem; margin: 1.4rem 0 0.4rem; }
+p, ul { margin: 0.5rem 0; max-width: 46rem; }
+ul { padding-left: 1.2rem; }
+a { color: var(--link); }
+nav { font-size: 0.9rem; color: var(--soft); }
+nav a { margin-right: 0.9rem; white-space: nowrap; }
+header p { margin: 0 0 0.4rem; }
+.soft { color: var(--soft); font-size: 0.92rem; }
+.lead { font-size: 1.12rem; }
+.answers { display: grid; gap: 0.7rem; grid-template-columns: repeat(auto-fit, minmax(min(100%, 23rem), 1fr));
+  padding: 0; margin: 1rem 0; }
+.answer { background: var(--box); border: 1px solid var(--line); border-radius: 0.5rem; padding: 0.7rem 0.9rem;
+  min-width: 0; }
+.answer h3 { margin: 0 0 0.2rem; }
+.answer p, .answer ul { margin: 0.2rem 0 0; font-size: 0.92rem; }
+.badge { display: inline-block; border: 2px solid; border-radius: 1rem; padding: 0 0.6rem; font-size: 0.85rem;
+  font-weight: 700; margin-right: 0.4rem; }
+.yes { color: var(--yes); } .no { color: var(--no); } .partly, .doubtful, .not-known { color: var(--unknown); }
+.wide { overflow-x: auto; max-width: 100%; margin: 0.7rem 0; }
+.wide:focus-visible { outline: 2px solid var(--link); }
+table { border-collapse: collapse; font-size: 0.9rem; font-variant-numeric: tabular-nums; overflow-wrap: normal; }
+caption { text-align: left; font-weight: 600; padding: 0.3rem 0; }
+th, td { padding: 0.22rem 0.65rem 0.22rem 0; text-align: right; vertical-align: top; white-space: nowrap;
+  border-bottom: 1px solid var(--line); white-space: nowrap; }
+th[scope="row"], th:first-child { text-align: left; font-weight: 500; white-space: normal; min-width: 8rem;
+  max-width: 18rem; overflow-wrap: anywhere; }
+thead th { color: var(--soft); font-weight: 600; max-width: 12rem; overflow-wrap: break-word; white-space: normal; }
+.said th { text-align: left; }
+.said td { text-align: left; white-space: normal; min-width: 6rem; max-width: 30rem; overflow-wrap: anywhere; }
+.columns td:last-child { min-width: 20rem; }
+.confusion td { padding: 0.3rem 0.65rem; border: 1px solid var(--line); }
+.pictures { display: grid; gap: 1.2rem; grid-template-columns: repeat(auto-fit, minmax(min(100%, 22rem), 1fr)); }
+figure { margin: 0.6rem 0; max-width: 34rem; min-width: 0; }
+figure img { width: 100%; height: auto; display: block; }
+figcaption { font-size: 0.88rem; color: var(--soft); }
+pre { background: var(--box); border: 1px solid var(--line); border-radius: 0.4rem; padding: 0.6rem 0.8rem;
+  white-space: pre-wrap; overflow-wrap: anywhere; font-size: 0.88rem; }
+summary { cursor: pointer; color: var(--link); padding: 0.25rem 0; }
+@media print {
+  body { max-width: none; padding: 0; font-size: 10pt; }
+  nav { display: none; }
+  h2 { break-after: avoid; }
+  figure, .answer, tr { break-inside: avoid; }
+  .wide { overflow: visible; }
+  th, td { white-space: normal; }
+  details::details-content { content-visibility: visible; height: auto; }
+  .pictures { grid-template-columns: 1fr 1fr; }
+}
+"""

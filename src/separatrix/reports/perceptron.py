@@ -31,33 +31,15 @@ if TYPE_CHECKING:
     from separatrix.model.train import TrainedModel
     from separatrix.tables.source import TableSource
 
-
 SORTED_RUN = 10  # rows of one class in a row, on average, from which on a table counts as sorted by class
-
-
-def training_notes(result: FitResult, classes: Classes, options: PerceptronOptions) -> tuple[str, ...]:
-    """Return sentences on a fit, often none."""
-    return tuple(_notes(result, classes, options))
-
-
-def _notes(result: FitResult, classes: Classes, options: PerceptronOptions) -> Iterator[str]:
-    if options.tie == "correct" and not result.facts["updates"]:
-        yield "with --tie correct a score of 0 is never corrected, so zeros stay zeros; try --start random"
-    if options.keep == "vote":
-        yield "a row's class is voted by all weights of the run; the weights below are only the last"
-    in_turn = options.update == "single" and options.order == "cyclic"
-    if in_turn and not result.status.reached_goal and _mean_run(classes) >= SORTED_RUN:
-        yield "the rows come sorted by class, and visited in turn they teach one class at a time; try --order shuffled"
-
-
-def _mean_run(classes: Classes) -> float:
-    """Return how many rows of one class follow on each other, on average."""
-    runs = 1 + int(np.count_nonzero(np.diff(classes.codes)))
-    return len(classes.codes) / runs
-
-
 Label = str | int | float | bool
 NO_OPTIONS = {"names", "storage"}  # what a result's provenance has beside the options
+LONG_LIST = 12  # a longer list is set in two columns, the largest weights first
+MOST_SHOWN = 60
+NUMBER = 13  # columns that a number takes, the space before it included
+LONGEST_NAME = 30
+NAMES_SHOWN = 8  # of columns; the weights below name them all
+CLASSES_SHOWN = 10
 
 
 @dataclass(frozen=True)
@@ -144,6 +126,46 @@ class Summary:
         return asdict(self)
 
 
+def perceptron_summary(trained: TrainedModel, table: TableSource, options: PerceptronOptions) -> Summary:
+    """Return the summary of a perceptron that was trained on a table."""
+    model, result, goal = trained.model, trained.learned.result, trained.goal
+    assert goal.classes is not None  # a perceptron tells classes apart
+    answered = slice(None) if trained.predictions.kept is None else trained.predictions.kept
+    labels, predicted = np.asarray(goal.y)[answered], trained.predictions.labels[answered]
+    data = TrainingData(table.source, model.target, model.encoding.feature_names, model.classes or (), labels)
+    notes = (*training_notes(result, goal.classes, options), *trained.predictions.sentences)
+    outcome = Outcome(predicted, _ties(trained.predictions.scores[answered]), notes)
+    return summarise(result, data, outcome, title="Perceptron")
+
+
+def _ties(scores: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> int:
+    """Return how many rows lie on a boundary: a score of 0, or of several classes the highest score twice."""
+    if scores.ndim == 1:
+        return int(np.sum(scores == 0.0))
+    return int(np.sum(np.sum(scores == scores.max(axis=1, keepdims=True), axis=1) > 1))
+
+
+def training_notes(result: FitResult, classes: Classes, options: PerceptronOptions) -> tuple[str, ...]:
+    """Return sentences on a fit, often none."""
+    return tuple(_notes(result, classes, options))
+
+
+def _notes(result: FitResult, classes: Classes, options: PerceptronOptions) -> Iterator[str]:
+    if options.tie == "correct" and not result.facts["updates"]:
+        yield "with --tie correct a score of 0 is never corrected, so zeros stay zeros; try --start random"
+    if options.keep == "vote":
+        yield "a row's class is voted by all weights of the run; the weights below are only the last"
+    in_turn = options.update == "single" and options.order == "cyclic"
+    if in_turn and not result.status.reached_goal and _mean_run(classes) >= SORTED_RUN:
+        yield "the rows come sorted by class, and visited in turn they teach one class at a time; try --order shuffled"
+
+
+def _mean_run(classes: Classes) -> float:
+    """Return how many rows of one class follow on each other, on average."""
+    runs = 1 + int(np.count_nonzero(np.diff(classes.codes)))
+    return len(classes.codes) / runs
+
+
 def summarise(result: FitResult, data: TrainingData, outcome: Outcome, *, title: str) -> Summary:
     """Return the summary of a classifier's fit on some data."""
     rows = len(data.labels)
@@ -207,99 +229,6 @@ def _evidence(certificate: Certificate) -> Evidence:
     if margin is None or bound is None or math.isinf(bound):
         return Evidence(kind, verdict, claim, radius, margin)
     return Evidence(kind, verdict, claim, radius, margin, bound, certificate.is_textbook)
-
-
-def perceptron_summary(trained: TrainedModel, table: TableSource, options: PerceptronOptions) -> Summary:
-    """Return the summary of a perceptron that was trained on a table."""
-    model, result, goal = trained.model, trained.learned.result, trained.goal
-    assert goal.classes is not None  # a perceptron tells classes apart
-    answered = slice(None) if trained.predictions.kept is None else trained.predictions.kept
-    labels, predicted = np.asarray(goal.y)[answered], trained.predictions.labels[answered]
-    data = TrainingData(table.source, model.target, model.encoding.feature_names, model.classes or (), labels)
-    notes = (*training_notes(result, goal.classes, options), *trained.predictions.sentences)
-    outcome = Outcome(predicted, _ties(trained.predictions.scores[answered]), notes)
-    return summarise(result, data, outcome, title="Perceptron")
-
-
-def _ties(scores: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> int:
-    """Return how many rows lie on a boundary: a score of 0, or of several classes the highest score twice."""
-    if scores.ndim == 1:
-        return int(np.sum(scores == 0.0))
-    return int(np.sum(np.sum(scores == scores.max(axis=1, keepdims=True), axis=1) > 1))
-
-
-LONG_LIST = 12  # a longer list is set in two columns, the largest weights first
-MOST_SHOWN = 60
-NUMBER = 13  # columns that a number takes, the space before it included
-LONGEST_NAME = 30
-
-
-def weight_lines(predictors: Sequence[Predictor], width: int) -> Iterator[str]:
-    """Yield the weights as lines of at most `width` columns."""
-    if len(predictors) > 1:
-        yield from _table(predictors, width)
-    elif len(predictors[0].coefficients) > LONG_LIST:
-        yield from _two_columns(predictors[0].coefficients)
-    else:
-        yield from _list(predictors[0].coefficients)
-
-
-def _list(coefficients: Sequence[tuple[str, float]]) -> Iterator[str]:
-    names = _aligned([name for name, _ in coefficients])
-    for name, (_, weight) in zip(names, coefficients, strict=True):
-        yield f"  {name}{weight:>{NUMBER}.6g}"
-
-
-def _two_columns(coefficients: Sequence[tuple[str, float]]) -> Iterator[str]:
-    by_size = sorted(coefficients, key=lambda entry: -abs(entry[1]))
-    shown = [*_list(by_size[:MOST_SHOWN]), ""]
-    half = len(shown) // 2
-    for left, right in zip(shown[:half], shown[half:], strict=False):
-        yield f"{left}  {right}".rstrip()
-    yield ""
-    yield f"  Largest first{_left_off(len(coefficients))}; the size of a weight depends on the unit of its column."
-
-
-def _table(predictors: Sequence[Predictor], width: int) -> Iterator[str]:
-    """Yield a line a weight, a number a class; classes that do not fit the width go into a further table."""
-    rows = [name for name, _ in predictors[0].coefficients]
-    names = _aligned(rows[:MOST_SHOWN])
-    beside = (width - 2 - len(names[0])) // NUMBER
-    for first in range(0, len(predictors), beside):
-        group = predictors[first : first + beside]
-        yield (
-            "  "
-            + " " * len(names[0])
-            + "".join(f"{shortened(str(each.positive), NUMBER - 1):>{NUMBER}}" for each in group)
-        )
-        for k, name in enumerate(names):
-            yield f"  {name}" + "".join(f"{each.coefficients[k][1]:>{NUMBER}.6g}" for each in group)
-    if _left_off(len(rows)):
-        yield ""
-        yield f"  In the order of the columns{_left_off(len(rows))}."
-
-
-def _left_off(count: int) -> str:
-    return f", {count - MOST_SHOWN:,} more left off" if count > MOST_SHOWN else ""
-
-
-def _aligned(names: Sequence[str]) -> list[str]:
-    """Return names on one line each, cut and filled to one length."""
-    plain = [shortened(" ".join(name.split()), LONGEST_NAME) for name in names]
-    length = max(map(len, plain))
-    return [f"{name:<{length}}" for name in plain]
-
-
-def shortened(text: str, length: int) -> str:
-    """Return a text of at most `length` signs; what is cut out is in the middle, as names differ at their ends."""
-    if len(text) <= length:
-        return text
-    tail = length // 2
-    return f"{text[: length - tail - 1]}…{text[-tail:]}"
-
-
-NAMES_SHOWN = 8  # of columns; the weights below name them all
-CLASSES_SHOWN = 10
 
 
 def render_text(summary: Summary) -> str:
@@ -403,6 +332,70 @@ def _weights(summary: Summary) -> Iterator[str]:
     yield from wrapped(f"Weights ({rule})")
     yield ""
     yield from weight_lines(summary.predictors, WIDTH)
+
+
+def weight_lines(predictors: Sequence[Predictor], width: int) -> Iterator[str]:
+    """Yield the weights as lines of at most `width` columns."""
+    if len(predictors) > 1:
+        yield from _table(predictors, width)
+    elif len(predictors[0].coefficients) > LONG_LIST:
+        yield from _two_columns(predictors[0].coefficients)
+    else:
+        yield from _list(predictors[0].coefficients)
+
+
+def _list(coefficients: Sequence[tuple[str, float]]) -> Iterator[str]:
+    names = _aligned([name for name, _ in coefficients])
+    for name, (_, weight) in zip(names, coefficients, strict=True):
+        yield f"  {name}{weight:>{NUMBER}.6g}"
+
+
+def _two_columns(coefficients: Sequence[tuple[str, float]]) -> Iterator[str]:
+    by_size = sorted(coefficients, key=lambda entry: -abs(entry[1]))
+    shown = [*_list(by_size[:MOST_SHOWN]), ""]
+    half = len(shown) // 2
+    for left, right in zip(shown[:half], shown[half:], strict=False):
+        yield f"{left}  {right}".rstrip()
+    yield ""
+    yield f"  Largest first{_left_off(len(coefficients))}; the size of a weight depends on the unit of its column."
+
+
+def _table(predictors: Sequence[Predictor], width: int) -> Iterator[str]:
+    """Yield a line a weight, a number a class; classes that do not fit the width go into a further table."""
+    rows = [name for name, _ in predictors[0].coefficients]
+    names = _aligned(rows[:MOST_SHOWN])
+    beside = (width - 2 - len(names[0])) // NUMBER
+    for first in range(0, len(predictors), beside):
+        group = predictors[first : first + beside]
+        yield (
+            "  "
+            + " " * len(names[0])
+            + "".join(f"{shortened(str(each.positive), NUMBER - 1):>{NUMBER}}" for each in group)
+        )
+        for k, name in enumerate(names):
+            yield f"  {name}" + "".join(f"{each.coefficients[k][1]:>{NUMBER}.6g}" for each in group)
+    if _left_off(len(rows)):
+        yield ""
+        yield f"  In the order of the columns{_left_off(len(rows))}."
+
+
+def _left_off(count: int) -> str:
+    return f", {count - MOST_SHOWN:,} more left off" if count > MOST_SHOWN else ""
+
+
+def _aligned(names: Sequence[str]) -> list[str]:
+    """Return names on one line each, cut and filled to one length."""
+    plain = [shortened(" ".join(name.split()), LONGEST_NAME) for name in names]
+    length = max(map(len, plain))
+    return [f"{name:<{length}}" for name in plain]
+
+
+def shortened(text: str, length: int) -> str:
+    """Return a text of at most `length` signs; what is cut out is in the middle, as names differ at their ends."""
+    if len(text) <= length:
+        return text
+    tail = length // 2
+    return f"{text[: length - tail - 1]}…{text[-tail:]}"
 
 
 def _counted(number: int, thing: str) -> str:

@@ -65,12 +65,20 @@ from separatrix.tables.table import Table
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-
 WIDTH, HEIGHT = 4.8, 3.7  # inches: of a phone's width a letter of 10 points takes about 10 pixels
 MANY_POINTS = 600  # of a line or a cloud, above which it is a bitmap
 TICKS = 5  # of an axis, about
 DOTS = 150  # an inch, of bitmaps
 UNFIT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")  # for XML
+MOST = 20_000
+DRAWN_RESIDUALS = 3000  # rows
+MOST_ENTRIES = 30_000_000  # of a matrix that is encoded once more for the diagnostics
+DRAWN_POINTS = 1500  # rows
+NAMES_DRAWN = 24
+CANDIDATES = 2000  # features, up to which the statistics say which are drawn
+LINES_DRAWN = 72  # names times classes
+UNITS = {"linear": "change of the prediction", "score": "change of the score"}
+LOG_ODDS = "change of the log-odds"
 
 
 @dataclass(frozen=True)
@@ -135,9 +143,6 @@ def _space_ticks(panel: Axes) -> None:
             locator.set_params(nbins=TICKS)
 
 
-MOST = 20_000
-
-
 @dataclass(frozen=True, eq=False)
 class SampledRows:
     """`X` (m, p), dense or CSR, of the rows at `places` among those with a known target; the features' mean, spread.
@@ -173,8 +178,83 @@ def evenly(count: int, most: int) -> Indices:
     return np.arange(0, count, max(1, -(-count // most)), dtype=np.intp)
 
 
-DRAWN_RESIDUALS = 3000  # rows
-MOST_ENTRIES = 30_000_000  # of a matrix that is encoded once more for the diagnostics
+def coefficient_table(trained: TrainedModel) -> InferenceTable:
+    """Return the table of inference, or of a model that has none its coefficients with the reason."""
+    model = trained.model
+    if trained.learned.table is not None:
+        return replace(trained.learned.table, target=model.target)
+    outputs = [None] if len(model.coef) == 1 else list(model.classes or ())
+    fitted = bool(model.options.get("intercept", True))
+    whole = np.column_stack([model.intercept, model.coef]) if fitted else model.coef
+    names = (INTERCEPT, *model.encoding.feature_names) if fitted else model.encoding.feature_names
+    pairs = list(zip(outputs, whole, strict=True))
+    reason = model.no_covariance or "the fit has no table of inference"
+    table = refused_table("linear", names, pairs, float(model.data.get("rows", 0)), reason)
+    return replace(table, target=model.target)
+
+
+def forest_picture(trained: TrainedModel, rows: SampledRows) -> Picture | None:
+    """Draw the largest coefficients, for a standard deviation more of what has a unit; None where there are none."""
+    model, table = trained.model, coefficient_table(trained)
+    if all(term.estimate is None for term in table.terms):
+        return None
+    outputs = list(dict.fromkeys(term.output for term in table.terms))[: len(COLOURS)]
+    names = _candidates(model, rows)
+    kept = tuple(term for term in table.terms if term.name in names and term.output in outputs)
+    scaled = _scaled(replace(table, terms=kept), model, rows)
+    features = len(model.encoding.feature_names)
+    drawn = min(features, NAMES_DRAWN, max(4, LINES_DRAWN // len(outputs)))
+    (panel,) = new_panels(height=1.1 + (0.24 if len(outputs) < 3 else 0.34) * drawn)
+    coefficients(scaled, panel, most=drawn)
+    panel.set_xlabel(_unit(trained), fontsize="small")
+    panel.locator_params(axis="x", nbins=4)  # long numbers would else run into each other
+    panel.tick_params(axis="y", labelsize="small")
+    intervals = any(term.lower is not None for term in scaled.terms)
+    caption = f"{_many(drawn, features)}: the {_unit(trained)} for one standard deviation more of a number, or for"
+    caption += " belonging to a level"
+    caption += f"; {100.0 * table.level:g} % intervals" if intervals else "; without intervals"
+    left = len({term.output for term in table.terms}) - len(outputs)
+    caption += f". {left:,} more classes are not drawn." if left else "."
+    alt = "Coefficients with their intervals" if intervals else "Coefficients, without intervals"
+    return finished([panel], f"{alt}: the table below has the numbers", caption)
+
+
+def _candidates(model: Model, rows: SampledRows) -> set[str]:
+    """Return the names that may be drawn, the intercept's among them: of very many features those of large weights."""
+    names = model.encoding.feature_names
+    if len(names) <= CANDIDATES:
+        return {INTERCEPT, *names}
+    sizes = np.abs(model.coef * rows.spread).max(axis=0)
+    return {INTERCEPT, *(names[place] for place in np.argsort(-sizes, kind="stable")[:NAMES_DRAWN].tolist())}
+
+
+def _many(drawn: int, features: int) -> str:
+    if drawn == features:
+        return f"{'Its only coefficient' if drawn == 1 else f'All {drawn} coefficients'} but the intercept's"
+    return f"The {drawn} coefficients that tell most, of {features:,}"
+
+
+def _unit(trained: TrainedModel) -> str:
+    if trained.model.classes is None:
+        return UNITS["linear"]
+    return LOG_ODDS if trained.model.rule.link in {"sigmoid", "softmax"} else UNITS["score"]
+
+
+def _scaled(table: InferenceTable, model: Model, rows: SampledRows) -> InferenceTable:
+    """Return the table in units of spreads, the largest coefficients first, after the intercept."""
+    factors = dict(zip(model.encoding.feature_names, rows.spread.tolist(), strict=True))
+    terms = [_times(term, factors.get(term.name, 1.0)) for term in table.terms]
+    first, sizes = terms[0].name, dict.fromkeys(factors, 0.0)
+    for term in terms:
+        sizes[term.name] = max(sizes.get(term.name, 0.0), abs(term.estimate or 0.0))
+    return replace(table, terms=tuple(sorted(terms, key=lambda term: (term.name != first, -sizes[term.name]))))
+
+
+def _times(term: Term, factor: float) -> Term:
+    estimate, lower, upper = (
+        None if value is None else factor * value for value in (term.estimate, term.lower, term.upper)
+    )
+    return replace(term, estimate=estimate, lower=lower, upper=upper, absent="")
 
 
 def classifier_pictures(found: ClassifierEvaluation, where: str) -> Iterator[Picture]:
@@ -240,9 +320,6 @@ def diagnostic_pictures(rows: Influence, diagnosis: Diagnosis) -> Iterator[Pictu
     draw_diagnostics(rows, diagnosis, panels)
     for panel, name in zip(panels, DIAGNOSTIC_PANELS, strict=True):
         yield finished([panel], f"Residuals, to judge {name}: {diagnosis.check(name).verdict}")
-
-
-DRAWN_POINTS = 1500  # rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -363,89 +440,3 @@ def _few_classes(result: FitResult) -> FitResult:
         return result
     fewer = replace(certificate, classes=certificate.classes[:most], parts=certificate.parts[:most])
     return replace(result, parts=result.parts[:most], certificate=fewer)
-
-
-NAMES_DRAWN = 24
-CANDIDATES = 2000  # features, up to which the statistics say which are drawn
-LINES_DRAWN = 72  # names times classes
-UNITS = {"linear": "change of the prediction", "score": "change of the score"}
-LOG_ODDS = "change of the log-odds"
-
-
-def coefficient_table(trained: TrainedModel) -> InferenceTable:
-    """Return the table of inference, or of a model that has none its coefficients with the reason."""
-    model = trained.model
-    if trained.learned.table is not None:
-        return replace(trained.learned.table, target=model.target)
-    outputs = [None] if len(model.coef) == 1 else list(model.classes or ())
-    fitted = bool(model.options.get("intercept", True))
-    whole = np.column_stack([model.intercept, model.coef]) if fitted else model.coef
-    names = (INTERCEPT, *model.encoding.feature_names) if fitted else model.encoding.feature_names
-    pairs = list(zip(outputs, whole, strict=True))
-    reason = model.no_covariance or "the fit has no table of inference"
-    table = refused_table("linear", names, pairs, float(model.data.get("rows", 0)), reason)
-    return replace(table, target=model.target)
-
-
-def forest_picture(trained: TrainedModel, rows: SampledRows) -> Picture | None:
-    """Draw the largest coefficients, for a standard deviation more of what has a unit; None where there are none."""
-    model, table = trained.model, coefficient_table(trained)
-    if all(term.estimate is None for term in table.terms):
-        return None
-    outputs = list(dict.fromkeys(term.output for term in table.terms))[: len(COLOURS)]
-    names = _candidates(model, rows)
-    kept = tuple(term for term in table.terms if term.name in names and term.output in outputs)
-    scaled = _scaled(replace(table, terms=kept), model, rows)
-    features = len(model.encoding.feature_names)
-    drawn = min(features, NAMES_DRAWN, max(4, LINES_DRAWN // len(outputs)))
-    (panel,) = new_panels(height=1.1 + (0.24 if len(outputs) < 3 else 0.34) * drawn)
-    coefficients(scaled, panel, most=drawn)
-    panel.set_xlabel(_unit(trained), fontsize="small")
-    panel.locator_params(axis="x", nbins=4)  # long numbers would else run into each other
-    panel.tick_params(axis="y", labelsize="small")
-    intervals = any(term.lower is not None for term in scaled.terms)
-    caption = f"{_many(drawn, features)}: the {_unit(trained)} for one standard deviation more of a number, or for"
-    caption += " belonging to a level"
-    caption += f"; {100.0 * table.level:g} % intervals" if intervals else "; without intervals"
-    left = len({term.output for term in table.terms}) - len(outputs)
-    caption += f". {left:,} more classes are not drawn." if left else "."
-    alt = "Coefficients with their intervals" if intervals else "Coefficients, without intervals"
-    return finished([panel], f"{alt}: the table below has the numbers", caption)
-
-
-def _candidates(model: Model, rows: SampledRows) -> set[str]:
-    """Return the names that may be drawn, the intercept's among them: of very many features those of large weights."""
-    names = model.encoding.feature_names
-    if len(names) <= CANDIDATES:
-        return {INTERCEPT, *names}
-    sizes = np.abs(model.coef * rows.spread).max(axis=0)
-    return {INTERCEPT, *(names[place] for place in np.argsort(-sizes, kind="stable")[:NAMES_DRAWN].tolist())}
-
-
-def _many(drawn: int, features: int) -> str:
-    if drawn == features:
-        return f"{'Its only coefficient' if drawn == 1 else f'All {drawn} coefficients'} but the intercept's"
-    return f"The {drawn} coefficients that tell most, of {features:,}"
-
-
-def _unit(trained: TrainedModel) -> str:
-    if trained.model.classes is None:
-        return UNITS["linear"]
-    return LOG_ODDS if trained.model.rule.link in {"sigmoid", "softmax"} else UNITS["score"]
-
-
-def _scaled(table: InferenceTable, model: Model, rows: SampledRows) -> InferenceTable:
-    """Return the table in units of spreads, the largest coefficients first, after the intercept."""
-    factors = dict(zip(model.encoding.feature_names, rows.spread.tolist(), strict=True))
-    terms = [_times(term, factors.get(term.name, 1.0)) for term in table.terms]
-    first, sizes = terms[0].name, dict.fromkeys(factors, 0.0)
-    for term in terms:
-        sizes[term.name] = max(sizes.get(term.name, 0.0), abs(term.estimate or 0.0))
-    return replace(table, terms=tuple(sorted(terms, key=lambda term: (term.name != first, -sizes[term.name]))))
-
-
-def _times(term: Term, factor: float) -> Term:
-    estimate, lower, upper = (
-        None if value is None else factor * value for value in (term.estimate, term.lower, term.upper)
-    )
-    return replace(term, estimate=estimate, lower=lower, upper=upper, absent="")

@@ -73,6 +73,91 @@ class Finding:
     evidence: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class Pictures:
+    """The pictures of a report; `boundary` is None where `no_boundary` says why, `forest` without any coefficient."""
+
+    forest: Picture | None
+    judged: tuple[Picture, ...]
+    trace: tuple[Picture, ...]
+    boundary: Picture | None
+    no_boundary: str
+
+
+@dataclass(frozen=True, eq=False)
+class Report:
+    """All that a page tells."""
+
+    trained: TrainedModel
+    table: Table | TableSource
+    command: str
+    answers: tuple[Finding, ...]
+    coefficients: InferenceTable
+    diagnosis: Diagnosis | None
+    pictures: Pictures
+
+    @property
+    def title(self) -> str:
+        """The model and the target."""
+        model = self.trained.model
+        return f"{LEARNERS[model.estimator].title} of {model.target}"
+
+    @property
+    def judged(self) -> tuple[Evaluation, str]:
+        """The evaluation that counts, on rows kept apart if there are any, and on which rows it is."""
+        if self.trained.apart is not None:
+            return self.trained.apart, self.trained.apart_words
+        return self.trained.own, self.trained.own_words
+
+
+def make_report(trained: TrainedModel, table: Table | TableSource, command: str) -> Report:
+    """Return the report of a trained model; the pictures are drawn."""
+    found = influence_of(trained, table)
+    evaluation = trained.own if trained.apart is None else trained.apart
+    where = trained.own_words if trained.apart is None else trained.apart_words
+    with drawing():
+        rows = sample_rows(trained, table)
+        if isinstance(evaluation, ClassifierEvaluation):
+            judged = tuple(classifier_pictures(evaluation, where))
+        else:
+            judged = (prediction_picture(trained), *(() if found is None else diagnostic_pictures(*found)))
+        reason = no_boundary(trained)
+        pictures = Pictures(
+            forest_picture(trained, rows),
+            judged,
+            tuple(trace_pictures(trained)),
+            None if reason else boundary_picture(trained, rows),
+            reason,
+        )
+    diagnosis = None if found is None else found[1]
+    answers = findings_of(trained, diagnosis)
+    return Report(trained, table, command, answers, coefficient_table(trained), diagnosis, pictures)
+
+
+def write_report(trained: TrainedModel, table: Table | TableSource, path: str, command: str) -> None:
+    """Write the page of a model that was trained on a table; `command` is what makes it again."""
+    from separatrix.reports.html import render_report  # noqa: PLC0415  # matplotlib: half a second
+
+    write_whole(path, render_report(make_report(trained, table, command)))
+
+
+def trained_dict(trained: TrainedModel) -> dict[str, Any]:
+    """Return the record; it is a model file with more in it, so that it may be kept as one."""
+    result = trained.learned.result
+    overlap = {} if result.overlap is None else {"overlap": result.overlap.to_dict()}
+    return {
+        **model_to_dict(trained.model),
+        "decisions": list(trained.decisions),
+        "evaluation": {
+            "own": trained.own.to_dict(),
+            "apart": None if trained.apart is None else trained.apart.to_dict(),
+            "apart_words": trained.apart_words,
+        },
+        "work": {"passes": float(result.passes), "seconds": float(result.seconds), "objective": result.objective},
+        **overlap,
+    }
+
+
 def findings_of(trained: TrainedModel, diagnosis: Diagnosis | None = None) -> tuple[Finding, ...]:
     """Return the four answers; where a diagnosis contradicts what tests assume, they are doubtful."""
     result = trained.learned.result
@@ -219,88 +304,3 @@ def _in_doubt(tested: Finding, diagnosis: Diagnosis | None) -> Finding:
         return tested
     listed = " and ".join([", ".join(broken[:-1]), broken[-1]] if broken[1:] else broken)
     return Finding("tested", "doubtful", (*tested.evidence, f"the rows contradict {listed}"))
-
-
-@dataclass(frozen=True)
-class Pictures:
-    """The pictures of a report; `boundary` is None where `no_boundary` says why, `forest` without any coefficient."""
-
-    forest: Picture | None
-    judged: tuple[Picture, ...]
-    trace: tuple[Picture, ...]
-    boundary: Picture | None
-    no_boundary: str
-
-
-@dataclass(frozen=True, eq=False)
-class Report:
-    """All that a page tells."""
-
-    trained: TrainedModel
-    table: Table | TableSource
-    command: str
-    answers: tuple[Finding, ...]
-    coefficients: InferenceTable
-    diagnosis: Diagnosis | None
-    pictures: Pictures
-
-    @property
-    def title(self) -> str:
-        """The model and the target."""
-        model = self.trained.model
-        return f"{LEARNERS[model.estimator].title} of {model.target}"
-
-    @property
-    def judged(self) -> tuple[Evaluation, str]:
-        """The evaluation that counts, on rows kept apart if there are any, and on which rows it is."""
-        if self.trained.apart is not None:
-            return self.trained.apart, self.trained.apart_words
-        return self.trained.own, self.trained.own_words
-
-
-def make_report(trained: TrainedModel, table: Table | TableSource, command: str) -> Report:
-    """Return the report of a trained model; the pictures are drawn."""
-    found = influence_of(trained, table)
-    evaluation = trained.own if trained.apart is None else trained.apart
-    where = trained.own_words if trained.apart is None else trained.apart_words
-    with drawing():
-        rows = sample_rows(trained, table)
-        if isinstance(evaluation, ClassifierEvaluation):
-            judged = tuple(classifier_pictures(evaluation, where))
-        else:
-            judged = (prediction_picture(trained), *(() if found is None else diagnostic_pictures(*found)))
-        reason = no_boundary(trained)
-        pictures = Pictures(
-            forest_picture(trained, rows),
-            judged,
-            tuple(trace_pictures(trained)),
-            None if reason else boundary_picture(trained, rows),
-            reason,
-        )
-    diagnosis = None if found is None else found[1]
-    answers = findings_of(trained, diagnosis)
-    return Report(trained, table, command, answers, coefficient_table(trained), diagnosis, pictures)
-
-
-def write_report(trained: TrainedModel, table: Table | TableSource, path: str, command: str) -> None:
-    """Write the page of a model that was trained on a table; `command` is what makes it again."""
-    from separatrix.reports.html import render_report  # noqa: PLC0415  # matplotlib: half a second
-
-    write_whole(path, render_report(make_report(trained, table, command)))
-
-
-def trained_dict(trained: TrainedModel) -> dict[str, Any]:
-    """Return the record; it is a model file with more in it, so that it may be kept as one."""
-    result = trained.learned.result
-    overlap = {} if result.overlap is None else {"overlap": result.overlap.to_dict()}
-    return {
-        **model_to_dict(trained.model),
-        "decisions": list(trained.decisions),
-        "evaluation": {
-            "own": trained.own.to_dict(),
-            "apart": None if trained.apart is None else trained.apart.to_dict(),
-            "apart_words": trained.apart_words,
-        },
-        "work": {"passes": float(result.passes), "seconds": float(result.seconds), "objective": result.objective},
-        **overlap,
-    }

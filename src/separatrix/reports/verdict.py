@@ -24,6 +24,16 @@ from separatrix.errors import counted
 from separatrix.rendering.text import WIDTH
 
 Separability = SeparabilityCertificate | OneVsRestCertificate | PairsCertificate
+WORDS_SHOWN = 8  # of columns, rows or classes; the rest are counted
+MLE = "the maximum likelihood estimate of a logistic regression"
+STATUSES = {
+    "+inf": ("→ +∞", "grows without bound"),
+    "-inf": ("→ −∞", "falls without bound"),
+    "not estimable": ("not estimable", "runs off, with a sign that depends on the direction taken"),
+    "diverges": ("diverges", "takes part in running off; its sign was not worked out"),
+    "aliased": ("aliased", "the data cannot tell it from other columns"),
+    "finite": ("finite", "has a limit"),
+}
 
 
 @dataclass(frozen=True)
@@ -138,18 +148,6 @@ def _question(title: str, certificate: SeparabilityCertificate, X: Floats, y: ND
             pinned = tuple(nearest.tolist())
     rows = len(y) if own is None else int(own.sum())
     return Question(title, certificate, verification, rows, left, margin, pinned)
-
-
-WORDS_SHOWN = 8  # of columns, rows or classes; the rest are counted
-MLE = "the maximum likelihood estimate of a logistic regression"
-STATUSES = {
-    "+inf": ("→ +∞", "grows without bound"),
-    "-inf": ("→ −∞", "falls without bound"),
-    "not estimable": ("not estimable", "runs off, with a sign that depends on the direction taken"),
-    "diverges": ("diverges", "takes part in running off; its sign was not worked out"),
-    "aliased": ("aliased", "the data cannot tell it from other columns"),
-    "finite": ("finite", "has a limit"),
-}
 
 
 def render_verdict(verdict: Verdict) -> str:

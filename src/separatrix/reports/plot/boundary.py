@@ -30,10 +30,59 @@ from separatrix.reports.display import CARD, COLOURS, INK, MARKERS, SOFT, Displa
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-
 GRID = 150  # points along each side
 ENTRIES = 2_000_000  # of the rows predicted at once
 PADDING = 0.06  # of the range of a column, on both sides
+DRAWN = 5000  # rows, at most
+MARKER_SIZES = ((12, 228.0), (60, 117.0), (400, 52.0), (DRAWN, 16.0))  # up to so many rows: area in square points
+DEPTH = 0.45  # of the colour of a region in which the model is sure
+UNSURE = 0.5  # of that depth, where a model tells no probabilities
+NUMBERED = (0.1, 0.25, 0.75, 0.9)  # probabilities
+ON_THE_MARGIN = 1e-6
+HINGES = {"hinge", "squared_hinge"}
+
+
+def boundary(
+    model: Any, X: Any, y: Any, columns: Sequence[int | str] | None = None, *, at: Any = None, ax: Axes | None = None
+) -> Display:
+    """Draw a fitted classifier's boundary in the plane of two columns, among the rows.
+
+    Parameters
+    ----------
+    model : any fitted classifier with linear scores or others; X : (n, p) rows; y : (n,) their labels
+    columns : two, by place or name; None for those with the largest weights in units of their standard deviations
+    at : (p,) where the other columns are held; None for their means
+    ax : the axes to draw on; None for new ones
+
+    Examples
+    --------
+    >>> import separatrix as sx
+    >>> X = [[1, 4], [1, -2], [-1, -3], [-1, 2], [-2, 0]]
+    >>> y = [1, 1, -1, -1, -1]
+    >>> display = sx.plot.boundary(sx.MaxMarginClassifier().fit(X, y), X, y)
+    >>> display.ax.get_title(), display.data["support_vectors"].shape
+    ('0 of 5 rows predicted wrong', (4, 2))
+    """
+    from separatrix.inference.evaluation import codes_of  # noqa: PLC0415  # as dear as the reports together
+
+    if not hasattr(model, "classes_"):
+        raise OptionError(f"{model!r} has no classes to draw a boundary of; give a fitted classifier")
+    plane = make_slice(model, X, columns, at)
+    labels = np.asarray(model.classes_).tolist()
+    codes = codes_of(y, labels, "y")
+    right = np.asarray(model.predict(X) == np.asarray(y))
+    with styled():
+        axes = one_panel(ax, 7.0, 5.5)
+        _shade(axes, plane)
+        lines = _lines(axes, plane)
+        margins = _margin(axes, plane) if _has_margin(model) else []
+        drawn = _points(axes, plane.points, codes, labels, right)
+        support = _support(model, X, codes)[:, list(plane.columns)] if _has_margin(model) else np.zeros((0, 2))
+        if len(support):
+            ring: dict[str, Any] = {"facecolors": "none", "edgecolors": INK, "s": 150.0, "linewidths": 1.1}
+            axes.scatter(support[:, 0], support[:, 1], **ring, label=f"support vectors ({len(support):,})")
+        _words(axes, plane, int((~right).sum()), drawn)
+        return Display((axes,), {**plane._asdict(), "boundary": lines, "margin": margins, "support_vectors": support})
 
 
 class Slice(NamedTuple):
@@ -183,58 +232,6 @@ def _range(values: Floats) -> Floats:
     low, high = float(values.min()), float(values.max())
     reach = PADDING * (high - low) if high > low else 1.0
     return np.linspace(low - reach, high + reach, GRID)
-
-
-DRAWN = 5000  # rows, at most
-MARKER_SIZES = ((12, 228.0), (60, 117.0), (400, 52.0), (DRAWN, 16.0))  # up to so many rows: area in square points
-DEPTH = 0.45  # of the colour of a region in which the model is sure
-UNSURE = 0.5  # of that depth, where a model tells no probabilities
-NUMBERED = (0.1, 0.25, 0.75, 0.9)  # probabilities
-ON_THE_MARGIN = 1e-6
-HINGES = {"hinge", "squared_hinge"}
-
-
-def boundary(
-    model: Any, X: Any, y: Any, columns: Sequence[int | str] | None = None, *, at: Any = None, ax: Axes | None = None
-) -> Display:
-    """Draw a fitted classifier's boundary in the plane of two columns, among the rows.
-
-    Parameters
-    ----------
-    model : any fitted classifier with linear scores or others; X : (n, p) rows; y : (n,) their labels
-    columns : two, by place or name; None for those with the largest weights in units of their standard deviations
-    at : (p,) where the other columns are held; None for their means
-    ax : the axes to draw on; None for new ones
-
-    Examples
-    --------
-    >>> import separatrix as sx
-    >>> X = [[1, 4], [1, -2], [-1, -3], [-1, 2], [-2, 0]]
-    >>> y = [1, 1, -1, -1, -1]
-    >>> display = sx.plot.boundary(sx.MaxMarginClassifier().fit(X, y), X, y)
-    >>> display.ax.get_title(), display.data["support_vectors"].shape
-    ('0 of 5 rows predicted wrong', (4, 2))
-    """
-    from separatrix.inference.evaluation import codes_of  # noqa: PLC0415  # as dear as the reports together
-
-    if not hasattr(model, "classes_"):
-        raise OptionError(f"{model!r} has no classes to draw a boundary of; give a fitted classifier")
-    plane = make_slice(model, X, columns, at)
-    labels = np.asarray(model.classes_).tolist()
-    codes = codes_of(y, labels, "y")
-    right = np.asarray(model.predict(X) == np.asarray(y))
-    with styled():
-        axes = one_panel(ax, 7.0, 5.5)
-        _shade(axes, plane)
-        lines = _lines(axes, plane)
-        margins = _margin(axes, plane) if _has_margin(model) else []
-        drawn = _points(axes, plane.points, codes, labels, right)
-        support = _support(model, X, codes)[:, list(plane.columns)] if _has_margin(model) else np.zeros((0, 2))
-        if len(support):
-            ring: dict[str, Any] = {"facecolors": "none", "edgecolors": INK, "s": 150.0, "linewidths": 1.1}
-            axes.scatter(support[:, 0], support[:, 1], **ring, label=f"support vectors ({len(support):,})")
-        _words(axes, plane, int((~right).sum()), drawn)
-        return Display((axes,), {**plane._asdict(), "boundary": lines, "margin": margins, "support_vectors": support})
 
 
 def _has_margin(model: Any) -> bool:

@@ -51,70 +51,14 @@ if TYPE_CHECKING:
 
     from separatrix.inference.table import InferenceTable, Term
 
-
 NAMED = len(COLOURS)  # coefficients labelled in a plot of a path, the largest ones
-
-
-def path(path: Path, ax: Axes | None = None, *, output: int = 0) -> Display:
-    """Draw how the coefficients grow as the strength falls; `output` is the class drawn, where each has its own.
-
-    >>> import separatrix as sx
-    >>> X, y = sx.load_demo("iris")
-    >>> display = sx.plot.path(sx.path(sx.LinearRegression(l1_ratio=1.0), X[:, :3], X[:, 3], strengths=20))
-    >>> display.ax.get_xlabel(), display.data["weights"].shape
-    ('strength', (20, 3))
-    """
-    if not isinstance(path, Path):
-        raise OptionError(f"{path!r} is no path; give what sx.path returned")
-    with styled():
-        axes = one_panel(ax)
-        weights = path.weights if path.weights.ndim == 2 else path.weights[:, :, output]
-        names = path.names[int(path.virtual) :]
-        largest = np.argsort(-np.abs(weights).max(axis=0), kind="stable")[:NAMED]
-        axes.plot(path.strengths, np.delete(weights, largest, axis=1), color=HAIR, linewidth=0.8)
-        for place, column in enumerate(largest):
-            axes.plot(path.strengths, weights[:, column], color=COLOURS[place], label=short(names[column]))
-        _strength_axis(axes)
-        axes.set_ylabel("coefficient")
-        used = np.count_nonzero(path.weights[-1].reshape(weights.shape[1], -1).any(axis=1))
-        set_title(axes, f"{used} of {weights.shape[1]} columns in use at the smallest strength")
-        axes.legend()
-        return Display((axes,), {"strengths": path.strengths, "weights": weights, "names": names})
-
-
-def cross_validation(model: Any, ax: Axes | None = None) -> Display:
-    """Draw the held-out loss of each strength with its standard error, the best strength and the one chosen.
-
-    Takes a model fitted with ``strength="cv"``, or its `cv_`.
-    """
-    found = model if isinstance(model, CrossValidation) else getattr(model, "cv_", None)
-    if not isinstance(found, CrossValidation):
-        raise OptionError(f'{model!r} has no cross-validation to draw; fit it with strength="cv"')
-    with styled():
-        axes = one_panel(ax)
-        axes.errorbar(
-            found.strengths, found.mean, found.error, color=COLOURS[0], ecolor=EDGE, marker=".", linestyle="none"
-        )
-        marks = (("best", found.best, ":"), ("within one standard error of it", found.one_standard_error, "--"))
-        for words, place, style in marks:
-            strength = float(found.strengths[place])
-            axes.axvline(strength, color=INK, linestyle=style, label=f"{words}: {strength:.3g}")
-        _strength_axis(axes)
-        axes.set_ylabel("held-out loss")
-        set_title(axes, f"{len(found.fold_losses)} folds; strength {found.strength:.3g} chosen")
-        axes.legend()
-        return Display((axes,), {"strengths": found.strengths, "losses": found.mean, "standard_errors": found.error})
-
-
-def _strength_axis(axes: Axes) -> None:
-    axes.set_xscale("log")
-    axes.invert_xaxis()
-    axes.set_xlabel("strength")
-
-
 MARKED = 40  # steps up to which each is marked
 MANY_PASSES = 200.0  # at which they are drawn on a log axis
 TITLE = 90  # letters of a line of the title
+LINE = 100  # letters of a line of reasons
+TOLD = 6  # reasons, at most
+SPREAD = 0.6  # of the distance of two lines, shared by the classes of one
+CLASS_LOOKS = tuple(zip(MARKERS, COLOURS, strict=True))
 
 
 class _Panel(NamedTuple):
@@ -132,6 +76,16 @@ TRACE_PANELS = (
     _Panel(("wrong",), "rows wrong"),
     _Panel(("lower", "upper"), "lower and upper bound"),
 )
+
+
+class _Group(NamedTuple):
+    """The coefficients of one class: their heights, estimates and interval ends, (m,), NaN for what there is not."""
+
+    label: str
+    heights: Floats
+    estimates: Floats
+    lower: Floats
+    upper: Floats
 
 
 def trace(model: Any, axes: Sequence[Axes] | None = None) -> Display:
@@ -214,22 +168,6 @@ def _mark_tolerance(ax: Axes, model: Any) -> None:
     if isinstance(asked, float) and asked > 0.0:
         ax.axhline(asked, color=SOFT, linestyle=":", label=f"asked for: {asked:g}")
         ax.legend()
-
-
-LINE = 100  # letters of a line of reasons
-TOLD = 6  # reasons, at most
-SPREAD = 0.6  # of the distance of two lines, shared by the classes of one
-CLASS_LOOKS = tuple(zip(MARKERS, COLOURS, strict=True))
-
-
-class _Group(NamedTuple):
-    """The coefficients of one class: their heights, estimates and interval ends, (m,), NaN for what there is not."""
-
-    label: str
-    heights: Floats
-    estimates: Floats
-    lower: Floats
-    upper: Floats
 
 
 def coefficients(
@@ -398,3 +336,60 @@ def _told(reasons: Sequence[str]) -> str:
 
 def _distinct(values: Any) -> list[Any]:
     return list(dict.fromkeys(values))
+
+
+def path(path: Path, ax: Axes | None = None, *, output: int = 0) -> Display:
+    """Draw how the coefficients grow as the strength falls; `output` is the class drawn, where each has its own.
+
+    >>> import separatrix as sx
+    >>> X, y = sx.load_demo("iris")
+    >>> display = sx.plot.path(sx.path(sx.LinearRegression(l1_ratio=1.0), X[:, :3], X[:, 3], strengths=20))
+    >>> display.ax.get_xlabel(), display.data["weights"].shape
+    ('strength', (20, 3))
+    """
+    if not isinstance(path, Path):
+        raise OptionError(f"{path!r} is no path; give what sx.path returned")
+    with styled():
+        axes = one_panel(ax)
+        weights = path.weights if path.weights.ndim == 2 else path.weights[:, :, output]
+        names = path.names[int(path.virtual) :]
+        largest = np.argsort(-np.abs(weights).max(axis=0), kind="stable")[:NAMED]
+        axes.plot(path.strengths, np.delete(weights, largest, axis=1), color=HAIR, linewidth=0.8)
+        for place, column in enumerate(largest):
+            axes.plot(path.strengths, weights[:, column], color=COLOURS[place], label=short(names[column]))
+        _strength_axis(axes)
+        axes.set_ylabel("coefficient")
+        used = np.count_nonzero(path.weights[-1].reshape(weights.shape[1], -1).any(axis=1))
+        set_title(axes, f"{used} of {weights.shape[1]} columns in use at the smallest strength")
+        axes.legend()
+        return Display((axes,), {"strengths": path.strengths, "weights": weights, "names": names})
+
+
+def cross_validation(model: Any, ax: Axes | None = None) -> Display:
+    """Draw the held-out loss of each strength with its standard error, the best strength and the one chosen.
+
+    Takes a model fitted with ``strength="cv"``, or its `cv_`.
+    """
+    found = model if isinstance(model, CrossValidation) else getattr(model, "cv_", None)
+    if not isinstance(found, CrossValidation):
+        raise OptionError(f'{model!r} has no cross-validation to draw; fit it with strength="cv"')
+    with styled():
+        axes = one_panel(ax)
+        axes.errorbar(
+            found.strengths, found.mean, found.error, color=COLOURS[0], ecolor=EDGE, marker=".", linestyle="none"
+        )
+        marks = (("best", found.best, ":"), ("within one standard error of it", found.one_standard_error, "--"))
+        for words, place, style in marks:
+            strength = float(found.strengths[place])
+            axes.axvline(strength, color=INK, linestyle=style, label=f"{words}: {strength:.3g}")
+        _strength_axis(axes)
+        axes.set_ylabel("held-out loss")
+        set_title(axes, f"{len(found.fold_losses)} folds; strength {found.strength:.3g} chosen")
+        axes.legend()
+        return Display((axes,), {"strengths": found.strengths, "losses": found.mean, "standard_errors": found.error})
+
+
+def _strength_axis(axes: Axes) -> None:
+    axes.set_xscale("log")
+    axes.invert_xaxis()
+    axes.set_xlabel("strength")
