@@ -1,7 +1,4 @@
-"""The re-check of certificates as text or as JSON values: every check, and whether the claim may be believed.
-
-Learners side by side as one page of text, or as JSON values.
-"""
+"""Verified certificates, and learners side by side, as text or as JSON values."""
 
 from __future__ import annotations
 
@@ -17,12 +14,12 @@ from separatrix.model.compare import LearnerRow, RefusedLearner
 from separatrix.rendering.text import WIDTH, table_lines, wrapped
 
 NAMES_SHOWN = 20
-WORDS = {True: "holds", False: "FAILS", None: "unchecked"}
+OUTCOMES = {True: "holds", False: "FAILS", None: "unchecked"}
 
 
 @dataclass(frozen=True)
 class CheckedCertificate:
-    """A certificate and every check of it on some data."""
+    """A certificate with all checks of it on some data."""
 
     certificate: Certificate
     verification: Verification
@@ -33,37 +30,41 @@ class CheckedCertificate:
         return self.verification.holds and any(check.holds for check in self.verification.checks)
 
     def with_check(self, check: Check) -> CheckedCertificate:
-        """Return the same with one more check."""
+        """Return it with one more check."""
         return CheckedCertificate(self.certificate, Verification((*self.verification.checks, check)))
 
 
 def verify_stated(certificate: Certificate, stated: object, X: Any, y: Any) -> CheckedCertificate:
-    """Check a certificate on data, and that the verdict stated beside it is the one that its content has."""
+    """Check a certificate on data, and that the verdict stated in the file is the one that its content implies."""
     checks = certificate.verify(X, y).checks
     if stated != certificate.verdict:
-        words = f"the file says {stated!r}, what it contains says {certificate.verdict!r}"
-        checks = (Check("verdict", False, words), *checks)
+        detail = f"the file says {stated!r}, what it contains says {certificate.verdict!r}"
+        checks = (Check("verdict", False, detail), *checks)
     return CheckedCertificate(certificate, Verification(checks))
 
 
-def accepted(rechecks: Sequence[CheckedCertificate]) -> bool:
-    """Tell whether every certificate was accepted."""
-    return all(each.accepted for each in rechecks)
+def accepted(certificates: Sequence[CheckedCertificate]) -> bool:
+    """Return whether every certificate is accepted."""
+    return all(each.accepted for each in certificates)
 
 
-def render_verifications(rechecks: Sequence[CheckedCertificate], data: str) -> str:
-    """Return the page: each claim, its checks, and the verdict; `data` says what they were checked on."""
+def render_verifications(certificates: Sequence[CheckedCertificate], data: str) -> str:
+    """Return the page: each claim, its checks, and the conclusion; `data` describes the data."""
     lines: list[str] = []
-    for each in rechecks:
+    for each in certificates:
         lines += _wrapped(f"Claimed ({each.certificate.kind}): {each.certificate.claim}")
         lines += ["", *_checks(each), ""]
-    lines += _wrapped(_conclusion(rechecks, data))
+    lines += _wrapped(_conclusion(certificates, data))
     return "\n".join(lines) + "\n"
 
 
-def verifications_dict(rechecks: Sequence[CheckedCertificate], data: str) -> dict[str, Any]:
-    """Return what the page says as JSON values."""
-    return {"data": data, "holds": accepted(rechecks), "certificates": [_verification_dict(each) for each in rechecks]}
+def verifications_dict(certificates: Sequence[CheckedCertificate], data: str) -> dict[str, Any]:
+    """Return the content of the page as JSON values."""
+    return {
+        "data": data,
+        "holds": accepted(certificates),
+        "certificates": [_verification_dict(each) for each in certificates],
+    }
 
 
 def _verification_dict(each: CheckedCertificate) -> dict[str, Any]:
@@ -75,15 +76,15 @@ def _verification_dict(each: CheckedCertificate) -> dict[str, Any]:
 
 def _checks(each: CheckedCertificate) -> Iterator[str]:
     for check in each.verification.checks:
-        yield from _wrapped(f"{check.name}: {check.detail}", f"  {WORDS[check.holds]:<11}", " " * 13)
+        yield from _wrapped(f"{check.name}: {check.detail}", f"  {OUTCOMES[check.holds]:<11}", " " * 13)
 
 
-def _conclusion(rechecks: Sequence[CheckedCertificate], data: str) -> str:
-    checks = [check for each in rechecks for check in each.verification.checks]
+def _conclusion(certificates: Sequence[CheckedCertificate], data: str) -> str:
+    checks = [check for each in certificates for check in each.verification.checks]
     failed = sum(check.holds is False for check in checks)
     if failed:
         return f"REFUSED on {data}: {failed:,} of {counted(len(checks), 'check')} failed."
-    if not accepted(rechecks):
+    if not accepted(certificates):
         return f"NOTHING PROVED on {data}: the certificate has nothing to check."
     unchecked = sum(check.holds is None for check in checks)
     rest = f"; {unchecked:,} could not be checked" if unchecked else ""
@@ -96,7 +97,7 @@ def _wrapped(text: str, first: str = "", rest: str = "") -> list[str]:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Learners on the same rows; `apart` is the number of rows that were kept apart, 0 for none."""
+    """Learners fitted to the same rows; `apart` is the number of held-out rows."""
 
     title: str
     names: tuple[str, ...]
@@ -108,7 +109,7 @@ class Comparison:
 
 
 def render_comparison(page: Comparison) -> str:
-    """Return the page: the update that most share, what each minimises, how each does, and its weights."""
+    """Return the page: the update rule and objective of each learner, its results, losses and weights."""
     lines = [page.title, "", "Update of each: w ← w − rate · error · x, with score s and label y = ±1.", ""]
     lines += table_lines(_rules(page.compared))
     lines += ["", "How each does:", "", *table_lines(_results(page))]
@@ -124,7 +125,7 @@ def render_comparison(page: Comparison) -> str:
 
 
 def comparison_dict(page: Comparison) -> dict[str, Any]:
-    """Return what the page says as JSON values."""
+    """Return the content of the page as JSON values."""
     return {
         "title": page.title,
         "rows": page.rows,

@@ -1,7 +1,4 @@
-"""Cover's theorem in a picture: the share of labellings that are separable, counted and by the formula.
-
-A perceptron's updates against the margin of its rows.
-"""
+"""Experiments beside their theorems: Cover's function-counting theorem, and the perceptron's mistake bound."""
 
 from __future__ import annotations
 
@@ -19,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def cover(experiment: CoverExperiment, ax: Axes | None = None) -> Display:
-    """Draw the share of random labellings that were separable against the number of points, beside Cover's formula.
+    """Draw the share of random labellings that are separable over the number of points, beside Cover's formula.
 
     >>> import separatrix as sx
     >>> sx.plot.cover(sx.cover_experiment([4, 6, 8], 3, repeats=20)).ax.get_xlabel()
@@ -46,7 +43,7 @@ def cover(experiment: CoverExperiment, ax: Axes | None = None) -> Display:
 
 
 def margin_effect(experiment: MarginExperiment, ax: Axes | None = None) -> Display:
-    """Draw a perceptron's updates against the margin, beside the bound (R/γ)².
+    """Draw a perceptron's number of updates over the margin, beside the bound (R/γ)².
 
     >>> import separatrix as sx
     >>> sx.plot.margin_effect(sx.margin_experiment([0.4, 0.1], repeats=3)).ax.get_xlabel()
