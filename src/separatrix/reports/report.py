@@ -130,7 +130,7 @@ def make_report(trained: TrainedModel, table: Table | TableSource, command: str)
 
 def write_report(trained: TrainedModel, table: Table | TableSource, path: str, command: str) -> None:
     """Write the HTML report of a model trained on a table; `command` reproduces the model."""
-    from separatrix.reports.html import render_report  # noqa: PLC0415  # matplotlib: half a second
+    from separatrix.reports.html import render_report  # noqa: PLC0415  # html imports this module
 
     write_whole(path, render_report(make_report(trained, table, command)))
 

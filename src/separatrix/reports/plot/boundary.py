@@ -20,6 +20,7 @@ from separatrix.arrays import Bools, Floats, Indices
 from separatrix.design.base import Block, Design
 from separatrix.design.build import make_design
 from separatrix.errors import DataError, OptionError, did_you_mean
+from separatrix.inference.evaluation import codes_of
 from separatrix.numerics import logit
 from separatrix.reports.display import CARD, COLOURS, INK, MARKERS, SOFT, Display, one_panel, set_title, short, styled
 
@@ -61,8 +62,6 @@ def boundary(
     >>> display.ax.get_title(), display.data["support_vectors"].shape
     ('0 of 5 rows predicted wrong', (4, 2))
     """
-    from separatrix.inference.evaluation import codes_of  # noqa: PLC0415  # slow to import
-
     if not hasattr(model, "classes_"):
         raise OptionError(f"{model!r} has no classes to draw a boundary of; give a fitted classifier")
     plane = make_slice(model, X, columns, at)
@@ -299,7 +298,8 @@ def _points(axes: Axes, points: Floats, codes: Indices, labels: Sequence[Any], r
         label = f"{short(labels[code])} ({(codes == code).sum():,})"
         own = shown[codes[shown] == code]
         style: dict[str, Any] = {"s": size, "marker": marker, "zorder": 2}
-        axes.scatter(*points[own].T, facecolors=colour, edgecolors=CARD, linewidths=1.0, label=label, **style)
+        halo = min(1.0, size / 50.0)
+        axes.scatter(*points[own].T, facecolors=colour, edgecolors=CARD, linewidths=halo, label=label, **style)
         wrong, stroke = points[own[~right[own]]].T, 0.16 * np.sqrt(size)
         axes.scatter(*wrong, facecolors=CARD, edgecolors=colour, linewidths=stroke, **style)
     return len(shown)

@@ -11,6 +11,8 @@ import numpy as np
 from separatrix import losses as all_losses
 from separatrix.arrays import Floats
 from separatrix.errors import OptionError, counted
+from separatrix.inference.evaluation import ClassifierEvaluation, evaluate
+from separatrix.inference.evaluation_curves import Reliability
 from separatrix.reports.display import (
     COLOURS,
     EDGE,
@@ -27,9 +29,6 @@ from separatrix.reports.display import (
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-    from separatrix.inference.evaluation import ClassifierEvaluation
-    from separatrix.inference.evaluation_curves import Reliability
 
 DRAWN = 4000  # points of a curve, above which indistinguishable ones are left out
 RESOLUTION = 1000  # distinguishable positions along each axis
@@ -166,8 +165,6 @@ def losses(ax: Axes | None = None, names: Sequence[str] = SURROGATES) -> Display
 
 def evaluation_of(model: Any, X: Any, y: Any, weights: Any, level: float) -> ClassifierEvaluation:
     """Return `model` if it is an evaluation, else the evaluation of a fitted classifier on rows."""
-    from separatrix.inference.evaluation import ClassifierEvaluation, evaluate  # noqa: PLC0415
-
     if isinstance(model, ClassifierEvaluation):
         return model
     if X is None or y is None:

@@ -19,6 +19,7 @@ from separatrix.arrays import Floats
 from separatrix.design.build import INTERCEPT
 from separatrix.errors import OptionError, require_count
 from separatrix.fit.result import FitResult
+from separatrix.inference.table import InferenceTable, Term, refused_table
 from separatrix.reports.display import (
     CARD,
     COLOURS,
@@ -43,8 +44,6 @@ from separatrix.selection.path import Path
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-    from separatrix.inference.table import InferenceTable, Term
 
 PATHS_NAMED = len(COLOURS)  # coefficients labelled in a plot of a path, the largest ones
 MARKED = 40  # steps up to which each has a marker
@@ -220,8 +219,6 @@ def coefficients(
 
 def _table_of(model: Any, level: float) -> InferenceTable:
     """Return the model's inference table, or its bare coefficients with the reason."""
-    from separatrix.inference.table import InferenceTable, refused_table  # noqa: PLC0415
-
     if isinstance(model, InferenceTable):
         return model
     if hasattr(model, "summary"):
