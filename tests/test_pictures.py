@@ -32,5 +32,5 @@ def test_the_script_saves_the_last_display_where_an_image_follows(tmp_path):
     page.write_text(f"Words\n\n```python\n{block}```\n\n![a hinge](images/hinge.svg)\n", encoding="utf-8")
     pictures.draw(page)
     drawn = (tmp_path / "images" / "hinge.svg").read_text(encoding="utf-8")
-    assert re.search(r"<svg .*<!-- hinge -->", drawn, re.DOTALL)
+    assert re.search(r"<svg .*>hinge</text>", drawn, re.DOTALL)
     pyplot.close("all")

@@ -1,1 +1,1 @@
-"""The command line: one file a verb. Verbs import what they need when called, so that help comes at once."""
+"""The command line, one file per verb. Verbs import what they need when called, so that help is immediate."""

@@ -2,5 +2,5 @@
 
 from separatrix.cli.main import main
 
-if __name__ == "__main__":  # the workers of a local cluster import this file too
+if __name__ == "__main__":  # workers of a local cluster import this file
     main()

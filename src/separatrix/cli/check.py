@@ -1,4 +1,4 @@
-"""`separatrix check`: can the classes of a table be separated, and so does a logistic regression have its maximum?"""
+"""`separatrix check`: whether the classes of a table are separable, and so whether a logistic regression exists."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def check(  # noqa: PLR0913, PLR0917  # every parameter is an option
 
     Example: separatrix check table.csv --target grade --drop name --out certificate.json
     """
-    asked = require_choice("multiclass", multiclass, MULTICLASS)
+    scheme = require_choice("multiclass", multiclass, MULTICLASS)
     from separatrix.cli.evidence import RowsRequest, rows_to_check, write_certificate
     from separatrix.cli.progress import Interrupt, Progress
     from separatrix.cli.reading import parse_references, require_outputs, storage_of
@@ -56,19 +56,19 @@ def check(  # noqa: PLR0913, PLR0917  # every parameter is an option
     require_outputs({"--out": out}, table)
     columns = tuple(drop or ()), tuple(text or ()), missing, parse_references(reference or ())
     request = RowsRequest(table, target, *columns, where, sql, storage_of(memory))
-    with Progress(f"reading {table}") as progress, rows_to_check(request) as found:
+    with Progress(f"reading {table}") as progress, rows_to_check(request) as data:
         progress.stage("judging")
-        X, labels, names = found.rows.X, found.rows.y, found.rows.design(intercept).names
+        X, labels, names = data.rows.X, data.rows.y, data.rows.design(intercept).names
         with Interrupt() as interrupt:
-            watch = progress.watch(lambda: interrupt.wished)
-            judged = check_separability(X, labels, fit_intercept=intercept, multiclass=asked, watch=watch)
-        verdict = make_verdict(found.source, found.target, with_names(judged, names), X, labels)
+            watch = progress.watch(lambda: interrupt.requested)
+            certificate = check_separability(X, labels, fit_intercept=intercept, multiclass=scheme, watch=watch)
+        verdict = make_verdict(data.source, data.target, with_names(certificate, names), X, labels)
     if out is not None:
         write_certificate(verdict.certificate, out)
     if as_json:
-        typer.echo(json.dumps({**verdict_dict(verdict), "notes": list(found.notes)}, allow_nan=False))
+        typer.echo(json.dumps({**verdict_dict(verdict), "notes": list(data.notes)}, allow_nan=False))
     else:
-        notes = "".join(f"note: {note}\n" for note in found.notes)
+        notes = "".join(f"note: {note}\n" for note in data.notes)
         typer.echo(render_verdict(verdict) + (f"\n{notes}" if notes else ""), nl=False)
     if not verdict.decided:
         raise typer.Exit(UNDECIDED)

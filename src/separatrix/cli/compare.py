@@ -1,4 +1,4 @@
-"""`separatrix compare`: the linear classifiers of two classes on one table, on one page."""
+"""`separatrix compare`: the binary linear classifiers on one table, side by side."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from separatrix.reports.verification import Comparison
 
 
-FEWEST_ROWS = 20  # below, a share kept apart tells nothing
+FEWEST_ROWS = 20  # below which no rows are held out
 
 
 def compare(  # noqa: PLR0913, PLR0917  # every parameter is an option
@@ -56,50 +56,50 @@ def compare(  # noqa: PLR0913, PLR0917  # every parameter is an option
     require_number("holdout", holdout, least=0.0, most=0.9)
     references = parse_references(reference or ())
     columns = tuple(drop or ()), tuple(text or ()), missing, references
-    request = RowsRequest(table, target, *columns, where, sql, Storage(memory=sys.maxsize))  # its rows are cut in two
+    request = RowsRequest(table, target, *columns, where, sql, Storage(memory=sys.maxsize))  # rows are split in memory
     with Progress(f"reading {table}") as progress:
-        page = _compared(request, positive, (holdout, seed), intercept, progress)
+        page = _compare(request, positive, (holdout, seed), intercept, progress)
     if as_json:
         typer.echo(json.dumps(comparison_dict(page), allow_nan=False))
     else:
         typer.echo(render_comparison(page), nl=False)
 
 
-def _compared(
-    request: RowsRequest, positive: str | None, kept: tuple[float, int], intercept: bool, progress: Any
+def _compare(
+    request: RowsRequest, positive: str | None, holdout: tuple[float, int], intercept: bool, progress: Any
 ) -> Comparison:
-    """Read the table, fit every learner, and return the page."""
+    """Read the table, and fit every learner; `holdout` is the share of held-out rows and its seed."""
     from separatrix.cli.evidence import class_rows, split_rows
     from separatrix.cli.progress import Interrupt
     from separatrix.model.compare import compare_learners
     from separatrix.model.train import parts_of
     from separatrix.reports.verification import Comparison
 
-    with class_rows(request) as found:
-        rows = found.rows
-        place = _place(rows, positive)
-        title = f"{_words(rows, place)}, {found.target} of {found.source}"
+    with class_rows(request) as data:
+        rows = data.rows
+        place = _positive_class(rows, positive)
+        title = f"{_opponents(rows, place)}, {data.target} of {data.source}"
         two = _against_rest(rows, place)
-        share, seed = kept
+        share, seed = holdout
         split = None
         if share > 0.0 and rows.shape[0] >= FEWEST_ROWS:
-            fitted, judged = split_rows(found, request, parts_of(share, found.table.n_rows), seed)
-            split = _against_rest(fitted, place), _against_rest(judged, place)
+            training, test = split_rows(data, request, parts_of(share, data.table.n_rows), seed)
+            split = _against_rest(training, place), _against_rest(test, place)
         progress.stage("fitting")
         with Interrupt() as interrupt:
-            watch = progress.watch(lambda: interrupt.wished)
+            watch = progress.watch(lambda: interrupt.requested)
             compared, refused = compare_learners(two, intercept=intercept, split=split, watch=watch)
-    left_out = (f"{name!r} is left out: {reason}" for name, reason in found.encoding.omitted)
+    left_out = (f"{name!r} is left out: {reason}" for name, reason in data.encoding.omitted)
     apart = 0 if split is None else split[1].shape[0]
-    said = (*found.notes, *left_out, *_on_apart(kept[0], apart))
-    return Comparison(title, rows.names, rows.shape[0], apart, tuple(compared), tuple(refused), said)
+    notes = (*data.notes, *left_out, *_holdout_note(share, apart))
+    return Comparison(title, rows.names, rows.shape[0], apart, tuple(compared), tuple(refused), notes)
 
 
-def _place(rows: TrainingRows, positive: str | None) -> int:
-    """Return the place of the class that is +1."""
+def _positive_class(rows: TrainingRows, positive: str | None) -> int:
+    """Return the index of the class that is +1."""
     from separatrix.model.target import place_of_label
 
-    assert rows.classes is not None  # they were read as classes
+    assert rows.classes is not None  # the target was read as classes
     if positive is not None:
         return place_of_label(positive, rows.classes)
     count = len(rows.classes.values)
@@ -108,14 +108,14 @@ def _place(rows: TrainingRows, positive: str | None) -> int:
     return 1
 
 
-def _words(rows: TrainingRows, place: int) -> str:
+def _opponents(rows: TrainingRows, place: int) -> str:
     assert rows.classes is not None
     plain = rows.classes.plain
     return f"{plain[place]} against {'the rest' if len(plain) > 2 else plain[1 - place]}"
 
 
 def _against_rest(rows: TrainingRows, place: int) -> TrainingRows:
-    """Return the rows with two classes, the one in a place the second."""
+    """Return the rows with two classes, the given one second."""
     from dataclasses import replace
 
     import numpy as np
@@ -125,11 +125,11 @@ def _against_rest(rows: TrainingRows, place: int) -> TrainingRows:
     assert rows.classes is not None
     if len(rows.classes.values) == 2:
         return replace(rows, positive=place)
-    own = (rows.classes.codes == place).astype(np.intp)
-    return replace(rows, classes=Classes(np.asarray(["the rest", str(rows.classes.plain[place])]), own))
+    codes = (rows.classes.codes == place).astype(np.intp)
+    return replace(rows, classes=Classes(np.asarray(["the rest", str(rows.classes.plain[place])]), codes))
 
 
-def _on_apart(share: float, apart: int) -> tuple[str, ...]:
+def _holdout_note(share: float, apart: int) -> tuple[str, ...]:
     if share == 0.0:
         return ()
     if not apart:

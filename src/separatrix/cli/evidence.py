@@ -1,6 +1,6 @@
-"""Certificates in files: written whole or not at all, read with nothing taken on trust.
+"""Input of the verbs that ask about classes without training a model: certificate files, and tables as encoded rows.
 
-A table as encoded rows of classes, for the verbs that ask about classes and make no model.
+Certificates are written atomically; files are read without trusting their content.
 """
 
 from __future__ import annotations
@@ -29,13 +29,14 @@ from separatrix.model.train import quantities_of, with_known_target
 from separatrix.selection.cross_validation import assign_folds
 from separatrix.tables.source import TableSource
 
-LARGEST_FILE = 256 * 2**20  # bytes: a proof is small, only the replay of a very long run comes near
-PLACES = ("certificate", "overlap")  # where a result keeps its evidence
+LARGEST_FILE = 256 * 2**20  # bytes; only the replay of a very long run comes near
+CERTIFICATE_KEYS = ("certificate", "overlap")  # of a result
+MANY_CLASSES = 20  # above which a target with distinct values in most rows is refused
 
 
 @dataclass(frozen=True)
 class CertificateFile:
-    """What a file holds: certificates, each with the verdict stated beside it; the target, if it says; whether more."""
+    """The certificates of a file with their stated verdicts, its target if it names one, and whether it has more."""
 
     certificates: tuple[tuple[Certificate, object], ...]
     target: str | None
@@ -43,7 +44,7 @@ class CertificateFile:
 
 
 def write_certificate(certificate: Certificate, path: str) -> None:
-    """Write a certificate as JSON, whole or not at all."""
+    """Write a certificate as JSON, atomically."""
     try:
         write_whole(path, certificate.to_json() + "\n")
     except OptionError as problem:
@@ -51,23 +52,20 @@ def write_certificate(certificate: Certificate, path: str) -> None:
 
 
 def is_model(data: Mapping[str, Any]) -> bool:
-    """Tell whether what a file holds looks like a model."""
+    """Return whether the content of a file looks like a model."""
     return "estimator" in data and "columns" in data
 
 
 def read_certificates(path: str, data: Mapping[str, Any]) -> CertificateFile:
-    """Return the certificates in what a file holds: one itself, or as `fit --json` and `check --json` print them."""
+    """Return the certificates in a file's content: a single one, a model, or the output of fit or check --json."""
     holder = data.get("result", data) if "certificate" not in data else data
-    found = [data] if "kind" in data else [holder[place] for place in PLACES if _has(holder, place)]
-    if not found:
+    keys = CERTIFICATE_KEYS if isinstance(holder, Mapping) else ()
+    contents = [data] if "kind" in data else [holder[key] for key in keys if key in holder]
+    if not contents:
         raise CertificateError(
             f"{path} has no certificate: give a file of `separatrix fit --out` or `separatrix check --out`"
         )
-    return CertificateFile(tuple(_certificate(path, each) for each in found), _target(data), "kind" not in data)
-
-
-def _has(holder: Any, place: str) -> bool:
-    return isinstance(holder, Mapping) and place in holder
+    return CertificateFile(tuple(_certificate(path, each) for each in contents), _target(data), "kind" not in data)
 
 
 def _certificate(path: str, data: Any) -> tuple[Certificate, object]:
@@ -78,14 +76,14 @@ def _certificate(path: str, data: Any) -> tuple[Certificate, object]:
 
 
 def _target(data: Mapping[str, Any]) -> str | None:
-    """Return the target that the file names, at the top or in its summary."""
+    """Return the target that the file names at the top level or in its summary."""
     summary = data.get("summary", data)
     target = summary.get("target") if isinstance(summary, Mapping) else None
     return target if isinstance(target, str) else None
 
 
 def read_object(path: str) -> Mapping[str, Any]:
-    """Return the object in a file; anything else raises a CertificateError that says what there is."""
+    """Return the JSON object in a file, or raise a CertificateError."""
     try:
         with Path(path).open("rb") as file:
             content = file.read(LARGEST_FILE + 1)
@@ -106,12 +104,9 @@ def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is no JSON number")
 
 
-MANY_CLASSES = 20  # from here on, a label of its own for most rows means that the target names no classes
-
-
 @dataclass(frozen=True)
 class RowsRequest:
-    """Which table, what of it, and how its columns become features."""
+    """A table, which rows and columns of it to use, and how to encode them."""
 
     source: str
     target: str | None = None
@@ -124,12 +119,12 @@ class RowsRequest:
     storage: Storage = field(default_factory=Storage)
 
     def expect(self, source: str, names: tuple[str, ...]) -> None:
-        """Refuse a table, by the names of its columns, that lacks one of those asked for."""
+        """Raise an error if the table lacks a requested column."""
         refuse_unknown(source, names, self.target, (*self.drop, *self.text, *self.reference))
 
 
 class ClassRows(NamedTuple):
-    """Where the rows came from, the encoding that made them, what was said on the way, and the rows as a table."""
+    """The encoded rows of a table, their source, target, encoding and notes, and the table itself."""
 
     source: str
     target: str
@@ -141,7 +136,7 @@ class ClassRows(NamedTuple):
 
 @contextmanager
 def class_rows(request: RowsRequest) -> Iterator[ClassRows]:
-    """Have the table that a request names as encoded rows, its target as classes."""
+    """Open the requested table as encoded rows, its target as classes."""
     with opened(
         request.source, where=request.where, sql=request.sql, storage=request.storage, expect=request.expect
     ) as source:
@@ -152,57 +147,52 @@ def class_rows(request: RowsRequest) -> Iterator[ClassRows]:
             )
         known, lost = with_known_target(source, target, request.missing)
         encoding = _planned(known, target, request)
-        with request.storage.opened({}) as keeper, keeper.hold(encoding, known) as held:
-            rows = _rows(encoding, held, find_target(read_target(known, target), target, "classification"))
+        with request.storage.opened({}) as storage, storage.hold(encoding, known) as encoded:
+            rows = _rows(encoding, encoded, find_target(read_target(known, target), target, "classification"))
             yield ClassRows(source.source, target, encoding, rows, (*source.notes, *lost), known)
 
 
 @contextmanager
 def rows_to_check(request: RowsRequest) -> Iterator[ClassRows]:
-    """Have them with all that is to be said of how they were made; refuse a target that can be no classes."""
-    with class_rows(request) as found:
-        assert found.rows.classes is not None  # asked for as classes
-        _refuse_many(found.rows.classes, found.target)
-        left_out = tuple(f"{name!r} is left out: {reason}" for name, reason in found.encoding.omitted)
-        yield found._replace(notes=(*found.notes, *left_out, *found.encoding.notes))
+    """Open the rows with notes on all left-out columns; refuse a target with too many values."""
+    with class_rows(request) as data:
+        assert data.rows.classes is not None  # the target was read as classes
+        _refuse_many(data.rows.classes, data.target)
+        left_out = tuple(f"{name!r} is left out: {reason}" for name, reason in data.encoding.omitted)
+        yield data._replace(notes=(*data.notes, *left_out, *data.encoding.notes))
 
 
-def _rows(encoding: Encoding, held: EncodedRows, goal: Target) -> TrainingRows:
-    assert goal.classes is not None  # asked for as classes
-    classes = Classes(goal.classes.values, goal.classes.codes[held.kept])
+def _rows(encoding: Encoding, encoded: EncodedRows, target: Target) -> TrainingRows:
+    assert target.classes is not None  # it was read as classes
+    classes = Classes(target.classes.values, target.classes.codes[encoded.kept])
     names, quantities = encoding.feature_names, quantities_of(encoding)
-    return TrainingRows(held.X, names, quantities, goal.y[held.kept], classes, divided=held.divided)
+    return TrainingRows(encoded.X, names, quantities, target.y[encoded.kept], classes, divided=encoded.divided)
 
 
-def split_rows(found: ClassRows, request: RowsRequest, folds: int, seed: int) -> tuple[TrainingRows, TrainingRows]:
-    """Return rows to fit, encoded by what they alone show, and one part in so many kept apart, encoded alike."""
-    goal = find_target(read_target(found.table, found.target), found.target, "classification")
-    assert goal.classes is not None  # asked for as classes
-    apart = assign_folds(found.table.n_rows, folds, seed, goal.classes.codes) == 0
-    encoding = _planned(found.table.select(~apart), found.target, request)
+def split_rows(data: ClassRows, request: RowsRequest, folds: int, seed: int) -> tuple[TrainingRows, TrainingRows]:
+    """Return training rows, and one fold of held-out rows, both with the encoding of the training rows."""
+    target = find_target(read_target(data.table, data.target), data.target, "classification")
+    assert target.classes is not None  # it was read as classes
+    values, codes = target.classes.values, target.classes.codes
+    holdout = assign_folds(data.table.n_rows, folds, seed, codes) == 0
+    encoding = _planned(data.table.select(~holdout), data.target, request)
 
     def part(rows: Bools) -> TrainingRows:
-        encoded = encoding.apply(found.table.select(rows).read())
+        encoded = encoding.apply(data.table.select(rows).read())
         places = np.flatnonzero(rows)[encoded.kept]
-        own = Classes(goal.classes.values, goal.classes.codes[places])  # type: ignore[union-attr]  # asserted above
-        return TrainingRows(encoded.X, encoding.feature_names, quantities_of(encoding), goal.y[places], own)
+        names, quantities = encoding.feature_names, quantities_of(encoding)
+        return TrainingRows(encoded.X, names, quantities, target.y[places], Classes(values, codes[places]))
 
-    return part(~apart), part(apart)
+    return part(~holdout), part(holdout)
 
 
 def _planned(table: TableSource, target: str, request: RowsRequest) -> Encoding:
-    return plan_encoding(
-        table,
-        target,
-        drop=request.drop,
-        missing=request.missing,
-        text=request.text,
-        reference=request.reference,
-    )
+    drop, text = request.drop, request.text
+    return plan_encoding(table, target, drop=drop, missing=request.missing, text=text, reference=request.reference)
 
 
 def _refuse_many(classes: Classes, target: str) -> None:
-    """Raise a DataError for a target with so many values that it cannot be meant as classes."""
+    """Raise a DataError for a target with too many values for classes."""
     count, rows = len(classes.values), len(classes.codes)
     if count > MANY_CLASSES and 2 * count > rows:
         raise DataError(

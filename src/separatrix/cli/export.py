@@ -50,10 +50,10 @@ def export(
     if out is not None:
         write_whole(out, content)
     if as_json:
-        said = {"content": content} if isinstance(content, str) else {}
-        typer.echo(json.dumps({"to": language, "out": out, **said}))
+        text = {"content": content} if isinstance(content, str) else {}
+        typer.echo(json.dumps({"to": language, "out": out, **text}))
     elif out is not None:
         typer.echo(f"{loaded.estimator} of {loaded.target!r} written to {out} as {language}")
     else:
-        assert isinstance(content, str)  # ONNX has a file
+        assert isinstance(content, str)  # ONNX is written to a file
         typer.echo(content, nl=not content.endswith("\n"))

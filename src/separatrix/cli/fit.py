@@ -1,4 +1,4 @@
-"""`separatrix fit`: a table in, a predictor and its evidence out."""
+"""`separatrix fit`: train a model on a table, with evidence."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def fit(  # noqa: PLR0913, PLR0917  # every parameter is an option
         from separatrix.families.perceptron import PerceptronOptions
 
         perceptron = PerceptronOptions(
-            update=update,  # type: ignore[arg-type]  # whatever was typed, the options judge it
+            update=update,  # type: ignore[arg-type]  # validated by the options
             order=order,  # type: ignore[arg-type]
             rate=rate,
             schedule=schedule,  # type: ignore[arg-type]
@@ -171,7 +171,7 @@ def fit(  # noqa: PLR0913, PLR0917  # every parameter is an option
 
 
 def _start(text: str) -> Any:
-    """Return the start as the options take it: None for zeros, a word, or numbers."""
+    """Return the start in the form of the option: None for zeros, "random", or numbers."""
     if text in {"zero", "random"}:
         return None if text == "zero" else text
     try:
@@ -181,7 +181,7 @@ def _start(text: str) -> Any:
 
 
 def _strength(text: str) -> Any:
-    """Return the strength as the options take it: a word, or a number."""
+    """Return the strength in the form of the option: "auto", "cv", or a number."""
     if text in {"auto", "cv"}:
         return text
     try:
@@ -194,13 +194,13 @@ def _strength(text: str) -> Any:
 
 
 def _refuse_idle(context: typer.Context, model: str, strength: Any) -> None:
-    """Raise an OptionError for an option that was given but says nothing to the model and the strength asked for."""
+    """Raise an OptionError for an option on the command line that does not apply to the model and strength."""
     for parameter in context.command.params:
-        given = context.get_parameter_source(parameter.name or "")
-        if given is None or given.name != "COMMANDLINE":
+        source = context.get_parameter_source(parameter.name or "")
+        if source is None or source.name != "COMMANDLINE":
             continue
-        option, words = parameter.opts[0], getattr(parameter, "help", None) or ""
-        if words.startswith("Perceptron: ") and model != "perceptron":
+        option, description = parameter.opts[0], getattr(parameter, "help", None) or ""
+        if description.startswith("Perceptron: ") and model != "perceptron":
             raise OptionError(f"{option} is about the perceptron; ask for it with --model perceptron, or leave it out")
         if parameter.name in {"strength", "l1_ratio"} and model not in PENALISED:
             raise OptionError(f"{option} is about a penalty, which the {model} has none of; leave it out")

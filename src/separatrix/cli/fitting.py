@@ -1,4 +1,4 @@
-"""What `separatrix fit` does once its options are read: read the table, train, write files, and make the page."""
+"""The work of `separatrix fit` after its options are parsed: read the table, train, write files, render the page."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from separatrix.tables.source import TableSource
 
 @dataclass(frozen=True)
 class FitRequest:
-    """Which table, which rows of it, what to learn, and which files to write; `command` is what was typed."""
+    """A table, which rows of it to use, the training options, and the files to write; `command` is as typed."""
 
     source: str
     where: str | None
@@ -28,15 +28,15 @@ class FitRequest:
 
 
 def answer(request: FitRequest, *, as_json: bool) -> Any:
-    """Do what is asked for, and return the page: text, or JSON values."""
+    """Train the model, write the files, and return the page: text, or JSON values."""
     require_outputs({"--out": request.out, "--report": request.report}, request.source)
     with Progress(f"reading {request.source}") as progress:
         options = request.options
-        asked = {"where": request.where, "sql": request.sql}
-        with opened(request.source, **asked, storage=options.storage, expect=options.expect) as table:
+        rows = {"where": request.where, "sql": request.sql}
+        with opened(request.source, **rows, storage=options.storage, expect=options.expect) as table:
             progress.stage("fitting")
             with Interrupt() as interrupt:
-                trained = train_table(table, options, progress.watch(lambda: interrupt.wished))
+                trained = train_table(table, options, progress.watch(lambda: interrupt.requested))
             page = _page(trained, table, request, as_json)
     if trained.learned.result.status is not Status.INTERRUPTED:
         options.storage.forget()
@@ -44,7 +44,7 @@ def answer(request: FitRequest, *, as_json: bool) -> Any:
 
 
 def _page(trained: TrainedModel, table: TableSource, request: FitRequest, as_json: bool) -> Any:
-    """Write the files asked for, and return the page."""
+    """Write the files, and return the page."""
     from separatrix.reports.report import trained_dict
     from separatrix.reports.text import render_trained
 
@@ -57,25 +57,25 @@ def _page(trained: TrainedModel, table: TableSource, request: FitRequest, as_jso
 
 
 def _perceptron_page(trained: TrainedModel, table: TableSource, request: FitRequest, as_json: bool) -> Any:
-    """Do the same for a perceptron, which has a page of its own, and in its file a summary of it."""
+    """Write the files of a perceptron, with the summary in its model file, and return its own page."""
     from separatrix.reports.perceptron import perceptron_summary, render_text
     from separatrix.reports.report import trained_dict
     from separatrix.reports.text import evaluation_lines, next_lines
 
-    asked = request.options.learn.perceptron
-    assert asked is not None  # the verb has an option for each
-    summary = perceptron_summary(trained, table, asked)
+    options = request.options.learn.perceptron
+    assert options is not None  # `fit` sets them for a perceptron
+    summary = perceptron_summary(trained, table, options)
     trained = replace(trained, model=replace(trained.model, summary=summary.to_dict()))
     _write(trained, table, request)
     if as_json:
         return trained_dict(trained)
-    judged = ["", *evaluation_lines(trained)] if trained.apart_words else []
-    told = ["", *next_lines(request.out, request.report)] if request.out or request.report else []
-    return render_text(summary) + "".join(f"{line}\n" for line in (*judged, *told))
+    evaluation = ["", *evaluation_lines(trained)] if trained.apart_words else []
+    files = ["", *next_lines(request.out, request.report)] if request.out or request.report else []
+    return render_text(summary) + "".join(f"{line}\n" for line in (*evaluation, *files))
 
 
 def _write(trained: TrainedModel, table: TableSource, request: FitRequest) -> None:
-    """Write the model and the report, where they are asked for."""
+    """Write the model and the report, if requested."""
     if request.out is not None:
         try:
             save_model(trained.model, request.out)

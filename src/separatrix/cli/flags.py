@@ -1,4 +1,4 @@
-"""The arguments and options that several verbs share, each with its help in one place."""
+"""Arguments and options shared by several verbs."""
 
 from __future__ import annotations
 

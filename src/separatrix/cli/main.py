@@ -1,4 +1,4 @@
-"""The command line's front door: verbs, version, and how errors leave."""
+"""The entry point of the command line: verbs, version, and the handling of errors."""
 
 from __future__ import annotations
 
@@ -26,22 +26,21 @@ from separatrix.cli.verify import verify
 from separatrix.errors import SeparatrixError
 
 REFUSED = 2
-SIGNALLED = 128  # as shells count it: with the signal's number
-INTERRUPTED, READER_GONE = SIGNALLED + 2, SIGNALLED + 13
-NEW_OBJECTS = 20_000  # between looks for garbage: imports make many that stay, and are looked through in vain
-QUERY_INTERRUPTED = "Query interrupted"  # what DuckDB says of Ctrl-C while it reads a file
+SIGNALLED = 128  # plus the number of the signal, as in shells
+INTERRUPTED, BROKEN_PIPE = SIGNALLED + 2, SIGNALLED + 13
+NEW_OBJECTS = 20_000  # between garbage collections: imports create many objects that stay
+QUERY_INTERRUPTED = "Query interrupted"  # DuckDB's message on Ctrl-C
 
 
 class _Verbs(TyperGroup):
-    """Turns what separatrix refuses into one line on stderr, without a traceback."""
+    """The verbs; errors of separatrix are printed as one line on stderr, without a traceback."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Read the arguments; what was typed is kept, for a report to say how to reproduce it."""
+        """Parse the arguments, and store the command for the report."""
         ctx.obj = shlex.join(["separatrix", *args])
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
-        """Run a verb."""
         try:
             return super().invoke(ctx)
         except SeparatrixError as problem:
@@ -61,7 +60,7 @@ class _Verbs(TyperGroup):
 
 
 def _as_typed(message: str, ctx: Any) -> str:
-    """Return a message with the options that it begins with, as `cv=1`, named as they are typed: `--cv 1`."""
+    """Return a message with the option at its beginning, as `cv=1`, written as on the command line: `--cv 1`."""
     name, equals, rest = message.partition("=")
     command = ctx.command.commands.get(ctx.invoked_subcommand or "")
     typed = {each.name: each.opts[0] for each in command.params if each.opts[0].startswith("--")} if command else {}
@@ -74,11 +73,11 @@ def _too_large(problem: MemoryError) -> str:
 
 
 def _leave_unwritten(problem: OSError) -> NoReturn:
-    """Leave when an output takes no more: without a word if its reader has gone, else with one line."""
-    with suppress(OSError):  # what is still buffered would fail again at the end
+    """Exit after a failed read or write: silently for a broken pipe, else with one line."""
+    with suppress(OSError):  # flushing the buffer at exit would fail again
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     if problem.errno == errno.EPIPE:
-        raise typer.Exit(READER_GONE) from None
+        raise typer.Exit(BROKEN_PIPE) from None
     place = f" {problem.filename!r}" if problem.filename else ""
     typer.echo(
         f"error: cannot read or write{place}: {problem.strerror or problem}; free space, or write elsewhere", err=True
@@ -101,8 +100,8 @@ for verb in (fit, predict, summary, export, verify, check, compare, demo, lab):
     app.command()(verb)
 
 
-def _show_version(wanted: bool) -> None:
-    if wanted:
+def _show_version(requested: bool) -> None:
+    if requested:
         from separatrix import __version__
 
         typer.echo(f"separatrix {__version__}")
@@ -125,15 +124,15 @@ def _front(
 
 
 def main() -> None:
-    """Run the command line; signs that an output cannot show are replaced, never fatal.
+    """Run the command line; characters that an output cannot encode are replaced.
 
-    A process that is told to end, or whose terminal is closed, leaves as by an error: temporary files are removed.
+    SIGTERM and SIGHUP exit like an error, so that temporary files are removed.
     """
     gc.set_threshold(NEW_OBJECTS)
-    for name in ("SIGTERM", "SIGHUP"):  # the second is of POSIX alone
+    for name in ("SIGTERM", "SIGHUP"):  # the latter only on POSIX
         number = getattr(signal, name, None)
-        if number is not None and signal.getsignal(number) is signal.SIG_DFL:  # nohup has it ignored
-            signal.signal(number, lambda heard, _: sys.exit(SIGNALLED + heard))
+        if number is not None and signal.getsignal(number) is signal.SIG_DFL:  # nohup ignores it
+            signal.signal(number, lambda received, _: sys.exit(SIGNALLED + received))
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")

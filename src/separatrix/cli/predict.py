@@ -1,4 +1,4 @@
-"""`separatrix predict`: a model and a table in, a file of predictions out."""
+"""`separatrix predict`: predictions of a model for the rows of a table."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ def predict(  # noqa: PLR0913, PLR0917  # every parameter is an option
     from separatrix.model.stream import write_predictions
 
     require_outputs({"--out": out}, model, table)
-    loaded, kept = load_model(model), tuple(keep or ())
+    loaded, columns = load_model(model), tuple(keep or ())
     with Progress(f"predicting {table}"), open_for(loaded, table, where=where, sql=sql) as source:
         if out is None:
-            page = _first_rows(loaded, source, kept, allow_absent, as_json)
+            page = _first_rows(loaded, source, columns, allow_absent, as_json)
         else:
-            run = write_predictions(loaded, source, out, keep=kept, allow_absent=allow_absent)
+            run = write_predictions(loaded, source, out, keep=columns, allow_absent=allow_absent)
             reports = [report.to_dict() for report in run.reports or () if report.sentences]
             facts = {"rows": run.rows, "left_out": run.left_out, "labels": _counts(run.labels), "out": out}
             page = {**facts, "columns": reports, "notes": [*source.notes, *run.sentences]}
@@ -79,7 +79,7 @@ def _written(page: dict[str, Any]) -> str:
 
 
 def _first_rows(model: Model, source: Any, keep: tuple[str, ...], allow_absent: bool, as_json: bool) -> dict[str, Any]:
-    """Return the first rows' predictions as a table in text, or all of a short table's as JSON values."""
+    """Return predictions for the first rows as text, or for the first block of rows as JSON values."""
     block = next(source.blocks())
     predictions = model.predict(block, allow_absent=allow_absent)
     columns: dict[str, Any] = {name: block.column(name).values for name in keep}
@@ -92,7 +92,7 @@ def _first_rows(model: Model, source: Any, keep: tuple[str, ...], allow_absent: 
 
 
 def _plain(values: Any) -> list[Any]:
-    return [None if cell is None or cell != cell else cell for cell in values.tolist()]  # noqa: PLR0124  # NaN alone
+    return [None if cell is None or cell != cell else cell for cell in values.tolist()]  # noqa: PLR0124  # NaN
 
 
 def _table(columns: dict[str, Any], predictions: Predictions, rows: int, notes: list[str]) -> str:
@@ -111,8 +111,8 @@ def _table(columns: dict[str, Any], predictions: Predictions, rows: int, notes: 
 
 
 def _cell(value: Any) -> str:
-    if value is None or value != value:  # noqa: PLR0124  # NaN alone is not itself
+    if value is None or value != value:  # noqa: PLR0124  # NaN
         return "—"
     if str(value) in {"True", "False"} and not isinstance(value, str):
-        return str(value).lower()  # as a file has it
+        return str(value).lower()  # as in a file
     return f"{value:.6g}" if isinstance(value, float) else str(value)

@@ -1,6 +1,7 @@
-"""How far a long piece of work has come, on a terminal's stderr; silent elsewhere, and for the first second.
+"""Progress of long work on a terminal's stderr, and Ctrl-C as a request to stop.
 
-Ctrl-C as a wish: the first has a fit stop at the best point so far, the second aborts.
+Progress is shown after one second, and only on a terminal. The first Ctrl-C stops a fit at the best point so far, the
+second aborts.
 """
 
 from __future__ import annotations
@@ -19,44 +20,18 @@ if TYPE_CHECKING:
 
     from separatrix.fit.run import Watch
 
-
-HEARD = b"\nstopping at the best point so far; Ctrl-C again to abort\n"
+STOPPING = b"\nstopping at the best point so far; Ctrl-C again to abort\n"
 STANDARD_ERROR = 2
-
-
-class Interrupt:
-    """Listens for Ctrl-C while it is open; `wished` tells whether it came. Nothing is caught outside a main thread."""
-
-    def __init__(self) -> None:
-        self.wished = False
-        self._before: Any = None
-
-    def __enter__(self) -> Self:
-        if threading.current_thread() is threading.main_thread():
-            self._before = signal.signal(signal.SIGINT, self._heard)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._before is not None:
-            signal.signal(signal.SIGINT, self._before)
-
-    def _heard(self, _number: int, _frame: FrameType | None) -> None:
-        if self.wished:
-            raise KeyboardInterrupt
-        self.wished = True
-        os.write(STANDARD_ERROR, HEARD)  # a buffered stream may be in use at this very moment
-
-
-PATIENCE = 1.0  # seconds before anything is shown
+DELAY = 1.0  # seconds before anything is shown
 
 
 class Progress:
-    """Shows what is being done, and of a fit its passes and gap; leaves nothing behind."""
+    """Shows the current stage and, for a fit, its passes and gap; the line is erased at the end."""
 
-    def __init__(self, what: str, *, patience: float = PATIENCE) -> None:
-        self.text = what
+    def __init__(self, stage: str, *, patience: float = DELAY) -> None:
+        self.text = stage
         self.status: Status | None = None
-        self._stage = what
+        self._stage = stage
         self._lock = threading.Lock()
         self._ended = False
         self._timer = threading.Timer(patience, self._begin) if sys.stderr.isatty() else None
@@ -76,21 +51,21 @@ class Progress:
             if self.status is not None:
                 self.status.stop()
 
-    def stage(self, what: str) -> None:
-        """Say what is being done from now on."""
-        self._stage = what
-        self._say(what)
+    def stage(self, stage: str) -> None:
+        """Begin the next stage."""
+        self._stage = stage
+        self._show(stage)
 
     def watch(self, stopped: Callable[[], bool]) -> Watch:
-        """Return what a fit is to call at each step; it has the fit stop once `stopped()`."""
+        """Return a callback for the steps of a fit, which stops it once `stopped()` is true."""
 
         def show(facts: Mapping[str, float]) -> bool:
-            self._say(f"{self._stage}: {progress_words(facts)}")
+            self._show(f"{self._stage}: {progress_text(facts)}")
             return stopped()
 
         return show
 
-    def _say(self, text: str) -> None:
+    def _show(self, text: str) -> None:
         self.text = text
         if self.status is not None:
             self.status.update(_plain(text))
@@ -104,18 +79,41 @@ class Progress:
                 self.status.start()
 
 
-def progress_words(facts: Mapping[str, float]) -> str:
-    """Return the facts of a step in words: passes, and updates, wrong rows or the gap, whichever there are."""
-    said = [f"{facts['passes']:,.0f} passes"]
+def progress_text(facts: Mapping[str, float]) -> str:
+    """Return the passes of a step, and its updates and gap if it has them."""
+    parts = [f"{facts['passes']:,.0f} passes"]
     if "updates" in facts:
-        said.append(f"{facts['updates']:,.0f} updates")
+        parts.append(f"{facts['updates']:,.0f} updates")
     gap = facts.get("relative_excess", facts.get("gap"))
     if gap is not None:
-        said.append(f"gap {gap:.1e}")
-    return ", ".join(said)
+        parts.append(f"gap {gap:.1e}")
+    return ", ".join(parts)
 
 
 def _plain(text: str) -> Text:
     from rich.text import Text
 
-    return Text(text)  # plain: a label is no markup
+    return Text(text)  # brackets in a label are not markup
+
+
+class Interrupt:
+    """Handles Ctrl-C while it is open, in the main thread; `requested` says whether it was pressed."""
+
+    def __init__(self) -> None:
+        self.requested = False
+        self._previous: Any = None
+
+    def __enter__(self) -> Self:
+        if threading.current_thread() is threading.main_thread():
+            self._previous = signal.signal(signal.SIGINT, self._handle)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._previous is not None:
+            signal.signal(signal.SIGINT, self._previous)
+
+    def _handle(self, _number: int, _frame: FrameType | None) -> None:
+        if self.requested:
+            raise KeyboardInterrupt
+        self.requested = True
+        os.write(STANDARD_ERROR, STOPPING)  # unbuffered: the interrupted code may hold the stream's lock

@@ -1,7 +1,4 @@
-"""`separatrix summary`: a model file told in words.
-
-`separatrix demo`: the tables that come along.
-"""
+"""`separatrix summary`: the content of a model file; `separatrix demo`: the bundled tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`separatrix verify`: a certificate, or the one in a model file, checked against a table by whoever has both."""
+"""`separatrix verify`: check a certificate, or that of a model file, against a table."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ REFUSED = 1
 
 
 class _Checked(NamedTuple):
-    """Every certificate of a file checked, what on, and what else is to be said."""
+    """The checked certificates of a file, a description of the data, and notes."""
 
-    rechecks: list[CheckedCertificate]
+    certificates: list[CheckedCertificate]
     data: str
     notes: tuple[str, ...]
 
@@ -64,35 +64,35 @@ def verify(  # noqa: PLR0913, PLR0917  # every parameter is an option
     columns = tuple(drop or ()), tuple(text or ()), missing, parse_references(reference or ())
     request = RowsRequest(table, target, *columns, where, sql, storage_of(memory))
     content = read_object(file)
-    found = _of_model(file, content, request) if is_model(content) else _of_certificates(file, content, request)
+    verify_content = _verify_model if is_model(content) else _verify_certificates
+    certificates, data, notes = verify_content(file, content, request)
     if as_json:
-        said = {**verifications_dict(found.rechecks, found.data), "notes": list(found.notes)}
-        typer.echo(json.dumps(said, allow_nan=False))
+        page = {**verifications_dict(certificates, data), "notes": list(notes)}
+        typer.echo(json.dumps(page, allow_nan=False))
     else:
-        typer.echo(
-            render_verifications(found.rechecks, found.data) + "".join(f"{note}\n" for note in found.notes), nl=False
-        )
-    if not accepted(found.rechecks):
+        typer.echo(render_verifications(certificates, data) + "".join(f"{note}\n" for note in notes), nl=False)
+    if not accepted(certificates):
         raise typer.Exit(REFUSED)
 
 
-def _of_certificates(file: str, content: Any, request: RowsRequest) -> _Checked:
-    """Check the certificates of a file on a table encoded as the request says."""
+def _verify_certificates(file: str, content: Any, request: RowsRequest) -> _Checked:
+    """Check the certificates of a file on the requested table."""
     from dataclasses import replace
 
     from separatrix.cli.evidence import class_rows, read_certificates
     from separatrix.model.certified import named_columns
     from separatrix.reports.verification import verify_stated
 
-    held = read_certificates(file, content)
-    with class_rows(replace(request, target=request.target or held.target)) as found:
-        X, y = named_columns(found.rows.X, found.rows.names), found.rows.y
-        rechecks = [verify_stated(each, stated, X, y) for each, stated in held.certificates]
-    return _Checked(rechecks, _words(found.target, found.source, len(y)), _only(held.more))
+    stored = read_certificates(file, content)
+    with class_rows(replace(request, target=request.target or stored.target)) as data:
+        X, y = named_columns(data.rows.X, data.rows.names), data.rows.y
+        checked = [verify_stated(each, verdict, X, y) for each, verdict in stored.certificates]
+    note = ("Only the certificate was checked, not what else the file says.",) if stored.more else ()
+    return _Checked(checked, f"{data.target} of {data.source}, {len(y):,} rows", note)
 
 
-def _of_model(file: str, content: Any, request: RowsRequest) -> _Checked:
-    """Check the certificates of a model on a table encoded as the model says."""
+def _verify_model(file: str, content: Any, request: RowsRequest) -> _Checked:
+    """Check the certificates of a model on a table with the model's encoding."""
     from separatrix.cli.evidence import read_certificates
     from separatrix.cli.reading import open_for
     from separatrix.model.certified import certified_rows, check_coefficients
@@ -101,20 +101,21 @@ def _of_model(file: str, content: Any, request: RowsRequest) -> _Checked:
 
     if request.target or request.drop or request.text or request.reference or request.missing != "impute":
         raise OptionError("a model says itself what its target and features are; leave those options out")
-    model, held = load_model(file), read_certificates(file, content)
-    asked = {"where": request.where, "sql": request.sql}
+    model, stored = load_model(file), read_certificates(file, content)
+    options = {"where": request.where, "sql": request.sql}
     with (
-        open_for(model, request.source, **asked, storage=request.storage) as source,
+        open_for(model, request.source, **options, storage=request.storage) as source,
         certified_rows(model, source, request.storage) as rows,
     ):
-        rechecks = [verify_stated(each, stated, rows.X, rows.y) for each, stated in held.certificates]
-    own = check_coefficients(model, rechecks[0].certificate)
-    rechecks[0] = rechecks[0].with_check(own)
-    return _Checked(rechecks, _words(model.target, request.source, len(rows.y)), (*_same(rows.same), _extent(own)))
+        checked = [verify_stated(each, verdict, rows.X, rows.y) for each, verdict in stored.certificates]
+    coefficients = check_coefficients(model, checked[0].certificate)
+    checked[0] = checked[0].with_check(coefficients)
+    data = f"{model.target} of {request.source}, {len(rows.y):,} rows"
+    return _Checked(checked, data, (*_same_rows(rows.same), _extent(coefficients)))
 
 
-def _same(same: bool) -> tuple[str, ...]:
-    """Return whether the rows are those of the fit and, if not, how to have these."""
+def _same_rows(same: bool) -> tuple[str, ...]:
+    """Return whether the rows are those of the fit and, if not, how to use those."""
     if same:
         return ("These are the rows that it was fitted on.",)
     return (
@@ -123,16 +124,8 @@ def _same(same: bool) -> tuple[str, ...]:
     )
 
 
-def _extent(own: Check) -> str:
-    """Return what of a model was checked, in words."""
-    if own.holds is None:
+def _extent(coefficients: Check) -> str:
+    """Return which parts of a model were checked."""
+    if coefficients.holds is None:
         return "Only the certificate was checked: neither the coefficients nor what else the file says."
     return "The certificate was checked, and the coefficients against it, not what else the file says."
-
-
-def _words(target: str, source: str, rows: int) -> str:
-    return f"{target} of {source}, {rows:,} rows"
-
-
-def _only(more: bool) -> tuple[str, ...]:
-    return ("Only the certificate was checked, not what else the file says.",) if more else ()

@@ -1,1 +1,1 @@
-"""scikit-learn classes; the only importers of scikit-learn."""
+"""The scikit-learn estimators: the only modules that import scikit-learn."""

@@ -1,17 +1,14 @@
-"""Other libraries' fitted models in the words of the one objective: loss, strength, coefficients, and what differs.
+"""An audit of a fitted scikit-learn or statsmodels model: its suboptimality, and whether an optimum exists.
+
+The model's coefficients are put into the one objective, at its own strength and with an unpenalised intercept; a fit of
+ours to a certified gap gives the minimum. Separability of the classes and the rank of the columns are determined from
+the data. Regularisation is converted by
 
     C           strength = 1/(Σ sᵢ C), sᵢ the class weights
     alpha       strength = alpha/n for Ridge, alpha for Lasso, ElasticNet, SGDClassifier and Perceptron
 
-A model is known by the name of its class, so that no library but scikit-learn is ever imported.
-
-An audit of another library's fitted model: how far from optimal it is, and whether there was anything to find.
-
-Its coefficients are put into the one objective, with the strength that it was fitted at and an intercept that is not
-penalised; ours is fitted to a certified gap, and the difference is the model's own. Whether classes are separated is
-proved from the data, and so is the rank of the columns.
-
-Cost: a fit, a verdict on separability, and a Gram matrix for the rank.
+A model is recognised by the name of its class, so that statsmodels is never imported. Cost: a fit, a check of
+separability, and a Gram matrix for the rank.
 """
 
 from __future__ import annotations
@@ -40,12 +37,187 @@ from separatrix.penalties import make_penalty
 from separatrix.problem import Problem
 from separatrix.separability.check import check_separability
 
+CERTIFIED_GAP = 1e-9  # relative, of our own fit
+NEAR = 1e-6  # relative: an objective this close to the minimum counts as optimal
+RANK_TOLERANCE = 1e-12  # relative to the largest eigenvalue of the scaled Gram matrix
+MOST_COLUMNS = 3000  # up to which the rank is computed
+WIDTH = 100
+
+
+@dataclass(frozen=True)
+class Audit:
+    """The result of an audit: the objective at the model's coefficients, its minimum, and what is wrong.
+
+    `gap` is relative to the minimum (to 1e-8 of the loss at 0, if that is larger). `separability` is a certificate,
+    None for regressions. `rank` is that of all columns, the intercept included, None if there are too many columns.
+    `findings` are sentences, empty if nothing is wrong.
+    """
+
+    model: str
+    objective: float
+    least: float
+    gap: float
+    strength: float
+    l1_ratio: float
+    penalises_intercept: bool
+    rank: int | None
+    columns: int
+    separability: SeparabilityCertificate | None
+    findings: tuple[str, ...]
+
+    @property
+    def passed(self) -> bool:
+        """Whether there are no findings."""
+        return not self.findings
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the audit as JSON values."""
+        plain = {name: value for name, value in vars(self).items() if name != "separability"}
+        verdict = None if self.separability is None else self.separability.to_dict()
+        return {**plain, "findings": list(self.findings), "separability": verdict, "passed": self.passed}
+
+    def _excess(self) -> str:
+        return f": {self.gap:.2g} of it too high" if self.least > 0.0 else ""
+
+    def __str__(self) -> str:
+        lines = [
+            f"Audit of {self.model}",
+            f"  objective {self.objective:.10g}, least {self.least:.10g}{self._excess()}",
+            f"  rank {self.rank if self.rank is not None else 'not computed'} of {self.columns} columns",
+        ]
+        if self.separability is not None:
+            lines.append(f"  classes: {self.separability.verdict}")
+        for finding in self.findings or ("nothing was found",):
+            lines += textwrap.wrap(f"- {finding}", WIDTH, initial_indent="  ", subsequent_indent="    ")
+        return "\n".join(lines)
+
+
+def audit(model: Any, X: Any = None, y: Any = None, *, sample_weight: Any = None) -> Audit:
+    """Audit a fitted scikit-learn or statsmodels model on its training data.
+
+    Parameters
+    ----------
+    model : a fitted LogisticRegression, LinearSVC, SGDClassifier, Perceptron, LinearRegression, Ridge, Lasso or
+        ElasticNet of scikit-learn, or the results of Logit, MNLogit, GLM, OLS or WLS of statsmodels
+    X, y : the training data; results of statsmodels bring their own, including the constant column
+    sample_weight : (n,) weights of the rows in that fit, if any
+
+    Examples
+    --------
+    >>> import separatrix as sx
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X, y = sx.load_demo("breast-cancer")
+    >>> print(sx.audit(LogisticRegression(solver="newton-cholesky", max_iter=1000).fit(X, y), X, y).gap < 1e-6)
+    True
+    """
+    if X is None or y is None:
+        X, y = _own_data(model)
+    labels = np.asarray(y)
+    peer = read_peer(model, labels, sample_weight)
+    design = make_design(X, intercept=peer.fit_intercept)
+    if not np.isfinite(peer.coef).all():
+        raise DataError(f"the coefficients of {peer.name} are not all finite")
+    if design.shape[1] != len(peer.coef):
+        raise DataError(f"X has {design.shape[1]} columns, intercept included; the model has {len(peer.coef)}")
+    values = [_values(problem, coef) for problem, coef in _problems(peer, design, labels)]
+    objective, least, scale = (float(np.mean(numbers)) for numbers in zip(*values, strict=True))
+    rank = _rank(design)
+    separability = None
+    if peer.classes is not None:
+        separability = check_separability(X, labels, fit_intercept=peer.fit_intercept, sample_weight=sample_weight)
+    gap = max(objective - least, 0.0) / max(least, scale)
+    return Audit(
+        model=peer.name,
+        objective=objective,
+        least=least,
+        gap=gap,
+        strength=peer.strength,
+        l1_ratio=peer.l1_ratio,
+        penalises_intercept=peer.penalises_intercept,
+        rank=rank,
+        columns=design.shape[1],
+        separability=separability,
+        findings=tuple(_findings(peer, gap, rank, design.shape[1], separability)),
+    )
+
+
+def _own_data(model: Any) -> tuple[Any, Any]:
+    inner: Any = getattr(model, "model", None)
+    if not hasattr(inner, "exog"):
+        raise DataError("give X and y, the data that the model was fitted to")
+    return inner.exog, inner.endog
+
+
+def _problems(peer: PeerModel, design: Design, labels: NDArray[Any]) -> list[tuple[Problem, Floats]]:
+    """Return each objective that the model minimises, and its coefficients there."""
+    penalty = make_penalty(peer.strength, peer.l1_ratio)
+    if peer.classes is None:
+        return [(Problem(design, labels.astype(np.float64), peer.loss, penalty, peer.weights), peer.coef[:, 0])]
+    unknown = ~np.isin(labels, peer.classes)
+    if unknown.any():
+        row = int(np.flatnonzero(unknown)[0])
+        label = labels[row : row + 1].tolist()[0]
+        raise DataError(f"row {row} has label {label!r}; the model was fitted to {peer.classes.tolist()}")
+    codes = np.searchsorted(peer.classes, labels)
+    if isinstance(peer.loss, Softmax):
+        return [(Problem(design, codes, peer.loss, penalty, peer.weights), peer.coef)]
+    places = range(len(peer.classes)) if peer.per_class else (1,)
+    signs = [np.where(codes == place, 1.0, -1.0) for place in places]
+    return [(Problem(design, y, peer.loss, penalty, peer.weights), peer.coef[:, k]) for k, y in enumerate(signs)]
+
+
+def _values(problem: Problem, coef: Floats) -> tuple[float, float, float]:
+    """Return the objective at `coef`, its minimum (0 if that is only approached), and its scale.
+
+    The minimum of the perceptron loss is 0, attained at zero weights for any data.
+    """
+    value, least = problem.value(coef), 0.0
+    if not isinstance(problem.loss, PerceptronLoss):
+        bound = fit_convex(problem, ConvexOptions(tol=CERTIFIED_GAP)).bound
+        least = min(bound.primal, value) if bound.primal > problem.least_scale else 0.0
+    return value, least, problem.least_scale
+
+
+def _rank(design: Design) -> int | None:
+    """Return the rank of the scaled columns; None if there are too many."""
+    if design.shape[1] > MOST_COLUMNS:
+        return None
+    centre = design.needed_centre()
+    gram = (design if centre is None else design.centred(centre)).gram(np.ones(design.shape[0]))
+    scale = np.sqrt(np.maximum(np.diag(gram), np.finfo(np.float64).tiny))
+    eigenvalues = np.linalg.eigvalsh(gram / np.outer(scale, scale))
+    return int(np.sum(eigenvalues > RANK_TOLERANCE * eigenvalues[-1]))
+
+
+def _findings(
+    peer: PeerModel, gap: float, rank: int | None, columns: int, separability: SeparabilityCertificate | None
+) -> list[str]:
+    findings = []
+    verdict = "" if separability is None else separability.verdict
+    unbounded = verdict in {"separable", "quasi"} and peer.strength == 0.0 and peer.loss.has_curvature
+    if unbounded:
+        findings.append(
+            f"the classes are {'completely' if verdict == 'separable' else 'quasi-completely'} separated and there is"
+            " no penalty, so the maximum does not exist: coefficients and standard errors only say where it stopped"
+        )
+    if peer.penalises_intercept:
+        findings.append("its intercept was penalised, so its answer depends on where the columns' zero is")
+    if isinstance(peer.loss, PerceptronLoss):
+        separable = verdict == "separable" and gap
+        findings += ["the classes can be separated, but not by these weights"] if separable else []
+    elif gap > NEAR and not unbounded:
+        findings.append(f"it stopped {gap:.2g} of the least value above it; let it run longer, or scale the columns")
+    if rank is not None and rank < columns and peer.strength == 0.0:
+        dependent = columns - rank
+        findings.append(f"{dependent} of {columns} columns can be made of the others, so its weights are not unique")
+    return findings
+
 
 @dataclass(frozen=True)
 class PeerModel:
-    """A fitted model: coefficients as columns, (p + 1, K) with the intercept's first where it has one.
+    """A fitted model in terms of the one objective; `coef` is (p, K), or (p + 1, K) with the intercept first.
 
-    `per_class` says that each column is a fit of its class against the rest.
+    `per_class` says that each column of `coef` is a fit of its class against the rest.
     """
 
     name: str
@@ -59,23 +231,15 @@ class PeerModel:
     penalises_intercept: bool
     per_class: bool
 
-    @property
-    def penalised(self) -> bool:
-        """Whether it has a penalty."""
-        return self.strength > 0.0
-
 
 def read_peer(model: Any, y: NDArray[Any], sample_weight: Any = None) -> PeerModel:
-    """Return a fitted model of scikit-learn, or results of statsmodels, in our words."""
-    name = type(model).__name__
-    name = name if name in READERS else type(getattr(model, "model", None)).__name__
+    """Return a fitted scikit-learn model, or results of statsmodels, in terms of the one objective."""
+    kind = type(model).__name__
+    name = kind if kind in READERS else type(getattr(model, "model", None)).__name__
     if type(model).__module__.startswith("separatrix."):
-        raise OptionError(f"{type(model).__name__} of separatrix brings its evidence along: see its certificate_")
+        raise OptionError(f"{kind} of separatrix brings its evidence along: see its certificate_")
     if name not in READERS:
-        asked = type(model).__name__
-        raise OptionError(
-            f"{asked} is not known to audit{did_you_mean(asked, READERS)}; known are {', '.join(READERS)}"
-        )
+        raise OptionError(f"{kind} is not known to audit{did_you_mean(kind, READERS)}; known are {', '.join(READERS)}")
     return READERS[name](model, y, sample_weight)
 
 
@@ -102,7 +266,7 @@ def _scikit_learn(
 
 
 def _weights(model: Any, y: NDArray[Any], sample_weight: Any) -> Floats | None:
-    """Return the rows' weights times their classes', None where all are 1."""
+    """Return sample weights times class weights, None if there are none."""
     weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     return apply_class_weight(getattr(model, "class_weight", None), y, weights)[0]
 
@@ -121,16 +285,16 @@ def _logistic(model: Any, y: NDArray[Any], sample_weight: Any) -> PeerModel:
     ratios = {"l1": 1.0, "l2": 0.0, "elasticnet": mixed, "deprecated": mixed}
     strength = 0.0 if penalty is None else _strength_of_c(model, y, sample_weight)
     loss = Softmax() if several and not liblinear else Logistic()
-    held = liblinear and bool(model.fit_intercept) and strength > 0.0
+    penalised = liblinear and bool(model.fit_intercept) and strength > 0.0
     ratio = ratios.get(penalty, 0.0)
-    return _scikit_learn(model, y, sample_weight, loss, strength, l1_ratio=ratio, penalises_intercept=held)
+    return _scikit_learn(model, y, sample_weight, loss, strength, l1_ratio=ratio, penalises_intercept=penalised)
 
 
 def _linear_svc(model: Any, y: NDArray[Any], sample_weight: Any) -> PeerModel:
     loss: Loss = Hinge() if model.loss == "hinge" else SquaredHinge()
-    ratio, held = float(model.penalty == "l1"), bool(model.fit_intercept)
+    ratio, penalised = float(model.penalty == "l1"), bool(model.fit_intercept)
     strength = _strength_of_c(model, y, sample_weight)
-    return _scikit_learn(model, y, sample_weight, loss, strength, l1_ratio=ratio, penalises_intercept=held)
+    return _scikit_learn(model, y, sample_weight, loss, strength, l1_ratio=ratio, penalises_intercept=penalised)
 
 
 def _sgd(model: Any, y: NDArray[Any], sample_weight: Any) -> PeerModel:
@@ -154,7 +318,7 @@ def _least_squares(strength: Callable[[Any, float], float]) -> Callable[[Any, ND
 
 
 def _statsmodels(results: Any, y: NDArray[Any], sample_weight: Any) -> PeerModel:
-    """Read results whose columns are all in X, the constant's too: nothing is penalised, nothing is added."""
+    """Read unpenalised results, whose X includes the constant column."""
     kind = type(results.model).__name__
     family = type(getattr(results.model, "family", None)).__name__
     if kind == "GLM" and family not in {"Binomial", "Gaussian"}:
@@ -182,7 +346,7 @@ READERS: Mapping[str, Callable[[Any, NDArray[Any], Any], PeerModel]] = {
     "LinearSVC": _linear_svc,
     "SGDClassifier": _sgd,
     "Perceptron": _sgd,
-    "LinearRegression": _least_squares(lambda model, total: 0.0),  # noqa: ARG005  # no penalty, whatever the rows
+    "LinearRegression": _least_squares(lambda model, total: 0.0),  # noqa: ARG005  # no penalty
     "Ridge": _least_squares(lambda model, total: float(model.alpha) / total),
     "Lasso": _least_squares(lambda model, total: float(model.alpha)),  # noqa: ARG005
     "ElasticNet": _least_squares(lambda model, total: float(model.alpha)),  # noqa: ARG005
@@ -192,180 +356,3 @@ READERS: Mapping[str, Callable[[Any, NDArray[Any], Any], PeerModel]] = {
     "OLS": _statsmodels,
     "WLS": _statsmodels,
 }
-
-
-CERTIFIED = 1e-9  # relative gap of our own fit
-NEAR = 1e-6  # relative: an objective this close to the least is called optimal
-RANK_TOLERANCE = 1e-12  # of the largest eigenvalue, in columns of equal scale
-MOST_COLUMNS = 3000  # up to which the rank is computed
-WIDTH = 100
-
-
-@dataclass(frozen=True)
-class Audit:
-    """What was found: the objective at the model's coefficients, the least it can be, and what stands in the way.
-
-    `gap` is relative to the least value (to a hundred-millionth of the loss at 0, where that is larger);
-    `separability` is a certificate, None for regressions; `rank` of all columns, the intercept's included, None where
-    they are too many to tell. `findings` say in words what is wrong; none if nothing is.
-    """
-
-    model: str
-    objective: float
-    least: float
-    gap: float
-    strength: float
-    l1_ratio: float
-    penalises_intercept: bool
-    rank: int | None
-    columns: int
-    separability: SeparabilityCertificate | None
-    findings: tuple[str, ...]
-
-    @property
-    def passed(self) -> bool:
-        """Whether nothing was found."""
-        return not self.findings
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the audit as JSON values."""
-        plain = {name: value for name, value in vars(self).items() if name != "separability"}
-        verdict = None if self.separability is None else self.separability.to_dict()
-        return {**plain, "findings": list(self.findings), "separability": verdict, "passed": self.passed}
-
-    def _excess(self) -> str:
-        return f": {self.gap:.2g} of it too high" if self.least > 0.0 else ""
-
-    def __str__(self) -> str:
-        head = f"Audit of {self.model}"
-        lines = [
-            head,
-            f"  objective {self.objective:.10g}, least {self.least:.10g}{self._excess()}",
-            f"  rank {self.rank if self.rank is not None else 'not computed'} of {self.columns} columns",
-        ]
-        if self.separability is not None:
-            lines.append(f"  classes: {self.separability.verdict}")
-        for finding in self.findings or ("nothing was found",):
-            lines += textwrap.wrap(f"- {finding}", WIDTH, initial_indent="  ", subsequent_indent="    ")
-        return "\n".join(lines)
-
-
-def audit(model: Any, X: Any = None, y: Any = None, *, sample_weight: Any = None) -> Audit:
-    """Audit a fitted scikit-learn or statsmodels model on the data it was fitted to.
-
-    Parameters
-    ----------
-    model : a fitted LogisticRegression, LinearSVC, SGDClassifier, Perceptron, LinearRegression, Ridge, Lasso or
-        ElasticNet of scikit-learn, or results of Logit, MNLogit, GLM, OLS or WLS of statsmodels
-    X, y : the data; statsmodels' results know their own, the constant's column included
-    sample_weight : the rows' weights in that fit, if it had any
-
-    Examples
-    --------
-    >>> import separatrix as sx
-    >>> from sklearn.linear_model import LogisticRegression
-    >>> X, y = sx.load_demo("breast-cancer")
-    >>> print(sx.audit(LogisticRegression(solver="newton-cholesky", max_iter=1000).fit(X, y), X, y).gap < 1e-6)
-    True
-    """
-    if X is None or y is None:
-        X, y = _own_data(model)
-    labels = np.asarray(y)
-    peer = read_peer(model, labels, sample_weight)
-    design = make_design(X, intercept=peer.fit_intercept)
-    if not np.isfinite(peer.coef).all():
-        raise DataError(f"the coefficients of {peer.name} are not all finite")
-    if design.shape[1] != len(peer.coef):
-        raise DataError(f"X has {design.shape[1]} columns, intercept included; the model has {len(peer.coef)}")
-    values = [_values(problem, coef) for problem, coef in _problems(peer, design, labels)]
-    objective, least, scale = (float(np.mean(numbers)) for numbers in zip(*values, strict=True))
-    rank = _rank(design)
-    separability = None if peer.classes is None else _separability(peer, X, labels, sample_weight)
-    gap = max(objective - least, 0.0) / max(least, scale)
-    return Audit(
-        model=peer.name,
-        objective=objective,
-        least=least,
-        gap=gap,
-        strength=peer.strength,
-        l1_ratio=peer.l1_ratio,
-        penalises_intercept=peer.penalises_intercept,
-        rank=rank,
-        columns=design.shape[1],
-        separability=separability,
-        findings=tuple(_findings(peer, gap, rank, design.shape[1], separability)),
-    )
-
-
-def _own_data(model: Any) -> tuple[Any, Any]:
-    inner: Any = getattr(model, "model", None)
-    if not hasattr(inner, "exog"):
-        raise DataError("give X and y, the data that the model was fitted to")
-    return inner.exog, inner.endog
-
-
-def _problems(peer: PeerModel, design: Design, labels: NDArray[Any]) -> list[tuple[Problem, Floats]]:
-    """Return each objective that the model answers to, and its coefficients there."""
-    penalty = make_penalty(peer.strength, peer.l1_ratio)
-    if peer.classes is None:
-        return [(Problem(design, labels.astype(np.float64), peer.loss, penalty, peer.weights), peer.coef[:, 0])]
-    strangers = ~np.isin(labels, peer.classes)
-    if strangers.any():
-        row = int(np.flatnonzero(strangers)[0])
-        label = labels[row : row + 1].tolist()[0]
-        raise DataError(f"row {row} has label {label!r}; the model was fitted to {peer.classes.tolist()}")
-    codes = np.searchsorted(peer.classes, labels)
-    if isinstance(peer.loss, Softmax):
-        return [(Problem(design, codes, peer.loss, penalty, peer.weights), peer.coef)]
-    places = range(len(peer.classes)) if peer.per_class else (1,)
-    signs = [np.where(codes == place, 1.0, -1.0) for place in places]
-    return [(Problem(design, y, peer.loss, penalty, peer.weights), peer.coef[:, k]) for k, y in enumerate(signs)]
-
-
-def _values(problem: Problem, coef: Floats) -> tuple[float, float, float]:
-    """Return the objective at some coefficients, the least it can be (0 where that is only approached), and its scale.
-
-    The perceptron loss is 0 at weights of 0, whatever the data.
-    """
-    value, least = problem.value(coef), 0.0
-    if not isinstance(problem.loss, PerceptronLoss):
-        bound = fit_convex(problem, ConvexOptions(tol=CERTIFIED)).bound
-        least = min(bound.primal, value) if bound.primal > problem.least_scale else 0.0
-    return value, least, problem.least_scale
-
-
-def _separability(peer: PeerModel, X: Any, labels: NDArray[Any], sample_weight: Any) -> SeparabilityCertificate:
-    return check_separability(X, labels, fit_intercept=peer.fit_intercept, sample_weight=sample_weight)
-
-
-def _rank(design: Design) -> int | None:
-    """Return the rank of the columns, in columns of equal scale; None where they are too many."""
-    if design.shape[1] > MOST_COLUMNS:
-        return None
-    centre = design.needed_centre()
-    gram = (design if centre is None else design.centred(centre)).gram(np.ones(design.shape[0]))
-    scale = np.sqrt(np.maximum(np.diag(gram), np.finfo(np.float64).tiny))
-    eigenvalues = np.linalg.eigvalsh(gram / np.outer(scale, scale))
-    return int(np.sum(eigenvalues > RANK_TOLERANCE * eigenvalues[-1]))
-
-
-def _findings(
-    peer: PeerModel, gap: float, rank: int | None, columns: int, separability: SeparabilityCertificate | None
-) -> list[str]:
-    found = []
-    verdict = "" if separability is None else separability.verdict
-    unbounded = verdict in {"separable", "quasi"} and not peer.penalised and peer.loss.has_curvature
-    if unbounded:
-        found.append(
-            f"the classes are {'completely' if verdict == 'separable' else 'quasi-completely'} separated and there is"
-            " no penalty, so the maximum does not exist: coefficients and standard errors only say where it stopped"
-        )
-    if peer.penalises_intercept:
-        found.append("its intercept was penalised, so its answer depends on where the columns' zero is")
-    if isinstance(peer.loss, PerceptronLoss):
-        found += ["the classes can be separated, but not by these weights"] if verdict == "separable" and gap else []
-    elif gap > NEAR and not unbounded:
-        found.append(f"it stopped {gap:.2g} of the least value above it; let it run longer, or scale the columns")
-    if rank is not None and rank < columns and not peer.penalised:
-        found.append(f"{columns - rank} of {columns} columns can be made of the others, so its weights are not unique")
-    return found

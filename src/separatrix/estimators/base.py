@@ -1,15 +1,7 @@
-"""What all classifiers share: scikit-learn's border on one side, a design and signs on the other.
+"""Base classes of the estimators: validation of data and weights, classifiers, regressors, penalties.
 
-Where data come in: arrays, frames and sparse matrices are checked by scikit-learn, other rows by what they are.
-
-Rows read through a map, from disk or on a cluster are no arrays: of those the columns and the length are checked here,
-and their cells when they are first read.
-
-What all regressors share: scikit-learn's border on one side, a design and numbers on the other.
-
-The strength of a penalty as users give it: a number, or "cv" for one that cross-validation chooses.
-
-How much rows count: their own weights times their classes', and rows of weight 0 left out.
+Arrays, frames and sparse matrices are validated by scikit-learn. Rows that are mapped, on disk or on a cluster are not
+arrays: their columns and length are checked here, their entries when they are first read.
 """
 
 from __future__ import annotations
@@ -50,12 +42,13 @@ from separatrix.problem import Problem
 from separatrix.selection.cross_validation import CrossValidation, StrengthChoice, assign_folds, cross_validate
 from separatrix.theory.halfspace import Halfspace
 
-# What every estimator takes, in scikit-learn's words.
+# Accepted input of every estimator, as options of scikit-learn's `validate_data`.
 ACCEPTED: dict[str, Any] = {"accept_sparse": ["csr", "csc"], "dtype": [np.float64, np.float32]}
+WeightKind = Literal["precision", "frequency"]
 
 
 def checked_rows(estimator: Any, X: Any, *, reset: bool = False, finite: bool = True) -> Any:
-    """Return X, checked; `reset` has the estimator learn its columns, else they must be those it knows."""
+    """Return X, validated; with `reset` the estimator stores its columns, else they must be the stored ones."""
     if isinstance(X, MappedRows):
         return MappedRows(checked_rows(estimator, X.X, reset=reset, finite=finite), X.map)
     source = rows_of(X)
@@ -68,7 +61,7 @@ def checked_rows(estimator: Any, X: Any, *, reset: bool = False, finite: bool = 
 def checked_rows_and_targets(
     estimator: Any, X: Any, y: Any, *, reset: bool = True, numeric: bool = False
 ) -> tuple[Any, Any]:
-    """Return X and y, checked, of equal length; whether X is finite shows as it is first read."""
+    """Return X and y, validated and of equal length; X is checked for finite entries when it is first read."""
     if isinstance(X, MappedRows):
         rows, y = checked_rows_and_targets(estimator, X.X, y, reset=reset, numeric=numeric)
         return MappedRows(rows, X.map), y
@@ -85,12 +78,12 @@ def checked_rows_and_targets(
 
 
 def vector_of(values: Any) -> Any:
-    """Return one entry a row as it was given; a Dask array or series computed."""
+    """Return per-row values; a Dask array or series is computed."""
     return np.asarray(values.compute()) if is_dask(values) else values
 
 
 def _check_columns(estimator: Any, rows: RowSource, reset: bool) -> None:
-    """Learn the number and the names of the columns, or refuse others than those known."""
+    """Store the number and names of the columns, or require them to be the stored ones."""
     width, names = rows.shape[1], rows.names
     if reset:
         estimator.n_features_in_ = width
@@ -107,8 +100,48 @@ def _check_columns(estimator: Any, rows: RowSource, reset: bool) -> None:
         raise DataError(f"column {place + 1} is {names[place]!r}, but in the fit it was {known[place]!r}; reorder them")
 
 
+def seed_of(random_state: Any) -> int | None:
+    """Return scikit-learn's `random_state` as a seed: None, the integer itself, or one drawn from the generator."""
+    if random_state is None or isinstance(random_state, int | np.integer):
+        return random_state if random_state is None else int(random_state)
+    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+
+
+class WeightedRows(NamedTuple):
+    """Rows of positive weight, their labels, weights (None: all 1), and indices among all rows (None: all)."""
+
+    design: Design
+    labels: NDArray[Any]
+    weights: Floats | None
+    places: Ints | None = None
+
+
+def drop_weightless(design: Design, labels: NDArray[Any], weights: Floats | None) -> WeightedRows:
+    """Return the rows of positive weight."""
+    if weights is None or weights.all():
+        return WeightedRows(design, labels, weights)
+    positive = weights > 0.0
+    return WeightedRows(design.select(positive), labels[positive], weights[positive], np.flatnonzero(positive))
+
+
+def apply_class_weight(
+    class_weight: Any, labels: NDArray[Any], weights: Floats | None
+) -> tuple[Floats | None, dict[Any, float] | None]:
+    """Return sample weights times class weights, and the class weights by label; None if there are none."""
+    if class_weight is None:
+        return weights, None
+    classes = find_classes(labels)
+    by_class = compute_class_weight(class_weight, classes=classes.values, y=labels, sample_weight=weights)
+    if not (np.isfinite(by_class).all() and (by_class >= 0.0).all()):
+        raise OptionError(
+            f"class_weight={class_weight!r} has numbers below 0 or not finite; give weights of at least 0"
+        )
+    rows = by_class[classes.codes] if weights is None else by_class[classes.codes] * weights
+    return np.asarray(rows), dict(zip(classes.plain, by_class.tolist(), strict=True))
+
+
 class LinearModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
-    """A fitted linear score; `result_`, `certificate_` and `trace_` tell how it came to be."""
+    """Base class of all estimators, with the fitted `result_`, `certificate_` and `trace_`."""
 
     fit_intercept: bool
     result_: FitResult
@@ -127,7 +160,7 @@ class LinearModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
 
     @property
     def trace_(self) -> Trace:
-        """The way of the fit, in columns."""
+        """The convergence of the fit: one column per fact, one entry per step."""
         check_is_fitted(self)
         return self.result_.trace
 
@@ -136,7 +169,7 @@ class LinearModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
         return make_design(X, intercept=bool(self.fit_intercept), names=None if names is None else list(names))
 
     def _weights(self, sample_weight: Any, X: Any) -> Floats | None:
-        """Return the rows' weights, checked; None where none are given."""
+        """Return the sample weights, validated; None if there are none."""
         if sample_weight is None:
             return None
         weights = np.asarray(
@@ -151,13 +184,13 @@ class LinearModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
         return weights
 
     def _warn(self, result: FitResult, frames: int = 0) -> None:
-        """Warn of a fit that was stopped before it was done, `frames` further out than the caller of `fit`'s helper."""
+        """Warn if the fit was stopped early, `frames` further out than the caller of `fit`'s helper."""
         if not result.status.reached_goal:
             warnings.warn(result.message, ConvergenceWarning, stacklevel=4 + frames)
 
 
 class ScoreClassifier(ClassifierMixin, LinearModel):  # type: ignore[misc]  # scikit-learn is untyped
-    """A classifier by scores: the sign of one, or the highest of one a class."""
+    """A classifier by scores: by the sign of one, or by the highest of one per class."""
 
     classes_: NDArray[Any]
 
@@ -175,7 +208,7 @@ class ScoreClassifier(ClassifierMixin, LinearModel):  # type: ignore[misc]  # sc
         return np.asarray(self.classes_[codes])
 
     def _tie_side(self) -> Tie:
-        """Return which class a score of exactly 0 predicts."""
+        """Return the class predicted by a score of exactly 0."""
         return "positive"
 
 
@@ -187,7 +220,7 @@ class LinearClassifier(ScoreClassifier):
 
     @property
     def halfspace_(self) -> Halfspace:
-        """The fitted halfspace of a two-class fit, for distances and the like."""
+        """The fitted halfspace of a binary classifier, for distances and the like."""
         check_is_fitted(self)
         if len(self.classes_) > 2:
             raise AttributeError(f"{len(self.classes_)} classes have a halfspace each: see result_.parts")
@@ -221,20 +254,13 @@ class LinearClassifier(ScoreClassifier):
         self.classes_ = classes.values
         return classes
 
-    def _keep(self, result: FitResult, frames: int = 0) -> Self:
-        """Take over a result, and warn if the fit was stopped before it was done."""
+    def _store(self, result: FitResult, frames: int = 0) -> Self:
+        """Store a result, and warn if the fit was stopped early."""
         self.result_ = result
         self.coef_ = np.atleast_2d(result.coef)
         self.intercept_ = np.atleast_1d(result.intercept)
         self._warn(result, frames)
         return self
-
-
-def seed_of(random_state: Any) -> int | None:
-    """Return scikit-learn's `random_state` as a seed: None, the integer itself, or one drawn from a generator."""
-    if random_state is None or isinstance(random_state, int | np.integer):
-        return random_state if random_state is None else int(random_state)
-    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
 
 
 class LinearRegressor(RegressorMixin, LinearModel):  # type: ignore[misc]  # scikit-learn is untyped
@@ -257,8 +283,8 @@ class LinearRegressor(RegressorMixin, LinearModel):  # type: ignore[misc]  # sci
         X, y = checked_rows_and_targets(self, X, y, numeric=True)
         return self._as_design(X), real_targets(y)
 
-    def _keep(self, result: FitResult) -> Self:
-        """Take over a result, and warn if the fit was stopped before it was done."""
+    def _store(self, result: FitResult) -> Self:
+        """Store a result, and warn if the fit was stopped early."""
         self.result_ = result
         self.coef_ = result.coef
         self.intercept_ = float(result.intercept)
@@ -266,11 +292,8 @@ class LinearRegressor(RegressorMixin, LinearModel):  # type: ignore[misc]  # sci
         return self
 
 
-WeightKind = Literal["precision", "frequency"]
-
-
 class ClassTask(NamedTuple):
-    """A classifier's problem without its penalty, the labels that its targets stand for, and those classes' weights."""
+    """An unpenalised problem of a classifier, the labels of its targets, and their class weights."""
 
     problem: Problem
     labels: tuple[Any, ...]
@@ -278,14 +301,14 @@ class ClassTask(NamedTuple):
 
 
 class PenalisedProblem(NamedTuple):
-    """A problem with its penalty, and where to start it (None: anywhere)."""
+    """A problem with its penalty, and its initial coefficients (None: the solver's choice)."""
 
     problem: Problem
     start: Floats | None
 
 
 class Penalised:
-    """What estimators with a `strength` share; `cv_` holds the cross-validation where there was one, else None."""
+    """Base class of estimators with a `strength`; `cv_` is the cross-validation that chose it, if any."""
 
     strength: float | Literal["cv"]
     l1_ratio: float
@@ -296,13 +319,13 @@ class Penalised:
     cv_: CrossValidation | None
 
     def problems(self, X: Any, y: Any, sample_weight: Any = None) -> list[Problem]:
-        """Return what is to be minimised, without a penalty: one problem, or one a class against the rest."""
+        """Return the unpenalised problems: one, or one per class against the rest."""
         raise NotImplementedError
 
     def _penalise(
         self, problems: Sequence[Problem], options: ConvexOptions, starts: Sequence[Floats | None]
     ) -> list[PenalisedProblem]:
-        """Return the problems with the penalty asked for or, by cross-validation, chosen, then with where to start."""
+        """Return the problems with the given or cross-validated penalty, and their initial coefficients."""
         strength: Any = self.strength
         require_choice("weight_kind", getattr(self, "weight_kind", "precision"), get_args(WeightKind))
         self.cv_ = None
@@ -318,7 +341,7 @@ class Penalised:
         return [PenalisedProblem(replace(problem, penalty=penalty), start) for problem, start in pairs]
 
     def _origin(self) -> dict[str, Any]:
-        """Return where the strength came from and what weights mean, for a result's provenance."""
+        """Return the kind of weights and of cross-validation, for a result's provenance."""
         kind = {"weight_kind": self.weight_kind} if hasattr(self, "weight_kind") else {}
         return kind if self.cv_ is None else {**kind, "cv": len(self.cv_.fold_losses), "cv_choice": self.cv_.choice}
 
@@ -332,42 +355,9 @@ class Penalised:
 
 
 def _strata(problems: Sequence[Problem]) -> Indices:
-    """Return the class of each row: its place, its sign, or the problem in which it is the one against the rest."""
+    """Return the class of each row: its code, its sign, or the one-vs-rest problem in which it is positive."""
     if problems[0].loss.target == "classes":
         return np.asarray(problems[0].y, dtype=np.intp)
     if len(problems) == 1:
         return (problems[0].y > 0.0).astype(np.intp)
     return np.asarray(np.argmax([problem.y for problem in problems], axis=0))
-
-
-class WeightedRows(NamedTuple):
-    """Rows that count, their labels, weights (None: all 1), and their places among all rows (None: all are here)."""
-
-    design: Design
-    labels: NDArray[Any]
-    weights: Floats | None
-    places: Ints | None = None
-
-
-def drop_weightless(design: Design, labels: NDArray[Any], weights: Floats | None) -> WeightedRows:
-    """Return the rows that have a weight above 0."""
-    if weights is None or weights.all():
-        return WeightedRows(design, labels, weights)
-    kept = weights > 0.0
-    return WeightedRows(design.select(kept), labels[kept], weights[kept], np.flatnonzero(kept))
-
-
-def apply_class_weight(
-    class_weight: Any, labels: NDArray[Any], weights: Floats | None
-) -> tuple[Floats | None, dict[Any, float] | None]:
-    """Return the rows' weights times their classes', and the classes' by label; None where there are none."""
-    if class_weight is None:
-        return weights, None
-    found = find_classes(labels)
-    each = compute_class_weight(class_weight, classes=found.values, y=labels, sample_weight=weights)
-    if not (np.isfinite(each).all() and (each >= 0.0).all()):
-        raise OptionError(
-            f"class_weight={class_weight!r} has numbers below 0 or not finite; give weights of at least 0"
-        )
-    rows = each[found.codes] if weights is None else each[found.codes] * weights
-    return np.asarray(rows), dict(zip(found.plain, each.tolist(), strict=True))

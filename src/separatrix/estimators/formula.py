@@ -1,11 +1,9 @@
 """Models by formula, as "y ~ x1 + C(x2)": columns of a table become a design, the same one for new rows.
 
-The right side is read by formulaic, the only importer of which is here: numbers as they are, text and C(…) as dummies
-of levels, products, splines and so on; what it learns from the rows (levels, means) is kept and used again to predict.
-The constant is the model's intercept, and "0 +" leaves it out. A bare name on the left is taken as it is, so that it
-may hold labels. Refused with the value and the remedy: a missing column, a missing value, a level not seen at the fit.
-
-Cost: the design as a dense table of floats.
+The right side is parsed by formulaic: numeric columns as they are, text and C(…) as dummies, interactions, splines and
+so on; the state learned from the rows (levels, means) is stored and reused for predictions. The constant is the model's
+intercept, and "0 +" omits it. A bare name on the left is used as it is, so that it may hold labels. A missing column, a
+missing value and an unseen level are refused. Cost: the design as a dense table of floats.
 """
 
 from __future__ import annotations
@@ -30,14 +28,14 @@ LEVELS_SHOWN = 8
 
 
 class FormulaModel:
-    """A fitted model and the formula that makes its columns.
+    """A fitted model and the formula that builds its columns.
 
     Attributes
     ----------
     formula, model : the formula as given, and the fitted estimator
-    target_, feature_names_ : the left side, and the columns made, as "C(x2)[T.b]"
-    terms_ : each term's columns, by which `sx.diagnose` and `sx.anova` put dummies together
-    certificate_ : the model's, of the columns that `matrix` makes
+    target_, feature_names_ : the left side, and the names of the columns, as "C(x2)[T.b]"
+    terms_ : the columns of each term, by which `sx.diagnose` and `sx.anova` group dummies
+    certificate_ : the certificate of the model, about the columns that `matrix` returns
     """
 
     def __init__(self, formula: str, model: Any, spec: Any, target: str) -> None:
@@ -50,25 +48,25 @@ class FormulaModel:
         self.feature_names_ = tuple(name for names in self.terms_.values() for name in names)
 
     def matrix(self, data: Any) -> Any:
-        """Return the columns of new rows as a table, for any method of `model`."""
+        """Return the columns of new rows as a frame, for use with any method of `model`."""
         frame = _frame(data)
         _require_columns(frame, self._spec.required_variables)
         _refuse_unseen(frame, self._spec)
         return _without_constant(_materialise(self._spec, frame), self._spec)
 
     def predict(self, data: Any, **options: Any) -> Any:
-        """Return the model's predictions for new rows; options are those of its own `predict`."""
+        """Return the model's predictions for new rows; `options` are passed to its `predict`."""
         return self.model.predict(self.matrix(data), **options)
 
     def summary(self, *options: Any, **named: Any) -> Any:
-        """Return the model's table of inference; options are those of its own `summary`."""
+        """Return the model's inference table; `options` are passed to its `summary`."""
         table = self._inference("summary")(*options, **named)
         return replace(table, target=self.target_) if isinstance(table, InferenceTable) else table
 
     def wald_test(self, names: str | Sequence[str], *options: Any, **named: Any) -> WaldTest:
-        """Test that the coefficients of some terms or columns are all 0; options are those of the model's own."""
-        wanted = [names] if isinstance(names, str) else names
-        columns = [column for name in wanted for column in self.terms_.get(name, (name,))]
+        """Test that all coefficients of the named terms or columns are 0; `options` are passed to the model's test."""
+        terms = [names] if isinstance(names, str) else names
+        columns = [column for name in terms for column in self.terms_.get(name, (name,))]
         test: WaldTest = self._inference("wald_test")(columns, *options, **named)
         return test
 
@@ -79,7 +77,6 @@ class FormulaModel:
         return certificate
 
     def _inference(self, what: str) -> Any:
-        """Return a method of the model's inference."""
         if not hasattr(self.model, what):
             raise NeedsError(f"{self.model!r} has no {what}; fit LinearRegression or LogisticRegression")
         return getattr(self.model, what)
@@ -93,9 +90,9 @@ def from_formula(formula: str, data: Any, model: Any = None, *, sample_weight: A
 
     Parameters
     ----------
-    formula : "target ~ columns", as "y ~ x1 + C(x2)", "y ~ x1 * x2", "np.log(y) ~ x1 + {x1**2}", "y ~ 0 + x1"
+    formula : "target ~ columns", such as "y ~ x1 + C(x2)", "y ~ x1 * x2", "np.log(y) ~ x1 + {x1**2}", "y ~ 0 + x1"
     data : a pandas or polars frame, or a mapping of names to columns
-    model : an estimator, not changed; LinearRegression() if None
+    model : an estimator, which is cloned; LinearRegression() if None
     sample_weight : (n,) weights of the rows
 
     Examples
@@ -129,7 +126,7 @@ def from_formula(formula: str, data: Any, model: Any = None, *, sample_weight: A
 
 
 def _with_constant(model: Any, constant: bool) -> Any:
-    """Return a model told whether there is an intercept, if it can be told."""
+    """Return the model with its intercept set, if that is an option of it."""
     if "fit_intercept" in model.get_params():
         return model.set_params(fit_intercept=constant)
     if not constant:
@@ -146,7 +143,7 @@ def _formulaic() -> Any:
 
 
 def _sides(formula: str) -> tuple[Any, Any]:
-    """Return the target's side of a formula and the columns'."""
+    """Return the left and the right side of a formula."""
     formulaic = _formulaic()
     try:
         parsed = formulaic.Formula(formula)
@@ -154,13 +151,13 @@ def _sides(formula: str) -> tuple[Any, Any]:
         raise OptionError(f"formula={formula!r} cannot be read: {_plain(refusal)}; write it as 'y ~ x1 + x2'") from None
     left = getattr(parsed, "lhs", None)
     if left is None or len(left) != 1:
-        found = "no target" if not left else f"{len(left)} targets"
-        raise OptionError(f"formula={formula!r} has {found}; write it as 'y ~ x1 + x2', with one name before the ~")
+        targets = "no target" if not left else f"{len(left)} targets"
+        raise OptionError(f"formula={formula!r} has {targets}; write it as 'y ~ x1 + x2', with one name before the ~")
     return left, parsed.rhs
 
 
 def _frame(data: Any) -> Any:
-    """Return a table as a pandas frame with rows numbered from 0."""
+    """Return a table as a pandas frame, its rows numbered from 0."""
     _formulaic()
     import pandas as pd  # noqa: PLC0415  # formulaic brings it
 
@@ -179,7 +176,7 @@ def _frame(data: Any) -> Any:
 
 
 def _require_columns(frame: Any, names: Any) -> None:
-    """Refuse a table that lacks a column, or a value in one."""
+    """Raise a DataError for a missing column or a missing value."""
     for name in sorted(map(str, names)):
         if name not in frame.columns:
             raise DataError(f"data has no column {name!r}{did_you_mean(name, map(str, frame.columns))}")
@@ -192,7 +189,7 @@ def _require_columns(frame: Any, names: Any) -> None:
 
 
 def _refuse_unseen(frame: Any, spec: Any) -> None:
-    """Refuse a level that the fit did not see, of columns taken as levels."""
+    """Raise a DataError for a level of a categorical column that the fit did not see."""
     for expression, (_, state) in spec.encoder_state.items():
         known = state.get("categories")
         name = re.fullmatch(r"(?:C\()?`?([^`,()]+?)`?(?:,.*)?\)?", str(expression))
@@ -210,7 +207,7 @@ def _refuse_unseen(frame: Any, spec: Any) -> None:
 
 
 def _materialise(source: Any, frame: Any) -> Any:
-    """Return the columns that a formula, or what it became at the fit, makes of a table; all finite numbers."""
+    """Return the columns that a formula, or the spec of a fitted one, makes of a table; all finite numbers."""
     errors = _formulaic().errors
     try:
         with warnings.catch_warnings():
@@ -230,23 +227,23 @@ def _materialise(source: Any, frame: Any) -> Any:
 
 
 def _target(left: Any, frame: Any) -> NDArray[Any]:
-    """Return the target: a column as it is, or what an expression makes of one."""
+    """Return the target: a column as it is, or the value of an expression."""
     (factor,) = left[0].factors
     if factor.expr in frame.columns:
         return np.asarray(frame[factor.expr])
-    made = _without_constant(_materialise(left, frame), None)
-    if made.shape[1] != 1:
-        raise OptionError(f"the target {factor.expr} makes {made.shape[1]} columns; give one that makes 1")
-    return np.asarray(made.iloc[:, 0], dtype=np.float64)
+    columns = _without_constant(_materialise(left, frame), None)
+    if columns.shape[1] != 1:
+        raise OptionError(f"the target {factor.expr} makes {columns.shape[1]} columns; give one that makes 1")
+    return np.asarray(columns.iloc[:, 0], dtype=np.float64)
 
 
 def _without_constant(matrix: Any, spec: Any) -> Any:
-    """Return a plain table of floats without the constant column."""
-    places = {} if spec is None else {str(term): indices for term, indices in spec.term_indices.items()}
-    kept = [place for place in range(matrix.shape[1]) if place not in places.get("1", ())]
-    return matrix.iloc[:, kept].astype(np.float64)
+    """Return a frame of floats without the constant column."""
+    indices = {} if spec is None else {str(term): places for term, places in spec.term_indices.items()}
+    columns = [place for place in range(matrix.shape[1]) if place not in indices.get("1", ())]
+    return matrix.iloc[:, columns].astype(np.float64)
 
 
 def _plain(refusal: BaseException) -> str:
-    """Return the first line of a message without the colours of a terminal."""
+    """Return the first line of a message without terminal colours."""
     return re.sub(r"\x1b\[[0-9;]*m|[⧛⧚]", "", str(refusal)).strip().splitlines()[0].rstrip(".")

@@ -13,12 +13,12 @@ from separatrix.model.decision_rule import log_probabilities, probabilities
 
 
 class GaussianGenerativeClassifier(LinearClassifier):
-    """Logistic weights in closed form: each class a Gaussian, its columns independent, variances shared.
+    """Gaussian naive Bayes with variances shared by the classes: logistic weights in closed form.
 
     Bayes' rule turns ``P(xⱼ | k) = N(μₖⱼ, σⱼ²)`` and the priors πₖ into P(second class) = σ(w·x + b) with
-    ``w = (μ₁ − μ₀)/σ²`` and ``b = ln(π₁/π₀) + Σ (μ₀² − μ₁²)/(2σ²)``, for more classes into a softmax of one score a
-    class: Gaussian naive Bayes with shared variances. Where the classes are such Gaussians it needs fewer rows than
-    logistic regression for the same accuracy; where not, it is biased.
+    ``w = (μ₁ − μ₀)/σ²`` and ``b = ln(π₁/π₀) + Σ (μ₀² − μ₁²)/(2σ²)``; for more than two classes, into a softmax with one
+    score per class. If the classes are such Gaussians, it needs fewer rows than logistic regression for the same
+    accuracy; otherwise it is biased.
 
     Parameters
     ----------
@@ -26,9 +26,10 @@ class GaussianGenerativeClassifier(LinearClassifier):
 
     Attributes
     ----------
-    coef_, intercept_, classes_ : (1, p) for two classes or (K, p), which sums to 0 over the classes
-    means_, variances_ : of each class's columns, (K, p); within the classes, over n, (p,)
-    result_, certificate_, trace_ : the fit; that the weights are those of the formula, re-checkable; its one step
+    coef_, intercept_, classes_ : coefficients (1, p) for two classes, or (K, p) with zero sum over the classes
+    means_ : (K, p) means of the columns in each class
+    variances_ : (p,) variances of the columns within the classes, with divisor n
+    result_, certificate_, trace_ : the fit; the certificate that the weights satisfy the formula; its single step
 
     Examples
     --------
@@ -46,17 +47,17 @@ class GaussianGenerativeClassifier(LinearClassifier):
         self.priors = priors
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit in one pass: X (n, p) dense or sparse, y (n,) labels of two or more classes; rows count by weight."""
+        """Fit in one pass to X (n, p), dense or sparse, and labels y (n,) of two or more classes."""
         design, labels, weights, _ = drop_weightless(*self._design_and_labels(X, y), self._weights(sample_weight, X))
         result = fit_generative(design, self._classes(labels), self.priors, weights)
         self.means_ = np.asarray(result.provenance["means"])
         self.variances_ = np.asarray(result.provenance["variances"])
-        return self._keep(result)
+        return self._store(result)
 
     def predict_proba(self, X: Any) -> Floats:
-        """Return each class's probability, (n, K)."""
+        """Return the probability of each class, (n, K)."""
         return probabilities(self.decision_function(X))
 
     def predict_log_proba(self, X: Any) -> Floats:
-        """Return the logarithm of each class's probability, (n, K), finite wherever the scores are."""
+        """Return the logarithm of the probability of each class, (n, K), finite wherever the scores are."""
         return log_probabilities(self.decision_function(X))

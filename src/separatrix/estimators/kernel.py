@@ -1,9 +1,4 @@
-"""What the classifiers in a kernel's space share: the kernel by name, and scores from support vectors.
-
-The perceptron in a kernel's space as a scikit-learn classifier.
-
-The support vector machine in a kernel's space as a scikit-learn classifier.
-"""
+"""Kernel perceptron and kernel support vector machine as scikit-learn classifiers, with scores by support vectors."""
 
 from __future__ import annotations
 
@@ -41,10 +36,12 @@ from separatrix.loops.online import Tie
 from separatrix.separability.kernel import with_scale
 
 ACCEPTED: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float64, np.float32]}
+FOLDS = 5  # of the calibration
+CALIBRATIONS = {"True": "sigmoid", "sigmoid": "sigmoid", "isotonic": "isotonic"}
 
 
 class KernelClassifier(ScoreClassifier):
-    """A classifier by scores Σ cⱼ k(x, xⱼ) + b over its support vectors."""
+    """Base class of classifiers with scores Σ cⱼ k(x, xⱼ) + b over support vectors xⱼ."""
 
     DEFAULTS: ClassVar[dict[str, Any]] = {"gamma": "scale", "degree": 3, "offset": None}
 
@@ -69,21 +66,21 @@ class KernelClassifier(ScoreClassifier):
         return scores.ravel() if len(self.classes_) == 2 else self._scores_of_classes(scores)
 
     def _scores_of_classes(self, scores: Floats) -> Floats:
-        """Return a score for each class from one for each fit."""
+        """Return one score per class from one score per fit."""
         return scores
 
     def _make_kernel(self) -> Kernel:
-        """Return the kernel asked for; parameters that it does not have must be left as they are."""
-        given = {"gamma": self.gamma, "degree": self.degree, "offset": self.offset}
+        """Return the kernel; parameters of other kernels must have their default values."""
+        parameters = {"gamma": self.gamma, "degree": self.degree, "offset": self.offset}
         if not isinstance(self.kernel, str):
-            changed = [name for name, value in given.items() if value is not None and value != self.DEFAULTS[name]]
+            changed = [name for name, value in parameters.items() if value not in (None, self.DEFAULTS[name])]
             if changed:
                 raise OptionError(f"kernel={self.kernel!r:.60} takes no {changed} here; give them to the kernel itself")
             return make_kernel(self.kernel)
         known = {field.name for field in fields(make_kernel(self.kernel))}  # type: ignore[arg-type]  # dataclasses
         if self.gamma != "scale":
             require_gamma(self.gamma)
-        return make_kernel(self.kernel, **{k: v for k, v in given.items() if k in known and v is not None})
+        return make_kernel(self.kernel, **{k: v for k, v in parameters.items() if k in known and v is not None})
 
     def _rows_and_labels(self, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
         require_number("cache_mb", self.cache_mb, above=0.0)
@@ -91,8 +88,8 @@ class KernelClassifier(ScoreClassifier):
         check_classification_targets(y)
         return by_rows(X), y
 
-    def _keep_fits(self, result: FitResult, X: Any, places: Ints, steps: Sequence[float]) -> Self:
-        """Take over coefficients (K, n) of the rows `places` as support vectors, and warn of a fit cut short."""
+    def _store_fits(self, result: FitResult, X: Any, places: Ints, steps: Sequence[float]) -> Self:
+        """Store the support vectors among the rows `places`, and warn if the fit was stopped early."""
         coefs = np.atleast_2d(result.coef)
         support = np.flatnonzero(coefs.any(axis=0))
         self.result_ = result
@@ -106,32 +103,37 @@ class KernelClassifier(ScoreClassifier):
 
 
 class KernelPerceptron(KernelClassifier):
-    """The perceptron in its dual form: a line in a kernel's space, a curve here, its mistakes against their bound.
+    """The perceptron in its dual form: linear in the feature space of a kernel, its mistakes counted against the bound.
 
     A mistake on row i adds ``rate · yᵢ`` to its coefficient cᵢ; the score of x is ``Σ cⱼ (k(x, xⱼ) + 1)``. With the
-    linear kernel it is Perceptron, update for update. Rows that some function of the kernel's space separates with
-    margin γ, inside radius R there, are learned in at most (R/γ)² updates. Of more than two classes, one against the
-    rest.
+    linear kernel it equals Perceptron, update for update. If some function of the kernel's feature space separates the
+    rows with margin γ, and R is their radius there, it converges after at most (R/γ)² updates. With more than two
+    classes, each is fitted against the rest.
 
     Parameters
     ----------
-    kernel : "rbf", "linear", "polynomial", "sigmoid", "precomputed" (X is then the matrix), one of sx.kernels, or a
-        function of two matrices (n, p), (m, p) that returns (n, m)
-    gamma, degree, offset : of the kernel named: exp(−gamma ‖a − b‖²), (gamma a·b + offset)^degree, tanh(gamma a·b +
-        offset); gamma "scale" is 1 / (p · variance of all entries); offset None is 1 (polynomial) or 0 (sigmoid)
-    order, rate, schedule, tie, margin, fit_intercept, max_updates, max_passes, random_state : as Perceptron's
-    keep : "last" coefficients; "best", with fewest training mistakes; "average" over all visits
-    budget : how many rows may count at most, None for any number; beyond it one is forgotten at each update, which
-        loses the guarantee to converge
-    forget : with a budget, the row that goes: "oldest", its last update longest ago, or "smallest" in size |c|
-    cache_mb : memory for kernel rows, the ones used longest ago making way; 8 bytes a row, and two rows at least
+    kernel : "rbf", "linear", "polynomial", "sigmoid", "precomputed" (X is then the kernel matrix), one of sx.kernels,
+        or a function of two matrices (n, p) and (m, p) that returns (n, m)
+    gamma, degree, offset : parameters of the named kernel: exp(−gamma ‖a − b‖²), (gamma a·b + offset)^degree or
+        tanh(gamma a·b + offset); gamma "scale" is 1 / (p · variance of all entries); offset None is 1 (polynomial) or
+        0 (sigmoid)
+    order, rate, schedule, tie, margin, fit_intercept, max_updates, max_passes, random_state : as in Perceptron
+    keep : "last" coefficients; "best", with the fewest training mistakes; "average" over all visits
+    budget : largest number of support vectors, None for any number; beyond it each update removes one, and convergence
+        is no longer guaranteed
+    forget : with a budget, the support vector to remove: the "oldest", updated the longest time ago, or the
+        "smallest" in |c|
+    cache_mb : memory in MB for kernel rows of 8 n bytes each, the least recently used being replaced; at least two rows
+        are cached
 
     Attributes
     ----------
-    alpha_ : updates made on each training row, times the rate: (n,) or, of K classes, (K, n)
-    support_, support_vectors_, dual_coef_, intercept_ : rows that count, their features, signed coefficients, constant
-    kernel_ : the kernel with every parameter known; n_updates_ : T of all classes together; n_iter_ : passes
-    result_, certificate_, trace_ : status and message; the mistake bound in the kernel's space; the way there
+    alpha_ : number of updates on each training row, times the rate: (n,), or (K, n) for K classes
+    support_, support_vectors_ : indices and features of the support vectors
+    dual_coef_, intercept_ : their signed coefficients, and the constant
+    kernel_ : the kernel with all its parameters
+    n_updates_, n_iter_ : number of updates over all classes; passes over the rows
+    result_, certificate_, trace_ : status and message; the mistake bound in the feature space; the convergence
 
     Examples
     --------
@@ -184,7 +186,7 @@ class KernelPerceptron(KernelClassifier):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Fit from X (n, p) dense or sparse (of a precomputed kernel (n, n)) and y (n,) labels."""
+        """Fit to X (n, p), dense or sparse, or a kernel matrix (n, n) if precomputed, and labels y (n,)."""
         options, kernel = self._options(), self._make_kernel()
         X, labels = self._rows_and_labels(X, y)
         classes = find_classes(labels)
@@ -195,16 +197,16 @@ class KernelPerceptron(KernelClassifier):
         result = join_results(parts, self.classes_.tolist())
         self.n_updates_ = int(result.facts["updates"])
         passes = [part.facts["visits"] / part.facts["rows"] for part in parts]
-        return self._keep_fits(result, X, np.arange(X.shape[0]), passes)
+        return self._store_fits(result, X, np.arange(X.shape[0]), passes)
 
     @property
     def alpha_(self) -> Floats:
-        """The size of each training row's coefficient: at rate 1 a count of its updates."""
+        """The absolute coefficient of each training row: at rate 1, its number of updates."""
         check_is_fitted(self)
         return np.asarray(np.abs(self.result_.coef))
 
     def _options(self) -> KernelPerceptronOptions:
-        asked = PerceptronOptions(
+        options = PerceptronOptions(
             order=self.order,
             rate=self.rate,
             schedule=self.schedule,
@@ -215,14 +217,10 @@ class KernelPerceptron(KernelClassifier):
             max_passes=self.max_passes,
             seed=seed_of(self.random_state),
         )
-        return KernelPerceptronOptions(asked, self.budget, self.forget)
+        return KernelPerceptronOptions(options, self.budget, self.forget)
 
     def _tie_side(self) -> Tie:
         return "negative" if self.tie == "negative" else "positive"
-
-
-FOLDS = 5  # of the calibration
-CALIBRATIONS = {"True": "sigmoid", "sigmoid": "sigmoid", "isotonic": "isotonic"}
 
 
 def _calibrates(self: KernelSVM) -> bool:
@@ -232,7 +230,7 @@ def _calibrates(self: KernelSVM) -> bool:
 
 
 class _Rows(NamedTuple):
-    """Rows that have a weight above 0, their labels and weights, and their places among all."""
+    """Rows of positive weight, their labels and weights, and their indices among all rows."""
 
     X: Any
     labels: NDArray[Any]
@@ -241,31 +239,33 @@ class _Rows(NamedTuple):
 
 
 class KernelSVM(KernelClassifier):
-    """The support vector machine in a kernel's space: a soft margin to a certified gap, or a hard one.
+    """The kernel support vector machine, with a soft margin to a certified gap, or with a hard margin.
 
-    Minimises ``Σ sᵢ max(0, 1 − yᵢ f(xᵢ)) / Σ sᵢ + strength/2 ‖w‖²`` over functions ``f(x) = w·φ(x) + b``, the intercept
-    never penalised; scikit-learn's and LIBSVM's C is 1 / (n · strength). With `hard_margin` the margin is the widest
-    there is, and rows that no function of the space separates raise an OverlapError, which has the proof.
+    Minimises ``Σ sᵢ max(0, 1 − yᵢ f(xᵢ)) / Σ sᵢ + strength/2 ‖w‖²`` over functions ``f(x) = w·φ(x) + b``; the intercept
+    is not penalised. C of scikit-learn and LIBSVM is 1 / (n · strength). With `hard_margin`, the margin is maximised
+    without mistakes; if the rows are not separable in the feature space, an OverlapError with the proof is raised.
 
     Parameters
     ----------
-    kernel, gamma, degree, offset : as KernelPerceptron's
-    strength : of the penalty, above 0
-    hard_margin : whether no mistake is allowed at all; strength is not used then
-    multiclass : "one_vs_one", a fit on the rows of each two classes, or "one_vs_rest"
-    tol : the relative duality gap to reach (of a hard margin, that of its two bounds); max_steps : blocks of rows to
-        solve at most
-    cache_mb : memory for kernel rows, the ones used longest ago making way; 8 bytes a row, and two rows at least
-    probability : True or "sigmoid" (Platt), or "isotonic": probabilities by calibration on scores of 5 folds, at the
-        price of six more fits
-    class_weight : None, "balanced", or a weight for each class; multiplies the rows' weights
+    kernel, gamma, degree, offset : as in KernelPerceptron
+    strength : strength of the penalty, above 0
+    hard_margin : whether to allow no mistakes; strength is then not used
+    multiclass : "one_vs_one", with a fit for each pair of classes, or "one_vs_rest"
+    tol : relative duality gap to reach; with a hard margin, relative gap between its two bounds
+    max_steps : largest number of blocks of rows to solve
+    cache_mb : memory in MB for kernel rows of 8 n bytes each, the least recently used being replaced; at least two rows
+        are cached
+    probability : True or "sigmoid" (Platt), or "isotonic": probabilities by calibration on the scores of 5 folds, which
+        takes six more fits
+    class_weight : None, "balanced", or a weight for each class; multiplied with the sample weights
 
     Attributes
     ----------
-    support_, support_vectors_ : the rows that some fit rests on, and their features
-    dual_coef_, intercept_ : yα of each, (fits, support), and (fits,): one fit of two classes, K or K(K − 1)/2 of more
-    kernel_ : the kernel with every parameter known; margin_ : of a hard margin, the widest, one for each fit
-    result_, certificate_, trace_ : status and gap; the evidence, which `verify(X, y)` re-checks; the way there
+    support_, support_vectors_ : indices and features of the support vectors of all fits
+    dual_coef_, intercept_ : yα of each, (fits, support), and (fits,): one fit for two classes, else K or K(K − 1)/2
+    kernel_ : the kernel with all its parameters
+    margin_ : the widest margin of each fit, if hard
+    result_, certificate_, trace_ : status and gap; the evidence, which `verify(X, y)` re-checks; the convergence
 
     Examples
     --------
@@ -310,27 +310,27 @@ class KernelSVM(KernelClassifier):
         self.class_weight = class_weight
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit from X (n, p) dense or sparse (of a precomputed kernel (n, n)), y (n,) labels and rows' weights."""
+        """Fit to X (n, p), dense or sparse, or a kernel matrix (n, n) if precomputed, and labels y (n,)."""
         options = self._options(sample_weight)
         rows = self._rows(X, y, sample_weight)
         classes = find_classes(rows.labels)
         self.classes_ = classes.values
         parts, result = self._fit_classes(rows, classes, options)
-        self._keep_fits(result, rows.X, rows.places, [float(len(part.trace)) for part in parts])
+        self._store_fits(result, rows.X, rows.places, [float(len(part.trace)) for part in parts])
         if self.probability is not False:
             self._calibrate(X, np.asarray(y).ravel(), sample_weight)
         return self
 
     @property
     def margin_(self) -> Any:
-        """The widest margin in the kernel's space: a number or, of several fits, one each; of a soft margin, NaN."""
+        """The widest margin in the feature space: a number, or one per fit; NaN for a soft margin."""
         check_is_fitted(self)
         margins = np.array([part.facts.get("margin", np.nan) for part in self.result_.parts or (self.result_,)])
         return float(margins[0]) if len(margins) == 1 else margins
 
     @available_if(_calibrates)  # type: ignore[untyped-decorator]  # scikit-learn is untyped
     def predict_proba(self, X: Any) -> Floats:
-        """Return each class's probability by the calibration asked for, (n, K)."""
+        """Return the calibrated probability of each class, (n, K)."""
         check_is_fitted(self)
         return np.asarray(self.calibration_.predict_proba(X))
 
@@ -345,11 +345,11 @@ class KernelSVM(KernelClassifier):
         return KernelSVMOptions(None if self.hard_margin else strength, tol, require_count("max_steps", self.max_steps))
 
     def _rows(self, X: Any, y: Any, sample_weight: Any) -> _Rows:
-        """Return the rows that count, with the kernel settled on them."""
+        """Return the rows of positive weight; the scale of the kernel is determined by them."""
         kernel = self._make_kernel()
         X, labels = self._rows_and_labels(X, y)
-        given = self._weights(sample_weight, X)
-        weights = np.ones(len(labels)) if given is None else given
+        checked = self._weights(sample_weight, X)
+        weights = np.ones(len(labels)) if checked is None else checked
         places = np.flatnonzero(weights)
         own, by_label = apply_class_weight(self.class_weight, labels[places], weights[places])
         own = np.asarray(own)
@@ -359,7 +359,7 @@ class KernelSVM(KernelClassifier):
         find_classes(labels[places])
         self.kernel_ = with_scale(kernel, X)
         by_class = None if by_label is None else tuple(by_label.items())
-        return _Rows(X, labels[places], RowWeights(own, by_class, given is not None), places)
+        return _Rows(X, labels[places], RowWeights(own, by_class, checked is not None), places)
 
     def _fit_classes(
         self, rows: _Rows, classes: Classes, options: KernelSVMOptions
@@ -387,7 +387,7 @@ class KernelSVM(KernelClassifier):
         return pair_votes(scores, len(self.classes_)) if self.multiclass == "one_vs_one" else scores
 
     def _calibrate(self, X: Any, y: Any, sample_weight: Any) -> None:
-        """Fit probabilities to scores that each row got from a fit without it."""
+        """Fit probabilities to the scores of held-out rows."""
         counts = np.unique(y, return_counts=True)[1]
         if counts.min() < FOLDS:
             raise DataError(

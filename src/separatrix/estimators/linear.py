@@ -1,9 +1,7 @@
-"""What may be inferred from a fitted linear regression: its table, tests, and intervals of its predictions.
+"""Linear regression as a scikit-learn regressor (least squares, ridge, lasso, elastic net), and its inference.
 
-The rows stay with a fitted model, not copied, so that robust covariances can read them again; saving or copying the
-model leaves them behind, and with them all that needs them.
-
-Linear regression as a scikit-learn regressor: least squares, ridge, lasso and elastic net.
+A fitted model refers to its rows, without a copy, so that robust covariances can read them again. Pickling or copying
+the model drops them; classical inference remains.
 """
 
 from __future__ import annotations
@@ -40,15 +38,15 @@ from separatrix.problem import Problem
 from separatrix.selection.cross_validation import CrossValidation, StrengthChoice
 
 
-class _Carried(NamedTuple):
-    """What a saved model keeps of its rows."""
+class _PredictionFacts(NamedTuple):
+    """Facts about the rows that intervals need, stored with a pickled model."""
 
     facts: LinearFacts
-    frame: OrthonormalBasis
+    basis: OrthonormalBasis
 
 
 class LinearInference(LinearRegressor):
-    """A linear regression that tells what may be inferred from it."""
+    """Inference for a fitted linear regression: table, tests, and intervals of predictions."""
 
     least_squares_: LeastSquaresFit | None
     strength_: float
@@ -56,23 +54,23 @@ class LinearInference(LinearRegressor):
     solver: str
     weight_kind: WeightKind
     _problem: Problem | None
-    _carried: _Carried | None = None
+    _stored_facts: _PredictionFacts | None = None
 
     def summary(
         self, covariance: str = "classical", groups: Any = None, lag: int | None = None, level: float = 0.95
     ) -> InferenceTable:
-        """Return every coefficient with its standard error, t, p-value and interval, and measures of the fit.
+        """Return the table of coefficients: standard errors, t, p-values and intervals, and measures of the fit.
 
-        Numbers that may not be given are absent, with the reason and what to do. Prints as text, shows as a table in a
-        notebook; `to_dict`, `to_json`.
+        Numbers that are not valid are absent, with the reason and a remedy. The table prints as text and is shown as
+        HTML in a notebook; see also its `to_dict` and `to_json`.
 
         Parameters
         ----------
-        covariance : "classical"; "HC0" … "HC4" where errors differ in variance; "clustered" (or "clustered_HC0",
-            without the correction for few groups) where they are related within groups; "newey_west" in a series
-        groups : (n,) a label for each row, for "clustered"
-        lag : over how many rows errors are related, for "newey_west"
-        level : of the intervals
+        covariance : "classical"; "HC0" … "HC4" for errors of unequal variance; "clustered" (or "clustered_HC0",
+            without the correction for few groups) for errors correlated within groups; "newey_west" for time series
+        groups : (n,) group of each row, for "clustered"
+        lag : number of rows over which errors are correlated, for "newey_west"
+        level : confidence level of the intervals
 
         Examples
         --------
@@ -95,13 +93,13 @@ class LinearInference(LinearRegressor):
     def wald_test(
         self, names: Sequence[str], covariance: str = "classical", groups: Any = None, lag: int | None = None
     ) -> WaldTest:
-        """Test that the coefficients named are all 0, as χ² and as F, by a covariance as in `summary`."""
+        """Test that the named coefficients are all 0, by χ² and F, with a covariance as in `summary`."""
         fit = self._require_fit()
         facts = self._facts(fit)
         return linear_wald_test(facts, fit, self._covariance(fit, facts, covariance, groups, lag), names)
 
     def outline(self) -> TestedModel:
-        """Return what tests of nested models and the analysis of variance need of this one."""
+        """Return the facts that tests of nested models and the analysis of variance need."""
         check_is_fitted(self)
         fit, objection = self._eligible_fit()
         if fit is None:
@@ -122,33 +120,33 @@ class LinearInference(LinearRegressor):
     def predict(
         self, X: Any, interval: IntervalKind | None = None, level: float = 0.95, weights: Any = None
     ) -> Floats | PredictionInterval:
-        """Return the score w·x + b of each row, (n,), or its interval.
+        """Return the prediction w·x + b for each row, (n,), or its interval.
 
         Parameters
         ----------
-        interval : None, "confidence" (of the mean at x) or "prediction" (of a new observation there); then `mean`,
-            `standard_error` of the mean, `lower` and `upper` are returned
-        level : of the interval
-        weights : of new observations, whose variance is σ² / weight; 1 if None
+        interval : None, "confidence" (for the mean at x) or "prediction" (for a new observation at x); the latter two
+            return `mean`, its `standard_error`, `lower` and `upper`
+        level : confidence level of the interval
+        weights : weights of new observations, whose variance is σ² / weight; 1 if None
         """
         if interval is None:
             return super().predict(X)
         kind: IntervalKind = require_choice("interval", interval, get_args(IntervalKind))
         fit = self._require_fit()
         design = self._new_design(X)
-        facts, frame = self._to_carry(fit)
+        facts, basis = self._prediction_facts(fit)
         checked = None if weights is None else _positive(weights, design.shape[0])
-        return prediction_interval(design, LinearPredictor(fit, facts, frame), kind, require_level(level), checked)
+        return prediction_interval(design, LinearPredictor(fit, facts, basis), kind, require_level(level), checked)
 
     def __getstate__(self) -> dict[str, Any]:
         state = dict(super().__getstate__())
         if state.get("_problem") is not None:
             fit = self.least_squares_
-            state |= {"_problem": None, "_carried": None if fit is None else self._to_carry(fit)}
+            state |= {"_problem": None, "_stored_facts": None if fit is None else self._prediction_facts(fit)}
         return state
 
     def _eligible_fit(self) -> tuple[LeastSquaresFit | None, str]:
-        """Return the least squares fit, or None and why nothing may be inferred."""
+        """Return the least squares fit, or None and the reason why there is no inference."""
         if self.cv_ is not None:
             return None, eligibility.chosen_by_cross_validation(self.strength_)
         if self.least_squares_ is None:
@@ -166,15 +164,15 @@ class LinearInference(LinearRegressor):
     def _facts(self, fit: LeastSquaresFit) -> LinearFacts:
         if self._problem is not None:
             return linear_facts(self._problem, fit, self.weight_kind)
-        return self._to_carry(fit).facts
+        return self._prediction_facts(fit).facts
 
-    def _to_carry(self, fit: LeastSquaresFit) -> _Carried:
-        """Return what intervals need of the rows; a pass or two while they are here."""
+    def _prediction_facts(self, fit: LeastSquaresFit) -> _PredictionFacts:
+        """Return the facts that intervals need: computed in one or two passes, or stored."""
         if self._problem is not None:
-            return _Carried(linear_facts(self._problem, fit, self.weight_kind), make_basis(self._problem, fit))
-        if self._carried is None:
+            return _PredictionFacts(linear_facts(self._problem, fit, self.weight_kind), make_basis(self._problem, fit))
+        if self._stored_facts is None:
             raise DataError(eligibility.no_rows_kept("inference"))
-        return self._carried
+        return self._stored_facts
 
     def _covariance(
         self, fit: LeastSquaresFit, facts: LinearFacts, covariance: str, groups: Any, lag: int | None
@@ -197,36 +195,36 @@ def _positive(weights: Any, n: int) -> Floats:
 
 
 class LinearRegression(Penalised, LinearInference):
-    """Linear regression: y ≈ w·x + b.
+    """Linear regression y ≈ w·x + b: least squares, ridge, lasso and elastic net.
 
-    At strength 0, the default, it is least squares, to as many digits as a QR factorisation gives or more; where
-    columns depend on others, the coefficients of least norm.
-
-    Minimises ``Σ ½ (w·x + b − y)² / n + strength · ((1 − l1_ratio)/2 ‖w‖² + l1_ratio ‖w‖₁)``, the intercept never
-    penalised: least squares at strength 0, ridge at l1_ratio 0, the lasso at 1.
+    Minimises ``Σ ½ (w·x + b − y)² / n + strength · ((1 − l1_ratio)/2 ‖w‖² + l1_ratio ‖w‖₁)``; the intercept is not
+    penalised. Strength 0, the default, is least squares, at least as accurate as by a QR factorisation; if columns are
+    collinear, the coefficients have the least norm. With a penalty, l1_ratio 0 is ridge regression and 1 the lasso.
 
     Parameters
     ----------
-    strength : of the penalty; "cv" for one chosen by cross-validation. scikit-learn's Lasso alpha is this number, its
-        Ridge alpha n times it
+    strength : strength of the penalty; "cv" to choose it by cross-validation. alpha of scikit-learn's Lasso is this
+        number, alpha of its Ridge n times it
     l1_ratio : 0 for L2, 1 for L1, between for elastic net
-    solver : "auto" (at strength 0 a factorisation), or the name of one, as "newton"
-    weight_kind : what sample_weight means: "precision" (how much a row counts, relative to the others) or "frequency"
-        (how often it was seen, a whole number); the coefficients are the same, but not what may be inferred from them
+    solver : "auto" (at strength 0, a factorisation), or the name of a solver, such as "newton"
+    weight_kind : meaning of sample_weight: "precision" (importance relative to the other rows) or "frequency" (number
+        of observations, an integer); the coefficients are the same, but not standard errors and tests
     fit_intercept : whether there is a constant
-    tol : the relative duality gap to reach; max_passes : over the rows, at most
-    warm_start : start at the last fit's coefficients
-    cv, cv_choice, strengths, random_state : for strength "cv": the folds; "one_standard_error" (the largest strength
-        that is as good as the best, as far as the folds can tell) or "best"; how many strengths to try, or which; the
-        draw of the folds, None for the same one each time
+    tol : relative duality gap to reach
+    max_passes : largest number of passes over the rows
+    warm_start : whether to start at the coefficients of the last fit
+    cv : number of folds for strength "cv"
+    cv_choice : "one_standard_error" (the largest strength within one standard error of the best) or "best"
+    strengths : number of strengths to try, or the strengths themselves
+    random_state : seed of the folds; None gives the same folds each time
 
     Attributes
     ----------
     coef_, intercept_ : (p,) and a number
     strength_, cv_ : the strength used; for "cv" the held-out losses along the path, else None
-    least_squares_ : of plain least squares the rank, which columns are aliased with which, which coefficients are
-        estimable, the condition of the columns; None with a penalty, or where another solver was asked for
-    result_, certificate_, trace_ : status and gap; the certificate of optimality; the way there
+    least_squares_ : for least squares the rank, the aliases of columns, the estimable coefficients and the condition
+        number; None with a penalty or with another solver
+    result_, certificate_, trace_ : status and gap; the certificate of optimality; the convergence
 
     Examples
     --------
@@ -268,7 +266,7 @@ class LinearRegression(Penalised, LinearInference):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit X (n, p) dense or sparse to numbers y (n,); rows count by their weights."""
+        """Fit to X (n, p), dense or sparse, and numbers y (n,), with weights (n,)."""
         options, began = ConvexOptions.named(self.solver, self.tol, self.max_passes), time.perf_counter()
         last = None
         if self.warm_start and hasattr(self, "coef_"):
@@ -278,12 +276,12 @@ class LinearRegression(Penalised, LinearInference):
         if options.solver is None and problem.free.all() and can_solve_directly(problem.design):
             self.least_squares_, self.n_iter_ = fit_least_squares(problem), 1
             seconds = time.perf_counter() - began
-            return self._keep(least_squares_result(problem, self.least_squares_, seconds, provenance=self._origin()))
+            return self._store(least_squares_result(problem, self.least_squares_, seconds, provenance=self._origin()))
         fit = fit_convex(problem, options, start=start)
         self.n_iter_ = max(1, len(fit.walk.steps["passes"]))
-        return self._keep(linear_result(problem, fit, options, provenance=self._origin()))
+        return self._store(linear_result(problem, fit, options, provenance=self._origin()))
 
     def problems(self, X: Any, y: Any, sample_weight: Any = None) -> list[Problem]:
-        """Return what is to be minimised, without a penalty: one problem."""
+        """Return the unpenalised problem, as a list of one."""
         design, targets = self._design_and_targets(X, y)
         return [Problem(design, targets, Squared(), weights=self._weights(sample_weight, X))]

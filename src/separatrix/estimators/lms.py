@@ -11,7 +11,7 @@ from separatrix.fit.result import FitResult
 
 
 class _LMS:
-    """The options of LMS, the same for both."""
+    """The options of both estimators."""
 
     def __init__(  # noqa: PLR0913  # scikit-learn wants every option here
         self,
@@ -57,32 +57,32 @@ def _steps(*results: FitResult) -> int:
 
 
 class LMSClassifier(_LMS, LinearClassifier):
-    """Least mean squares on targets ±1: gradient descent towards the least-squares score, whose sign classifies.
+    """Least mean squares (Widrow-Hoff) on targets ±1; the sign of the score is the class.
 
-    Minimises ``½ mean (w·x + b − t)²``, t = ±1: by ``w ← w − rate · mean (w·x − t) x`` (batch) or row by row. It
-    reaches least squares whether or not the classes overlap, but least squares may misclassify rows that a hyperplane
-    separates: a row far on its own side costs as much as one far on the wrong side. Two classes, or one against the
-    rest for more.
+    Minimises ``½ mean (w·x + b − t)²``, t = ±1, by ``w ← w − rate · mean (w·x − t) x`` (batch) or one row at a time. It
+    converges to least squares whether or not the classes overlap, but least squares may misclassify rows of separable
+    classes: a row far on its own side costs as much as one far on the wrong side. With more than two classes, each is
+    fitted against the rest.
 
     Parameters
     ----------
-    update : "batch", all rows at once; "stochastic", one row at a time
-    rate : None for half the largest that converges: 1/λmax (batch), λ the eigenvalues of XᵗX/n; 1/R² (stochastic), R
-        the largest ‖x‖. The rate of a text that sums over rows is ours divided by n
-    schedule : of the stochastic rate: "constant", or "inverse", rate/(1 + rate·λmin·k) after k visits, which converges
-    order : of the stochastic visits: "cyclic"; "random", with replacement; "shuffled", a new permutation each pass
+    update : "batch", all rows at once, or "stochastic", one row at a time
+    rate : None for half the largest rate that converges: 1/λmax (batch), λ the eigenvalues of XᵗX/n, or 1/R²
+        (stochastic), R the largest ‖x‖. Texts that sum over the rows use this rate divided by n
+    schedule : stochastic rate: "constant", or "inverse", rate/(1 + rate·λmin·k) after k visits, which converges
+    order : order of stochastic visits: "cyclic"; "random", with replacement; "shuffled", a new permutation each pass
     start : None for zeros, "random" for small random numbers, or the weights, intercept first
-    keep : of the stochastic weights: the "last", or the "average" over the later half of the run
+    keep : stochastic weights to use: the "last", or the "average" over the second half of the run
     fit_intercept : whether scores have a constant
-    tol : the excess over least squares to reach, relative to that of the best constant
-    max_passes : to stop at
-    random_state : seed of the orders and the random start
+    tol : excess over the least squares objective to reach, relative to that of the best constant
+    max_passes : largest number of passes over the rows
+    random_state : seed of the order and of a random start
 
     Attributes
     ----------
-    coef_, intercept_, classes_ : the scores' weights, (1, p) for two classes or (K, p)
-    n_iter_ : passes of updates
-    result_, certificate_, trace_ : status and message; how far from least squares; the way there
+    coef_, intercept_, classes_ : coefficients, (1, p) for two classes or (K, p)
+    n_iter_ : passes over the rows
+    result_, certificate_, trace_ : status and message; the distance from least squares; the convergence
 
     Examples
     --------
@@ -95,7 +95,7 @@ class LMSClassifier(_LMS, LinearClassifier):
     """
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit from the start: X (n, p) dense or sparse, y (n,) labels of two or more classes; rows count by weight."""
+        """Fit to X (n, p), dense or sparse, and labels y (n,) of two or more classes, with weights (n,)."""
         options = self._options()
         design, labels, weights, _ = drop_weightless(*self._design_and_labels(X, y), self._weights(sample_weight, X))
         classes, limits = self._classes(labels), rate_limits(design, weights)
@@ -104,13 +104,13 @@ class LMSClassifier(_LMS, LinearClassifier):
             for target in binary_targets(classes)
         ]
         self.n_iter_ = _steps(*results)
-        return self._keep(join_results(results, self.classes_.tolist()))
+        return self._store(join_results(results, self.classes_.tolist()))
 
 
 class LMSRegressor(_LMS, LinearRegressor):
-    """Least mean squares: gradient descent towards the least-squares line.
+    """Least mean squares (Widrow-Hoff): gradient descent to the least squares line.
 
-    Minimises ``½ mean (w·x + b − y)²``, by ``w ← w − rate · mean (w·x − y) x`` (batch) or row by row.
+    Minimises ``½ mean (w·x + b − y)²`` by ``w ← w − rate · mean (w·x − y) x`` (batch) or one row at a time.
 
     Parameters
     ----------
@@ -119,8 +119,8 @@ class LMSRegressor(_LMS, LinearRegressor):
     Attributes
     ----------
     coef_, intercept_ : (p,) and a number
-    n_iter_ : passes of updates
-    result_, certificate_, trace_ : status and message; how far from least squares; the way there
+    n_iter_ : passes over the rows
+    result_, certificate_, trace_ : status and message; the distance from least squares; the convergence
 
     Examples
     --------
@@ -133,9 +133,9 @@ class LMSRegressor(_LMS, LinearRegressor):
     """
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit from the start: X (n, p) dense or sparse, y (n,) numbers; rows count by weight."""
+        """Fit to X (n, p), dense or sparse, and numbers y (n,), with weights (n,)."""
         options = self._options()
         design, targets, weights, _ = drop_weightless(*self._design_and_targets(X, y), self._weights(sample_weight, X))
         result = fit_lms(design, targets, options, weights=weights)
         self.n_iter_ = _steps(result)
-        return self._keep(result)
+        return self._store(result)

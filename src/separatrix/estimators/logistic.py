@@ -1,8 +1,6 @@
-"""Logistic regression as a scikit-learn classifier: two classes, softmax, or each class against the rest.
+"""Logistic regression as a scikit-learn classifier (binary, softmax, one-vs-rest), and its inference.
 
-What LogisticRegression says of a population: a table, profile intervals, and intervals of its probabilities.
-
-A fitted model keeps the rows of its fit by reference; they do not go along when it is pickled.
+A fitted model refers to its rows, without a copy; pickling drops them, and inference with them.
 """
 
 from __future__ import annotations
@@ -46,7 +44,7 @@ from separatrix.separability.existence import describe_divergence
 
 
 class LogisticInference:
-    """The inference of a fitted LogisticRegression; `_model` is None with a penalty, and absent where it was saved."""
+    """Inference for a fitted LogisticRegression; `_model` is None with a penalty, and absent after unpickling."""
 
     classes_: NDArray[Any]
     coef_: Floats
@@ -60,32 +58,33 @@ class LogisticInference:
     weight_kind: str
     class_weight: Any
     _model: LogisticModel | None
-    _rows_given: SampleRows
+    _sample_rows: SampleRows
     result_: FitResult
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what is saved: all but the rows."""
+        """Return the pickled state: everything but the rows."""
         state: Any = super().__getstate__()
         return {
             name: value
             for name, value in state.items()
-            if name != "_rows_given" and not (name == "_model" and value is not None)
+            if name != "_sample_rows" and not (name == "_model" and value is not None)
         }
 
     def summary(self, covariance: str = "classical", groups: Any = None, level: float = 0.95) -> InferenceTable:
-        """Return every coefficient with its standard error, z, p-value, interval and ratio, and measures of the fit.
+        """Return the table of coefficients: standard errors, z, p-values, intervals, odds ratios, measures of the fit.
 
-        Numbers that may not be given are absent, with the reason and what to do: where the classes are separated, of
-        the coefficients that run to infinity. Of several classes the coefficients are against `reference` (None: the
-        first class) or, each against the rest, those of all the fits. A bias-reduced fit has intervals and p-values of
-        its profile likelihood. Prints as text, shows as a table in a notebook; `to_dict`, `to_json`.
+        Numbers that are not valid are absent, with the reason and a remedy: with separated classes, those of the
+        coefficients without a finite estimate. For several classes, the coefficients are relative to `reference`
+        (None: the first class) or, with one-vs-rest, those of all fits. A bias-reduced fit has intervals and p-values
+        by its profile likelihood. The table prints as text and is shown as HTML in a notebook; see also its `to_dict`
+        and `to_json`.
 
         Parameters
         ----------
-        covariance : "classical" (the inverse information); "HC0", "HC1" where the model may be wrong; "clustered" (or
-            "clustered_HC0", without the correction for few groups) where rows are related within groups
-        groups : (n,) a label for each row, for "clustered"
-        level : of the intervals
+        covariance : "classical" (the inverse information); "HC0" or "HC1" for a misspecified model; "clustered" (or
+            "clustered_HC0", without the correction for few groups) for rows correlated within groups
+        groups : (n,) group of each row, for "clustered"
+        level : confidence level of the intervals
 
         Examples
         --------
@@ -102,27 +101,28 @@ class LogisticInference:
         return self._fitted_model("the table").table(covariance, groups, level)
 
     def profile_intervals(self, level: float = 0.95) -> tuple[Interval, ...]:
-        """Return for each coefficient of two classes the values that the data do not refuse, by the profile likelihood.
+        """Return the profile-likelihood interval of each coefficient, for two classes.
 
-        Where a coefficient runs to infinity its interval is open on that side; where the data say nothing of it, it is
-        the whole line. The p-values are of the likelihood ratio. A bias-reduced fit has those of its own likelihood.
+        The interval of a coefficient without a finite estimate is unbounded on that side; that of a coefficient that is
+        not identified is the whole line. The p-values are those of likelihood-ratio tests. For a bias-reduced fit, the
+        likelihood is the penalised one.
         """
         return self._fitted_model("a profile of the likelihood").intervals(level)
 
     def wald_test(self, names: Sequence[str], covariance: str = "classical", groups: Any = None) -> WaldTest:
-        """Test that the coefficients named, of every class, are all 0, as χ², by a covariance as in `summary`."""
+        """Test that the named coefficients of all classes are 0, by χ², with a covariance as in `summary`."""
         return self._fitted_model("a test").wald_test(names, covariance, groups)
 
     def outline(self) -> TestedModel:
-        """Return what tests of nested models need of this one."""
+        """Return the facts that tests of nested models need."""
         check_is_fitted(self)
         if getattr(self, "_model", "") is None:
             names, several = tuple(self.result_.provenance["names"]), len(self.classes_) > 2
             return TestedModel("softmax" if several else "logistic", names, 0, np.nan, None, self._penalty_reason())
         return self._fitted_model("a test of nested models").outline()
 
-    def _keep_rows(self, tasks: Sequence[ClassTask]) -> None:
-        """Keep what inference needs of a fit."""
+    def _store_rows(self, tasks: Sequence[ClassTask]) -> None:
+        """Store the likelihood fits that inference needs."""
         self._model = None
         if self.existence_ is None:
             return
@@ -134,26 +134,26 @@ class LogisticInference:
             LikelihoodFit(task.problem, existence, coef, self._labels(task), weighting, place)
             for task, existence, coef in zip(tasks, self.existence_, self._flat_coefs(tasks), strict=True)
         )
-        self._model = LogisticModel(fits, classes, self._rows_given, self.firth_)
+        self._model = LogisticModel(fits, classes, self._sample_rows, self.firth_)
 
     def _weighting(self) -> str:
-        """Return what rows count by where that is not how often they were seen."""
+        """Return the kind of weights, an empty string for frequencies."""
         if self.class_weight is not None:
             return eligibility.CLASS_WEIGHTS
         return "" if self.weight_kind == "frequency" else 'precision weights (weight_kind="precision")'
 
     @staticmethod
     def _labels(task: ClassTask) -> tuple[Any, ...]:
-        """Return a task's classes; of one against the rest, whose other label is not known, words for it."""
+        """Return the labels of a task; in one-vs-rest, the first is "the rest"."""
         return task.labels if task.labels[0] is not None else ("the rest", task.labels[1])
 
     def _flat_coefs(self, tasks: Sequence[ClassTask]) -> list[Floats]:
-        """Return each task's coefficients, the intercept's first: (p,); of a softmax all less the first class's."""
+        """Return the coefficients of each task, intercept first: (p,); for softmax, relative to the first class."""
         rows = np.column_stack([self.intercept_, self.coef_]) if self.fit_intercept else self.coef_
         return [(rows[1:] - rows[0]).ravel()] if len(tasks[0].labels) > 2 else list(rows)
 
     def _fitted_model(self, what: str) -> LogisticModel:
-        """Return the model that something is asked of, or raise an error that says why there is none."""
+        """Return the likelihood model, or raise an error that says why there is none."""
         check_is_fitted(self)
         if not hasattr(self, "_model"):
             raise DataError(eligibility.no_rows_kept(what))
@@ -167,7 +167,7 @@ class LogisticInference:
         return eligibility.penalised(self.strength_)
 
     def _refused_table(self, level: float) -> InferenceTable:
-        """Return the table of a penalised fit: its coefficients, and why nothing may be inferred from them."""
+        """Return the table of a penalised fit: its coefficients, and why there is no inference."""
         rows = np.column_stack([self.intercept_, self.coef_]) if self.fit_intercept else self.coef_
         outputs = [None] if len(rows) == 1 else self.classes_.tolist()
         return refused_table(
@@ -181,46 +181,49 @@ class LogisticInference:
 
 
 class LogisticRegression(LogisticInference, Penalised, LinearClassifier):
-    """Logistic regression: P(second class) = σ(w·x + b), or a softmax of one score a class.
+    """Logistic regression: P(second class) = σ(w·x + b), or a softmax with one score per class.
 
-    Minimises the mean loss plus ``strength · ((1 − l1_ratio)/2 ‖w‖² + l1_ratio ‖w‖₁)``; the intercept is never
-    penalised. At strength 0, the default, it is the maximum likelihood estimate, in any units of the columns. Whether
-    that exists is proved from the data: the verdict of `existence_` is 'overlap' (it does), 'separable' or 'quasi' (it
-    does not) or 'undecided', and a SeparationWarning is given unless it does. Then `summary()` has standard errors,
-    tests and intervals, `profile_intervals()` those of the likelihood's profile, and `predict_proba` intervals.
+    Minimises the mean loss plus ``strength · ((1 − l1_ratio)/2 ‖w‖² + l1_ratio ‖w‖₁)``; the intercept is not
+    penalised. Strength 0, the default, gives the maximum likelihood estimate, whatever the units of the columns.
+    Whether it exists is proved from the data: the verdict of `existence_` is 'overlap' (it exists), 'separable' or
+    'quasi' (it does not) or 'undecided'; unless it exists, a SeparationWarning is issued. If it exists, `summary()` has
+    standard errors, tests and intervals, `profile_intervals()` has profile-likelihood intervals, and `predict_proba`
+    has confidence intervals.
 
     Parameters
     ----------
-    strength : of the penalty; 0 for none; "cv" for one chosen by cross-validation. scikit-learn's C is
+    strength : strength of the penalty; 0 for none; "cv" to choose it by cross-validation. C of scikit-learn is
         1 / (n · strength)
     l1_ratio : 0 for L2, 1 for L1, between for elastic net
     multiclass : "softmax" or "one_vs_rest", for more than two classes
-    reference : a class whose softmax scores are 0, so that the others' weights are log-odds against it; None for
-        weights as the penalty has them, which without one sum to 0 over the classes
-    solver : "auto", or the name of one, as "newton"
-    on_separation : "warn", "raise" or "ignore" where strength is 0 and no maximum is shown to exist, or "firth" for
-        bias-reduced estimates there, which always exist (two classes)
-    class_weight : None, "balanced", or a weight for each class; multiplies the rows' weights
-    weight_kind : what sample_weight means: "precision" (how much a row counts, relative to the others) or "frequency"
-        (how often it was seen, a whole number); the coefficients are the same, but not what may be inferred from them
-    threshold : of the probability at which the second of two classes is predicted
+    reference : class whose softmax scores are 0, so that the coefficients of the others are log-odds against it; None
+        for the coefficients that minimise the penalty or, without one, have zero sum over the classes
+    solver : "auto", or the name of a solver, such as "newton"
+    on_separation : what to do if strength is 0 and no maximum is proved to exist: "warn", "raise", "ignore", or "firth"
+        for bias-reduced estimates, which always exist (two classes)
+    class_weight : None, "balanced", or a weight for each class; multiplied with the sample weights
+    weight_kind : meaning of sample_weight: "precision" (importance relative to the other rows) or "frequency" (number
+        of observations, an integer); the coefficients are the same, but not standard errors and tests
+    threshold : probability from which the second of two classes is predicted
     fit_intercept : whether scores have a constant
-    tol : the relative duality gap to reach; max_passes : over the rows, at most
-    warm_start : start at the last fit's coefficients, if their shape is the same
-    cv, cv_choice, strengths, random_state : for strength "cv": the folds; "one_standard_error" (the largest strength
-        that is as good as the best, as far as the folds can tell) or "best"; how many strengths to try, or which; the
-        draw of the folds, None for the same one each time
+    tol : relative duality gap to reach
+    max_passes : largest number of passes over the rows
+    warm_start : whether to start at the coefficients of the last fit, if they have the same shape
+    cv : number of folds for strength "cv"
+    cv_choice : "one_standard_error" (the largest strength within one standard error of the best) or "best"
+    strengths : number of strengths to try, or the strengths themselves
+    random_state : seed of the folds; None gives the same folds each time
 
     Attributes
     ----------
-    coef_, intercept_, classes_ : (1, p) for two classes or (K, p)
+    coef_, intercept_, classes_ : coefficients, (1, p) for two classes or (K, p)
     strength_, cv_ : the strength used; for "cv" the held-out losses along the path, else None
-    existence_ : at strength 0 the certificates of separability, one a fit, with a `verdict` and a
+    existence_ : at strength 0 the certificates of separability, one per fit, with a `verdict` and a
         `coefficient_status` by name; None with a penalty
-    limits_ : at strength 0, by name, what each coefficient tends to: a number, ±inf, or nan where the data do not tell;
-        one a fit, None of a softmax
-    firth_ : the bias-reduced fit and its profile-likelihood intervals, where there was need for it, else None
-    result_, certificate_, trace_ : status and gap; the certificate of optimality; the way there
+    limits_ : at strength 0, by name, the limit of each coefficient: a number, ±inf, or nan if the data do not determine
+        it; one per fit, None for softmax
+    firth_ : the bias-reduced fit and its profile-likelihood intervals, if it was needed, else None
+    result_, certificate_, trace_ : status and gap; the certificate of optimality; the convergence
 
     Examples
     --------
@@ -274,7 +277,7 @@ class LogisticRegression(LogisticInference, Penalised, LinearClassifier):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit from X (n, p) dense or sparse and y (n,) labels; rows of weight 0 do not count at all."""
+        """Fit to X (n, p), dense or sparse, and labels y (n,), with weights (n,); rows of weight 0 are ignored."""
         require_choice("on_separation", self.on_separation, ("warn", "raise", "ignore", "firth"))
         options = ConvexOptions.named(self.solver, self.tol, self.max_passes)
         last = self._start() if self.warm_start and hasattr(self, "coef_") else None
@@ -287,21 +290,20 @@ class LogisticRegression(LogisticInference, Penalised, LinearClassifier):
         self.existence_ = [fit.existence for fit in fits if fit.existence is not None] or None
         self.limits_ = [fit.limits for fit in fits] if self.existence_ and fits[0].limits else None
         self.firth_ = self._reduce_bias(tasks)
-        self._judge(self.existence_ or [])
+        self._warn_of_separation(self.existence_ or [])
         result = join_results([fit.result for fit in fits], self.classes_.tolist())
         result = result if self.firth_ is None else self.firth_.result
         self.n_iter_ = max(1, round(result.passes))
         result = replace(result, provenance={**result.provenance, **self._origin()})
-        self._keep(self._refer(result))
-        self._keep_rows(tasks)
+        self._store(self._with_reference(result))
+        self._store_rows(tasks)
         return self
 
     def problems(self, X: Any, y: Any, sample_weight: Any = None) -> list[Problem]:
-        """Return what is to be minimised, without a penalty: one problem, or one a class against the rest."""
         return [task.problem for task in self._tasks(X, y, sample_weight)]
 
     def predict_log_proba(self, X: Any) -> Floats:
-        """Return the logarithm of each class's probability, (n, K), finite wherever the scores are."""
+        """Return the logarithm of the probability of each class, (n, K), finite wherever the scores are."""
         return log_probabilities(self._log_odds(X))
 
     @overload
@@ -320,11 +322,11 @@ class LogisticRegression(LogisticInference, Penalised, LinearClassifier):
         level: float = 0.95,
         covariance: str = "classical",
     ) -> Floats | ProbabilityInterval:
-        """Return each class's probability, (n, K); each against the rest, they are made to sum to 1.
+        """Return the probability of each class, (n, K); with one-vs-rest, they are normalised to sum to 1.
 
-        With interval="confidence", of two classes: the second's probability, and the ends of an interval for it at a
-        level, made on the scale of the score with the covariance named as in `summary`. Where the likelihood has no
-        maximum, a SeparationError.
+        With interval="confidence" and two classes: the probability of the second, and its confidence interval at the
+        given level, computed on the scale of the score with a covariance as in `summary`. If the likelihood has no
+        maximum, a SeparationError is raised.
         """
         if interval is None:
             return probabilities(self._log_odds(X))
@@ -333,7 +335,7 @@ class LogisticRegression(LogisticInference, Penalised, LinearClassifier):
         return model.probabilities(self._design(X, reset=False), covariance, level)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the class of each row: of two, the second if its probability reaches the threshold."""
+        """Return the class of each row; of two, the second if its probability reaches the threshold."""
         check_is_fitted(self)
         threshold = require_number("threshold", self.threshold, above=0.0, most=1.0)
         if threshold == 0.5 or len(self.classes_) > 2:
@@ -341,19 +343,19 @@ class LogisticRegression(LogisticInference, Penalised, LinearClassifier):
         return np.asarray(self.classes_[(self.predict_proba(X)[:, 1] >= threshold).astype(np.intp)])
 
     def _log_odds(self, X: Any) -> Floats:
-        """Return scores whose sigmoid or softmax is the probability: each against the rest, log-probabilities."""
+        """Return scores whose sigmoid or softmax is the probability; with one-vs-rest, log-probabilities."""
         scores = self.decision_function(X)
         return scores if scores.ndim == 1 or self.multiclass == "softmax" else -np.asarray(softplus(-scores))
 
     def _tasks(self, X: Any, y: Any, sample_weight: Any) -> list[ClassTask]:
-        """Return the softmax of several classes as one task, two classes as one, or each against the rest."""
+        """Return one task for two classes or softmax, else one per class against the rest."""
         require_choice("multiclass", self.multiclass, ("softmax", "one_vs_rest"))
         design, labels = self._design_and_labels(X, y)
-        given = len(labels)
+        rows = len(labels)
         design, labels, weights, places = drop_weightless(design, labels, self._weights(sample_weight, X))
         weights, self._class_weights = apply_class_weight(self.class_weight, labels, weights)
         design, labels, weights, left = drop_weightless(design, labels, weights)
-        self._rows_given = SampleRows(given, places if left is None else left if places is None else places[left])
+        self._sample_rows = SampleRows(rows, places if left is None else left if places is None else places[left])
         classes = self._classes(labels)
         if len(classes.values) > 2 and self.multiclass == "softmax":
             targets: list[tuple[NDArray[Any], tuple[Any, ...]]] = [(classes.codes, tuple(classes.plain))]
@@ -369,22 +371,22 @@ class LogisticRegression(LogisticInference, Penalised, LinearClassifier):
         ]
 
     def _by_label(self, labels: Sequence[Any]) -> tuple[float, ...] | None:
-        """Return the classes' weights in the order of some labels."""
+        """Return the class weights of the labels."""
         return None if self._class_weights is None else tuple(self._class_weights[label] for label in labels)
 
     def _starts(self, last: Floats | None, tasks: Sequence[ClassTask]) -> list[Floats | None]:
-        """Return where each task starts: at the last fit's coefficients where their shape is the same."""
+        """Return the initial coefficients of each task: those of the last fit if their shape is the same."""
         shape = tasks[0].problem.design.shape[1], 1 if len(self.classes_) == 2 else len(self.classes_)
         if last is None or last.shape != shape:
             return [None] * len(tasks)
         return [last] if len(tasks[0].labels) > 2 else [last[:, k] for k in range(len(tasks))]
 
     def _start(self) -> Floats:
-        """Return the last fit's coefficients as columns, one a score; a fit of another shape starts anew."""
+        """Return the coefficients of the last fit, one column per score."""
         return np.vstack([self.intercept_, self.coef_.T]) if self.fit_intercept else self.coef_.T
 
-    def _refer(self, result: FitResult) -> FitResult:
-        """Return softmax coefficients with the reference's taken off, or centred over the classes."""
+    def _with_reference(self, result: FitResult) -> FitResult:
+        """Return softmax coefficients relative to the reference, or centred over the classes."""
         if result.coef.ndim == 1 or self.multiclass != "softmax":
             return result
         if self.reference is None:
@@ -399,22 +401,22 @@ class LogisticRegression(LogisticInference, Penalised, LinearClassifier):
         )
 
     def _reduce_bias(self, tasks: Sequence[ClassTask]) -> FirthFit | None:
-        """Return the bias-reduced fit where it was asked for and no maximum was shown to exist."""
-        if self.on_separation != "firth" or not _doubts(self.existence_ or []):
+        """Return the bias-reduced fit if it is an option and no maximum was proved to exist."""
+        if self.on_separation != "firth" or not _without_maximum(self.existence_ or []):
             return None
         if len(self.classes_) > 2 or tasks[0].class_weights is not None:
             what = f"{len(self.classes_)} classes" if len(self.classes_) > 2 else "class_weight"
             raise OptionError(f'on_separation="firth" is for two classes of plain or weighted rows, not for {what}')
         return fit_firth(tasks[0].problem, (tasks[0].labels[0], tasks[0].labels[1]))
 
-    def _judge(self, verdicts: list[SeparabilityCertificate]) -> None:
-        doubts = _doubts(verdicts)
-        if not doubts or self.on_separation == "ignore" or self.firth_ is not None:
+    def _warn_of_separation(self, verdicts: list[SeparabilityCertificate]) -> None:
+        unproved = next(iter(_without_maximum(verdicts)), None)
+        if unproved is None or self.on_separation == "ignore" or self.firth_ is not None:
             return
-        unknown = doubts[0].verdict == "undecided"
+        unknown = unproved.verdict == "undecided"
         head = "it is not known whether the likelihood has a maximum" if unknown else "the likelihood has no maximum"
         message = (
-            f"{head}: {doubts[0].claim.split(';')[0]}{describe_divergence(doubts[0])}; the coefficients say where the"
+            f"{head}: {unproved.claim.split(';')[0]}{describe_divergence(unproved)}; the coefficients say where the"
             ' fit stopped, not what they converge to. Use strength > 0, or on_separation="firth"'
         )
         if self.on_separation == "raise":
@@ -422,6 +424,6 @@ class LogisticRegression(LogisticInference, Penalised, LinearClassifier):
         warnings.warn(message, SeparationWarning, stacklevel=3)
 
 
-def _doubts(verdicts: Sequence[SeparabilityCertificate]) -> list[SeparabilityCertificate]:
-    """Return the verdicts that do not say that a maximum exists."""
+def _without_maximum(verdicts: Sequence[SeparabilityCertificate]) -> list[SeparabilityCertificate]:
+    """Return the verdicts that do not prove that a maximum exists."""
     return [verdict for verdict in verdicts if verdict.verdict != "overlap"]

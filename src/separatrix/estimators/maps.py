@@ -1,7 +1,7 @@
-"""Feature maps as scikit-learn transformers: fitted, they settle a map of `design.maps`, which does the mapping.
+"""Feature maps as scikit-learn transformers; the fitted map is one of `design.maps`, which does the mapping.
 
-What is drawn at random is drawn by scikit-learn where it has the transformer (RBFSampler); the map itself is ours, as
-lazy designs and certificates need it where scikit-learn is not.
+Random features are drawn by scikit-learn where it has the transformer (RBFSampler). The maps are ours, as lazy designs
+and certificates use them without scikit-learn.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ from separatrix.separability.lift import find_centre
 
 __all__ = ["Nystroem", "Polynomial", "Products", "RandomFourier", "SquaredDistance", "mapped"]
 
-MOST_FEATURES = 1_000_000  # beyond which no matrix of them is worth asking for
+MOST_FEATURES = 1_000_000  # above which a design matrix is refused
 
 
 def mapped(X: Any, map: Any, y: Any = None) -> MappedRows:
-    """Return rows to be mapped as they are read: what `fit`, `predict` and `verify` of classifiers take in place of X.
+    """Return rows that are mapped when they are read; `fit`, `predict` and `verify` of classifiers accept them as X.
 
-    The mapped matrix is not stored, but for solvers that visit rows one by one. A map not yet fitted is fitted to X.
+    The mapped matrix is not stored, except by solvers that visit rows one by one. An unfitted map is fitted to X.
 
     >>> import separatrix as sx
     >>> rows = sx.maps.mapped([[0, 0], [0, 1], [1, 0], [1, 1]], sx.maps.Polynomial(2))
@@ -53,7 +53,7 @@ def mapped(X: Any, map: Any, y: Any = None) -> MappedRows:
 
 
 class _Map(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
-    """A transformer that is a settled map once fitted: `map_`."""
+    """Base class of the transformers; the fitted map is `map_`."""
 
     map_: FeatureMap
     n_features_in_: int
@@ -64,40 +64,40 @@ class _Map(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-lea
         return tags
 
     @abstractmethod
-    def _settle(self, X: Any, y: Any) -> FeatureMap:
-        """Return the map for some rows."""
+    def _make_map(self, X: Any, y: Any) -> FeatureMap:
+        """Return the map fitted to the rows."""
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Settle the map on the rows X (n, p), dense or sparse; y is looked at only where a centre is searched."""
+        """Fit the map to X (n, p), dense or sparse; y is used only to search for a centre."""
         X = checked_rows(self, X, reset=True)
-        self.map_ = self._settle(X, y)
+        self.map_ = self._make_map(X, y)
         return self
 
     def transform(self, X: Any) -> Any:
-        """Return the rows mapped, a dense array (n, outputs)."""
+        """Return the mapped rows, a dense array (n, outputs)."""
         check_is_fitted(self)
         return map_rows(MappedRows(checked_rows(self, X), self.map_))
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
-        """Return the names of the columns that `transform` gives."""
+        """Return the names of the columns that `transform` returns."""
         check_is_fitted(self)
-        given = [str(name) for name in _check_feature_names_in(self, input_features)]
-        return np.asarray(self.map_.names(given), dtype=object)
+        names = [str(name) for name in _check_feature_names_in(self, input_features)]
+        return np.asarray(self.map_.names(names), dtype=object)
 
     def feature_map(self, X: Any, y: Any = None) -> FeatureMap:
-        """Return the map as fitted to some rows, without fitting this transformer."""
+        """Return the map fitted to the rows, without fitting this transformer."""
         fitted: FeatureMap = clone(self).fit(X, y).map_
         return fitted
 
 
 class SquaredDistance(_Map):
-    """The squared distance to a centre, ``Σ (xⱼ − μⱼ)²``: an interval or a ball becomes a halfspace.
+    """The squared distance to a centre, ``Σ (xⱼ − μⱼ)²``: a ball becomes a halfspace.
 
     Parameters
     ----------
     centre : "mean" of the rows; an array (p,); None for the origin; "search" for the centre of a sphere that separates
-        two classes (of a likely one where none does), which needs y
-    keep : whether the columns themselves come along, before the distance
+        two classes, or nearly does, which needs y
+    keep : whether to keep the original columns, before the distance
 
     Examples
     --------
@@ -113,15 +113,15 @@ class SquaredDistance(_Map):
         self.centre = centre
         self.keep = keep
 
-    def _settle(self, X: Any, y: Any) -> FeatureMap:
+    def _make_map(self, X: Any, y: Any) -> FeatureMap:
         if isinstance(self.centre, str):
-            return SquaredDistanceMap(self._found_centre(X, y), bool(self.keep))
-        given = np.zeros(X.shape[1]) if self.centre is None else np.atleast_1d(self.centre)
-        if given.shape != (X.shape[1],):
-            raise OptionError(f"centre={self.centre!r:.60} has shape {given.shape}; X has {X.shape[1]} columns")
-        return SquaredDistanceMap(given, bool(self.keep))
+            return SquaredDistanceMap(self._find_centre(X, y), bool(self.keep))
+        centre = np.zeros(X.shape[1]) if self.centre is None else np.atleast_1d(self.centre)
+        if centre.shape != (X.shape[1],):
+            raise OptionError(f"centre={self.centre!r:.60} has shape {centre.shape}; X has {X.shape[1]} columns")
+        return SquaredDistanceMap(centre, bool(self.keep))
 
-    def _found_centre(self, X: Any, y: Any) -> Any:
+    def _find_centre(self, X: Any, y: Any) -> Any:
         if require_choice("centre", self.centre, ("mean", "search")) == "mean":
             return np.asarray(array_of(X).mean(axis=0, dtype=np.float64)).ravel()
         if y is None:
@@ -130,14 +130,14 @@ class SquaredDistance(_Map):
 
 
 class Polynomial(_Map):
-    """All products of at most `degree` columns, without the constant, which is the intercept's.
+    """All products of at most `degree` columns, without the constant, which is left to the intercept.
 
-    The floats and their order are those of scikit-learn's PolynomialFeatures(degree, include_bias=False).
+    Values and order are those of scikit-learn's PolynomialFeatures(degree, include_bias=False).
 
     Parameters
     ----------
-    degree : the largest number of factors
-    products : whether columns are multiplied with one another; if not, only the powers of each
+    degree : largest number of factors
+    products : whether to multiply different columns; if not, only the powers of each
 
     Examples
     --------
@@ -151,7 +151,7 @@ class Polynomial(_Map):
         self.degree = degree
         self.products = products
 
-    def _settle(self, X: Any, y: Any) -> FeatureMap:  # noqa: ARG002  # of use to others
+    def _make_map(self, X: Any, y: Any) -> FeatureMap:  # noqa: ARG002  # part of the interface
         degree, columns = require_count("degree", self.degree), X.shape[1]
         features = count_products(columns, degree) if self.products else columns * degree
         if features > MOST_FEATURES:
@@ -163,7 +163,7 @@ class Polynomial(_Map):
 
 
 class Products(_Map):
-    """Squares and √2 times products of two columns: of two, ``(x₁², √2 x₁x₂, x₂²)``; inner products become squares.
+    """Squares and √2 times the products of two columns, ``(x₁², √2 x₁x₂, x₂²)`` for two: inner products are squared.
 
     Examples
     --------
@@ -172,18 +172,18 @@ class Products(_Map):
     [[1.0, 0.0, 0.0], [9.0, 16.97, 16.0]]
     """
 
-    def _settle(self, X: Any, y: Any) -> FeatureMap:  # noqa: ARG002  # of use to others
+    def _make_map(self, X: Any, y: Any) -> FeatureMap:  # noqa: ARG002  # part of the interface
         return ProductsMap(X.shape[1])
 
 
 class RandomFourier(_Map):
-    """Random Fourier features, whose inner products are near ``exp(−gamma ‖x − z‖²)``; drawn by RBFSampler.
+    """Random Fourier features, whose inner products approximate ``exp(−gamma ‖x − z‖²)``; drawn by RBFSampler.
 
     Parameters
     ----------
     gamma : a number, or "scale" for 1 / (p · variance of the entries)
-    features : how many; the error falls as one over their root
-    random_state : a seed
+    features : number of features m; the error is of order 1/√m
+    random_state : seed of the draw
 
     Reference: Rahimi and Recht, Random features for large-scale kernel machines (2007).
     """
@@ -193,7 +193,7 @@ class RandomFourier(_Map):
         self.features = features
         self.random_state = random_state
 
-    def _settle(self, X: Any, y: Any) -> FeatureMap:  # noqa: ARG002  # of use to others
+    def _make_map(self, X: Any, y: Any) -> FeatureMap:  # noqa: ARG002  # part of the interface
         gamma = self.gamma if self.gamma == "scale" else require_gamma(self.gamma)
         count = require_count("features", self.features)
         drawn = RBFSampler(gamma=gamma, n_components=count, random_state=self.random_state).fit(array_of(X))
@@ -201,15 +201,15 @@ class RandomFourier(_Map):
 
 
 class Nystroem(_Map):
-    """Features whose inner products are a kernel's between some landmarks, and near it elsewhere.
+    """Nyström features, whose inner products equal a kernel between landmarks and approximate it elsewhere.
+
+    The number of features is the rank of the kernel matrix of the landmarks.
 
     Parameters
     ----------
     kernel : a kernel of `sx.kernels` or its name ("rbf", "polynomial", "sigmoid", "linear"), or a function
-    landmarks : how many rows are drawn as landmarks, or the landmarks themselves (m, p)
-    random_state : a seed
-
-    There are as many features as the landmarks' kernel matrix has rank.
+    landmarks : number of rows to draw as landmarks, or the landmarks themselves (m, p)
+    random_state : seed of the draw
 
     Reference: Williams and Seeger, Using the Nyström method to speed up kernel machines (2001).
     """
@@ -219,14 +219,14 @@ class Nystroem(_Map):
         self.landmarks = landmarks
         self.random_state = random_state
 
-    def _settle(self, X: Any, y: Any) -> FeatureMap:  # noqa: ARG002  # of use to others
+    def _make_map(self, X: Any, y: Any) -> FeatureMap:  # noqa: ARG002  # part of the interface
         X = array_of(X)
         kernel = make_kernel(self.kernel).settled(X)
         if np.ndim(self.landmarks):
-            chosen = np.asarray(self.landmarks, dtype=np.float64)
-            if chosen.ndim != 2 or chosen.shape[1] != X.shape[1]:
-                raise OptionError(f"landmarks have shape {chosen.shape}; X has {X.shape[1]} columns")
-            return nystroem_map(kernel, chosen)
+            landmarks = np.asarray(self.landmarks, dtype=np.float64)
+            if landmarks.ndim != 2 or landmarks.shape[1] != X.shape[1]:
+                raise OptionError(f"landmarks have shape {landmarks.shape}; X has {X.shape[1]} columns")
+            return nystroem_map(kernel, landmarks)
         count = min(require_count("landmarks", self.landmarks), X.shape[0])
         rows = X[check_random_state(self.random_state).permutation(X.shape[0])[:count]]
         return nystroem_map(kernel, np.asarray(rows if isinstance(rows, np.ndarray) else rows.toarray(), np.float64))

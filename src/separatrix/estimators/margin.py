@@ -1,10 +1,6 @@
-"""What the classifiers that separate share: every class must be separable, or the fit refuses with the proof.
+"""Separating classifiers (linear programming, widest margin, fewest mistakes) as scikit-learn estimators.
 
-A separating halfspace by linear programming as a scikit-learn classifier.
-
-The hard margin as a scikit-learn classifier.
-
-The fewest training mistakes as a scikit-learn classifier.
+HalfspaceLP and MaxMarginClassifier need separable classes: otherwise the fit raises an error with the proof.
 """
 
 from __future__ import annotations
@@ -35,10 +31,11 @@ from separatrix.separability.margin import MarginOptions, fit_max_margin
 OnOverlap = Literal["raise", "soft"]
 SOFT = ConvexOptions(tol=1e-6, max_passes=10_000)
 SOFT_STRENGTH = 1e-3  # LinearSVM's own
+MARGIN_TOLERANCE = 1e-6  # relative: rows this little outside a soft margin still are its support vectors
 
 
 class SeparatingClassifier(LinearClassifier):
-    """A classifier that gets every training row right, or says why that cannot be."""
+    """Base class of classifiers without training mistakes, which refuse classes that overlap."""
 
     tol: float
     max_passes: int
@@ -46,10 +43,10 @@ class SeparatingClassifier(LinearClassifier):
 
     @abstractmethod
     def _separate(self, design: Design, target: BinaryTarget, options: MarginOptions) -> FitResult:
-        """Fit one class against the other, or the rest; rows that overlap raise an OverlapError."""
+        """Fit one class against the other, or the rest; raise an OverlapError if they overlap."""
 
     def _fit_separately(self, design: Design, y: Any) -> tuple[Self, list[BinaryTarget]]:
-        """Fit each class against the rest, of two one against the other; return the targets too."""
+        """Fit each class against the rest, or two against each other; return the targets too."""
         soft = require_choice("on_overlap", self.on_overlap, ("raise", "soft")) == "soft"
         tol, passes = require_number("tol", self.tol, least=0.0), require_count("max_passes", self.max_passes)
         targets = binary_targets(self._classes(y))
@@ -64,7 +61,7 @@ class SeparatingClassifier(LinearClassifier):
                 results.append(_soft(design, target))
         result = join_results(results, self.classes_.tolist())
         self.n_iter_ = max(1, round(result.passes))
-        return self._keep(result, frames=1), targets
+        return self._store(result, frames=1), targets
 
 
 def _soft(design: Design, target: BinaryTarget) -> FitResult:
@@ -73,22 +70,22 @@ def _soft(design: Design, target: BinaryTarget) -> FitResult:
 
 
 class HalfspaceLP(SeparatingClassifier):
-    """A halfspace that gets every row right, found by linear programming (HiGHS) and verified exactly.
+    """A separating halfspace, found by linear programming (HiGHS) and verified in exact arithmetic.
 
-    Solves ``y (w·x + b) ≥ 1`` for all rows; units of the columns do not matter. Rows that no halfspace separates raise
-    an OverlapError, which has the proof. Of more than two classes each must be separable from the rest.
+    Solves ``y (w·x + b) ≥ 1`` for all rows, whatever the units of the columns. If the classes are not separable, an
+    OverlapError with the proof is raised. With more than two classes, each must be separable from the rest.
 
     Parameters
     ----------
-    fit_intercept : whether the halfspace may miss the origin
-    tol : the relative gap up to which its margin is called the widest, should it be so
-    max_passes : over the rows, at most
-    on_overlap : "raise", or "soft": a class that cannot be gets LinearSVM(loss="squared_hinge"), with a warning
+    fit_intercept : whether scores have a constant, so that the boundary may miss the origin
+    tol : relative gap up to which the margin counts as the widest
+    max_passes : largest number of passes over the rows
+    on_overlap : "raise", or "soft": fit LinearSVM(loss="squared_hinge") to a class that is not separable, and warn
 
     Attributes
     ----------
-    coef_, intercept_, classes_ : (1, p) for two classes or (K, p)
-    result_, certificate_, trace_ : status; the margin reached and an upper bound on any, re-checkable; the way there
+    coef_, intercept_, classes_ : coefficients, (1, p) for two classes or (K, p)
+    result_, certificate_, trace_ : status; the margin and an upper bound on all margins, re-checkable; the convergence
 
     Examples
     --------
@@ -116,7 +113,7 @@ class HalfspaceLP(SeparatingClassifier):
         self.on_overlap = on_overlap
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Fit from X (n, p) dense or sparse and y (n,) labels."""
+        """Fit to X (n, p), dense or sparse, and labels y (n,)."""
         design, labels = self._design_and_labels(X, y)
         self._fit_separately(design, labels)
         return self
@@ -125,28 +122,26 @@ class HalfspaceLP(SeparatingClassifier):
         return fit_halfspace(design, target.signs, options, labels=target.labels)
 
 
-ON_THE_MARGIN = 1e-6  # relative: of a soft margin, rows this little beyond it still support it
-
-
 class MaxMarginClassifier(SeparatingClassifier):
-    """The halfspace of widest margin: the support vector machine that allows no mistake.
+    """The halfspace of widest margin: the hard-margin support vector machine.
 
-    Minimises ``‖w‖`` subject to ``y (w·x + b) ≥ 1`` for every row, so that the margin is ``γ = 1/‖w‖``, certified from
-    both sides. Rows that no halfspace separates raise an OverlapError at once, which has the proof. Of more than two
-    classes each must be separable from the rest.
+    Minimises ``‖w‖`` subject to ``y (w·x + b) ≥ 1`` for every row; the margin ``γ = 1/‖w‖`` is certified from both
+    sides. If the classes are not separable, an OverlapError with the proof is raised at once. With more than two
+    classes, each must be separable from the rest.
 
     Parameters
     ----------
-    fit_intercept : whether the halfspace may miss the origin; the intercept is no part of ‖w‖
-    tol : the relative gap between the margin and its upper bound to reach; max_passes : over the rows, at most
-    on_overlap : "raise", or "soft": a class that cannot be gets LinearSVM(loss="squared_hinge"), with a warning
+    fit_intercept : whether scores have a constant, which is not part of ‖w‖
+    tol : relative gap to reach between the margin and its upper bound
+    max_passes : largest number of passes over the rows
+    on_overlap : "raise", or "soft": fit LinearSVM(loss="squared_hinge") to a class that is not separable, and warn
 
     Attributes
     ----------
-    coef_, intercept_, classes_ : (1, p) for two classes or (K, p)
-    margin_, B_ : γ, the distance of the nearest row, and B = ‖w‖ = 1/γ; for more than two classes one each, (K,)
-    support_, support_vectors_ : the rows that pin the halfspaces, and their features
-    result_, certificate_, trace_ : status and gap; both bounds on the margin, re-checkable; the way there
+    coef_, intercept_, classes_ : coefficients, (1, p) for two classes or (K, p)
+    margin_, B_ : γ, the distance of the nearest row, and B = ‖w‖ = 1/γ; (K,) for more than two classes
+    support_, support_vectors_ : indices and features of the rows on the margins
+    result_, certificate_, trace_ : status and gap; both bounds on the margin, re-checkable; the convergence
 
     Examples
     --------
@@ -174,7 +169,7 @@ class MaxMarginClassifier(SeparatingClassifier):
         self.on_overlap = on_overlap
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Fit from X (n, p) dense or sparse and y (n,) labels."""
+        """Fit to X (n, p), dense or sparse, and labels y (n,)."""
         design, labels = self._design_and_labels(X, y)
         _, targets = self._fit_separately(design, labels)
         support = [_support(part, design, target) for part, target in zip(self._parts(), targets, strict=True)]
@@ -184,14 +179,14 @@ class MaxMarginClassifier(SeparatingClassifier):
 
     @property
     def margin_(self) -> Any:
-        """The widest margin γ: a number or, for more than two classes, (K,); NaN where a soft margin was taken."""
+        """The widest margin γ: a number, or (K,) for more than two classes; NaN for a soft margin."""
         check_is_fitted(self)
         margins = np.array([part.facts.get("margin", np.nan) for part in self._parts()])
         return float(margins[0]) if len(self.classes_) == 2 else margins
 
     @property
     def B_(self) -> Any:  # noqa: N802  # the notes' name
-        """The least norm B of weights with y (w·x + b) ≥ 1, which is 1/γ."""
+        """The least norm B = 1/γ of weights with y (w·x + b) ≥ 1."""
         return 1.0 / self.margin_
 
     def _separate(self, design: Design, target: BinaryTarget, options: MarginOptions) -> FitResult:
@@ -202,31 +197,31 @@ class MaxMarginClassifier(SeparatingClassifier):
 
 
 def _support(part: FitResult, design: Design, target: BinaryTarget) -> Ints:
-    """Return the rows that pin a halfspace."""
+    """Return the indices of a halfspace's support vectors."""
     if isinstance(part.certificate, MarginCertificate):
         return part.certificate.rows
     coef = np.append(np.full(int(design.virtual), float(part.intercept)), part.coef)
-    return np.flatnonzero(target.signs * design.matvec(coef) <= 1.0 + ON_THE_MARGIN)
+    return np.flatnonzero(target.signs * design.matvec(coef) <= 1.0 + MARGIN_TOLERANCE)
 
 
 class ZeroOneClassifier(LinearClassifier):
-    """The halfspace that makes the fewest mistakes on the training rows: the 0-1 loss itself, with a proof.
+    """The halfspace with the fewest training mistakes: the minimum of the 0-1 loss, with a proof.
 
-    Minimises ``#{i : yᵢ (w·xᵢ + b) ≤ 0}``: a score of exactly 0 counts as a mistake. That is NP-hard: on small or
-    nearly separable data the minimum is reached and proved, elsewhere the search ends with a lower and an upper bound.
-    More than two classes: each against the rest.
+    Minimises ``#{i : yᵢ (w·xᵢ + b) ≤ 0}``: a score of exactly 0 counts as a mistake. This is NP-hard: for small or
+    nearly separable data the minimum is reached and proved, otherwise the search ends with a lower and an upper bound.
+    With more than two classes, each is fitted against the rest.
 
     Parameters
     ----------
-    fit_intercept : whether the halfspace may miss the origin
-    time_limit : seconds of search for each class, at most
-    max_steps : linear programs for each class, at most; unlike a time limit it ends the same way everywhere
-    watch : called with the facts of each step: `lower`, `upper`, `subsystems`, `seconds`
+    fit_intercept : whether scores have a constant, so that the boundary may miss the origin
+    time_limit : longest search for each class, in seconds
+    max_steps : largest number of linear programs for each class; unlike a time limit, it gives reproducible results
+    watch : function called with the facts of each step: `lower`, `upper`, `subsystems`, `seconds`
 
     Attributes
     ----------
-    coef_, intercept_, classes_ : (1, p) for two classes or (K, p)
-    result_, certificate_, trace_ : status and bounds; the mistakes and the proof of the bound; the way there
+    coef_, intercept_, classes_ : coefficients, (1, p) for two classes or (K, p)
+    result_, certificate_, trace_ : status and bounds; the mistakes and the proof of the bound; the convergence
 
     Examples
     --------
@@ -253,7 +248,7 @@ class ZeroOneClassifier(LinearClassifier):
         self.watch = watch
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Fit from X (n, p) dense or sparse and y (n,) labels."""
+        """Fit to X (n, p), dense or sparse, and labels y (n,)."""
         options = ZeroOneOptions(self.time_limit, self.max_steps)
         design, labels = self._design_and_labels(X, y)
         results = [
@@ -262,4 +257,4 @@ class ZeroOneClassifier(LinearClassifier):
         ]
         result = join_results(results, self.classes_.tolist())
         self.n_iter_ = max(len(part.trace) for part in results)
-        return self._keep(result)
+        return self._store(result)

@@ -1,4 +1,4 @@
-"""Several classes by any two-class learner: one fit a class against the rest, the highest score wins."""
+"""Several classes by any binary classifier: one fit per class against the rest; the highest score wins."""
 
 from __future__ import annotations
 
@@ -19,16 +19,17 @@ from separatrix.fit.labels import find_classes
 
 
 class OneVsRest(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
-    """One against the rest over any two-class learner of this library.
+    """One-vs-rest classification by any binary classifier of this library.
 
     Parameters
     ----------
-    estimator : a classifier, cloned for each class; it learns labels False (the rest) and True (the class)
+    estimator : a classifier, cloned for each class and fitted to the labels False (the rest) and True (the class)
 
     Attributes
     ----------
-    classes_ : the classes; estimators_ : the fitted learners, one a class (of two classes, one in all)
-    certificate_ : one certificate a class
+    classes_ : the classes
+    estimators_ : the fitted classifiers, one per class, or a single one for two classes
+    certificate_ : one certificate per class
 
     Examples
     --------
@@ -51,7 +52,7 @@ class OneVsRest(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ig
         return tags
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Fit one clone a class: X (n, p) dense or sparse, y (n,) labels of two or more classes."""
+        """Fit one clone per class to X (n, p), dense or sparse, and labels y (n,) of two or more classes."""
         X, y = checked_rows_and_targets(self, X, y)
         check_classification_targets(y)
         classes = find_classes(y)
@@ -62,20 +63,20 @@ class OneVsRest(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ig
 
     @property
     def certificate_(self) -> OneVsRestCertificate:
-        """The evidence of each fit, by class."""
+        """The certificates of the fits, by class."""
         check_is_fitted(self)
         parts = tuple(fitted.certificate_ for fitted in self.estimators_)
         return OneVsRestCertificate(tuple(self.classes_.tolist()[-len(parts) :]), parts, indicators=True)
 
     def decision_function(self, X: Any) -> Floats:
-        """Return each learner's scores: (n,) for two classes, (n, K) for more."""
+        """Return the scores of the classifiers: (n,) for two classes, (n, K) for more."""
         check_is_fitted(self)
         X = checked_rows(self, X)
         scores = np.column_stack([fitted.decision_function(X) for fitted in self.estimators_])
         return scores[:, 0] if len(self.estimators_) == 1 else scores
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the class of each row: of two as the learner says, of more the one with the highest score."""
+        """Return the class of each row: of two by the classifier itself, of more by the highest score."""
         scores = self.decision_function(X)
         if scores.ndim == 1:
             X = checked_rows(self, X)

@@ -1,4 +1,4 @@
-"""The regularisation path of an estimator: its fits at strength after strength, each with its gap."""
+"""The regularisation path of an estimator: its fits at a sequence of strengths, each with its certified gap."""
 
 from __future__ import annotations
 
@@ -22,16 +22,20 @@ def path(
     strengths: int | Sequence[float] = 100,
     ratio: float | None = None,
 ) -> Path:
-    """Fit an estimator that has a `strength` at many of them, the largest first, each from where the last ones point.
+    """Fit an estimator at a decreasing sequence of strengths, each started by extrapolation from the previous fits.
 
     Parameters
     ----------
-    model : LogisticRegression, LinearRegression or LinearSVM with the options wanted; its own strength is not used
-    strengths : how many, from the largest that matters (where the last column leaves) downwards, or which
-    ratio : the smallest strength relative to the largest; by default 0.0001, or 0.01 with more columns than rows
+    model : a LogisticRegression, LinearRegression or LinearSVM with its options; its own strength is not used
+    X, y, sample_weight : the data, as in `fit`
+    strengths : number of strengths, or the strengths themselves; they begin at the largest that matters, with an L1
+        penalty the smallest at which all weights are 0
+    ratio : smallest strength relative to the largest; by default 0.0001, or 0.01 with more columns than rows
 
-    Returns strengths, `weights` and `intercepts` at each, the objective and its certified gap, how many columns are in
-    use, passes and status. `sx.plot.path` draws it.
+    Returns
+    -------
+    Path : strengths, `weights` and `intercepts` at each, objective and certified gap, number of nonzero columns, passes
+        and status; `sx.plot.path` draws it
 
     Examples
     --------

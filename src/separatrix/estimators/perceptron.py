@@ -23,35 +23,36 @@ from separatrix.solvers.perceptron import PerceptronState
 
 
 class Perceptron(LinearClassifier):
-    """The perceptron of Rosenblatt, with every rule of the notes, its mistakes counted against their bound.
+    """The perceptron of Rosenblatt in all its variants, its mistakes counted against their bound.
 
-    Each mistake moves the weights towards the row: ``w ← w + rate · y · x``. On rows that a hyperplane separates it
-    stops after at most (R/γ)² updates, at the n-th correct visit in a row; on others it stops at a limit, says so, and
-    keeps what `keep` asks for. Two classes, or one against the rest for more.
+    Each mistake moves the weights towards the row: ``w ← w + rate · y · x``. If a hyperplane separates the rows, it
+    makes at most (R/γ)² updates and stops at the n-th consecutive correct visit; otherwise it stops at a limit, with a
+    warning, and returns the weights that `keep` selects. With more than two classes, each is fitted against the rest.
 
     Parameters
     ----------
-    update : "single" corrects each mistake as it is met; "batch" all mistakes of a pass at once
-    order : of the visits: "cyclic"; "random", drawn with replacement; "shuffled", a new permutation each pass
-    rate : the step, above 0; from start 0 it only scales the weights
+    update : "single" corrects each mistake as it is made; "batch", all mistakes of a pass at once
+    order : order of the visits: "cyclic"; "random", with replacement; "shuffled", a new permutation each pass
+    rate : learning rate, above 0; from a zero start it only scales the weights
     schedule : "constant", or "inverse": rate / k for the k-th update
-    start : None for zeros, "random" for small numbers, or weights: the intercept's first (if fitted), then one a column
-    tie : what a score of exactly 0 counts as: "positive" (predicts the second class), "negative" (the first),
-        "mistake" (for either), "correct" (for either)
-    keep : "last" weights; "best", with fewest training mistakes (pocket); "average" over all visits; "vote" of all
-    margin : with a margin m above 0, a visit with y·score < m is corrected too
-    fit_intercept : whether the halfspace may miss the origin
-    max_updates, max_passes : the limits at which it stops, with a status and a warning
-    random_state : seeds "random" and "shuffled" orders and a random start
-    on_overlap : "run" to a limit; "stop" as soon as it is proved that no weights are right on every row, which is
-        looked into once, after ten passes and 2,000 visits or at a limit; a partial fit never stops so
+    start : None for zeros, "random" for small random numbers, or the weights, intercept first (if fitted)
+    tie : meaning of a score of exactly 0: "positive" (predicts the second class), "negative" (the first), "mistake"
+        (for either class), "correct" (for either class)
+    keep : weights to use: the "last"; the "best", with the fewest training mistakes (pocket algorithm); the "average"
+        over all visits; the "vote" of all
+    margin : a visit with y·score below this margin is corrected too
+    fit_intercept : whether scores have a constant, so that the boundary may miss the origin
+    max_updates, max_passes : limits at which it stops, with a status and a warning
+    random_state : seed of "random" and "shuffled" orders and of a random start
+    on_overlap : "run" to a limit, or "stop" once it is proved that no weights classify all rows correctly, which is
+        checked once, after ten passes and 2,000 visits or at a limit; a partial fit does not stop
 
     Attributes
     ----------
-    coef_, intercept_, classes_ : the halfspaces, (1, p) for two classes or (K, p)
-    n_updates_ : T, the updates made, in all classes together; n_iter_ : passes, rounded up
-    result_, certificate_, trace_ : status and message; the mistake bound, re-checkable; the way there
-    overlap_ : the proof that stopped the fit, re-checkable too; None of a fit that none stopped
+    coef_, intercept_, classes_ : coefficients, (1, p) for two classes or (K, p)
+    n_updates_, n_iter_ : number of updates over all classes; passes over the rows, rounded up
+    result_, certificate_, trace_ : status and message; the mistake bound, re-checkable; the convergence
+    overlap_ : the proof of overlap that stopped the fit, re-checkable; None if there was none
 
     Examples
     --------
@@ -97,30 +98,30 @@ class Perceptron(LinearClassifier):
         self.on_overlap = on_overlap
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Fit from the start: X (n, p) dense or sparse, y (n,) labels of two or more classes."""
+        """Fit to X (n, p), dense or sparse, and labels y (n,) of two or more classes."""
         options = self._options()
         design, labels = self._design_and_labels(X, y)
-        return self._take(self._fit_classes(design, self._classes(labels), options, None))
+        return self._store_fits(self._fit_classes(design, self._classes(labels), options, None))
 
     def partial_fit(self, X: Any, y: Any, classes: Sequence[Any] | None = None) -> Self:
-        """Go on with one pass over these rows; the first call needs `classes`, all that will ever come."""
+        """Continue with one pass over these rows; the first call needs all `classes`."""
         first = _check_partial_fit_first_call(self, classes)
         options = self._options()
         design, labels = self._design_and_labels(X, y, reset=first)
-        self._refuse_strangers(labels)
+        self._require_known_labels(labels)
         codes = np.searchsorted(self.classes_, labels)
         states = self._new_states(design.shape[1], options) if first else [fit.state for fit in self._fits]
-        return self._take(self._fit_classes(design, Classes(self.classes_, codes), options, states))
+        return self._store_fits(self._fit_classes(design, Classes(self.classes_, codes), options, states))
 
     @property
     def overlap_(self) -> Certificate | None:
-        """The proof that no weights are right on every row, if it stopped the fit; of many classes, for each such."""
+        """The proof that the classes overlap, if it stopped the fit; with several classes, one for each stopped fit."""
         check_is_fitted(self)
         return self.result_.overlap
 
     @property
     def votes_(self) -> list[Ballot]:
-        """The voters of each halfspace, if `keep` is "vote": their weights, and the visits that each outlived."""
+        """The voters of each halfspace, if `keep` is "vote": their weights, and the visits that each survived."""
         ballots = [fit.ballot for fit in self._fits if fit.ballot is not None]
         if not ballots:
             raise AttributeError("votes_ exists after a fit with keep='vote'")
@@ -150,24 +151,24 @@ class Perceptron(LinearClassifier):
     def _fit_classes(
         self, design: Design, classes: Classes, options: PerceptronOptions, states: list[PerceptronState] | None
     ) -> list[PerceptronFit]:
-        """Fit the second class against the first or, of more than two, each against the rest."""
+        """Fit the second class against the first or, for more than two, each against the rest."""
         return [
             fit_perceptron(design, target.signs, options, labels=target.labels, state=states[k] if states else None)
             for k, target in enumerate(binary_targets(classes))
         ]
 
-    def _take(self, fits: list[PerceptronFit]) -> Self:
+    def _store_fits(self, fits: list[PerceptronFit]) -> Self:
         self._fits = fits
         results = [fit.result for fit in fits]
         result = join_results(results, self.classes_.tolist())
         self.n_updates_ = int(result.facts["updates"])
         self.n_iter_ = int(np.ceil(max(part.facts["visits"] / part.facts["rows"] for part in results)))
-        return self._keep(result, frames=1)
+        return self._store(result, frames=1)
 
-    def _refuse_strangers(self, labels: NDArray[Any]) -> None:
-        strange = ~np.isin(labels, self.classes_)
-        if strange.any():
-            row = int(np.flatnonzero(strange)[0])
+    def _require_known_labels(self, labels: NDArray[Any]) -> None:
+        unknown = ~np.isin(labels, self.classes_)
+        if unknown.any():
+            row = int(np.flatnonzero(unknown)[0])
             raise DataError(
                 f"row {row} has label {labels[row].item()!r}, which is not among classes {self.classes_.tolist()}"
             )

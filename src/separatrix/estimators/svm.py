@@ -21,28 +21,30 @@ LOSSES = {"hinge": Hinge(), "squared_hinge": SquaredHinge()}
 
 
 class LinearSVM(Penalised, LinearClassifier):
-    """The soft-margin support vector machine with a linear score; more than two classes, each against the rest.
+    """The linear support vector machine with a soft margin; with more than two classes, each against the rest.
 
-    Minimises ``Σ loss(y (w·x + b)) / n + strength/2 ‖w‖²``, the intercept never penalised. scikit-learn's and
-    liblinear's C is 1 / (n · strength). Where several intercepts minimise the hinge, the middle one is given.
+    Minimises ``Σ loss(y (w·x + b)) / n + strength/2 ‖w‖²``; the intercept is not penalised. C of scikit-learn and
+    liblinear is 1 / (n · strength). If several intercepts minimise the hinge loss, the middle one is used.
 
     Parameters
     ----------
-    strength : of the penalty, above 0; "cv" for one chosen by cross-validation
+    strength : strength of the penalty, above 0; "cv" to choose it by cross-validation
     loss : "hinge" or "squared_hinge"
-    solver : "auto", or the name of one, as "interior_point"
-    class_weight : None, "balanced", or a weight for each class; multiplies the rows' weights
+    solver : "auto", or the name of a solver, such as "interior_point"
+    class_weight : None, "balanced", or a weight for each class; multiplied with the sample weights
     fit_intercept : whether scores have a constant
-    tol : the relative duality gap to reach; max_passes : over the rows, at most
-    cv, cv_choice, strengths, random_state : for strength "cv": the folds; "one_standard_error" (the largest strength
-        that is as good as the best, as far as the folds can tell) or "best"; how many strengths to try, or which; the
-        draw of the folds, None for the same one each time
+    tol : relative duality gap to reach
+    max_passes : largest number of passes over the rows
+    cv : number of folds for strength "cv"
+    cv_choice : "one_standard_error" (the largest strength within one standard error of the best) or "best"
+    strengths : number of strengths to try, or the strengths themselves
+    random_state : seed of the folds; None gives the same folds each time
 
     Attributes
     ----------
-    coef_, intercept_, classes_ : (1, p) for two classes or (K, p)
+    coef_, intercept_, classes_ : coefficients, (1, p) for two classes or (K, p)
     strength_, cv_ : the strength used; for "cv" the held-out losses along the path, else None
-    result_, certificate_, trace_ : status and gap; the certificate of optimality; the way there
+    result_, certificate_, trace_ : status and gap; the certificate of optimality; the convergence
 
     Examples
     --------
@@ -84,7 +86,7 @@ class LinearSVM(Penalised, LinearClassifier):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit from X (n, p) dense or sparse and y (n,) labels; rows of weight 0 do not count at all."""
+        """Fit to X (n, p), dense or sparse, and labels y (n,), with weights (n,); rows of weight 0 are ignored."""
         options = ConvexOptions.named(self.solver, self.tol, self.max_passes)
         if not isinstance(self.strength, str):
             require_number("strength", self.strength, above=0.0)
@@ -94,34 +96,32 @@ class LinearSVM(Penalised, LinearClassifier):
             fit_svm(problem, options, labels=(task.labels[0], task.labels[1]), class_weights=task.class_weights)
             for task, (problem, _) in zip(tasks, penalised, strict=True)
         ]
-        result = join_results([_among_all(fit, *places) for fit in fits], self.classes_.tolist())
+        result = join_results([_reindexed(fit, *places) for fit in fits], self.classes_.tolist())
         self.n_iter_ = max(1, round(result.passes))
-        return self._keep(replace(result, provenance={**result.provenance, **self._origin()}))
+        return self._store(replace(result, provenance={**result.provenance, **self._origin()}))
 
     def problems(self, X: Any, y: Any, sample_weight: Any = None) -> list[Problem]:
-        """Return what is to be minimised, without a penalty: one problem, or one a class against the rest."""
         return [task.problem for task in self._tasks(X, y, sample_weight)[0]]
 
     def _tasks(self, X: Any, y: Any, sample_weight: Any) -> tuple[list[ClassTask], tuple[Ints | None, Ints | None]]:
-        """Return the task of two classes, or one a class, and which rows were kept, of all and then of those."""
+        """Return one task for two classes, else one per class, and the indices of rows left by each kind of weights."""
         loss = LOSSES[require_choice("loss", self.loss, LOSSES)]
         rows = drop_weightless(*self._design_and_labels(X, y), self._weights(sample_weight, X))
         weights, by_label = apply_class_weight(self.class_weight, rows.labels, rows.weights)
-        kept = drop_weightless(rows.design, rows.labels, weights)
+        weighted = drop_weightless(rows.design, rows.labels, weights)
         tasks = []
-        for target in binary_targets(self._classes(kept.labels)):
-            known = by_label is not None and target.labels[0] is not None
-            sides = tuple(by_label[label] for label in target.labels) if by_label and known else None
-            tasks.append(
-                ClassTask(Problem(kept.design, target.signs, loss, weights=kept.weights), target.labels, sides)
-            )
-        return tasks, (rows.places, kept.places)
+        for target in binary_targets(self._classes(weighted.labels)):
+            pair = by_label is not None and target.labels[0] is not None
+            class_weights = tuple(by_label[label] for label in target.labels) if by_label and pair else None
+            problem = Problem(weighted.design, target.signs, loss, weights=weighted.weights)
+            tasks.append(ClassTask(problem, target.labels, class_weights))
+        return tasks, (rows.places, weighted.places)
 
 
-def _among_all(result: FitResult, *places: Ints | None) -> FitResult:
-    """Return a result whose dual point names its rows by their places among all, the ones without weight included."""
+def _reindexed(result: FitResult, *places: Ints | None) -> FitResult:
+    """Return a result whose dual point indexes all rows, including those of weight 0."""
     certificate = result.certificate
-    for kept in reversed(places):
-        if kept is not None and isinstance(certificate, OptimalityCertificate) and certificate.dual_rows is not None:
-            certificate = replace(certificate, dual_rows=kept[certificate.dual_rows])
+    for indices in reversed(places):
+        if indices is not None and isinstance(certificate, OptimalityCertificate) and certificate.dual_rows is not None:
+            certificate = replace(certificate, dual_rows=indices[certificate.dual_rows])
     return replace(result, certificate=certificate)

@@ -1,1 +1,1 @@
-"""Fits as text, HTML pages and pictures."""
+"""Fits as text, HTML pages and plots."""

@@ -1,8 +1,7 @@
-"""Coefficients of a model as text: with their errors where they have any, else plain; the largest where they are many.
+"""Coefficients and quality measures of a model as text.
 
-By size: the statistic |t| where there is one, else the weight times the spread of its column, so that no unit counts.
-
-The measures of an evaluation by name, in the order that they are read in.
+Coefficients come with standard errors where available. Long lists are cut to the largest: by statistic |t| or, without
+one, by weight per standard deviation of the column, which no change of units alters.
 """
 
 from __future__ import annotations
@@ -26,26 +25,22 @@ from separatrix.rendering.sheet import Grid, Sheet, number
 from separatrix.rendering.text import render_text
 
 MOST_SHOWN = 20
-CLASSES_BESIDE = 5
+CLASSES_BESIDE = 5  # columns of a table
+LARGE, LARGEST = 1e4, 1e15  # between which all digits before the point are printed
 
 
 def render_coefficients(model: Model, table: InferenceTable | None, most: int | None = MOST_SHOWN) -> str:
-    """Return the coefficients, with inference where a table has some; `most` of each score, None for all."""
+    """Return the coefficients, with inference if the table has any; at most `most` per output, None for all."""
     if table is None or all(term.standard_error is None for term in table.terms):
-        return render_weights(model, most)
-    kept = largest_terms(table.terms, most)
-    text = render_text(coefficient_sheet(replace(table, terms=kept, target=model.target)))
-    left = len(table.terms) - len(kept)
+        return render_text(weight_sheet(model, most))
+    shown = largest_terms(table.terms, most)
+    text = render_text(coefficient_sheet(replace(table, terms=shown, target=model.target)))
+    left = len(table.terms) - len(shown)
     return text + (f"\n  {_left_off(left)}\n" if left else "")
 
 
-def render_weights(model: Model, most: int | None = MOST_SHOWN) -> str:
-    """Return the weights of a model without their errors, and why there are none."""
-    return render_text(weight_sheet(model, most))
-
-
 def weight_sheet(model: Model, most: int | None) -> Sheet:
-    """Return the weights of a model without their errors as cells and sentences."""
+    """Return the weights of a model without standard errors, and why there are none."""
     scales = model.options.get("scales")
     spreads = None if scales is None else np.asarray(scales, dtype=np.float64)
     sizes = np.abs(model.coef * (1.0 if spreads is None else spreads)).max(axis=0)
@@ -60,16 +55,16 @@ def weight_sheet(model: Model, most: int | None) -> Sheet:
 
 
 def largest_terms(terms: Sequence[Term], most: int | None) -> tuple[Term, ...]:
-    """Return the intercept and the terms of the largest statistics of each output."""
+    """Return, for each output, the intercept and the terms with the largest statistics."""
     if most is None:
         return tuple(terms)
-    kept: list[Term] = []
+    largest: list[Term] = []
     for _, group in groupby(terms, key=lambda term: term.output):
         own = list(group)
         if len(own) > most:
             own.sort(key=lambda term: (term.name != INTERCEPT, -abs(term.statistic or 0.0)))
-        kept += own[:most]
-    return tuple(kept)
+        largest += own[:most]
+    return tuple(largest)
 
 
 def _one_score(model: Model, places: Indices, spreads: Any) -> tuple[Grid, ...]:
@@ -85,7 +80,7 @@ def _one_score(model: Model, places: Indices, spreads: Any) -> tuple[Grid, ...]:
 
 
 def _several_scores(model: Model, places: Indices) -> tuple[Grid, ...]:
-    """Return a line a feature, a column a class; a few classes a grid."""
+    """Return grids with one row per feature and one column per class, for a few classes each."""
     grids = []
     for first in range(0, len(model.coef), CLASSES_BESIDE):
         group = slice(first, first + CLASSES_BESIDE)
@@ -117,34 +112,31 @@ def _left_off(count: int) -> str:
     return f"{counted(count, 'more coefficient')} left off: separatrix summary MODEL --all shows them"
 
 
-LARGE, LARGEST = 1e4, 1e15  # between which a number is told in full
-
-
-def measures_of(found: Evaluation) -> Iterator[tuple[str, Estimate]]:
-    """Yield each measure that there is, with its interval where it has one."""
-    if not isinstance(found, ClassifierEvaluation):
-        yield "R²", found.r_squared
-        yield "RMSE", found.rmse
-        yield "mean absolute error", found.mean_absolute_error
+def measures_of(evaluation: Evaluation) -> Iterator[tuple[str, Estimate]]:
+    """Yield the name and estimate of each measure, in reading order."""
+    if not isinstance(evaluation, ClassifierEvaluation):
+        yield "R²", evaluation.r_squared
+        yield "RMSE", evaluation.rmse
+        yield "mean absolute error", evaluation.mean_absolute_error
         return
-    yield "accuracy", found.accuracy
-    yield "of always the commonest", Estimate(found.baseline_accuracy)
-    yield "AUC", found.auc
-    if found.log_loss.value is not None:
-        yield "log loss", found.log_loss
-    if found.reliability is not None:
-        yield "calibration error", Estimate(found.reliability.error)
+    yield "accuracy", evaluation.accuracy
+    yield "of always the commonest", Estimate(evaluation.baseline_accuracy)
+    yield "AUC", evaluation.auc
+    if evaluation.log_loss.value is not None:
+        yield "log loss", evaluation.log_loss
+    if evaluation.reliability is not None:
+        yield "calibration error", Estimate(evaluation.reliability.error)
 
 
-def with_interval(found: Estimate) -> str:
-    """Return a value with its interval, four digits each, large numbers in full.
+def with_interval(estimate: Estimate) -> str:
+    """Return a value with its interval, to four digits, large numbers in full.
 
     >>> with_interval(Estimate(0.25, lower=0.123456, upper=0.4)), with_interval(Estimate(12345.6))
     ('0.25 (0.1235 to 0.4)', '12,346')
     """
-    if found.lower is None or found.upper is None:
-        return "—" if found.value is None else _digits(found.value)
-    return f"{_digits(found.value or 0.0)} ({_digits(found.lower)} to {_digits(found.upper)})"
+    if estimate.lower is None or estimate.upper is None:
+        return "—" if estimate.value is None else _digits(estimate.value)
+    return f"{_digits(estimate.value or 0.0)} ({_digits(estimate.lower)} to {_digits(estimate.upper)})"
 
 
 def _digits(value: float) -> str:

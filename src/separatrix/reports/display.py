@@ -1,19 +1,20 @@
-"""What every picture returns: its panels, and the numbers drawn in them.
+"""What every plot shares: the palette, the matplotlib settings, new panels, labels, and the `Display` it returns.
 
-Pictures are made by pyplot, as those of other libraries are: a notebook shows them by itself, a script by `show`.
-
-Names from the data as words in a picture: no dollar begins a formula, no name is hidden or fills the page.
-
-Colours that people who do not tell red from green tell apart, and markers and lines that tell as much in print.
+Plots are made through pyplot, as in other libraries: a notebook shows them by itself, a script by `show`. The class
+colours differ for readers with colour-vision deficiency, and markers and line styles tell the classes apart in print.
+Plum is reserved for what is proved: bounds, theorems, coefficients without a finite estimate.
 """
 
 from __future__ import annotations
 
 import io
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from os import PathLike
 from typing import TYPE_CHECKING, Any
+
+from cycler import cycler
 
 from separatrix.errors import OptionError, counted
 
@@ -22,12 +23,75 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-DOTS = 150  # an inch
+INK, SOFT, EDGE, HAIR, CARD, PAPER = "#16202A", "#55616C", "#808A93", "#E3DFD6", "#FFFFFF", "#FBFAF7"
+PROOF = "#8A2F62"
+COLOURS = ("#266DC3", "#DF5819", "#3F9A8F", "#4A3812", "#8F80E0", "#221A8C", "#8D5F55")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+STYLES = ("-", "--", "-.", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)), (0, (7, 3)))
+SANS = ["Segoe UI", "Roboto", "Helvetica Neue", "Noto Sans", "DejaVu Sans"]
+SERIF = ["Charter", "Bitstream Charter", "Iowan Old Style", "Source Serif 4", "Cambria", "Noto Serif", "DejaVu Serif"]
+DOTS_PER_INCH = 200
+LONGEST_NAME = 40  # characters
+
+# Neither marker edges nor cycled markers are set: error bars' caps are all edge, and a curve has no markers.
+LOOK: Any = {
+    "figure.facecolor": PAPER,
+    "axes.facecolor": CARD,
+    "savefig.facecolor": PAPER,
+    "figure.dpi": 100,
+    "savefig.dpi": DOTS_PER_INCH,
+    "font.family": "sans-serif",
+    "font.sans-serif": SANS,
+    "font.serif": SERIF,
+    "font.size": 10,
+    "axes.titlesize": 13,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
+    "axes.titlepad": 10,
+    "axes.labelsize": 10,
+    "axes.labelcolor": SOFT,
+    "text.color": INK,
+    "axes.edgecolor": EDGE,
+    "axes.linewidth": 0.8,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "xtick.color": EDGE,
+    "ytick.color": EDGE,
+    "xtick.labelcolor": SOFT,
+    "ytick.labelcolor": SOFT,
+    "xtick.labelsize": 9,
+    "ytick.labelsize": 9,
+    "axes.grid": False,
+    "grid.color": HAIR,
+    "grid.linewidth": 0.8,
+    "lines.linewidth": 2.0,
+    "lines.markersize": 7,
+    "patch.linewidth": 1.3,
+    "hatch.color": "#CDA3BA",
+    "hatch.linewidth": 0.8,
+    "legend.frameon": False,
+    "legend.fontsize": 9,
+    "mathtext.fontset": "dejavuserif",
+    "axes.unicode_minus": True,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "separatrix",
+    "pdf.fonttype": 42,
+    "axes.prop_cycle": cycler(color=COLOURS),
+}
+
+
+@contextmanager
+def styled() -> Iterator[None]:
+    """Draw inside the block with the settings of `LOOK`."""
+    from matplotlib import rc_context  # noqa: PLC0415  # half a second that only a plot should cost
+
+    with rc_context(LOOK):
+        yield
 
 
 @dataclass(frozen=True)
 class Display:
-    """A picture: `axes` are matplotlib's, one a panel; `data` has by name the numbers that were drawn.
+    """A plot: `axes` are matplotlib's, one per panel; `data` has the plotted numbers by name.
 
     >>> import separatrix as sx
     >>> display = sx.plot.losses()
@@ -42,36 +106,35 @@ class Display:
 
     @property
     def ax(self) -> Axes:
-        """The first panel, of most pictures the only one."""
+        """The first panel, which is the only one of most plots."""
         return self.axes[0]
 
     @property
     def figure(self) -> Figure:
-        """The figure that the panels are on."""
+        """The figure that contains the panels."""
         return self.ax.figure.canvas.figure
 
-    def save(self, path: str | PathLike[str], *, dots: int = DOTS) -> None:
-        """Write the picture to a file; its ending says the format: png, svg, pdf."""
-        self.figure.savefig(path, dpi=dots)
+    def save(self, path: str | PathLike[str], *, dots: int = DOTS_PER_INCH) -> None:
+        """Write the plot to a file whose extension gives the format: png, svg or pdf."""
+        with styled():
+            self.figure.savefig(path, dpi=dots)
 
-    def image(self, kind: str = "png", *, dots: int = DOTS) -> bytes:
-        """Return the picture as the bytes of a png, svg or pdf file, the same ones each time."""
-        from matplotlib import rc_context  # noqa: PLC0415  # half a second that only a picture should cost
-
+    def image(self, kind: str = "png", *, dots: int = DOTS_PER_INCH) -> bytes:
+        """Return the plot as the bytes of a png, svg or pdf file; the same plot gives the same bytes."""
         buffer = io.BytesIO()
         undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind, {"Software": None})
-        with rc_context({"svg.hashsalt": "separatrix"}):
+        with styled():
             self.figure.savefig(buffer, format=kind, dpi=dots, metadata=undated)
         return buffer.getvalue()
 
     def show(self) -> None:
-        """Open a window with this picture and all others not yet closed, and wait until they are."""
+        """Open a window with this plot and all others not yet closed, and wait until they are closed."""
         from matplotlib import pyplot  # noqa: PLC0415
 
         pyplot.show()
 
     def close(self) -> None:
-        """Let go of the figure."""
+        """Close the figure and free its memory."""
         from matplotlib import pyplot  # noqa: PLC0415
 
         pyplot.close(self.figure)
@@ -91,7 +154,7 @@ class Display:
 
 
 def one_panel(ax: Axes | None, width: float = 7.0, height: float = 4.5) -> Axes:
-    """Return the axes given, or new ones."""
+    """Return `ax`, or new axes if it is None."""
     if ax is not None:
         return ax
     from matplotlib import pyplot  # noqa: PLC0415
@@ -100,7 +163,7 @@ def one_panel(ax: Axes | None, width: float = 7.0, height: float = 4.5) -> Axes:
 
 
 def several_panels(axes: Sequence[Axes] | None, count: int, **options: Any) -> tuple[Axes, ...]:
-    """Return the axes given, `count` of them, or new ones above each other; `options` are those of pyplot.subplots."""
+    """Return `axes`, which must be `count`, or a new column of axes; `options` are those of pyplot.subplots."""
     if axes is None:
         from matplotlib import pyplot  # noqa: PLC0415
 
@@ -110,25 +173,27 @@ def several_panels(axes: Sequence[Axes] | None, count: int, **options: Any) -> t
     return tuple(axes)
 
 
-LONGEST = 40  # letters of a name
+def set_title(axes: Axes, title: str, size: str | None = None) -> None:
+    """Set the title at the left edge; it is the centre title moved there, so that `get_title()` returns it."""
+    axes.set_title(title, loc="center", x=0.0, ha="left", family="serif", fontsize=size)
+
+
+def set_sentence(axes: Axes, sentence: str) -> None:
+    """Set a long title, a sentence or more, in small type."""
+    axes.set_title(sentence, loc="left", family="serif", fontsize="small", fontweight="normal")
 
 
 def plain(text: object) -> str:
-    """Return a text that matplotlib draws as it is, dollars and all."""
+    """Return a text that matplotlib draws as it is, dollar signs included."""
     return str(text).replace("$", r"\$")
 
 
 def short(name: object) -> str:
-    """Return a name on one line, cut if it is long; one that begins with _ would be left out of a legend.
+    """Return a name on one line, cut if it is long; a leading _ would keep it out of a legend.
 
     >>> short("cost in $"), short("_id"), len(short("x" * 99))
     ('cost in \\\\$', ' _id', 40)
     """
-    words = " ".join(str(name).split())
-    words = words if len(words) <= LONGEST else words[: LONGEST - 1] + "…"
-    return plain(f" {words}" if words.startswith("_") else words)
-
-
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#999933")
-MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
-STYLES = ("-", "--", "-.", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)), (0, (7, 3)), (0, (5, 2, 1, 2)))
+    line = " ".join(str(name).split())
+    line = line if len(line) <= LONGEST_NAME else line[: LONGEST_NAME - 1] + "…"
+    return plain(f" {line}" if line.startswith("_") else line)

@@ -1,12 +1,7 @@
-"""What a user should know of a fit beside its numbers, and what else to try.
+"""The perceptron's page: a neutral summary of the fit, for text or JSON, and its rendering as plain text.
 
-A fit in a neutral record, for text, JSON or a page: what was fitted, on what, how it ended, and the evidence.
-
-The perceptron's own page: its mistakes beside their bound, and what else to try.
-
-Weights by name as lines of text: one list for a single score, a table for the scores of several classes.
-
-A summary as plain text, at most 100 columns wide: the first thing that a new user sees.
+The summary states the data, how the fit ended, the mistakes beside their bound, advice, and the weights. The text is at
+most 100 columns wide; long lists of weights are set in two columns, largest first, and cut.
 """
 
 from __future__ import annotations
@@ -19,9 +14,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from separatrix.arrays import Floats
 from separatrix.certificates.base import Certificate
 from separatrix.certificates.mistakes import MistakesCertificate
 from separatrix.design.build import INTERCEPT
+from separatrix.errors import counted
 from separatrix.families.perceptron import PerceptronOptions
 from separatrix.fit.labels import Classes
 from separatrix.fit.result import FitResult
@@ -31,38 +28,20 @@ if TYPE_CHECKING:
     from separatrix.model.train import TrainedModel
     from separatrix.tables.source import TableSource
 
-
-SORTED_RUN = 10  # rows of one class in a row, on average, from which on a table counts as sorted by class
-
-
-def training_notes(result: FitResult, classes: Classes, options: PerceptronOptions) -> tuple[str, ...]:
-    """Return sentences on a fit, often none."""
-    return tuple(_notes(result, classes, options))
-
-
-def _notes(result: FitResult, classes: Classes, options: PerceptronOptions) -> Iterator[str]:
-    if options.tie == "correct" and not result.facts["updates"]:
-        yield "with --tie correct a score of 0 is never corrected, so zeros stay zeros; try --start random"
-    if options.keep == "vote":
-        yield "a row's class is voted by all weights of the run; the weights below are only the last"
-    in_turn = options.update == "single" and options.order == "cyclic"
-    if in_turn and not result.status.reached_goal and _mean_run(classes) >= SORTED_RUN:
-        yield "the rows come sorted by class, and visited in turn they teach one class at a time; try --order shuffled"
-
-
-def _mean_run(classes: Classes) -> float:
-    """Return how many rows of one class follow on each other, on average."""
-    runs = 1 + int(np.count_nonzero(np.diff(classes.codes)))
-    return len(classes.codes) / runs
-
-
+SORTED_RUN = 10  # mean length of runs of one class from which a table counts as sorted by class
 Label = str | int | float | bool
-NO_OPTIONS = {"names", "storage"}  # what a result's provenance has beside the options
+NO_OPTIONS = {"names", "storage"}  # entries of a result's provenance that are no options
+LONG_LIST = 12  # weights, above which they are set in two columns, largest first
+MOST_SHOWN = 60
+NUMBER_WIDTH = 13  # with the space before it
+LONGEST_NAME = 30
+NAMES_SHOWN = 8  # of columns in the overview; the list of weights has them all
+CLASSES_SHOWN = 10
 
 
 @dataclass(frozen=True)
 class TrainingData:
-    """What was fitted on: the labels (n,), the names of the columns, and the classes, of two the positive one last."""
+    """The training data: labels (n,), names of the columns, and the classes; of two, the positive one is last."""
 
     source: str
     target: str
@@ -73,7 +52,7 @@ class TrainingData:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What the fit says of the rows it was fitted on: labels (n,), how many lie on a boundary, and words of advice."""
+    """Predictions for the training rows: labels (n,), the number of rows on a boundary, and advice."""
 
     predicted: NDArray[Any]
     on_boundary: int = 0
@@ -82,7 +61,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class ClassCount:
-    """A class, its rows, and its sign, where there are two."""
+    """A class, its number of rows, and its sign if there are two classes."""
 
     label: Label
     rows: int
@@ -91,7 +70,7 @@ class ClassCount:
 
 @dataclass(frozen=True)
 class Evidence:
-    """A certificate in short; `radius`, `margin` and `bound` where it is about mistakes."""
+    """A certificate in brief; `radius`, `margin` and `bound` if it bounds the mistakes."""
 
     kind: str
     verdict: str
@@ -104,7 +83,7 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Predictor:
-    """One linear score: the class it is for and the one it is against (None: all others), and its weights by name."""
+    """One linear score: its positive and negative class (None: all others), and its weights by name."""
 
     positive: Label
     negative: Label | None
@@ -144,8 +123,43 @@ class Summary:
         return asdict(self)
 
 
+def perceptron_summary(trained: TrainedModel, table: TableSource, options: PerceptronOptions) -> Summary:
+    """Return the summary of a perceptron trained on a table."""
+    model, result, target = trained.model, trained.learned.result, trained.goal
+    assert target.classes is not None  # a perceptron is a classifier
+    used = slice(None) if trained.predictions.kept is None else trained.predictions.kept
+    labels, predicted = np.asarray(target.y)[used], trained.predictions.labels[used]
+    data = TrainingData(table.source, model.target, model.encoding.feature_names, model.classes or (), labels)
+    notes = (*_notes(result, target.classes, options), *trained.predictions.sentences)
+    outcome = Outcome(predicted, _ties(trained.predictions.scores[used]), notes)
+    return summarise(result, data, outcome, title="Perceptron")
+
+
+def _ties(scores: Floats) -> int:
+    """Return the number of rows on a boundary: with a score of 0 or, for several classes, two highest scores."""
+    if scores.ndim == 1:
+        return int(np.sum(scores == 0.0))
+    return int(np.sum(np.sum(scores == scores.max(axis=1, keepdims=True), axis=1) > 1))
+
+
+def _notes(result: FitResult, classes: Classes, options: PerceptronOptions) -> Iterator[str]:
+    if options.tie == "correct" and not result.facts["updates"]:
+        yield "with --tie correct a score of 0 is never corrected, so zeros stay zeros; try --start random"
+    if options.keep == "vote":
+        yield "a row's class is voted by all weights of the run; the weights below are only the last"
+    in_turn = options.update == "single" and options.order == "cyclic"
+    if in_turn and not result.status.reached_goal and _mean_run(classes) >= SORTED_RUN:
+        yield "the rows come sorted by class, and visited in turn they teach one class at a time; try --order shuffled"
+
+
+def _mean_run(classes: Classes) -> float:
+    """Return the mean length of runs of rows of one class."""
+    runs = 1 + int(np.count_nonzero(np.diff(classes.codes)))
+    return len(classes.codes) / runs
+
+
 def summarise(result: FitResult, data: TrainingData, outcome: Outcome, *, title: str) -> Summary:
-    """Return the summary of a classifier's fit on some data."""
+    """Return the summary of a fitted classifier."""
     rows = len(data.labels)
     wrong = int(np.sum(outcome.predicted != data.labels))
     return Summary(
@@ -202,117 +216,18 @@ def _predictor(part: FitResult, names: tuple[str, ...], positive: Label, negativ
 def _evidence(certificate: Certificate) -> Evidence:
     kind, verdict, claim = certificate.kind, certificate.verdict, certificate.claim
     if not isinstance(certificate, MistakesCertificate) or certificate.bounded != certificate.updates:
-        return Evidence(kind, verdict, claim)  # what is bounded is not the mistakes: its claim says what is
+        return Evidence(kind, verdict, claim)  # it bounds something else than the mistakes, as its claim says
     radius, margin, bound = certificate.radius, certificate.margin, certificate.bound
     if margin is None or bound is None or math.isinf(bound):
         return Evidence(kind, verdict, claim, radius, margin)
     return Evidence(kind, verdict, claim, radius, margin, bound, certificate.is_textbook)
 
 
-def perceptron_summary(trained: TrainedModel, table: TableSource, options: PerceptronOptions) -> Summary:
-    """Return the summary of a perceptron that was trained on a table."""
-    model, result, goal = trained.model, trained.learned.result, trained.goal
-    assert goal.classes is not None  # a perceptron tells classes apart
-    answered = slice(None) if trained.predictions.kept is None else trained.predictions.kept
-    labels, predicted = np.asarray(goal.y)[answered], trained.predictions.labels[answered]
-    data = TrainingData(table.source, model.target, model.encoding.feature_names, model.classes or (), labels)
-    notes = (*training_notes(result, goal.classes, options), *trained.predictions.sentences)
-    outcome = Outcome(predicted, _ties(trained.predictions.scores[answered]), notes)
-    return summarise(result, data, outcome, title="Perceptron")
-
-
-def _ties(scores: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> int:
-    """Return how many rows lie on a boundary: a score of 0, or of several classes the highest score twice."""
-    if scores.ndim == 1:
-        return int(np.sum(scores == 0.0))
-    return int(np.sum(np.sum(scores == scores.max(axis=1, keepdims=True), axis=1) > 1))
-
-
-LONG_LIST = 12  # a longer list is set in two columns, the largest weights first
-MOST_SHOWN = 60
-NUMBER = 13  # columns that a number takes, the space before it included
-LONGEST_NAME = 30
-
-
-def weight_lines(predictors: Sequence[Predictor], width: int) -> Iterator[str]:
-    """Yield the weights as lines of at most `width` columns."""
-    if len(predictors) > 1:
-        yield from _table(predictors, width)
-    elif len(predictors[0].coefficients) > LONG_LIST:
-        yield from _two_columns(predictors[0].coefficients)
-    else:
-        yield from _list(predictors[0].coefficients)
-
-
-def _list(coefficients: Sequence[tuple[str, float]]) -> Iterator[str]:
-    names = _aligned([name for name, _ in coefficients])
-    for name, (_, weight) in zip(names, coefficients, strict=True):
-        yield f"  {name}{weight:>{NUMBER}.6g}"
-
-
-def _two_columns(coefficients: Sequence[tuple[str, float]]) -> Iterator[str]:
-    by_size = sorted(coefficients, key=lambda entry: -abs(entry[1]))
-    shown = [*_list(by_size[:MOST_SHOWN]), ""]
-    half = len(shown) // 2
-    for left, right in zip(shown[:half], shown[half:], strict=False):
-        yield f"{left}  {right}".rstrip()
-    yield ""
-    yield f"  Largest first{_left_off(len(coefficients))}; the size of a weight depends on the unit of its column."
-
-
-def _table(predictors: Sequence[Predictor], width: int) -> Iterator[str]:
-    """Yield a line a weight, a number a class; classes that do not fit the width go into a further table."""
-    rows = [name for name, _ in predictors[0].coefficients]
-    names = _aligned(rows[:MOST_SHOWN])
-    beside = (width - 2 - len(names[0])) // NUMBER
-    for first in range(0, len(predictors), beside):
-        group = predictors[first : first + beside]
-        yield (
-            "  "
-            + " " * len(names[0])
-            + "".join(f"{shortened(str(each.positive), NUMBER - 1):>{NUMBER}}" for each in group)
-        )
-        for k, name in enumerate(names):
-            yield f"  {name}" + "".join(f"{each.coefficients[k][1]:>{NUMBER}.6g}" for each in group)
-    if _left_off(len(rows)):
-        yield ""
-        yield f"  In the order of the columns{_left_off(len(rows))}."
-
-
-def _left_off(count: int) -> str:
-    return f", {count - MOST_SHOWN:,} more left off" if count > MOST_SHOWN else ""
-
-
-def _aligned(names: Sequence[str]) -> list[str]:
-    """Return names on one line each, cut and filled to one length."""
-    plain = [shortened(" ".join(name.split()), LONGEST_NAME) for name in names]
-    length = max(map(len, plain))
-    return [f"{name:<{length}}" for name in plain]
-
-
-def shortened(text: str, length: int) -> str:
-    """Return a text of at most `length` signs; what is cut out is in the middle, as names differ at their ends."""
-    if len(text) <= length:
-        return text
-    tail = length // 2
-    return f"{text[: length - tail - 1]}…{text[-tail:]}"
-
-
-NAMES_SHOWN = 8  # of columns; the weights below name them all
-CLASSES_SHOWN = 10
-
-
 def render_text(summary: Summary) -> str:
-    """Return the summary as a report in words, ending with a newline."""
-    several = len(summary.predictors) > 1
-    evidence = _each_class(summary) if several else _mistakes(summary)
-    sections = [
-        shortened(f"{summary.title} on {summary.source}", WIDTH),
-        *_overview(summary),
-        *evidence,
-        *_weights(summary),
-    ]
-    return "\n".join(sections) + "\n"
+    """Return the summary as plain text, ending with a newline."""
+    title = shortened(f"{summary.title} on {summary.source}", WIDTH)
+    evidence = _each_class(summary) if len(summary.predictors) > 1 else _mistakes(summary)
+    return "\n".join([title, *_overview(summary), *evidence, *_weights(summary)]) + "\n"
 
 
 def _overview(summary: Summary) -> Iterator[str]:
@@ -325,9 +240,8 @@ def _overview(summary: Summary) -> Iterator[str]:
         yield from entry("result", summary.message)
     right = summary.rows - summary.wrong
     yield from entry("training", f"{right:,} of {summary.rows:,} rows right ({_percent(right, summary.rows)})")
-    yield from entry(
-        "work", f"{_counted(summary.updates, 'update')}, {_passes(summary.passes)}, {_time(summary.seconds)}"
-    )
+    work = f"{counted(summary.updates, 'update')}, {_passes(summary.passes)}, {_time(summary.seconds)}"
+    yield from entry("work", work)
     for note in [*_boundary(summary), *summary.notes]:
         yield from entry("note", note)
 
@@ -342,7 +256,7 @@ def _classes(summary: Summary) -> str:
 
 def _boundary(summary: Summary) -> Iterator[str]:
     if summary.on_boundary:
-        rows = _counted(summary.on_boundary, "row") + (" lies" if summary.on_boundary == 1 else " lie")
+        rows = counted(summary.on_boundary, "row") + (" lies" if summary.on_boundary == 1 else " lie")
         decides = "the first class wins" if len(summary.classes) > 2 else "the tie rule decides"
         yield f"{rows} exactly on a boundary, where {decides}"
 
@@ -357,8 +271,8 @@ def _mistakes(summary: Summary) -> Iterator[str]:
 
 
 def _bound(predictor: Predictor) -> str:
-    """Say how many mistakes there were, and how many there can be."""
-    evidence, made = predictor.evidence, _counted(predictor.updates, "update")
+    """Return the number of mistakes, and their bound."""
+    evidence, made = predictor.evidence, counted(predictor.updates, "update")
     if evidence.radius is None:
         return evidence.claim
     if evidence.margin is None:
@@ -366,15 +280,15 @@ def _bound(predictor: Predictor) -> str:
     if evidence.bound is None:
         return f"{made}; a separator is known, but the bound it gives is beyond the range of a float"
     if evidence.textbook:
-        return f"{_counted(predictor.updates, 'mistake')}, at most (R/γ)² = {_count(evidence.bound)} possible"
+        return f"{counted(predictor.updates, 'mistake')}, at most (R/γ)² = {_count(evidence.bound)} possible"
     return f"{made}, at most {_count(evidence.bound)} possible by this rule from this start"
 
 
 def _explained(evidence: Evidence, intercept: bool) -> Iterator[str]:
     if evidence.margin is None or evidence.radius is None:
         return
-    counted = ", the 1 for the intercept included" if intercept else ""
-    yield f"R = {evidence.radius:.6g} is the length of the longest row{counted}."
+    included = ", the 1 for the intercept included" if intercept else ""
+    yield f"R = {evidence.radius:.6g} is the length of the longest row{included}."
     yield f"γ = {evidence.margin:.6g} is the margin of a known separator: no row is on the wrong side or nearer to it."
 
 
@@ -402,21 +316,73 @@ def _weights(summary: Summary) -> Iterator[str]:
     yield ""
     yield from wrapped(f"Weights ({rule})")
     yield ""
-    yield from weight_lines(summary.predictors, WIDTH)
+    if len(summary.predictors) > 1:
+        yield from _table(summary.predictors)
+    elif len(first.coefficients) > LONG_LIST:
+        yield from _two_columns(first.coefficients)
+    else:
+        yield from _list(first.coefficients)
 
 
-def _counted(number: int, thing: str) -> str:
-    return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
+def _list(coefficients: Sequence[tuple[str, float]]) -> Iterator[str]:
+    names = _aligned([name for name, _ in coefficients])
+    for name, (_, weight) in zip(names, coefficients, strict=True):
+        yield f"  {name}{weight:>{NUMBER_WIDTH}.6g}"
+
+
+def _two_columns(coefficients: Sequence[tuple[str, float]]) -> Iterator[str]:
+    by_size = sorted(coefficients, key=lambda entry: -abs(entry[1]))
+    shown = [*_list(by_size[:MOST_SHOWN]), ""]
+    half = len(shown) // 2
+    for left, right in zip(shown[:half], shown[half:], strict=False):
+        yield f"{left}  {right}".rstrip()
+    yield ""
+    yield f"  Largest first{_left_off(len(coefficients))}; the size of a weight depends on the unit of its column."
+
+
+def _table(predictors: Sequence[Predictor]) -> Iterator[str]:
+    """Yield one line per weight, one column per class; classes beyond the width go into a further table."""
+    rows = [name for name, _ in predictors[0].coefficients]
+    names = _aligned(rows[:MOST_SHOWN])
+    beside = (WIDTH - 2 - len(names[0])) // NUMBER_WIDTH
+    for first in range(0, len(predictors), beside):
+        group = predictors[first : first + beside]
+        heads = (f"{shortened(str(each.positive), NUMBER_WIDTH - 1):>{NUMBER_WIDTH}}" for each in group)
+        yield " " * (2 + len(names[0])) + "".join(heads)
+        for k, name in enumerate(names):
+            yield f"  {name}" + "".join(f"{each.coefficients[k][1]:>{NUMBER_WIDTH}.6g}" for each in group)
+    if _left_off(len(rows)):
+        yield ""
+        yield f"  In the order of the columns{_left_off(len(rows))}."
+
+
+def _left_off(count: int) -> str:
+    return f", {count - MOST_SHOWN:,} more left off" if count > MOST_SHOWN else ""
+
+
+def _aligned(names: Sequence[str]) -> list[str]:
+    """Return names on one line each, cut and padded to one length."""
+    plain = [shortened(" ".join(name.split()), LONGEST_NAME) for name in names]
+    length = max(map(len, plain))
+    return [f"{name:<{length}}" for name in plain]
+
+
+def shortened(text: str, length: int) -> str:
+    """Return a text of at most `length` characters, cut in the middle, as names differ at their ends."""
+    if len(text) <= length:
+        return text
+    tail = length // 2
+    return f"{text[: length - tail - 1]}…{text[-tail:]}"
 
 
 def _percent(part: int, whole: int) -> str:
-    """Return a share that says 100 % only if nothing is missing."""
+    """Return a share, as 100 % only if it is exact."""
     share = 100.0 * part / whole
     return f"{share:.0f} %" if part in {0, whole} else f"{min(share, 99.99):.4g} %"
 
 
 def _count(bound: float) -> str:
-    """Return a bound as the whole number below it, or in powers of ten once it is too long to read."""
+    """Return a bound rounded down or, if it is long, in powers of ten."""
     nearest = round(bound)
     whole = nearest if abs(bound - nearest) <= 1e-9 * bound else int(bound)
     return f"{whole:,}" if bound < 1e9 else f"{bound:.3g}"

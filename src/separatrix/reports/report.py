@@ -1,22 +1,16 @@
-"""A report as a neutral record: what was trained, on which table, by which command, with its answers and pictures.
+"""The report of a trained model: a neutral record with its findings and figures, written as one HTML file.
 
-What may be believed of a fit, as four questions with an answer in a word and the evidence for it.
+The findings answer four questions in a word, with evidence:
 
-    exists    is there a best predictor at all (of a perceptron: a halfspace that separates the rows)?
-    unique    is it the only one?
-    optimal   is the predictor found the best one, to the tolerance asked for?
+    exists    does the best predictor exist (for a perceptron: a separating halfspace)?
+    unique    is it unique?
+    optimal   is the fitted predictor optimal, to the tolerance?
     tested    may its coefficients be tested, and have intervals?
 
-The first three are read off the certificate, of several classes off every part of it; the last off the table of
-inference. Where a penalty makes the answer, it is its strength that says so.
-
-A trained model told to people: one HTML file with everything in it, written whole or not at all.
-
-Nothing is fetched when it is read: pictures are inside, there is no script. Cost: some seconds of drawing, the
-encoding of a sample of the rows and, of a least squares fit, that of all and some ten passes. Of many rows some are
-drawn, of many coefficients the largest, and the page says so; it stays below 3 MB.
-
-A trained model as JSON values: all that its file has, the decisions, how well it does, and what it cost.
+The first three come from the certificate (with several classes, from each of its parts), the last from the table of
+inference. The HTML file is self-contained and has no script. Cost: some seconds of drawing, the encoding of a sample of
+the rows and, for least squares, of all rows and about ten passes. Long tables and large samples are cut, and the page
+says so; it stays below 3 MB.
 """
 
 from __future__ import annotations
@@ -59,174 +53,26 @@ from separatrix.tables.source import TableSource
 from separatrix.tables.table import Table
 
 Word = Literal["yes", "no", "partly", "doubtful", "not known"]
-TOLD = 12  # classes
+CLASSES_SHOWN = 12
 NEEDED = {"linearity", "independence", "equal variance"}  # by tests, however many rows there are
-CURVED = {loss.name for loss in losses.ALL if loss.has_curvature}  # these leave one intercept only
+CURVED = {loss.name for loss in losses.ALL if loss.has_curvature}  # their optimal intercept is unique
 
 
 @dataclass(frozen=True)
 class Finding:
-    """A question, the answer in a word, and what it rests on: a sentence, of several classes one each."""
+    """A question, the answer in a word, and the evidence: one sentence, or one per class."""
 
     question: str
     word: Word
     evidence: tuple[str, ...]
 
 
-def findings_of(trained: TrainedModel, diagnosis: Diagnosis | None = None) -> tuple[Finding, ...]:
-    """Return the four answers; where a diagnosis contradicts what tests assume, they are doubtful."""
-    result = trained.learned.result
-    found = list(_findings(result.certificate))
-    if result.overlap is not None:
-        found[0] = Finding("exists", "no", (result.overlap.claim,))
-    return (*found, _in_doubt(_tested(trained), diagnosis))
-
-
-@singledispatch
-def _findings(certificate: Certificate) -> Iterator[Finding]:
-    """Return existence, uniqueness and optimality, as a certificate knows them."""
-    for question in ("exists", "unique", "optimal"):
-        yield Finding(question, "not known", (certificate.claim,))
-
-
-@_findings.register
-def _(certificate: OneVsRestCertificate) -> Iterator[Finding]:
-    parts = [tuple(_findings(part)) for part in certificate.parts]
-    for same in zip(*parts, strict=True):
-        word: Word = same[0].word if len({answer.word for answer in same}) == 1 else "partly"
-        yield Finding(same[0].question, word, _each(certificate.classes, same, mixed=word == "partly"))
-
-
-def _each(classes: tuple[Any, ...], same: Sequence[Finding], *, mixed: bool) -> tuple[str, ...]:
-    """Return the evidence of each class, told once where it is the same."""
-    told = [f"{answer.word}: {answer.evidence[0]}" if mixed else answer.evidence[0] for answer in same]
-    if len(set(told)) == 1:
-        return (f"each class against the rest: {told[0]}",)
-    lines = [f"{label!r} against the rest: {line}" for label, line in zip(classes[:TOLD], told, strict=False)]
-    return (*lines, f"… and {len(told) - TOLD:,} more classes") if len(told) > TOLD else tuple(lines)
-
-
-@_findings.register
-def _(certificate: LikelihoodCertificate) -> Iterator[Finding]:
-    existence = certificate.existence
-    yield _maximum(existence)
-    statuses = existence.coefficient_status.values()
-    if existence.verdict != "overlap":
-        yield Finding("unique", _unless("no", existence), ("there is no maximum known that could be the only one",))
-    elif "aliased" in statuses:
-        yield Finding("unique", "no", ("other coefficients do as well, as some columns are made of others",))
-    else:
-        yield Finding(
-            "unique", "yes", ("the classes overlap along every direction, so that no other point is as high",)
-        )
-    yield _least(certificate.optimality)
-
-
-def _maximum(existence: SeparabilityCertificate) -> Finding:
-    return Finding("exists", "yes" if existence.verdict == "overlap" else _unless("no", existence), (existence.claim,))
-
-
-def _unless(word: Word, existence: SeparabilityCertificate) -> Word:
-    return "not known" if existence.verdict == "undecided" else word
-
-
-@_findings.register
-def _(certificate: OptimalityCertificate) -> Iterator[Finding]:
-    penalty = f"the penalty of strength {certificate.strength:.6g} "
-    if certificate.strength == 0.0:
-        yield _unpenalised(certificate)
-        yield Finding("unique", "not known", ("it was not looked for others that do as well",))
-    else:
-        yield Finding("exists", "yes", (f"{penalty}grows without bound, so that the objective has a least value",))
-        yield _only(certificate, penalty)
-    yield _least(certificate)
-
-
-def _unpenalised(certificate: OptimalityCertificate) -> Finding:
-    if certificate.loss == "squared":
-        return Finding("exists", "yes", ("a mean of squares always has a least value",))
-    return Finding("exists", "not known", ("it was not found out whether the objective has a least value",))
-
-
-def _only(certificate: OptimalityCertificate, penalty: str) -> Finding:
-    if certificate.l1_ratio == 1.0:
-        return Finding("unique", "not known", (f"{penalty}has edges and no curvature; not looked for",))
-    whole = certificate.loss in CURVED
-    rest = "" if whole or not certificate.fit_intercept else "; of the intercept it is not known"
-    return Finding("unique", "yes", (f"{penalty}is curved, so that no other weights do as well{rest}",))
-
-
-def _least(certificate: OptimalityCertificate) -> Finding:
-    return Finding("optimal", "yes" if certificate.verdict == "optimal" else "no", (certificate.claim,))
-
-
-@_findings.register
-def _(certificate: LeastSquaresCertificate) -> Iterator[Finding]:
-    yield Finding("exists", "yes", ("a sum of squares always has a least value",))
-    words: dict[bool | None, Word] = {True: "yes", False: "no", None: "not known"}
-    columns = f"{counted(len(certificate.aliased), 'column')} made of others: other coefficients do as well"
-    proof = "as many rows as coefficients prove that no column is made of others"
-    told = {True: proof, False: columns, None: "no column was seen to be made of others, which is no proof"}
-    yield Finding("unique", words[certificate.unique], (told[certificate.unique],))
-    yield Finding("optimal", "yes" if certificate.verdict == "optimal" else "no", (certificate.claim,))
-
-
-@_findings.register
-def _(certificate: MistakesCertificate) -> Iterator[Finding]:
-    known = certificate.margin is not None
-    if known:
-        yield Finding("exists", "yes", (f"a separating halfspace: {certificate.claim}",))
-        yield Finding("unique", "no", ("a halfspace that separates with a margin may be turned a little",))
-    else:
-        yield Finding("exists", "not known", (f"a separating halfspace: {certificate.claim}",))
-        yield Finding("unique", "not known", ("no separating halfspace is known",))
-    goal = "every row is right" if certificate.converged else "it was stopped before every row was right"
-    yield Finding("optimal", "no", (f"a perceptron looks for any separating halfspace, not for the best: {goal}",))
-
-
-@_findings.register
-def _(certificate: GenerativeCertificate) -> Iterator[Finding]:
-    yield Finding("exists", "yes", ("every column varies inside the classes, so that each has its Gaussian",))
-    yield Finding("unique", "yes", ("means, variances and shares are given by formulas",))
-    yield Finding("optimal", "yes", (certificate.claim,))
-
-
-def _tested(trained: TrainedModel) -> Finding:
-    """Return whether there are p-values, by the table."""
-    table = trained.learned.table
-    terms = () if table is None else table.terms
-    tested = sum(term.p_value is not None for term in terms)
-    if not tested:
-        return Finding("tested", "no", (no_intervals(trained),))
-    conventions = table.conventions[:1] if table is not None else ()
-    if tested == len(terms):
-        return Finding("tested", "yes", conventions)
-    left = f"{tested:,} of {counted(len(terms), 'coefficient')} may"
-    return Finding("tested", "partly", (left, *conventions, no_intervals(trained)))
-
-
-def no_intervals(trained: TrainedModel) -> str:
-    """Return why coefficients have no intervals: the reason that all share, or else that of the whole fit."""
-    table = trained.learned.table
-    reasons = tuple(dict.fromkeys(term.absent for term in (() if table is None else table.terms) if term.absent))
-    return reasons[0] if len(reasons) == 1 else trained.model.no_covariance or "".join(reasons[:1])
-
-
-def _in_doubt(tested: Finding, diagnosis: Diagnosis | None) -> Finding:
-    checks = () if diagnosis is None else diagnosis.checks
-    broken = [check.name for check in checks if check.verdict == "contradicted" and check.name in NEEDED]
-    if tested.word == "no" or not broken:
-        return tested
-    listed = " and ".join([", ".join(broken[:-1]), broken[-1]] if broken[1:] else broken)
-    return Finding("tested", "doubtful", (*tested.evidence, f"the rows contradict {listed}"))
-
-
 @dataclass(frozen=True)
 class Pictures:
-    """The pictures of a report; `boundary` is None where `no_boundary` says why, `forest` without any coefficient."""
+    """The figures of a report; `forest` is None without estimates, `boundary` None for the reason `no_boundary`."""
 
     forest: Picture | None
-    judged: tuple[Picture, ...]
+    quality: tuple[Picture, ...]
     trace: tuple[Picture, ...]
     boundary: Picture | None
     no_boundary: str
@@ -234,12 +80,12 @@ class Pictures:
 
 @dataclass(frozen=True, eq=False)
 class Report:
-    """All that a page tells."""
+    """The content of the page."""
 
     trained: TrainedModel
     table: Table | TableSource
     command: str
-    answers: tuple[Finding, ...]
+    findings: tuple[Finding, ...]
     coefficients: InferenceTable
     diagnosis: Diagnosis | None
     pictures: Pictures
@@ -251,46 +97,46 @@ class Report:
         return f"{LEARNERS[model.estimator].title} of {model.target}"
 
     @property
-    def judged(self) -> tuple[Evaluation, str]:
-        """The evaluation that counts, on rows kept apart if there are any, and on which rows it is."""
+    def quality(self) -> tuple[Evaluation, str]:
+        """The evaluation on held-out rows if there are any, else on training rows, and which rows these are."""
         if self.trained.apart is not None:
             return self.trained.apart, self.trained.apart_words
         return self.trained.own, self.trained.own_words
 
 
 def make_report(trained: TrainedModel, table: Table | TableSource, command: str) -> Report:
-    """Return the report of a trained model; the pictures are drawn."""
-    found = influence_of(trained, table)
+    """Return the report of a trained model, its figures drawn."""
+    influence = influence_of(trained, table)
     evaluation = trained.own if trained.apart is None else trained.apart
     where = trained.own_words if trained.apart is None else trained.apart_words
     with drawing():
         rows = sample_rows(trained, table)
         if isinstance(evaluation, ClassifierEvaluation):
-            judged = tuple(classifier_pictures(evaluation, where))
+            quality = tuple(classifier_pictures(evaluation, where))
         else:
-            judged = (prediction_picture(trained), *(() if found is None else diagnostic_pictures(*found)))
+            quality = (prediction_picture(trained), *(() if influence is None else diagnostic_pictures(*influence)))
         reason = no_boundary(trained)
         pictures = Pictures(
             forest_picture(trained, rows),
-            judged,
+            quality,
             tuple(trace_pictures(trained)),
             None if reason else boundary_picture(trained, rows),
             reason,
         )
-    diagnosis = None if found is None else found[1]
-    answers = findings_of(trained, diagnosis)
-    return Report(trained, table, command, answers, coefficient_table(trained), diagnosis, pictures)
+    diagnosis = None if influence is None else influence[1]
+    findings = findings_of(trained, diagnosis)
+    return Report(trained, table, command, findings, coefficient_table(trained), diagnosis, pictures)
 
 
 def write_report(trained: TrainedModel, table: Table | TableSource, path: str, command: str) -> None:
-    """Write the page of a model that was trained on a table; `command` is what makes it again."""
-    from separatrix.reports.html import render_report  # noqa: PLC0415  # matplotlib: half a second
+    """Write the HTML report of a model trained on a table; `command` reproduces the model."""
+    from separatrix.reports.html import render_report  # noqa: PLC0415  # html imports this module
 
     write_whole(path, render_report(make_report(trained, table, command)))
 
 
 def trained_dict(trained: TrainedModel) -> dict[str, Any]:
-    """Return the record; it is a model file with more in it, so that it may be kept as one."""
+    """Return a trained model as JSON values: a superset of the model file, so that it can be saved as one."""
     result = trained.learned.result
     overlap = {} if result.overlap is None else {"overlap": result.overlap.to_dict()}
     return {
@@ -304,3 +150,151 @@ def trained_dict(trained: TrainedModel) -> dict[str, Any]:
         "work": {"passes": float(result.passes), "seconds": float(result.seconds), "objective": result.objective},
         **overlap,
     }
+
+
+def findings_of(trained: TrainedModel, diagnosis: Diagnosis | None = None) -> tuple[Finding, ...]:
+    """Return the four findings; tests are doubtful if the diagnosis contradicts their assumptions."""
+    result = trained.learned.result
+    findings = list(_findings(result.certificate))
+    if result.overlap is not None:
+        findings[0] = Finding("exists", "no", (result.overlap.claim,))
+    return (*findings, _in_doubt(_tested(trained), diagnosis))
+
+
+@singledispatch
+def _findings(certificate: Certificate) -> Iterator[Finding]:
+    """Yield the findings on existence, uniqueness and optimality of a kind of certificate."""
+    for question in ("exists", "unique", "optimal"):
+        yield Finding(question, "not known", (certificate.claim,))
+
+
+@_findings.register
+def _(certificate: OneVsRestCertificate) -> Iterator[Finding]:
+    parts = [tuple(_findings(part)) for part in certificate.parts]
+    for findings in zip(*parts, strict=True):
+        word: Word = findings[0].word if len({each.word for each in findings}) == 1 else "partly"
+        yield Finding(findings[0].question, word, _each_class(certificate.classes, findings, mixed=word == "partly"))
+
+
+def _each_class(classes: tuple[Any, ...], findings: Sequence[Finding], *, mixed: bool) -> tuple[str, ...]:
+    """Return the evidence of each class, or a single line if all agree."""
+    evidence = [f"{each.word}: {each.evidence[0]}" if mixed else each.evidence[0] for each in findings]
+    if len(set(evidence)) == 1:
+        return (f"each class against the rest: {evidence[0]}",)
+    shown = zip(classes[:CLASSES_SHOWN], evidence, strict=False)
+    lines = tuple(f"{label!r} against the rest: {line}" for label, line in shown)
+    more = len(evidence) - CLASSES_SHOWN
+    return (*lines, f"… and {more:,} more classes") if more > 0 else lines
+
+
+@_findings.register
+def _(certificate: LikelihoodCertificate) -> Iterator[Finding]:
+    existence = certificate.existence
+    exists = "yes" if existence.verdict == "overlap" else _unless_undecided("no", existence)
+    yield Finding("exists", exists, (existence.claim,))
+    statuses = existence.coefficient_status.values()
+    if existence.verdict != "overlap":
+        yield Finding(
+            "unique", _unless_undecided("no", existence), ("there is no maximum known that could be the only one",)
+        )
+    elif "aliased" in statuses:
+        yield Finding("unique", "no", ("other coefficients do as well, as some columns are made of others",))
+    else:
+        yield Finding(
+            "unique", "yes", ("the classes overlap along every direction, so that no other point is as high",)
+        )
+    yield _optimal(certificate.optimality)
+
+
+def _unless_undecided(word: Word, existence: SeparabilityCertificate) -> Word:
+    return "not known" if existence.verdict == "undecided" else word
+
+
+@_findings.register
+def _(certificate: OptimalityCertificate) -> Iterator[Finding]:
+    penalty = f"the penalty of strength {certificate.strength:.6g} "
+    if certificate.strength == 0.0:
+        yield _unpenalised(certificate)
+        yield Finding("unique", "not known", ("it was not looked for others that do as well",))
+    else:
+        yield Finding("exists", "yes", (f"{penalty}grows without bound, so that the objective has a least value",))
+        yield _unique(certificate, penalty)
+    yield _optimal(certificate)
+
+
+def _unpenalised(certificate: OptimalityCertificate) -> Finding:
+    if certificate.loss == "squared":
+        return Finding("exists", "yes", ("a mean of squares always has a least value",))
+    return Finding("exists", "not known", ("it was not found out whether the objective has a least value",))
+
+
+def _unique(certificate: OptimalityCertificate, penalty: str) -> Finding:
+    if certificate.l1_ratio == 1.0:
+        return Finding("unique", "not known", (f"{penalty}has edges and no curvature; not looked for",))
+    curved = certificate.loss in CURVED
+    rest = "" if curved or not certificate.fit_intercept else "; of the intercept it is not known"
+    return Finding("unique", "yes", (f"{penalty}is curved, so that no other weights do as well{rest}",))
+
+
+def _optimal(certificate: OptimalityCertificate | LeastSquaresCertificate) -> Finding:
+    return Finding("optimal", "yes" if certificate.verdict == "optimal" else "no", (certificate.claim,))
+
+
+@_findings.register
+def _(certificate: LeastSquaresCertificate) -> Iterator[Finding]:
+    yield Finding("exists", "yes", ("a sum of squares always has a least value",))
+    answers: dict[bool | None, Word] = {True: "yes", False: "no", None: "not known"}
+    columns = f"{counted(len(certificate.aliased), 'column')} made of others: other coefficients do as well"
+    proof = "as many rows as coefficients prove that no column is made of others"
+    evidence = {True: proof, False: columns, None: "no column was seen to be made of others, which is no proof"}
+    yield Finding("unique", answers[certificate.unique], (evidence[certificate.unique],))
+    yield _optimal(certificate)
+
+
+@_findings.register
+def _(certificate: MistakesCertificate) -> Iterator[Finding]:
+    if certificate.margin is not None:
+        yield Finding("exists", "yes", (f"a separating halfspace: {certificate.claim}",))
+        yield Finding("unique", "no", ("a halfspace that separates with a margin may be turned a little",))
+    else:
+        yield Finding("exists", "not known", (f"a separating halfspace: {certificate.claim}",))
+        yield Finding("unique", "not known", ("no separating halfspace is known",))
+    ended = "every row is right" if certificate.converged else "it was stopped before every row was right"
+    yield Finding("optimal", "no", (f"a perceptron looks for any separating halfspace, not for the best: {ended}",))
+
+
+@_findings.register
+def _(certificate: GenerativeCertificate) -> Iterator[Finding]:
+    yield Finding("exists", "yes", ("every column varies inside the classes, so that each has its Gaussian",))
+    yield Finding("unique", "yes", ("means, variances and shares are given by formulas",))
+    yield Finding("optimal", "yes", (certificate.claim,))
+
+
+def _tested(trained: TrainedModel) -> Finding:
+    """Return whether the table has p-values."""
+    table = trained.learned.table
+    terms = () if table is None else table.terms
+    tested = sum(term.p_value is not None for term in terms)
+    if not tested:
+        return Finding("tested", "no", (no_intervals(trained),))
+    conventions = table.conventions[:1] if table is not None else ()
+    if tested == len(terms):
+        return Finding("tested", "yes", conventions)
+    left = f"{tested:,} of {counted(len(terms), 'coefficient')} may"
+    return Finding("tested", "partly", (left, *conventions, no_intervals(trained)))
+
+
+def no_intervals(trained: TrainedModel) -> str:
+    """Return why coefficients have no intervals: their common reason, or else that of the whole fit."""
+    table = trained.learned.table
+    reasons = tuple(dict.fromkeys(term.absent for term in (() if table is None else table.terms) if term.absent))
+    return reasons[0] if len(reasons) == 1 else trained.model.no_covariance or "".join(reasons[:1])
+
+
+def _in_doubt(tested: Finding, diagnosis: Diagnosis | None) -> Finding:
+    checks = () if diagnosis is None else diagnosis.checks
+    broken = [check.name for check in checks if check.verdict == "contradicted" and check.name in NEEDED]
+    if tested.word == "no" or not broken:
+        return tested
+    listed = " and ".join([", ".join(broken[:-1]), broken[-1]] if broken[1:] else broken)
+    return Finding("tested", "doubtful", (*tested.evidence, f"the rows contradict {listed}"))

@@ -1,6 +1,6 @@
-"""What was asked and of what data, in words that text and pages share.
+"""A trained model as one page of text: the question, the data, the verdicts, the coefficients, the quality.
 
-A trained model as one page of text: the question, the data, the verdicts, the coefficients, how well it does.
+The sentences about question and data are shared with the HTML report.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from separatrix.arrays import Bools
 from separatrix.errors import counted
 from separatrix.model.learn import LEARNERS
 from separatrix.model.train import Evaluation, TrainedModel
@@ -30,66 +29,13 @@ KINDS = {
     "text": "text",
     "presence": "mark of what is missing",
 }
-
-
-def question(trained: TrainedModel, name: Callable[[object], str] = str) -> str:
-    """Return the question that the model answers; `name` makes words of names from the data."""
-    model = trained.model
-    target = name(model.target)
-    if model.classes is None:
-        return f"what number is {target}?"
-    if len(model.classes) == 2:
-        negative, positive = map(name, model.classes)
-        return f"is {target} {positive} (+1) or {negative} (−1)?"
-    return f"which of {len(model.classes)} classes is {target}?"
-
-
-def classes(trained: TrainedModel, name: Callable[[object], str] = str) -> str:
-    """Return the classes with their rows, or the range of the numbers; `name` makes words of names from the data."""
-    target, used = name(trained.model.target), _used(trained)
-    if trained.goal.classes is None:
-        y = np.asarray(trained.goal.y, dtype=np.float64)[used]
-        return f"; {target} from {y.min():.6g} to {y.max():.6g}, mean {y.mean():.6g}"
-    counts = np.bincount(trained.goal.classes.codes[used], minlength=len(trained.goal.classes.values)).tolist()
-    shown = [f"{name(label)} in {count:,}" for label, count in zip(trained.goal.classes.plain, counts, strict=True)]
-    more = len(shown) - CLASSES_SHOWN
-    listed = ", ".join(shown[:CLASSES_SHOWN]) + (f", … and {more:,} more" if more > 0 else "")
-    return f"; {target} = {listed}"
-
-
-def _used(trained: TrainedModel) -> slice | Bools:
-    """Return which rows with a target were used: all but those left out for a missing cell."""
-    kept = trained.predictions.kept
-    return slice(None) if kept is None else kept
-
-
-def columns(trained: TrainedModel) -> str:
-    """Return how many columns are used, and of which kinds."""
-    return f"{len(trained.model.encoding.columns):,} used: {kinds(trained)}"
-
-
-def kinds(trained: TrainedModel) -> str:
-    """Return how many columns of each kind are used, and how many features they make."""
-    encoding = trained.model.encoding
-    found = Counter(KINDS.get(column.kind, column.kind) for column in encoding.columns)
-    listed = ", ".join(_kind(kind, count) for kind, count in found.items())
-    features = len(encoding.feature_names)
-    return listed + ("" if features == len(encoding.columns) else f", as {counted(features, 'feature')}")
-
-
-def _kind(kind: str, count: int) -> str:
-    if kind.endswith("y") and count > 1:
-        return f"{count:,} {kind[:-1]}ies"
-    return counted(count, kind)
-
-
-SHOWN = 6  # entries of one kind; the rest are counted
+SENTENCES_SHOWN = 6  # of one kind; the rest are counted
 
 
 def render_trained(
     trained: TrainedModel, table: Table | TableSource, *, saved: str | None = None, report: str | None = None
 ) -> str:
-    """Return the page, at most 100 columns wide, ending with a newline; `saved` and `report` are files written."""
+    """Return the page, at most 100 columns wide; `saved` and `report` are the files of model and report."""
     model = trained.model
     title = f"{LEARNERS[model.estimator].title} of {model.target}, {table.source}"
     lines = [shortened(title, WIDTH), "", *_data(trained, table), *_verdicts(trained)]
@@ -106,18 +52,18 @@ def _data(trained: TrainedModel, table: Table | TableSource) -> Iterator[str]:
     rows = int(model.data["rows"])
     left = table.n_rows - rows
     yield from entry("rows", f"{rows:,}{classes(trained)}" + (f"; {left:,} left out" if left else ""))
-    yield from entry("columns", columns(trained))
+    yield from entry("columns", f"{len(model.encoding.columns):,} used: {kinds(trained)}")
     omitted = [f"{name!r}: {reason}" for name, reason in model.encoding.omitted]
     gaps = [sentence.removeprefix("column ") for sentence in trained.predictions.sentences]
-    for word, said in (("left out", omitted), ("missing", gaps), ("note", list(table.notes))):
-        yield from _several(word, said)
+    for label, sentences in (("left out", omitted), ("missing", gaps), ("note", list(table.notes))):
+        yield from _several(label, sentences)
 
 
-def _several(word: str, said: Sequence[str]) -> Iterator[str]:
-    for place, sentence in enumerate(said[:SHOWN]):
-        yield from entry("" if place else word, sentence)
-    if len(said) > SHOWN:
-        yield from entry("", f"… and {len(said) - SHOWN:,} more; --json has all")
+def _several(label: str, sentences: Sequence[str]) -> Iterator[str]:
+    for place, sentence in enumerate(sentences[:SENTENCES_SHOWN]):
+        yield from entry("" if place else label, sentence)
+    if len(sentences) > SENTENCES_SHOWN:
+        yield from entry("", f"… and {len(sentences) - SENTENCES_SHOWN:,} more; --json has all")
 
 
 def _verdicts(trained: TrainedModel) -> Iterator[str]:
@@ -131,30 +77,68 @@ def _verdicts(trained: TrainedModel) -> Iterator[str]:
 
 
 def evaluation_lines(trained: TrainedModel) -> list[str]:
-    """Return how well a model does, on its own rows and on rows kept apart, with intervals."""
-    found: list[Evaluation] = [trained.own]
+    """Return the measures on training rows and on held-out rows, with intervals."""
+    evaluations: list[Evaluation] = [trained.own]
     heads = ["", "on its own rows"]
-    words = "On its own rows a model does better than on others; --holdout 0.2 or --cv 5 judges it on others."
+    note = "On its own rows a model does better than on others; --holdout 0.2 or --cv 5 judges it on others."
     if trained.own_words != heads[1]:
-        words = f"It was judged {trained.own_words}. {words}"
+        note = f"It was judged {trained.own_words}. {note}"
     if trained.apart is not None:
-        found.append(trained.apart)
+        evaluations.append(trained.apart)
         heads.append("kept apart")
-        words = f"Kept apart: {trained.apart_words}."
+        note = f"Kept apart: {trained.apart_words}."
     elif trained.apart_words:
-        words = f"Interrupted before it was judged {trained.apart_words}."
-    lines = wrapped(words, "  ")
-    measures = zip(*(measures_of(each) for each in found), strict=True)
+        note = f"Interrupted before it was judged {trained.apart_words}."
+    measures = zip(*(measures_of(each) for each in evaluations), strict=True)
     rows = [(group[0][0], *(with_interval(value) for _, value in group)) for group in measures]
-    return ["How well it does", "", *table_lines([heads, *rows]), "", *lines]
+    return ["How well it does", "", *table_lines([heads, *rows]), "", *wrapped(note, "  ")]
 
 
 def next_lines(saved: str | None, report: str | None = None) -> list[str]:
-    """Return what was written, and what may be done with a model next."""
+    """Return which files were written, and the commands that use the model."""
     lines = [f"Report written to {report}."] if report else []
     if saved is None:
-        told = "" if report else ", --report report.html tells it with pictures"
-        return [*lines, *wrapped(f"Next: --out model.json keeps the model{told}.")]
+        also = "" if report else ", --report report.html tells it with pictures"
+        return [*lines, *wrapped(f"Next: --out model.json keeps the model{also}.")]
     name = shlex.quote(saved)
     verbs = (f"predict {name} TABLE --out predictions.csv", f"verify {name} TABLE", f"export {name} --to sql")
     return [*lines, f"Model written to {saved}. Next:", *(f"  separatrix {verb}" for verb in verbs)]
+
+
+def question(trained: TrainedModel, name: Callable[[object], str] = str) -> str:
+    """Return the question that the model answers; `name` formats names from the data."""
+    model = trained.model
+    target = name(model.target)
+    if model.classes is None:
+        return f"what number is {target}?"
+    if len(model.classes) == 2:
+        negative, positive = map(name, model.classes)
+        return f"is {target} {positive} (+1) or {negative} (−1)?"
+    return f"which of {len(model.classes)} classes is {target}?"
+
+
+def classes(trained: TrainedModel, name: Callable[[object], str] = str) -> str:
+    """Return the classes with their numbers of rows, or the range of the target; `name` formats names from the data."""
+    target = name(trained.model.target)
+    used = slice(None) if trained.predictions.kept is None else trained.predictions.kept
+    if trained.goal.classes is None:
+        y = np.asarray(trained.goal.y, dtype=np.float64)[used]
+        return f"; {target} from {y.min():.6g} to {y.max():.6g}, mean {y.mean():.6g}"
+    counts = np.bincount(trained.goal.classes.codes[used], minlength=len(trained.goal.classes.values)).tolist()
+    shown = [f"{name(label)} in {count:,}" for label, count in zip(trained.goal.classes.plain, counts, strict=True)]
+    more = len(shown) - CLASSES_SHOWN
+    listed = ", ".join(shown[:CLASSES_SHOWN]) + (f", … and {more:,} more" if more > 0 else "")
+    return f"; {target} = {listed}"
+
+
+def kinds(trained: TrainedModel) -> str:
+    """Return the number of columns of each kind, and the number of features."""
+    encoding = trained.model.encoding
+    counts = Counter(KINDS.get(column.kind, column.kind) for column in encoding.columns)
+    listed = ", ".join(_plural(kind, count) for kind, count in counts.items())
+    features = len(encoding.feature_names)
+    return listed + ("" if features == len(encoding.columns) else f", as {counted(features, 'feature')}")
+
+
+def _plural(kind: str, count: int) -> str:
+    return f"{count:,} {kind[:-1]}ies" if kind.endswith("y") and count > 1 else counted(count, kind)

@@ -1,9 +1,7 @@
-"""Whether classes can be separated, in a neutral record: the verdict of each question asked, its proof re-checked.
+"""The answer to whether classes are separable: a neutral record, its JSON values, and its page of text.
 
-Several classes ask several questions: each class against the rest, or each pair. Each has the certificate, every check
-of it on the data, and the least margin of its direction with the rows that pin it.
-
-A verdict on separability as one page of text, in the words of a statistician.
+Several classes give several questions: each class against the rest, or each pair. Each question has its certificate,
+all checks of it on the data, and the least margin of its direction with the rows that attain it.
 """
 
 from __future__ import annotations
@@ -24,13 +22,23 @@ from separatrix.errors import counted
 from separatrix.rendering.text import WIDTH
 
 Separability = SeparabilityCertificate | OneVsRestCertificate | PairsCertificate
+NAMES_SHOWN = 8  # of columns, rows or classes; the rest are counted
+MLE = "the maximum likelihood estimate of a logistic regression"
+STATUSES = {
+    "+inf": ("→ +∞", "grows without bound"),
+    "-inf": ("→ −∞", "falls without bound"),
+    "not estimable": ("not estimable", "runs off, with a sign that depends on the direction taken"),
+    "diverges": ("diverges", "takes part in running off; its sign was not worked out"),
+    "aliased": ("aliased", "the data cannot tell it from other columns"),
+    "finite": ("finite", "has a limit"),
+}
 
 
 @dataclass(frozen=True)
 class Question:
-    """One question of separability: who is set against whom, the answer, its checks, and the margin where there is one.
+    """One question of separability: the classes, the certificate, its checks, and the margin if separated.
 
-    Of `rows`, `left` cannot be separated; `pinned` are those that have the least margin, counted from 0.
+    Of `rows`, `left` cannot be separated; `pinned` are the rows of least margin, counted from 0.
     """
 
     title: str
@@ -44,7 +52,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Verdict:
-    """All questions asked of a table: the certificate whole, and each part of it."""
+    """All questions about a table: the whole certificate, and one question per part."""
 
     source: str
     target: str
@@ -57,11 +65,11 @@ class Verdict:
     @property
     def decided(self) -> bool:
         """Whether every question has an answer whose proof holds."""
-        return all(asked.certificate.reason is None and asked.verification.holds for asked in self.questions)
+        return all(each.certificate.reason is None and each.verification.holds for each in self.questions)
 
 
 def make_verdict(source: str, target: str, certificate: Separability, X: Floats, y: Any) -> Verdict:
-    """Return the record of a certificate on its data, verified."""
+    """Return the record of a certificate, verified on its data."""
     labels, counts = np.unique(y, return_counts=True)
     questions = tuple(_questions(certificate, X, np.asarray(y)))
     return Verdict(
@@ -76,7 +84,7 @@ def make_verdict(source: str, target: str, certificate: Separability, X: Floats,
 
 
 def with_names(certificate: Separability, names: tuple[str, ...]) -> Separability:
-    """Return a certificate whose columns have these names, the intercept's included."""
+    """Return the certificate with names for its columns, the intercept included."""
     if isinstance(certificate, SeparabilityCertificate):
         return replace(certificate, names=names)
     parts = tuple(replace(part, names=names) for part in certificate.parts if isinstance(part, SeparabilityCertificate))
@@ -84,7 +92,7 @@ def with_names(certificate: Separability, names: tuple[str, ...]) -> Separabilit
 
 
 def verdict_dict(verdict: Verdict) -> dict[str, Any]:
-    """Return the record as JSON values, the certificate whole."""
+    """Return the record as JSON values, with the whole certificate."""
     return {
         "source": verdict.source,
         "target": verdict.target,
@@ -93,24 +101,25 @@ def verdict_dict(verdict: Verdict) -> dict[str, Any]:
         "intercept": verdict.intercept,
         "verdict": verdict.certificate.verdict,
         "decided": verdict.decided,
-        "questions": [_question_dict(asked) for asked in verdict.questions],
+        "questions": [_question_dict(each) for each in verdict.questions],
         "certificate": verdict.certificate.to_dict(),
     }
 
 
-def _question_dict(asked: Question) -> dict[str, Any]:
-    checks = [{"name": check.name, "holds": check.holds, "detail": check.detail} for check in asked.verification.checks]
+def _question_dict(question: Question) -> dict[str, Any]:
+    verification = question.verification
+    checks = [{"name": check.name, "holds": check.holds, "detail": check.detail} for check in verification.checks]
     return {
-        "title": asked.title,
-        "verdict": asked.certificate.verdict,
-        "claim": asked.certificate.claim,
-        "margin": asked.margin,
-        "pinned": list(asked.pinned),
-        "rows": asked.rows,
-        "left": asked.left,
-        "coefficients": asked.certificate.coefficient_status,
-        "directions": asked.certificate.divergence_dim,
-        "verified": asked.verification.holds,
+        "title": question.title,
+        "verdict": question.certificate.verdict,
+        "claim": question.certificate.claim,
+        "margin": question.margin,
+        "pinned": list(question.pinned),
+        "rows": question.rows,
+        "left": question.left,
+        "coefficients": question.certificate.coefficient_status,
+        "directions": question.certificate.divergence_dim,
+        "verified": verification.holds,
         "checks": checks,
     }
 
@@ -140,27 +149,15 @@ def _question(title: str, certificate: SeparabilityCertificate, X: Floats, y: ND
     return Question(title, certificate, verification, rows, left, margin, pinned)
 
 
-WORDS_SHOWN = 8  # of columns, rows or classes; the rest are counted
-MLE = "the maximum likelihood estimate of a logistic regression"
-STATUSES = {
-    "+inf": ("→ +∞", "grows without bound"),
-    "-inf": ("→ −∞", "falls without bound"),
-    "not estimable": ("not estimable", "runs off, with a sign that depends on the direction taken"),
-    "diverges": ("diverges", "takes part in running off; its sign was not worked out"),
-    "aliased": ("aliased", "the data cannot tell it from other columns"),
-    "finite": ("finite", "has a limit"),
-}
-
-
 def render_verdict(verdict: Verdict) -> str:
-    """Return the page: who against whom, the verdict, what each coefficient does, the proof, and what to do next."""
+    """Return the page: for each question the verdict, the coefficients and the proof, then advice."""
     lines = _wrapped(_heading(verdict))
-    for asked in verdict.questions:
+    for question in verdict.questions:
         lines.append("")
         if len(verdict.questions) > 1:
-            lines += [asked.title, ""]
-        lines += _answer(asked, len(verdict.classes))
-    if any(asked.pinned for asked in verdict.questions):
+            lines += [question.title, ""]
+        lines += _answer(question, len(verdict.classes))
+    if any(question.pinned for question in verdict.questions):
         lines += ["", "Rows are counted from 0, as in the certificate."]
     lines += ["", "What next", *_next(verdict)]
     return "\n".join(lines) + "\n"
@@ -172,46 +169,46 @@ def _heading(verdict: Verdict) -> str:
     return f"{verdict.target} of {verdict.source}: {classes}; {columns}"
 
 
-def _answer(asked: Question, classes: int) -> Iterator[str]:
-    certificate = asked.certificate
-    yield from _wrapped(_sentence(asked))
+def _answer(question: Question, classes: int) -> Iterator[str]:
+    certificate = question.certificate
+    yield from _wrapped(_sentence(question))
     yield ""
-    if asked.margin is not None:
-        rows = _some([str(row) for row in asked.pinned])
-        word = "row" if len(asked.pinned) == 1 else "rows"
+    if question.margin is not None:
+        rows = _some([str(row) for row in question.pinned])
+        word = "row" if len(question.pinned) == 1 else "rows"
         among = "" if certificate.verdict == "separable" else " of the rows separated"
-        yield from _entry("margin", f"{asked.margin:.4g}, the least{among} along the direction found: {word} {rows}")
+        yield from _entry("margin", f"{question.margin:.4g}, the least{among} along the direction found: {word} {rows}")
     if certificate.divergence_dim:
         yield from _entry("directions", f"{counted(certificate.divergence_dim, 'independent one')} to run off along")
     yield from _coefficients(certificate)
-    yield from _entry("proof", _proof(asked))
-    yield from _entry("verified", _verified(asked))
+    yield from _entry("proof", _proof(question))
+    yield from _entry("verified", _verified(question))
     if classes > 2 and len(certificate.classes) > 2:
         yield from _entry("scores", f"those of each class relative to {certificate.classes[0]}")
 
 
-def _sentence(asked: Question) -> str:
-    """Return the verdict in a sentence or two."""
-    certificate = asked.certificate
+def _sentence(question: Question) -> str:
+    """Return the verdict in one or two sentences."""
+    certificate = question.certificate
     several = len(certificate.classes) > 2
     if certificate.verdict == "separable":
         what = "scores put every row's own class ahead" if several else "a hyperplane has every row on its own side"
         return f"Completely separated: {what}, so {MLE} does not exist."
     if certificate.verdict == "quasi":
-        return f"Quasi-completely separated: {MLE} does not exist. {_run_off(certificate)} {_separated(asked)}"
+        return f"Quasi-completely separated: {MLE} does not exist. {_run_off(certificate)} {_separated(question)}"
     if certificate.verdict == "overlap":
         what = "no scores put every row's own class ahead" if several else "no hyperplane separates them"
         return f"The classes overlap: {what}, not even in part; {MLE} exists{_uniqueness(certificate)}."
     return f"Undecided: {certificate.reason}."
 
 
-def _separated(asked: Question) -> str:
-    rows = asked.rows - asked.left
-    if asked.certificate.n_overlap < asked.certificate.n_left:
-        return f"Of {counted(asked.rows, 'row')}, {rows:,} or more can be told from every other class, but not all."
-    if len(asked.certificate.classes) <= 2:
-        return f"{counted(rows, 'row')} can be separated, {asked.left:,} cannot."
-    return f"Of {counted(asked.rows, 'row')}, {rows:,} can be told from every other class, {asked.left:,} cannot."
+def _separated(question: Question) -> str:
+    rows = question.rows - question.left
+    if question.certificate.n_overlap < question.certificate.n_left:
+        return f"Of {counted(question.rows, 'row')}, {rows:,} or more can be told from every other class, but not all."
+    if len(question.certificate.classes) <= 2:
+        return f"{counted(rows, 'row')} can be separated, {question.left:,} cannot."
+    return f"Of {counted(question.rows, 'row')}, {rows:,} can be told from every other class, {question.left:,} cannot."
 
 
 def _uniqueness(certificate: SeparabilityCertificate) -> str:
@@ -234,7 +231,7 @@ def _run_off(certificate: SeparabilityCertificate) -> str:
 
 
 def _coefficients(certificate: SeparabilityCertificate) -> Iterator[str]:
-    """Yield a line or two a status: how many coefficients have it, what it means, and which they are."""
+    """Yield for each status the number of coefficients, its meaning, and their names."""
     statuses = certificate.coefficient_status
     for status, (word, meaning) in STATUSES.items():
         names = [name for name, own in statuses.items() if own == status]
@@ -242,8 +239,8 @@ def _coefficients(certificate: SeparabilityCertificate) -> Iterator[str]:
             yield from _entry(word, f"{len(names):,} ({meaning}): {_some(names)}")
 
 
-def _proof(asked: Question) -> str:
-    certificate = asked.certificate
+def _proof(question: Question) -> str:
+    certificate = question.certificate
     if certificate.reason is not None:
         return "none"
     pieces = []
@@ -254,22 +251,22 @@ def _proof(asked: Question) -> str:
         cancelling = certificate.n_overlap if certificate.proof is None else len(certificate.proof.places)
         pieces.append(f"{counted(cancelling, kind)} with multipliers above 0 that cancel")
     size = len(certificate.to_json().encode())
-    return f"{' and '.join(pieces)}; {size:,} bytes of JSON, for {counted(asked.rows, 'row')}"
+    return f"{' and '.join(pieces)}; {size:,} bytes of JSON, for {counted(question.rows, 'row')}"
 
 
-def _verified(asked: Question) -> str:
-    checks = asked.verification.checks
+def _verified(question: Question) -> str:
+    checks = question.verification.checks
     failed = [check for check in checks if check.holds is False]
     if failed:
         return f"NO, which is a fault of separatrix: {failed[0]}"
-    held = sum(check.holds is True for check in checks)
-    if not held:
+    checked = sum(check.holds is True for check in checks)
+    if not checked:
         return "nothing, as there is nothing to check"
-    return f"on the data, without the search that found it: {counted(held, 'check')} made, all hold"
+    return f"on the data, without the search that found it: {counted(checked, 'check')} made, all hold"
 
 
 def _next(verdict: Verdict) -> Iterator[str]:
-    verdicts = {asked.certificate.verdict for asked in verdict.questions}
+    verdicts = {question.certificate.verdict for question in verdict.questions}
     for advice in _advice(verdict, verdicts):
         yield from textwrap.wrap(advice, WIDTH, initial_indent="  - ", subsequent_indent="    ", break_on_hyphens=False)
 
@@ -296,9 +293,9 @@ def _advice(verdict: Verdict, verdicts: set[str]) -> Iterator[str]:
 def _drop(verdict: Verdict) -> Iterator[str]:
     off = {
         name
-        for asked in verdict.questions
-        for name, status in asked.certificate.coefficient_status.items()
-        if status in {"+inf", "-inf"} and len(asked.certificate.classes) == 2 and name != "intercept"
+        for question in verdict.questions
+        for name, status in question.certificate.coefficient_status.items()
+        if status in {"+inf", "-inf"} and len(question.certificate.classes) == 2 and name != "intercept"
     }
     if len(off) == 1:
         name = off.pop()
@@ -306,19 +303,19 @@ def _drop(verdict: Verdict) -> Iterator[str]:
 
 
 def _aliases(verdict: Verdict) -> Iterator[str]:
-    overlapping = [asked.certificate for asked in verdict.questions if asked.certificate.verdict == "overlap"]
+    overlapping = [each.certificate for each in verdict.questions if each.certificate.verdict == "overlap"]
     if any("aliased" in certificate.coefficient_status.values() for certificate in overlapping):
         yield "dropping aliased columns until none is left makes the estimate unique"
 
 
-def _some(words: Sequence[str]) -> str:
-    """Return words with commas, the first few of many."""
-    more = len(words) - WORDS_SHOWN
-    return ", ".join(words[:WORDS_SHOWN]) + (f", … and {more:,} more" if more > 0 else "")
+def _some(names: Sequence[str]) -> str:
+    """Return the first few names, and the number of the others."""
+    more = len(names) - NAMES_SHOWN
+    return ", ".join(names[:NAMES_SHOWN]) + (f", … and {more:,} more" if more > 0 else "")
 
 
-def _entry(word: str, text: str) -> list[str]:
-    return _wrapped(text, f"  {word:<15}", " " * 17)
+def _entry(label: str, text: str) -> list[str]:
+    return _wrapped(text, f"  {label:<15}", " " * 17)
 
 
 def _wrapped(text: str, first: str = "", rest: str = "") -> list[str]:

@@ -1,7 +1,4 @@
-"""The re-check of certificates as text or as JSON values: every check, and whether the claim may be believed.
-
-Learners side by side as one page of text, or as JSON values.
-"""
+"""Verified certificates, and learners side by side, as text or as JSON values."""
 
 from __future__ import annotations
 
@@ -17,11 +14,90 @@ from separatrix.model.compare import LearnerRow, RefusedLearner
 from separatrix.rendering.text import WIDTH, table_lines, wrapped
 
 NAMES_SHOWN = 20
+OUTCOMES = {True: "holds", False: "FAILS", None: "unchecked"}
+
+
+@dataclass(frozen=True)
+class CheckedCertificate:
+    """A certificate with all checks of it on some data."""
+
+    certificate: Certificate
+    verification: Verification
+
+    @property
+    def accepted(self) -> bool:
+        """Whether something was checked and nothing fails."""
+        return self.verification.holds and any(check.holds for check in self.verification.checks)
+
+    def with_check(self, check: Check) -> CheckedCertificate:
+        """Return it with one more check."""
+        return CheckedCertificate(self.certificate, Verification((*self.verification.checks, check)))
+
+
+def verify_stated(certificate: Certificate, stated: object, X: Any, y: Any) -> CheckedCertificate:
+    """Check a certificate on data, and that the verdict stated in the file is the one that its content implies."""
+    checks = certificate.verify(X, y).checks
+    if stated != certificate.verdict:
+        detail = f"the file says {stated!r}, what it contains says {certificate.verdict!r}"
+        checks = (Check("verdict", False, detail), *checks)
+    return CheckedCertificate(certificate, Verification(checks))
+
+
+def accepted(certificates: Sequence[CheckedCertificate]) -> bool:
+    """Return whether every certificate is accepted."""
+    return all(each.accepted for each in certificates)
+
+
+def render_verifications(certificates: Sequence[CheckedCertificate], data: str) -> str:
+    """Return the page: each claim, its checks, and the conclusion; `data` describes the data."""
+    lines: list[str] = []
+    for each in certificates:
+        lines += _wrapped(f"Claimed ({each.certificate.kind}): {each.certificate.claim}")
+        lines += ["", *_checks(each), ""]
+    lines += _wrapped(_conclusion(certificates, data))
+    return "\n".join(lines) + "\n"
+
+
+def verifications_dict(certificates: Sequence[CheckedCertificate], data: str) -> dict[str, Any]:
+    """Return the content of the page as JSON values."""
+    return {
+        "data": data,
+        "holds": accepted(certificates),
+        "certificates": [_verification_dict(each) for each in certificates],
+    }
+
+
+def _verification_dict(each: CheckedCertificate) -> dict[str, Any]:
+    checks = [{"name": check.name, "holds": check.holds, "detail": check.detail} for check in each.verification.checks]
+    certificate = each.certificate
+    head = {"kind": certificate.kind, "verdict": certificate.verdict, "claim": certificate.claim}
+    return {**head, "holds": each.accepted, "checks": checks}
+
+
+def _checks(each: CheckedCertificate) -> Iterator[str]:
+    for check in each.verification.checks:
+        yield from _wrapped(f"{check.name}: {check.detail}", f"  {OUTCOMES[check.holds]:<11}", " " * 13)
+
+
+def _conclusion(certificates: Sequence[CheckedCertificate], data: str) -> str:
+    checks = [check for each in certificates for check in each.verification.checks]
+    failed = sum(check.holds is False for check in checks)
+    if failed:
+        return f"REFUSED on {data}: {failed:,} of {counted(len(checks), 'check')} failed."
+    if not accepted(certificates):
+        return f"NOTHING PROVED on {data}: the certificate has nothing to check."
+    unchecked = sum(check.holds is None for check in checks)
+    rest = f"; {unchecked:,} could not be checked" if unchecked else ""
+    return f"Verified on {data}: {counted(len(checks) - unchecked, 'check')} made, all hold{rest}."
+
+
+def _wrapped(text: str, first: str = "", rest: str = "") -> list[str]:
+    return textwrap.wrap(text, WIDTH, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False)
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Learners on the same rows; `apart` is the number of rows that were kept apart, 0 for none."""
+    """Learners fitted to the same rows; `apart` is the number of held-out rows."""
 
     title: str
     names: tuple[str, ...]
@@ -33,7 +109,7 @@ class Comparison:
 
 
 def render_comparison(page: Comparison) -> str:
-    """Return the page: the update that most share, what each minimises, how each does, and its weights."""
+    """Return the page: the update rule and objective of each learner, its results, losses and weights."""
     lines = [page.title, "", "Update of each: w ← w − rate · error · x, with score s and label y = ±1.", ""]
     lines += table_lines(_rules(page.compared))
     lines += ["", "How each does:", "", *table_lines(_results(page))]
@@ -49,7 +125,7 @@ def render_comparison(page: Comparison) -> str:
 
 
 def comparison_dict(page: Comparison) -> dict[str, Any]:
-    """Return what the page says as JSON values."""
+    """Return the content of the page as JSON values."""
     return {
         "title": page.title,
         "rows": page.rows,
@@ -118,80 +194,3 @@ def _weights(names: Sequence[str], compared: Sequence[LearnerRow]) -> Iterator[S
         yield name, *(f"{each.fit.coef[place]:.6g}" for each in compared)
     if len(names) > NAMES_SHOWN:
         yield f"… and {len(names) - NAMES_SHOWN:,} more, with --json", *("" for _ in compared)
-
-
-WORDS = {True: "holds", False: "FAILS", None: "unchecked"}
-
-
-@dataclass(frozen=True)
-class CheckedCertificate:
-    """A certificate and every check of it on some data."""
-
-    certificate: Certificate
-    verification: Verification
-
-    @property
-    def accepted(self) -> bool:
-        """Whether something was checked and nothing fails."""
-        return self.verification.holds and any(check.holds for check in self.verification.checks)
-
-    def with_check(self, check: Check) -> CheckedCertificate:
-        """Return the same with one more check."""
-        return CheckedCertificate(self.certificate, Verification((*self.verification.checks, check)))
-
-
-def verify_stated(certificate: Certificate, stated: object, X: Any, y: Any) -> CheckedCertificate:
-    """Check a certificate on data, and that the verdict stated beside it is the one that its content has."""
-    checks = certificate.verify(X, y).checks
-    if stated != certificate.verdict:
-        words = f"the file says {stated!r}, what it contains says {certificate.verdict!r}"
-        checks = (Check("verdict", False, words), *checks)
-    return CheckedCertificate(certificate, Verification(checks))
-
-
-def accepted(rechecks: Sequence[CheckedCertificate]) -> bool:
-    """Tell whether every certificate was accepted."""
-    return all(each.accepted for each in rechecks)
-
-
-def render_verifications(rechecks: Sequence[CheckedCertificate], data: str) -> str:
-    """Return the page: each claim, its checks, and the verdict; `data` says what they were checked on."""
-    lines: list[str] = []
-    for each in rechecks:
-        lines += _wrapped(f"Claimed ({each.certificate.kind}): {each.certificate.claim}")
-        lines += ["", *_checks(each), ""]
-    lines += _wrapped(_conclusion(rechecks, data))
-    return "\n".join(lines) + "\n"
-
-
-def verifications_dict(rechecks: Sequence[CheckedCertificate], data: str) -> dict[str, Any]:
-    """Return what the page says as JSON values."""
-    return {"data": data, "holds": accepted(rechecks), "certificates": [_verification_dict(each) for each in rechecks]}
-
-
-def _verification_dict(each: CheckedCertificate) -> dict[str, Any]:
-    checks = [{"name": check.name, "holds": check.holds, "detail": check.detail} for check in each.verification.checks]
-    certificate = each.certificate
-    head = {"kind": certificate.kind, "verdict": certificate.verdict, "claim": certificate.claim}
-    return {**head, "holds": each.accepted, "checks": checks}
-
-
-def _checks(each: CheckedCertificate) -> Iterator[str]:
-    for check in each.verification.checks:
-        yield from _wrapped(f"{check.name}: {check.detail}", f"  {WORDS[check.holds]:<11}", " " * 13)
-
-
-def _conclusion(rechecks: Sequence[CheckedCertificate], data: str) -> str:
-    checks = [check for each in rechecks for check in each.verification.checks]
-    failed = sum(check.holds is False for check in checks)
-    if failed:
-        return f"REFUSED on {data}: {failed:,} of {counted(len(checks), 'check')} failed."
-    if not accepted(rechecks):
-        return f"NOTHING PROVED on {data}: the certificate has nothing to check."
-    unchecked = sum(check.holds is None for check in checks)
-    rest = f"; {unchecked:,} could not be checked" if unchecked else ""
-    return f"Verified on {data}: {counted(len(checks) - unchecked, 'check')} made, all hold{rest}."
-
-
-def _wrapped(text: str, first: str = "", rest: str = "") -> list[str]:
-    return textwrap.wrap(text, WIDTH, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False)

@@ -85,9 +85,9 @@ def test_ctrl_c_stops_at_the_best_point_says_so_and_writes_what_there_is(tmp_pat
 def test_a_second_interrupt_aborts_and_the_handler_before_comes_back(capfd: pytest.CaptureFixture[str]) -> None:
     before = signal.getsignal(signal.SIGINT)
     with Interrupt() as interrupt:
-        assert not interrupt.wished
+        assert not interrupt.requested
         signal.raise_signal(signal.SIGINT)
-        assert interrupt.wished
+        assert interrupt.requested
         with pytest.raises(KeyboardInterrupt):
             signal.raise_signal(signal.SIGINT)
     assert signal.getsignal(signal.SIGINT) is before
@@ -99,7 +99,7 @@ def test_outside_the_main_thread_nothing_is_caught() -> None:
 
     def listen() -> None:
         with Interrupt() as interrupt:
-            found.append((interrupt.wished, signal.getsignal(signal.SIGINT)))
+            found.append((interrupt.requested, signal.getsignal(signal.SIGINT)))
 
     thread = threading.Thread(target=listen)
     thread.start()

@@ -146,7 +146,7 @@ def check_pictures(record, source):
     pictures = Page(source).named("img")
     drawn = record.pictures
     both = (drawn.forest, drawn.boundary)
-    assert len(pictures) == len(drawn.judged) + len(drawn.trace) + sum(picture is not None for picture in both)
+    assert len(pictures) == len(drawn.quality) + len(drawn.trace) + sum(picture is not None for picture in both)
     for picture in pictures:
         assert len(picture["alt"]) > 10
         assert picture["src"].startswith("data:image/svg+xml;base64,")
@@ -154,7 +154,7 @@ def check_pictures(record, source):
 
 def check_files(record, _):
     drawn = record.pictures
-    for picture in (drawn.forest, drawn.boundary, *drawn.judged, *drawn.trace):
+    for picture in (drawn.forest, drawn.boundary, *drawn.quality, *drawn.trace):
         if picture is not None:
             root = ElementTree.fromstring(picture.svg)
             assert root.tag == "{http://www.w3.org/2000/svg}svg"
@@ -185,7 +185,7 @@ def test_every_model_has_a_page(reports, name):
 @pytest.mark.parametrize("name", ["logistic", "softmax", "perceptron", "svm", "hostile"])
 def test_the_confusions_add_up(reports, name):
     record, source = reports(name)
-    found, _ = record.judged
+    found, _ = record.quality
     cells = re.findall(r"<td style=[^>]*>([0-9,]+)</td>", source)
     assert [int(cell.replace(",", "")) for cell in cells] == found.confusion.ravel().astype(int).tolist()
     assert sum(int(cell.replace(",", "")) for cell in cells) == found.rows
@@ -218,8 +218,8 @@ def test_a_word_in_another_direction_stays_in_its_place(reports):
 
 def test_the_answers_of_a_separated_fit(reports):
     record, source = reports("separated")
-    assert [answer.word for answer in record.answers] == ["no", "no", "no", "no"]
-    assert record.answers[0].evidence == (record.trained.learned.result.certificate.existence.claim,)
+    assert [answer.word for answer in record.findings] == ["no", "no", "no", "no"]
+    assert record.findings[0].evidence == (record.trained.learned.result.certificate.existence.claim,)
     assert record.pictures.forest is None
     assert number(float(record.trained.model.coef[0, 0])) in Page(source).text["coefficients"]
     assert "There are no intervals: the likelihood has no maximum" in Page(source).text["coefficients"]
@@ -227,17 +227,17 @@ def test_the_answers_of_a_separated_fit(reports):
 
 def test_the_answers_of_a_penalty(reports):
     record, source = reports("logistic")
-    assert [answer.word for answer in record.answers] == ["yes", "yes", "yes", "no"]
+    assert [answer.word for answer in record.findings] == ["yes", "yes", "yes", "no"]
     claim = record.trained.learned.result.certificate.claim
-    assert record.answers[2].evidence == (claim,)
+    assert record.findings[2].evidence == (claim,)
     assert claim[1:] in Page(source).text["answer"]
     assert f"on {record.trained.apart.rows} rows kept apart" in Page(source).text["answer"]
 
 
 def test_the_answers_of_least_squares(reports):
     record, source = reports("least squares")
-    assert [answer.word for answer in record.answers] == ["yes", "yes", "yes", "yes"]
-    assert len(record.pictures.judged) == 5
+    assert [answer.word for answer in record.findings] == ["yes", "yes", "yes", "yes"]
+    assert len(record.pictures.quality) == 5
     text = Page(source).text["quality"]
     for check in record.diagnosis.checks:
         assert check.name in text
@@ -250,20 +250,20 @@ def test_tests_are_doubtful_where_the_rows_contradict_what_they_assume():
     x = rng.uniform(0.0, 10.0, 200)
     table = Table((Column("x", "number", x), Column("y", "number", x**3 + rng.normal(size=200))), "cubic.csv", "y")
     record = make_report(train_table(table), table, COMMAND)
-    assert record.answers[3].word == "doubtful"
-    assert "the rows contradict linearity" in record.answers[3].evidence[-1]
+    assert record.findings[3].word == "doubtful"
+    assert "the rows contradict linearity" in record.findings[3].evidence[-1]
     assert findings_of(record.trained)[3].word == "yes"
 
 
 def test_the_answers_of_a_perceptron(reports):
     record, _ = reports("perceptron")
-    assert [answer.word for answer in record.answers] == ["yes", "no", "no", "no"]
-    assert record.answers[0].evidence[0].endswith("allows (R/γ)² = 10 at most")
+    assert [answer.word for answer in record.findings] == ["yes", "no", "no", "no"]
+    assert record.findings[0].evidence[0].endswith("allows (R/γ)² = 10 at most")
 
 
 def test_the_answers_of_each_class_against_the_rest(reports):
     record, _ = reports("svm")
-    exists, unique, optimal, tested = record.answers
+    exists, unique, optimal, tested = record.findings
     assert (exists.word, unique.word, optimal.word, tested.word) == ("yes", "yes", "yes", "no")
     assert exists.evidence[0].startswith("each class against the rest: the penalty of strength 0.00666667")
     assert [line.partition(" against")[0] for line in optimal.evidence] == ["'setosa'", "'versicolor'", "'virginica'"]
@@ -272,8 +272,8 @@ def test_the_answers_of_each_class_against_the_rest(reports):
 def test_a_fit_that_only_some_classes_reach_says_partly():
     table, few = demo_table("iris"), LearnOptions(perceptron=PerceptronOptions(max_passes=50, keep="best"))
     record = make_report(train_table(table, TrainOptions(model="perceptron", learn=few)), table, COMMAND)
-    assert record.answers[0].word == "partly"
-    assert record.answers[0].evidence[0].startswith("'setosa' against the rest: yes: a separating halfspace")
+    assert record.findings[0].word == "partly"
+    assert record.findings[0].evidence[0].startswith("'setosa' against the rest: yes: a separating halfspace")
 
 
 def test_a_text_has_no_boundary_and_says_why(reports):
@@ -306,9 +306,9 @@ def test_many_classes_are_listed_by_their_confusions():
     record = make_report(train_table(table, TrainOptions(learn=LearnOptions(strength=0.01))), table, COMMAND)
     page = Page(render_report(record))
     assert "The 20 commonest of 30 classes" in page.text["quality"]
-    assert "22 more classes are not drawn" in page.text["quality"]
+    assert "23 more classes are not drawn" in page.text["quality"]
     assert "30 classes are too many to tell apart by colour" in page.text["boundary"]
-    assert "22 more classes are not drawn" in page.text["coefficients"]
+    assert "23 more classes are not drawn" in page.text["coefficients"]
 
 
 def test_the_same_fit_makes_the_same_file(tmp_path):

@@ -1,6 +1,6 @@
-"""Pictures, drawn by matplotlib: each takes what a fit returned and, if given, axes to draw on, and returns a Display.
+"""Plots, drawn by matplotlib: each takes a fit and, optionally, axes to draw on, and returns a `Display`.
 
-Colours are told apart by people who do not tell red from green; what matters is labelled in words.
+Colours differ for readers with colour-vision deficiency; everything that matters is labelled.
 """
 
 from separatrix.reports.display import Display

@@ -1,11 +1,4 @@
-"""What pictures of predictions are drawn from: an evaluation, or a model and rows that one is made of.
-
-Whether probabilities come true: a reliability diagram with intervals, and how many rows have which probability.
-
-Losses as functions of the margin.
-
-How well scores rank the rows of a class above the others: ROC, and precision over recall.
-"""
+"""Curves of a classifier's evaluation (ROC, precision and recall, calibration), and losses over the margin."""
 
 from __future__ import annotations
 
@@ -18,47 +11,94 @@ import numpy as np
 from separatrix import losses as all_losses
 from separatrix.arrays import Floats
 from separatrix.errors import OptionError, counted
-from separatrix.reports.display import COLOURS, STYLES, Display, one_panel, several_panels, short
+from separatrix.inference.evaluation import ClassifierEvaluation, evaluate
+from separatrix.inference.evaluation_curves import Reliability
+from separatrix.reports.display import (
+    COLOURS,
+    EDGE,
+    INK,
+    STYLES,
+    Display,
+    one_panel,
+    set_sentence,
+    set_title,
+    several_panels,
+    short,
+    styled,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from separatrix.inference.evaluation import ClassifierEvaluation
-    from separatrix.inference.evaluation_curves import Reliability
+DRAWN = 4000  # points of a curve, above which indistinguishable ones are left out
+RESOLUTION = 1000  # distinguishable positions along each axis
+CALIBRATION_TITLE_WIDTH = 70  # characters
+SURROGATES = ("zero-one", "perceptron", "hinge", "squared hinge", "logistic", "squared")
+MARGINS = (-2.0, 2.5)
+SIZE = (6.0, 5.6)  # inches
+RANKING_TITLE_WIDTH = 64  # characters
+PADDING = 0.03  # on both sides of the range from 0 to 1
 
 
-DRAWN = 4000  # points of a curve, above which those that would fall on one another are left out
-FINENESS = 1000  # places along each axis
+def roc(
+    model: Any, X: Any = None, y: Any = None, *, weights: Any = None, level: float = 0.95, ax: Axes | None = None
+) -> Display:
+    """Draw the ROC curve: the true positive rate over the false positive rate, at every threshold of the score.
+
+    Takes a fitted classifier with rows that it was not fitted on and their labels, or the result of `sx.evaluate` or
+    `sx.evaluate_classifier`. The area under the curve has DeLong's interval. Of several classes, each is drawn against
+    the rest. For two classes, a cross marks the threshold that the model predicts with.
+
+    >>> import separatrix as sx
+    >>> X, y = sx.load_demo("breast-cancer")
+    >>> display = sx.plot.roc(sx.GaussianGenerativeClassifier().fit(X[::2], y[::2]), X[1::2], y[1::2])
+    >>> display.ax.get_title()
+    'AUC 0.9858 (0.9676 to 0.9939) on 284 rows'
+    """
+    evaluation = evaluation_of(model, X, y, weights, level)
+    with styled():
+        axes = one_panel(ax, *SIZE)
+        axes.plot([0.0, 1.0], [0.0, 1.0], ":", color=EDGE, label="chance")
+        for place, ranking in enumerate(evaluation.rankings):
+            line = thinned(ranking.false_positive_rate, ranking.true_positive_rate)
+            _curve(axes, place, line, f"{short(ranking.label)}: AUC {ranking.auc}")
+        if len(evaluation.rankings) == 1:
+            own, others = evaluation.confusion[1], evaluation.confusion[0]
+            if own.sum() > 0.0 and others.sum() > 0.0:
+                at = [others[1] / others.sum()], [own[1] / own.sum()]
+                axes.plot(*at, "x", color=INK, markersize=9.0, label="as predicted")
+        axes.set_xlabel(f"share of {_others(evaluation)} taken for it (false positive rate)")
+        axes.set_ylabel(f"share of {_class(evaluation)} found (true positive rate)")
+        auc = f"AUC {evaluation.auc}" if len(evaluation.rankings) == 1 else f"mean AUC {evaluation.auc}"
+        _finish(axes, f"{auc} on {counted(evaluation.rows, 'row')}", evaluation.auc.absent, "lower right")
+        curves = {
+            ranking.label: (ranking.false_positive_rate, ranking.true_positive_rate) for ranking in evaluation.rankings
+        }
+        return Display((axes,), {"evaluation": evaluation, "curves": curves})
 
 
-def evaluation_of(model: Any, X: Any, y: Any, weights: Any, level: float) -> ClassifierEvaluation:
-    """Return the evaluation given, or that of a fitted classifier on rows."""
-    from separatrix.inference.evaluation import ClassifierEvaluation, evaluate  # noqa: PLC0415
+def precision_recall(
+    model: Any, X: Any = None, y: Any = None, *, weights: Any = None, level: float = 0.95, ax: Axes | None = None
+) -> Display:
+    """Draw precision over recall; takes the same arguments as `roc`.
 
-    if isinstance(model, ClassifierEvaluation):
-        return model
-    if X is None or y is None:
-        raise OptionError("X and y are needed: rows that the model was not fitted on, and their labels")
-    if not hasattr(model, "classes_"):
-        raise OptionError(
-            f"{model!r} has no classes; give a fitted classifier, or what sx.evaluate_classifier returned"
-        )
-    found = evaluate(model, X, y, weights, level=level)
-    assert isinstance(found, ClassifierEvaluation)
-    return found
-
-
-def thinned(x: Floats, y: Floats) -> tuple[Floats, Floats]:
-    """Return a curve between 0 and 1 without the points that nobody would see."""
-    if len(x) <= DRAWN:
-        return x, y
-    places = np.round(FINENESS * np.column_stack([x, y]))
-    kept = np.append(True, (np.diff(places, axis=0) != 0.0).any(axis=1))
-    kept[-1] = True
-    return x[kept], y[kept]
-
-
-CALIBRATION_TITLE_WIDTH = 70  # letters of a line of the title
+    The dotted lines are chance: the classes' shares of the rows. If a class is rare, this tells more than ROC.
+    """
+    evaluation = evaluation_of(model, X, y, weights, level)
+    with styled():
+        axes = one_panel(ax, *SIZE)
+        for place, ranking in enumerate(evaluation.rankings):
+            line = thinned(ranking.true_positive_rate, ranking.precision)
+            label = f"{short(ranking.label)}: average precision {ranking.average_precision:.4g}"
+            _curve(axes, place, line, label, drawstyle="steps-pre")
+            chance = None if place else "chance: the class's share of the rows"
+            colour = COLOURS[place % len(COLOURS)]
+            axes.axhline(ranking.prevalence, color=colour, linestyle=":", linewidth=0.8, label=chance)
+        axes.set_xlabel(f"share of {_class(evaluation)} found (recall)")
+        axes.set_ylabel(f"share of {_class(evaluation)} among those found (precision)")
+        _finish(axes, f"Precision and recall on {counted(evaluation.rows, 'row')}", "", "best")
+        curves = {ranking.label: (ranking.true_positive_rate, ranking.precision) for ranking in evaluation.rankings}
+        return Display((axes,), {"evaluation": evaluation, "curves": curves})
 
 
 def calibration(
@@ -70,11 +110,11 @@ def calibration(
     level: float = 0.95,
     axes: Sequence[Axes] | None = None,
 ) -> Display:
-    """Draw the share of rows for which a probability came true over the probability, and the number of rows below.
+    """Draw a reliability diagram: observed shares over predicted probabilities, with a histogram of these below.
 
-    Takes what `roc` takes; `axes` are two. Of two classes the probability is the second's, of more that of the class
-    predicted. Bins hold equally many rows, and have Wilson's intervals; probabilities that come true lie on the
-    diagonal.
+    Takes the same arguments as `roc`, but two `axes`. For two classes the probability is that of the second, for more
+    that of the predicted class. Bins hold equally many rows and have Wilson's intervals; calibrated probabilities lie
+    on the diagonal.
 
     >>> import separatrix as sx
     >>> X, y = sx.load_demo("breast-cancer")
@@ -83,149 +123,111 @@ def calibration(
     >>> int(display.data["evaluation"].reliability.rows.sum())
     284
     """
-    found = evaluation_of(model, X, y, weights, level)
-    bins = found.reliability
+    evaluation = evaluation_of(model, X, y, weights, level)
+    bins = evaluation.reliability
     if bins is None:
-        raise OptionError(f"nothing can be calibrated: {found.log_loss.absent}")
+        raise OptionError(f"nothing can be calibrated: {evaluation.log_loss.absent}")
     ratios = {"gridspec_kw": {"height_ratios": [3.0, 1.0]}}
-    above, below = several_panels(axes, 2, figsize=(6.0, 6.6), sharex=axes is None, **ratios)
-    _bins(above, bins, found.level)
-    edges = np.linspace(0.0, 1.0, len(bins.histogram) + 1)
-    below.stairs(bins.histogram, edges, fill=True, color=COLOURS[5])
-    below.set_ylabel("rows")
-    two, second = len(found.classes) == 2, short(repr(found.classes[1]))
-    below.set_xlabel(f"probability of {second}" if two else "probability of the class predicted")
-    above.set_ylabel(f"share of {second}" if two else "share predicted right")
-    above.set_title(
-        "\n".join(textwrap.wrap(_sentence(found, bins), CALIBRATION_TITLE_WIDTH)), fontsize="small", loc="left"
-    )
-    return Display((above, below), {"evaluation": found, "reliability": bins})
+    with styled():
+        above, below = several_panels(axes, 2, figsize=(6.0, 6.6), sharex=axes is None, **ratios)
+        _bins(above, bins, evaluation.level)
+        edges = np.linspace(0.0, 1.0, len(bins.histogram) + 1)
+        below.stairs(bins.histogram, edges, fill=True, color=COLOURS[0], alpha=0.5)
+        below.set_ylabel("rows")
+        two, second = len(evaluation.classes) == 2, short(repr(evaluation.classes[1]))
+        below.set_xlabel(f"probability of {second}" if two else "probability of the class predicted")
+        above.set_ylabel(f"share of {second}" if two else "share predicted right")
+        set_sentence(above, "\n".join(textwrap.wrap(_sentence(evaluation, bins), CALIBRATION_TITLE_WIDTH)))
+        return Display((above, below), {"evaluation": evaluation, "reliability": bins})
+
+
+def losses(ax: Axes | None = None, names: Sequence[str] = SURROGATES) -> Display:
+    """Draw losses as functions of the margin y·score: the 0-1 loss and its surrogates."""
+    with styled():
+        axes = one_panel(ax)
+        known = {loss.name: loss for loss in all_losses.ALL}
+        margins = np.linspace(*MARGINS, 901)
+        drawn = {"margins": margins}
+        for place, name in enumerate(names):
+            if name not in known or known[name].target == "classes":
+                raise OptionError(
+                    f"names has {name!r}, which is no loss of a margin; known are {', '.join(SURROGATES)}"
+                )
+            style = "--" if name == "zero-one" else "-"
+            drawn[name] = np.asarray(known[name].value(margins, np.ones_like(margins)))
+            axes.plot(margins, drawn[name], style, color=COLOURS[place % len(COLOURS)], label=name)
+        axes.set_xlabel("margin y·score")
+        axes.set_ylabel("loss")
+        set_title(axes, "Losses as functions of the margin")
+        axes.legend()
+        return Display((axes,), drawn)
+
+
+def evaluation_of(model: Any, X: Any, y: Any, weights: Any, level: float) -> ClassifierEvaluation:
+    """Return `model` if it is an evaluation, else the evaluation of a fitted classifier on rows."""
+    if isinstance(model, ClassifierEvaluation):
+        return model
+    if X is None or y is None:
+        raise OptionError("X and y are needed: rows that the model was not fitted on, and their labels")
+    if not hasattr(model, "classes_"):
+        raise OptionError(
+            f"{model!r} has no classes; give a fitted classifier, or what sx.evaluate_classifier returned"
+        )
+    evaluation = evaluate(model, X, y, weights, level=level)
+    assert isinstance(evaluation, ClassifierEvaluation)
+    return evaluation
+
+
+def thinned(x: Floats, y: Floats) -> tuple[Floats, Floats]:
+    """Return a curve between 0 and 1 without points that cannot be told from their predecessors."""
+    if len(x) <= DRAWN:
+        return x, y
+    pixels = np.round(RESOLUTION * np.column_stack([x, y]))
+    distinct = np.append(True, (np.diff(pixels, axis=0) != 0.0).any(axis=1))
+    distinct[-1] = True
+    return x[distinct], y[distinct]
 
 
 def _bins(ax: Axes, bins: Reliability, level: float) -> None:
-    ax.plot([0.0, 1.0], [0.0, 1.0], ":", color="0.5", label="comes true exactly")
+    ax.plot([0.0, 1.0], [0.0, 1.0], ":", color=EDGE, label="comes true exactly")
     reach = np.maximum([bins.observed - bins.lower, bins.upper - bins.observed], 0.0)
     fewest, most = int(bins.rows.min()), int(bins.rows.max())
     rows = counted(most, "row") if fewest == most else f"{fewest:,} to {most:,} rows"
-    words = f"bins of {rows}, {100.0 * level:g} % intervals"
-    look: dict[str, Any] = {"color": COLOURS[0], "ecolor": "0.6", "marker": "o", "markersize": 4.5, "linestyle": "none"}
-    ax.errorbar(bins.predicted, bins.observed, reach, capsize=2.0, label=words, **look)
+    label = f"bins of {rows}, {100.0 * level:g} % intervals"
+    style: dict[str, Any] = {"color": COLOURS[0], "ecolor": EDGE, "marker": "o", "markersize": 4.5, "linestyle": "none"}
+    ax.errorbar(bins.predicted, bins.observed, reach, capsize=2.0, label=label, **style)
     ax.set_xlim(-0.03, 1.03)
     ax.set_ylim(-0.03, 1.03)
-    ax.legend(fontsize="small", loc="upper left")
+    ax.legend(loc="upper left")
 
 
-def _sentence(found: ClassifierEvaluation, bins: Reliability) -> str:
+def _sentence(evaluation: ClassifierEvaluation, bins: Reliability) -> str:
     bias = bins.bias.value or 0.0
     side = "high" if bias > 0.0 else "low"
     telling = bins.bias.lower is not None and bins.bias.upper is not None and bins.bias.lower * bins.bias.upper > 0.0
     doubt = "" if telling else ", which may be chance"
     return (
-        f"Probabilities are on average {abs(bias):.2g} too {side}{doubt}. Brier {found.brier},"
-        f" log loss {found.log_loss}; {counted(found.rows, 'row')}."
+        f"Probabilities are on average {abs(bias):.2g} too {side}{doubt}. Brier {evaluation.brier},"
+        f" log loss {evaluation.log_loss}; {counted(evaluation.rows, 'row')}."
     )
 
 
-SURROGATES = ("zero-one", "perceptron", "hinge", "squared hinge", "logistic", "squared")
-MARGINS = (-2.0, 2.5)
-
-
-def losses(ax: Axes | None = None, names: Sequence[str] = SURROGATES) -> Display:
-    """Draw losses as functions of the margin y·score: the 0-1 loss and what is minimised in its place."""
-    axes = one_panel(ax)
-    known = {loss.name: loss for loss in all_losses.ALL}
-    margins = np.linspace(*MARGINS, 901)
-    drawn = {"margins": margins}
-    for place, name in enumerate(names):
-        if name not in known or known[name].target == "classes":
-            raise OptionError(f"names has {name!r}, which is no loss of a margin; known are {', '.join(SURROGATES)}")
-        style = "--" if name == "zero-one" else "-"
-        drawn[name] = np.asarray(known[name].value(margins, np.ones_like(margins)))
-        axes.plot(margins, drawn[name], style, color=COLOURS[place % len(COLOURS)], label=name)
-    axes.set_xlabel("margin y·score")
-    axes.set_ylabel("loss")
-    axes.set_title("Losses as functions of the margin")
-    axes.legend(fontsize="small")
-    return Display((axes,), drawn)
-
-
-SIZE = (6.0, 5.6)  # inches
-RANKING_TITLE_WIDTH = 64  # letters of a line of a title
-MARGIN = 0.03
-
-
-def roc(
-    model: Any, X: Any = None, y: Any = None, *, weights: Any = None, level: float = 0.95, ax: Axes | None = None
-) -> Display:
-    """Draw the share of a class found over the share of the others mistaken for it, at every threshold of the score.
-
-    Takes a fitted classifier with rows and labels, which the model should not have been fitted on, or what
-    `sx.evaluate` or `sx.evaluate_classifier` returned. The area has DeLong's interval; of several classes each is drawn
-    against the rest. Of two classes a cross marks the threshold that the model predicts by.
-
-    >>> import separatrix as sx
-    >>> X, y = sx.load_demo("breast-cancer")
-    >>> display = sx.plot.roc(sx.GaussianGenerativeClassifier().fit(X[::2], y[::2]), X[1::2], y[1::2])
-    >>> display.ax.get_title()
-    'AUC 0.9858 (0.9676 to 0.9939) on 284 rows'
-    """
-    found = evaluation_of(model, X, y, weights, level)
-    axes = one_panel(ax, *SIZE)
-    axes.plot([0.0, 1.0], [0.0, 1.0], ":", color="0.5", label="chance")
-    for place, ranking in enumerate(found.rankings):
-        line = thinned(ranking.false_positive_rate, ranking.true_positive_rate)
-        _curve(axes, place, line, f"{short(ranking.label)}: AUC {ranking.auc}")
-    if len(found.rankings) == 1:
-        own, others = found.confusion[1], found.confusion[0]
-        if own.sum() > 0.0 and others.sum() > 0.0:
-            at = [others[1] / others.sum()], [own[1] / own.sum()]
-            axes.plot(*at, "x", color="black", markersize=9.0, label="as predicted")
-    axes.set_xlabel(f"share of {_others(found)} taken for it (false positive rate)")
-    axes.set_ylabel(f"share of {_class(found)} found (true positive rate)")
-    mean = "" if len(found.rankings) == 1 else "mean "
-    _finish(axes, f"{mean}AUC {found.auc} on {counted(found.rows, 'row')}", found.auc.absent, "lower right")
-    curves = {ranking.label: (ranking.false_positive_rate, ranking.true_positive_rate) for ranking in found.rankings}
-    return Display((axes,), {"evaluation": found, "curves": curves})
-
-
-def precision_recall(
-    model: Any, X: Any = None, y: Any = None, *, weights: Any = None, level: float = 0.95, ax: Axes | None = None
-) -> Display:
-    """Draw the share of a class among the rows taken for it over the share of it found; takes what `roc` takes.
-
-    The dotted lines are chance: the classes' shares of the rows. Where a class is rare this tells more than ROC.
-    """
-    found = evaluation_of(model, X, y, weights, level)
-    axes = one_panel(ax, *SIZE)
-    for place, ranking in enumerate(found.rankings):
-        line = thinned(ranking.true_positive_rate, ranking.precision)
-        words = f"{short(ranking.label)}: average precision {ranking.average_precision:.4g}"
-        _curve(axes, place, line, words, drawstyle="steps-pre")
-        colour, words = COLOURS[place % len(COLOURS)], "chance: the class's share of the rows"
-        axes.axhline(ranking.prevalence, color=colour, linestyle=":", linewidth=0.8, label=None if place else words)
-    axes.set_xlabel(f"share of {_class(found)} found (recall)")
-    axes.set_ylabel(f"share of {_class(found)} among those found (precision)")
-    _finish(axes, f"Precision and recall on {counted(found.rows, 'row')}", "", "best")
-    curves = {ranking.label: (ranking.true_positive_rate, ranking.precision) for ranking in found.rankings}
-    return Display((axes,), {"evaluation": found, "curves": curves})
-
-
-def _curve(axes: Axes, place: int, line: tuple[Any, Any], words: str, **look: Any) -> None:
+def _curve(axes: Axes, place: int, line: tuple[Any, Any], label: str, **options: Any) -> None:
     style: dict[str, Any] = {"color": COLOURS[place % len(COLOURS)], "linestyle": STYLES[place % len(STYLES)]}
-    axes.plot(*line, label=words, **style, **look)
+    axes.plot(*line, label=label, **style, **options)
 
 
-def _class(found: ClassifierEvaluation) -> str:
-    return short(repr(found.rankings[0].label)) if len(found.rankings) == 1 else "a class"
+def _class(evaluation: ClassifierEvaluation) -> str:
+    return short(repr(evaluation.rankings[0].label)) if len(evaluation.rankings) == 1 else "a class"
 
 
-def _others(found: ClassifierEvaluation) -> str:
-    return short(repr(found.classes[0])) if len(found.rankings) == 1 else "the others"
+def _others(evaluation: ClassifierEvaluation) -> str:
+    return short(repr(evaluation.classes[0])) if len(evaluation.rankings) == 1 else "the others"
 
 
 def _finish(axes: Axes, title: str, reason: str, legend: Literal["lower right", "best"]) -> None:
-    words = f"{title}; no interval: {reason}" if reason else title
-    axes.set_title("\n".join(textwrap.wrap(words, RANKING_TITLE_WIDTH)), fontsize="medium")
-    axes.set_xlim(-MARGIN, 1.0 + MARGIN)
-    axes.set_ylim(-MARGIN, 1.0 + MARGIN)
-    axes.legend(fontsize="small", loc=legend)
+    title = f"{title}; no interval: {reason}" if reason else title
+    set_title(axes, "\n".join(textwrap.wrap(title, RANKING_TITLE_WIDTH)), "medium")
+    axes.set_xlim(-PADDING, 1.0 + PADDING)
+    axes.set_ylim(-PADDING, 1.0 + PADDING)
+    axes.legend(loc=legend)

@@ -1,14 +1,11 @@
-"""A smooth line through a cloud of points: straight lines fitted to the nearest points of each place.
+"""Four diagnostic plots of a least squares fit, each titled with what the rows say about an assumption.
 
-Points near a place count by the tricube of their distance, the share `SPAN` of all points is near (Cleveland 1979,
-without repeats against outliers). Many points are first averaged in runs of equal size. Cost: a sort.
+Residuals against fitted values (linearity), normal quantiles (normality), scale of residuals against fitted values
+(equal variance), residuals against leverage with contours of Cook's distance (existence). The most influential rows are
+numbered. At most `DRAWN` rows are drawn, these among them; the smooth curves use all.
 
-Four pictures of a least squares fit, each titled with what the rows say of an assumption.
-
-Residuals against fitted values (linearity), normal quantiles (normality), the size of residuals against fitted values
-(equal variance), residuals against leverage with lines of equal Cook's distance (existence). The rows that matter most
-are numbered. Of many rows some are drawn, those that matter among them, and the titles say so; the smooth lines are of
-all. Cost: that of `diagnose`, and sorts.
+The smooth is a local linear regression with tricube weights on the nearest share `SPAN` of the points (Cleveland 1979,
+without robustness iterations); many points are first averaged in runs. Cost: that of `diagnose`, and sorts.
 """
 
 from __future__ import annotations
@@ -21,7 +18,7 @@ import numpy as np
 import scipy.special
 
 from separatrix.arrays import Floats, Indices
-from separatrix.reports.display import COLOURS, Display, several_panels
+from separatrix.reports.display import COLOURS, EDGE, INK, SOFT, Display, set_sentence, several_panels, styled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,92 +26,61 @@ if TYPE_CHECKING:
     from separatrix.inference.diagnosis import Diagnosis
     from separatrix.inference.influence import Influence
 
-
 SPAN = 2.0 / 3.0
-PLACES = 60
-RUNS = 500  # averages that many points are made into
-
-
-def smooth(x: Floats, y: Floats) -> tuple[Floats, Floats]:
-    """Return places along x in order, and the smooth of y there; nothing for fewer than three different x."""
-    order = np.argsort(x, kind="stable")
-    x, y = _averaged(x[order]), _averaged(y[order])
-    places = np.unique(np.quantile(x, np.linspace(0.0, 1.0, PLACES)))
-    if len(np.unique(x)) < 3:
-        return np.zeros(0), np.zeros(0)
-    return places, np.array([_local_line(x, y, place) for place in places])
-
-
-def _averaged(values: Floats) -> Floats:
-    if len(values) <= 2 * RUNS:
-        return values
-    return np.array([part.mean() for part in np.array_split(values, RUNS)])
-
-
-def _local_line(x: Floats, y: Floats, place: float) -> float:
-    """Return the height at a place of the line through its nearest points."""
-    away = np.abs(x - place)
-    reach = float(np.partition(away, int(SPAN * (len(x) - 1)))[int(SPAN * (len(x) - 1))])
-    reach = max(reach, float(away[away > 0.0].min())) * (1.0 + 1e-9)
-    weights = np.maximum(1.0 - (away / reach) ** 3, 0.0) ** 3
-    total = float(weights.sum())
-    mean_x, mean_y = float(weights @ x) / total, float(weights @ y) / total
-    spread = float(weights @ (x - mean_x) ** 2)
-    slope = float(weights @ ((x - mean_x) * (y - mean_y))) / spread if spread > 0.0 else 0.0
-    return mean_y + slope * (place - mean_x)
-
-
-DRAWN = 5000  # points of a panel, at most
+SMOOTH_POINTS = 60
+RUNS = 500  # to which many points are averaged before smoothing
+DRAWN = 5000  # points per panel, at most
 NUMBERED = 3  # rows
-TITLE = 66  # letters of a line of a title
+TITLE_WIDTH = 66  # characters
 CONTOURS = (0.5, 1.0)  # Cook's distances
 DIAGNOSTIC_PANELS = ("linearity", "normality", "equal variance", "existence")
 
 
 class _Points(NamedTuple):
-    """The rows drawn, those numbered among them, and the words for how many they are."""
+    """The rows drawn, the numbered ones among them, and a note if not all are drawn."""
 
     influence: Influence
     drawn: Indices
     numbered: Indices
-    words: str
+    note: str
 
 
 def diagnostics(model: Any, axes: Sequence[Axes] | None = None) -> Display:
-    """Draw the four pictures of a fitted LinearRegression without a penalty; `axes` are four to draw on.
+    """Draw the four diagnostic plots of a fitted LinearRegression without a penalty; `axes`, if given, are four.
 
     >>> import separatrix as sx
     >>> X, y = sx.load_demo("iris")
     >>> [panel.get_xlabel() for panel in sx.plot.diagnostics(sx.LinearRegression().fit(X[:, :3], X[:, 3]))]
     ['fitted value', 'normal quantile', 'fitted value', 'leverage']
     """
-    from separatrix.inference.diagnosis import diagnose_rows  # noqa: PLC0415  # as dear as the rest of the reports
+    from separatrix.inference.diagnosis import diagnose_rows  # noqa: PLC0415  # slow to import
     from separatrix.inference.influence import influence  # noqa: PLC0415
 
-    found = influence(model)
-    return draw_diagnostics(found, diagnose_rows(found, getattr(model, "terms_", None)), axes)
+    rows = influence(model)
+    return draw_diagnostics(rows, diagnose_rows(rows, getattr(model, "terms_", None)), axes)
 
 
-def draw_diagnostics(found: Influence, diagnosis: Diagnosis, axes: Sequence[Axes] | None = None) -> Display:
-    """Draw the four pictures of rows and their diagnosis that are at hand."""
-    first, second, third, fourth = _four(axes)
-    points = _points(found)
-    _residuals(first, points)
-    _quantiles(second, points)
-    _scale(third, points)
-    _leverage(fourth, points)
-    for panel, name in zip((first, second, third, fourth), DIAGNOSTIC_PANELS, strict=True):
-        sentence = f"{name}: {diagnosis.check(name).sentence}{points.words}"
-        panel.set_title("\n".join(textwrap.wrap(sentence, TITLE)), fontsize="small", loc="left")
-    if axes is None:
-        words = f"independence: {diagnosis.check('independence').sentence}"
-        first.figure.suptitle("\n".join(textwrap.wrap(words, 2 * TITLE)), fontsize="small")
-    return Display((first, second, third, fourth), {"influence": found, "diagnosis": diagnosis})
+def draw_diagnostics(influence: Influence, diagnosis: Diagnosis, axes: Sequence[Axes] | None = None) -> Display:
+    """Draw the four diagnostic plots from a computed influence and diagnosis."""
+    with styled():
+        first, second, third, fourth = _four(axes)
+        points = _points(influence)
+        _residuals(first, points)
+        _quantiles(second, points)
+        _scale(third, points)
+        _leverage(fourth, points)
+        for panel, name in zip((first, second, third, fourth), DIAGNOSTIC_PANELS, strict=True):
+            sentence = f"{name}: {diagnosis.check(name).sentence}{points.note}"
+            set_sentence(panel, "\n".join(textwrap.wrap(sentence, TITLE_WIDTH)))
+        if axes is None:
+            sentence = f"independence: {diagnosis.check('independence').sentence}"
+            first.figure.suptitle("\n".join(textwrap.wrap(sentence, 2 * TITLE_WIDTH)), fontsize="small")
+        return Display((first, second, third, fourth), {"influence": influence, "diagnosis": diagnosis})
 
 
 def _four(axes: Sequence[Axes] | None) -> tuple[Axes, ...]:
     if axes is None:
-        from matplotlib import pyplot  # noqa: PLC0415  # half a second that only a picture should cost
+        from matplotlib import pyplot  # noqa: PLC0415  # half a second that only a plot should cost
 
         axes = pyplot.subplots(2, 2, figsize=(11.0, 9.0), layout="constrained")[1].ravel()
     return several_panels(axes, len(DIAGNOSTIC_PANELS))
@@ -131,7 +97,7 @@ def _points(influence: Influence) -> _Points:
 
 def _residuals(panel: Axes, points: _Points) -> None:
     rows = points.influence.rows
-    panel.axhline(0.0, color="0.7", linewidth=0.8)
+    panel.axhline(0.0, color=EDGE, linewidth=0.8)
     _scatter(panel, points, rows.fitted, rows.scaled)
     _line(panel, rows.fitted, rows.scaled)
     panel.set_xlabel("fitted value")
@@ -152,7 +118,7 @@ def _quantiles(panel: Axes, points: _Points) -> None:
     normal[order] = scipy.special.ndtri((np.cumsum(counts) - counts / 2.0) / counts.sum())
     quarters = np.interp([0.25, 0.75], scipy.special.ndtr(normal[order]), values[order])
     slope = (quarters[1] - quarters[0]) / (2.0 * float(scipy.special.ndtri(0.75)))
-    panel.axline((0.0, float(quarters.mean())), slope=slope, color="0.7", linewidth=0.8)
+    panel.axline((0.0, float(quarters.mean())), slope=slope, color=EDGE, linewidth=0.8)
     _scatter(panel, points, normal, values)
 
 
@@ -166,24 +132,24 @@ def _scale(panel: Axes, points: _Points) -> None:
 
 def _leverage(panel: Axes, points: _Points) -> None:
     influence = points.influence
-    panel.axhline(0.0, color="0.7", linewidth=0.8)
+    panel.axhline(0.0, color=EDGE, linewidth=0.8)
     _scatter(panel, points, influence.leverage, influence.standardised)
     limits = panel.get_ylim()
     places = np.linspace(1e-3, 0.999, 400) * min(1.0, 1.1 * float(influence.leverage.max()))
     for distance, style in zip(CONTOURS, ("--", ":"), strict=True):
         height = np.sqrt(distance * influence.rows.fit.rank * (1.0 - places) / places)
         label = f"Cook's distance {distance:g}"
-        panel.plot(places, height, style, color=COLOURS[1], linewidth=0.9, label=label)
-        panel.plot(places, -height, style, color=COLOURS[1], linewidth=0.9)
+        panel.plot(places, height, style, color=SOFT, linewidth=0.9, label=label)
+        panel.plot(places, -height, style, color=SOFT, linewidth=0.9)
     panel.set_ylim(*limits)
     panel.set_xlabel("leverage")
     panel.set_ylabel("standardised residual")
-    panel.legend(fontsize="small")
+    panel.legend()
 
 
 def _scatter(panel: Axes, points: _Points, x: Floats, y: Floats) -> None:
-    """Draw the points, and number those that matter most."""
-    panel.plot(x[points.drawn], y[points.drawn], ".", color=COLOURS[0], alpha=0.6, label="rows")
+    """Draw the points, and number the most influential ones."""
+    panel.plot(x[points.drawn], y[points.drawn], ".", color=INK, alpha=0.6, label="rows")
     for row in points.numbered.tolist():
         if np.isfinite(y[row]):
             number = str(points.influence.places[row])
@@ -194,3 +160,32 @@ def _line(panel: Axes, x: Floats, y: Floats) -> None:
     known = np.isfinite(y)
     if known.sum() > 2:
         panel.plot(*smooth(x[known], y[known]), color=COLOURS[1], label="smooth")
+
+
+def smooth(x: Floats, y: Floats) -> tuple[Floats, Floats]:
+    """Return increasing places along x, and the smooth of y there; empty for fewer than three distinct x."""
+    order = np.argsort(x, kind="stable")
+    x, y = _averaged(x[order]), _averaged(y[order])
+    places = np.unique(np.quantile(x, np.linspace(0.0, 1.0, SMOOTH_POINTS)))
+    if len(np.unique(x)) < 3:
+        return np.zeros(0), np.zeros(0)
+    return places, np.array([_local_line(x, y, place) for place in places])
+
+
+def _averaged(values: Floats) -> Floats:
+    if len(values) <= 2 * RUNS:
+        return values
+    return np.array([part.mean() for part in np.array_split(values, RUNS)])
+
+
+def _local_line(x: Floats, y: Floats, place: float) -> float:
+    """Return the value at a place of the weighted line through its nearest points."""
+    distances, rank = np.abs(x - place), int(SPAN * (len(x) - 1))
+    reach = float(np.partition(distances, rank)[rank])
+    reach = max(reach, float(distances[distances > 0.0].min())) * (1.0 + 1e-9)
+    weights = np.maximum(1.0 - (distances / reach) ** 3, 0.0) ** 3
+    total = float(weights.sum())
+    mean_x, mean_y = float(weights @ x) / total, float(weights @ y) / total
+    spread = float(weights @ (x - mean_x) ** 2)
+    slope = float(weights @ ((x - mean_x) * (y - mean_y))) / spread if spread > 0.0 else 0.0
+    return mean_y + slope * (place - mean_x)

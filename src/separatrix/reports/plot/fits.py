@@ -1,18 +1,14 @@
-"""Coefficients and held-out losses along the strengths of a penalty.
+"""Plots of fits: convergence, coefficients with intervals, regularisation path, cross-validated losses.
 
-The way of a fit: its objective, duality gap, bounds and mistakes, over the passes that it made.
-
-Which panels there are is what the fit kept. Of one fit a class there is a line each. A gap is on a log axis, an
-objective where it falls by more than a factor of ten, passes where there are hundreds. Cost: the trace is drawn, no
-data are read.
-
-Coefficients with their intervals, one a line; where there is no interval, the reason is below.
-
-Read off a table of inference, so that what the table refuses is not drawn. An interval without an end runs to the edge.
+The convergence plot has one panel per fact in the trace, and one line per class of a one-vs-rest fit. A gap has a log
+axis, an objective if it falls by more than a factor of ten, passes if there are hundreds. Coefficients are read off an
+inference table, so that estimates and intervals absent there are not drawn; the reasons are printed below. An interval
+without an end runs to the edge.
 """
 
 from __future__ import annotations
 
+import itertools
 import textwrap
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -23,84 +19,47 @@ from separatrix.arrays import Floats
 from separatrix.design.build import INTERCEPT
 from separatrix.errors import OptionError, require_count
 from separatrix.fit.result import FitResult
-from separatrix.reports.display import COLOURS, MARKERS, STYLES, Display, one_panel, plain, several_panels, short
+from separatrix.inference.table import InferenceTable, Term, refused_table
+from separatrix.reports.display import (
+    CARD,
+    COLOURS,
+    EDGE,
+    HAIR,
+    INK,
+    MARKERS,
+    PROOF,
+    SOFT,
+    STYLES,
+    Display,
+    one_panel,
+    plain,
+    set_sentence,
+    set_title,
+    several_panels,
+    short,
+    styled,
+)
 from separatrix.selection.cross_validation import CrossValidation
 from separatrix.selection.path import Path
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from separatrix.inference.table import InferenceTable, Term
-
-
-NAMED = 8  # coefficients labelled in a picture of a path, the largest ones
-
-
-def path(path: Path, ax: Axes | None = None, *, output: int = 0) -> Display:
-    """Draw how the coefficients grow as the strength falls; `output` is the class drawn, where each has its own.
-
-    >>> import separatrix as sx
-    >>> X, y = sx.load_demo("iris")
-    >>> display = sx.plot.path(sx.path(sx.LinearRegression(l1_ratio=1.0), X[:, :3], X[:, 3], strengths=20))
-    >>> display.ax.get_xlabel(), display.data["weights"].shape
-    ('strength', (20, 3))
-    """
-    if not isinstance(path, Path):
-        raise OptionError(f"{path!r} is no path; give what sx.path returned")
-    axes = one_panel(ax)
-    weights = path.weights if path.weights.ndim == 2 else path.weights[:, :, output]
-    names = path.names[int(path.virtual) :]
-    largest = np.argsort(-np.abs(weights).max(axis=0), kind="stable")[:NAMED]
-    axes.plot(path.strengths, np.delete(weights, largest, axis=1), color="0.75", linewidth=0.8)
-    for place, column in enumerate(largest):
-        axes.plot(path.strengths, weights[:, column], color=COLOURS[place], label=short(names[column]))
-    _strength_axis(axes)
-    axes.set_ylabel("coefficient")
-    used = np.count_nonzero(path.weights[-1].reshape(weights.shape[1], -1).any(axis=1))
-    axes.set_title(f"{used} of {weights.shape[1]} columns in use at the smallest strength")
-    axes.legend(fontsize="small")
-    return Display((axes,), {"strengths": path.strengths, "weights": weights, "names": names})
-
-
-def cross_validation(model: Any, ax: Axes | None = None) -> Display:
-    """Draw the held-out loss of each strength with its standard error, the best strength and the one chosen.
-
-    Takes a model fitted with ``strength="cv"``, or its `cv_`.
-    """
-    found = model if isinstance(model, CrossValidation) else getattr(model, "cv_", None)
-    if not isinstance(found, CrossValidation):
-        raise OptionError(f'{model!r} has no cross-validation to draw; fit it with strength="cv"')
-    axes = one_panel(ax)
-    axes.errorbar(
-        found.strengths, found.mean, found.error, color=COLOURS[0], ecolor="0.7", marker=".", linestyle="none"
-    )
-    marks = (("best", found.best, ":"), ("within one standard error of it", found.one_standard_error, "--"))
-    for words, place, style in marks:
-        strength = float(found.strengths[place])
-        axes.axvline(strength, color="0.2", linestyle=style, label=f"{words}: {strength:.3g}")
-    _strength_axis(axes)
-    axes.set_ylabel("held-out loss")
-    axes.set_title(f"{len(found.fold_losses)} folds; strength {found.strength:.3g} chosen")
-    axes.legend(fontsize="small")
-    return Display((axes,), {"strengths": found.strengths, "losses": found.mean, "standard_errors": found.error})
-
-
-def _strength_axis(axes: Axes) -> None:
-    axes.set_xscale("log")
-    axes.invert_xaxis()
-    axes.set_xlabel("strength")
-
-
-MARKED = 40  # steps up to which each is marked
-MANY_PASSES = 200.0  # at which they are drawn on a log axis
-TITLE = 90  # letters of a line of the title
+PATHS_NAMED = len(COLOURS)  # coefficients labelled in a plot of a path, the largest ones
+MARKED = 40  # steps up to which each has a marker
+MANY_PASSES = 200.0  # from which passes have a log axis
+TITLE_WIDTH = 90  # characters
+REASON_WIDTH = 100  # characters
+REASONS_SHOWN = 6
+SPREAD = 0.6  # share of the distance between two names that the classes of one name occupy
+CLASS_LOOKS = tuple(zip(MARKERS, COLOURS, strict=True))
 
 
 class _Panel(NamedTuple):
-    """Facts of the steps that share a panel, the first of which decides whether there is one."""
+    """Facts of the steps that share a panel, which exists if the trace has the first of them."""
 
     facts: tuple[str, ...]
-    words: str
+    label: str
     log: bool = False
 
 
@@ -113,8 +72,18 @@ TRACE_PANELS = (
 )
 
 
+class _Group(NamedTuple):
+    """The coefficients of one class: their heights, estimates and interval ends, (m,), NaN where absent."""
+
+    label: str
+    heights: Floats
+    estimates: Floats
+    lower: Floats
+    upper: Floats
+
+
 def trace(model: Any, axes: Sequence[Axes] | None = None) -> Display:
-    """Draw the way of a fitted model, or of what its `result_` is; `axes` are as many as there are panels.
+    """Draw the convergence of a fitted model, or of its `result_`; `axes`, if given, are one per panel.
 
     >>> import separatrix as sx
     >>> X, y = sx.load_demo("iris")
@@ -126,24 +95,25 @@ def trace(model: Any, axes: Sequence[Axes] | None = None) -> Display:
     if not isinstance(result, FitResult):
         raise OptionError(f"{model!r} has no trace to draw; give a fitted model, or its result_")
     steps = _steps(result)
-    kept = [panel for panel in TRACE_PANELS if any(panel.facts[0] in each for each in steps.values())]
-    if not kept:
+    kinds = [panel for panel in TRACE_PANELS if any(panel.facts[0] in each for each in steps.values())]
+    if not kinds:
         raise OptionError(
             f"the fit kept none of {', '.join(panel.facts[0] for panel in TRACE_PANELS)}; nothing to draw"
         )
-    panels = several_panels(axes, len(kept), figsize=(7.0, 1.2 + 2.2 * len(kept)), sharex=axes is None)
-    for ax, panel in zip(panels, kept, strict=True):
-        _draw_panel(ax, panel, steps)
-        if panel.facts[0] == "relative_excess":
-            _mark_tolerance(ax, model)
-    panels[-1].set_xlabel("passes over the rows")
-    lines = textwrap.wrap(plain(result.message), TITLE, max_lines=4, placeholder=" …")
-    panels[0].set_title("\n".join(lines), fontsize="small", loc="left")
-    return Display(panels, {str(label): dict(each) for label, each in steps.items()})
+    with styled():
+        panels = several_panels(axes, len(kinds), figsize=(7.0, 1.2 + 2.2 * len(kinds)), sharex=axes is None)
+        for ax, panel in zip(panels, kinds, strict=True):
+            _draw_panel(ax, panel, steps)
+            if panel.facts[0] == "relative_excess":
+                _mark_tolerance(ax, model)
+        panels[-1].set_xlabel("passes over the rows")
+        lines = textwrap.wrap(plain(result.message), TITLE_WIDTH, max_lines=4, placeholder=" …")
+        set_sentence(panels[0], "\n".join(lines))
+        return Display(panels, {str(label): dict(each) for label, each in steps.items()})
 
 
 def _steps(result: FitResult) -> dict[Any, Mapping[str, Floats]]:
-    """Return the columns of each fit's trace by its class; of one fit by the word "fit"."""
+    """Return the columns of the trace by class, or under "fit" if there is one fit."""
     if not result.parts:
         return {"fit": result.trace.steps}
     labels = getattr(result.certificate, "classes", range(len(result.parts)))
@@ -151,34 +121,34 @@ def _steps(result: FitResult) -> dict[Any, Mapping[str, Floats]]:
 
 
 def _draw_panel(ax: Axes, panel: _Panel, steps: Mapping[Any, Mapping[str, Floats]]) -> None:
-    """Draw a line a fit or, of two facts, a full and a dashed one."""
+    """Draw one line per class or, for two facts, a solid and a dashed one."""
     several, paired = len(steps) > 1, len(panel.facts) > 1
     for place, (label, columns) in enumerate(steps.items()):
         for fact, dashes in zip(panel.facts, ("-", "--"), strict=False):
             if fact in columns:
                 name = f"{short(label)}, {fact}" if several and paired else short(label) if several else fact
-                look: dict[str, Any] = {
-                    "color": COLOURS[place % len(COLOURS)],
+                style: dict[str, Any] = {
+                    "color": COLOURS[place % len(COLOURS)] if several else INK,
                     "linestyle": STYLES[place % len(STYLES)] if several and not paired else dashes,
                     "marker": "." if len(columns[fact]) <= MARKED else "",
                     "label": name if several or paired else None,
                 }
-                ax.plot(columns["passes"], _drawable(columns[fact], panel.log), **look)
+                ax.plot(columns["passes"], _drawable(columns[fact], panel.log), **style)
     drawn = np.concatenate([columns[panel.facts[0]] for columns in steps.values() if panel.facts[0] in columns])
     ax.set_yscale("log" if panel.log or _falls_far(drawn) else "linear")
     if ax.get_yscale() == "linear":
-        ax.ticklabel_format(axis="y", useOffset=False)  # whole numbers on the axis, none to be added in the head
-    ax.set_ylabel(panel.words)
+        ax.ticklabel_format(axis="y", useOffset=False)  # no offset to be added mentally
+    ax.set_ylabel(panel.label)
     if max(float(columns["passes"][-1]) for columns in steps.values()) >= MANY_PASSES:
         ax.set_xscale("log")
     else:
         ax.locator_params(axis="x", integer=True)
     if several or paired:
-        ax.legend(fontsize="small")
+        ax.legend()
 
 
 def _drawable(values: Floats, log: bool) -> Floats:
-    """Return values with NaN, a gap in the line, for what a log axis cannot show."""
+    """Return values with NaN, a gap in the line, where an axis cannot show them."""
     return np.where(np.isfinite(values) & ((values > 0.0) | (not log)), values, np.nan)
 
 
@@ -188,25 +158,10 @@ def _falls_far(values: Floats) -> bool:
 
 
 def _mark_tolerance(ax: Axes, model: Any) -> None:
-    asked = getattr(model, "tol", None)
-    if isinstance(asked, float) and asked > 0.0:
-        ax.axhline(asked, color="0.3", linestyle=":", label=f"asked for: {asked:g}")
-        ax.legend(fontsize="small")
-
-
-LINE = 100  # letters of a line of reasons
-TOLD = 6  # reasons, at most
-SPREAD = 0.6  # of the distance of two lines, shared by the classes of one
-
-
-class _Group(NamedTuple):
-    """The coefficients of one class: their heights, estimates and interval ends, (m,), NaN for what there is not."""
-
-    label: str
-    heights: Floats
-    estimates: Floats
-    lower: Floats
-    upper: Floats
+    tolerance = getattr(model, "tol", None)
+    if isinstance(tolerance, float) and tolerance > 0.0:
+        ax.axhline(tolerance, color=SOFT, linestyle=":", label=f"asked for: {tolerance:g}")
+        ax.legend()
 
 
 def coefficients(
@@ -218,14 +173,15 @@ def coefficients(
     intercept: bool = False,
     most: int = 30,
 ) -> Display:
-    """Draw the coefficients of a fitted model, or of its `summary()`, with their intervals or the reason for none.
+    """Draw the coefficients of a fitted model, or of its `summary()`, with their intervals or why there are none.
 
     Parameters
     ----------
-    model : a fitted model, or a table that `summary` returned
-    level : of the intervals, where a model is given
-    ratios : whether to draw the exponentials, which are ratios of odds, on a log axis
-    intercept : whether to draw it as well; most : names, at most, those of the largest t or z, else of the largest size
+    model : a fitted model, or the table that its `summary` returned
+    level : confidence level of the intervals, if a model is given
+    ratios : whether to draw the exponentials, which are odds ratios, on a log axis
+    intercept : whether to draw the intercept as well
+    most : largest number of names; those with the largest t or z, else the largest coefficients, are drawn
 
     Examples
     --------
@@ -237,38 +193,38 @@ def coefficients(
     """
     table = _table_of(model, level)
     terms = [term for term in table.terms if intercept or not _is_intercept(term, table)]
-    kept = _largest(terms, require_count("most", most))
-    if ratios and not any(term.ratio is not None for term in kept):
+    drawn = _largest(terms, require_count("most", most))
+    if ratios and not any(term.ratio is not None for term in drawn):
         raise OptionError("ratios=True needs the table of a logistic model; these coefficients are no log-odds")
-    names, told = _distinct(term.name for term in kept), _told(_reasons(kept))
-    axes = one_panel(ax, 7.0, 1.6 + 0.32 * len(names) + 0.15 * told.count("\n"))
-    groups = _groups(kept, names, ratios)
-    for place, group in enumerate(groups):
-        _draw_group(axes, place, group)
-    axes.axvline(1.0 if ratios else 0.0, color="0.6", linewidth=0.8, zorder=0)
-    axes.set_xscale("log" if ratios else "linear")
-    _run_to_the_edge(axes, groups)
-    axes.set_yticks(range(len(names)), [short(name) + _marks(name, kept) for name in names])
-    axes.set_ylim(len(names) - 0.4, -0.6)
-    intervals = any(np.isfinite([group.lower, group.upper]).any() for group in groups)
-    axes.set_xlabel(_unit(table, ratios, intervals) + told, fontsize="small")
-    total = len({term.name for term in terms})
-    axes.set_title(f"{len(names)} of {total:,} coefficients" if len(names) < total else "Coefficients")
-    if len(groups) > 1 and any(np.isfinite(group.estimates).any() for group in groups):
-        axes.legend(fontsize="small")
-    return Display((axes,), {"terms": tuple(kept), "table": table})
+    names, reasons = _distinct(term.name for term in drawn), _reason_lines(_reasons(drawn))
+    with styled():
+        axes = one_panel(ax, 7.0, 1.6 + 0.32 * len(names) + 0.15 * reasons.count("\n"))
+        groups = _groups(drawn, names, ratios)
+        looks = [("s", INK)] if len(groups) == 1 else list(itertools.islice(itertools.cycle(CLASS_LOOKS), len(groups)))
+        for group, (marker, colour) in zip(groups, looks, strict=True):
+            _draw_group(axes, group, marker, colour)
+        axes.axvline(1.0 if ratios else 0.0, color=EDGE, linewidth=0.8, zorder=0)
+        axes.set_xscale("log" if ratios else "linear")
+        _run_to_the_edge(axes, groups, [colour for _, colour in looks])
+        axes.set_yticks(range(len(names)), [short(name) + _marks(name, drawn) for name in names])
+        axes.set_ylim(len(names) - 0.4, -0.6)
+        intervals = any(np.isfinite([group.lower, group.upper]).any() for group in groups)
+        axes.set_xlabel(_unit(table, ratios, intervals) + reasons, fontsize="small")
+        total = len({term.name for term in terms})
+        set_title(axes, f"{len(names)} of {total:,} coefficients" if len(names) < total else "Coefficients")
+        if len(groups) > 1 and any(np.isfinite(group.estimates).any() for group in groups):
+            axes.legend()
+        return Display((axes,), {"terms": tuple(drawn), "table": table})
 
 
 def _table_of(model: Any, level: float) -> InferenceTable:
-    """Return a model's table; of one that has none, its coefficients with the reason."""
-    from separatrix.inference.table import InferenceTable, refused_table  # noqa: PLC0415
-
+    """Return the model's inference table, or its bare coefficients with the reason."""
     if isinstance(model, InferenceTable):
         return model
     if hasattr(model, "summary"):
-        found = model.summary(level=level)
-        assert isinstance(found, InferenceTable)
-        return found
+        table = model.summary(level=level)
+        assert isinstance(table, InferenceTable)
+        return table
     if not hasattr(model, "coef_"):
         raise OptionError(f"{model!r} has no coefficients to draw; give a fitted model, or what its summary() returned")
     reason = (
@@ -286,7 +242,7 @@ def _is_intercept(term: Term, table: InferenceTable) -> bool:
 
 
 def _largest(terms: Sequence[Term], most: int) -> list[Term]:
-    """Return the terms of the names that are largest in some class, in their order."""
+    """Return the terms of the `most` names with the largest statistic or estimate in any class, in their order."""
     sizes: dict[str, float] = {}
     tested = any(term.statistic is not None for term in terms)
     for term in terms:
@@ -298,7 +254,7 @@ def _largest(terms: Sequence[Term], most: int) -> list[Term]:
 
 def _groups(terms: Sequence[Term], names: list[str], ratios: bool) -> list[_Group]:
     outputs = _distinct(term.output for term in terms)
-    found = []
+    groups = []
     for place, output in enumerate(outputs):
         own = [term for term in terms if term.output == output]
         shift = SPREAD * ((place + 0.5) / len(outputs) - 0.5)
@@ -307,38 +263,38 @@ def _groups(terms: Sequence[Term], names: list[str], ratios: bool) -> list[_Grou
             for term in own
         ]
         numbers = np.array(cells, dtype=np.float64).reshape(-1, 3)
-        found.append(_Group(short(output), np.array([names.index(term.name) + shift for term in own]), *numbers.T))
-    return found
+        groups.append(_Group(short(output), np.array([names.index(term.name) + shift for term in own]), *numbers.T))
+    return groups
 
 
-def _draw_group(axes: Axes, place: int, group: _Group) -> None:
-    """Draw a class: full markers with intervals, hollow ones without."""
-    colour, marker = COLOURS[place % len(COLOURS)], MARKERS[place % len(MARKERS)]
+def _draw_group(axes: Axes, group: _Group, marker: str, colour: str) -> None:
+    """Draw one class: filled markers with intervals, hollow ones without."""
     known = np.isfinite(group.lower) | np.isfinite(group.upper)
     both = np.isfinite(group.lower) & np.isfinite(group.upper)
     axes.hlines(group.heights[both], group.lower[both], group.upper[both], color=colour, linewidth=1.6)
-    look: dict[str, Any] = {"linestyle": "none", "marker": marker, "color": colour, "markersize": 5.5}
-    fills, label = ((known, colour), (~known, "white")), group.label
+    style: dict[str, Any] = {"linestyle": "none", "marker": marker, "color": colour, "markersize": 5.5}
+    fills, label = ((known, colour), (~known, CARD)), group.label
     for chosen, fill in fills:
         if chosen.any():
-            axes.plot(group.estimates[chosen], group.heights[chosen], **look, markerfacecolor=fill, label=label)
+            axes.plot(group.estimates[chosen], group.heights[chosen], **style, markerfacecolor=fill, label=label)
             label = "_nolegend_"
     for height in group.heights[~np.isfinite(group.estimates)]:
-        place_of = axes.get_yaxis_transform()
-        axes.text(0.5, height, "no estimate", transform=place_of, ha="center", va="center", fontsize="small")
+        transform = axes.get_yaxis_transform()
+        axes.text(0.5, height, "no estimate", transform=transform, ha="center", va="center", fontsize="small")
 
 
-def _run_to_the_edge(axes: Axes, groups: Sequence[_Group]) -> None:
-    """Draw the intervals that have one end only."""
+def _run_to_the_edge(axes: Axes, groups: Sequence[_Group], colours: Sequence[str]) -> None:
+    """Draw the intervals that have one end only; where no finite estimate exists, which is proved, in plum."""
     edges = axes.get_xlim()
-    for place, group in enumerate(groups):
+    for group, colour in zip(groups, colours, strict=True):
         for ends, others, edge, arrow in (
             (group.lower, group.upper, edges[0], "<"),
             (group.upper, group.lower, edges[1], ">"),
         ):
             for row in np.flatnonzero(~np.isfinite(ends) & np.isfinite(others)):
                 line = [others[row], edge], [group.heights[row]] * 2
-                axes.plot(*line, color=COLOURS[place % len(COLOURS)], linewidth=1.6, marker=arrow, markevery=[1])
+                known = np.isfinite(group.estimates[row])
+                axes.plot(*line, color=colour if known else PROOF, linewidth=1.6, marker=arrow, markevery=[1])
     axes.set_xlim(edges)
 
 
@@ -347,7 +303,7 @@ def _reasons(terms: Sequence[Term]) -> list[str]:
 
 
 def _marks(name: str, terms: Sequence[Term]) -> str:
-    """Return the numbers of the reasons that a name's numbers are absent for; none where all have the same."""
+    """Return the numbers of the reasons why a name has no interval; none if all names share one."""
     reasons = _reasons(terms)
     if len(reasons) == 1 and all(term.absent for term in terms):
         return ""
@@ -360,16 +316,71 @@ def _unit(table: InferenceTable, ratios: bool, intervals: bool) -> str:
     return f"{unit}, for one unit more of the column" + (f"; {100.0 * table.level:g} % intervals" if intervals else "")
 
 
-def _told(reasons: Sequence[str]) -> str:
-    """Return the reasons for intervals that are not there, as lines to come after the axis's label."""
+def _reason_lines(reasons: Sequence[str]) -> str:
+    """Return the reasons for absent intervals, as lines below the axis label."""
     lines = []
-    for place, reason in enumerate(reasons[:TOLD], start=1):
+    for place, reason in enumerate(reasons[:REASONS_SHOWN], start=1):
         number = f"[{place}] " if len(reasons) > 1 else ""
-        lines += textwrap.wrap(plain(f"{number}no interval: {reason}"), LINE)
-    if len(reasons) > TOLD:
-        lines.append(f"… and {len(reasons) - TOLD} more reasons, see summary()")
+        lines += textwrap.wrap(plain(f"{number}no interval: {reason}"), REASON_WIDTH)
+    if len(reasons) > REASONS_SHOWN:
+        lines.append(f"… and {len(reasons) - REASONS_SHOWN} more reasons, see summary()")
     return "".join(f"\n{line}" for line in lines)
 
 
 def _distinct(values: Any) -> list[Any]:
     return list(dict.fromkeys(values))
+
+
+def path(path: Path, ax: Axes | None = None, *, output: int = 0) -> Display:
+    """Draw the coefficients along the strengths of the penalty; `output` selects the class if each has its own.
+
+    >>> import separatrix as sx
+    >>> X, y = sx.load_demo("iris")
+    >>> display = sx.plot.path(sx.path(sx.LinearRegression(l1_ratio=1.0), X[:, :3], X[:, 3], strengths=20))
+    >>> display.ax.get_xlabel(), display.data["weights"].shape
+    ('strength', (20, 3))
+    """
+    if not isinstance(path, Path):
+        raise OptionError(f"{path!r} is no path; give what sx.path returned")
+    with styled():
+        axes = one_panel(ax)
+        weights = path.weights if path.weights.ndim == 2 else path.weights[:, :, output]
+        names = path.names[int(path.virtual) :]
+        largest = np.argsort(-np.abs(weights).max(axis=0), kind="stable")[:PATHS_NAMED]
+        axes.plot(path.strengths, np.delete(weights, largest, axis=1), color=HAIR, linewidth=0.8)
+        for place, column in enumerate(largest):
+            axes.plot(path.strengths, weights[:, column], color=COLOURS[place], label=short(names[column]))
+        _strength_axis(axes)
+        axes.set_ylabel("coefficient")
+        used = np.count_nonzero(path.weights[-1].reshape(weights.shape[1], -1).any(axis=1))
+        set_title(axes, f"{used} of {weights.shape[1]} columns in use at the smallest strength")
+        axes.legend()
+        return Display((axes,), {"strengths": path.strengths, "weights": weights, "names": names})
+
+
+def cross_validation(model: Any, ax: Axes | None = None) -> Display:
+    """Draw the held-out loss of each strength with its standard error, the best and the chosen strength.
+
+    Takes a model fitted with ``strength="cv"``, or its `cv_`.
+    """
+    cv = model if isinstance(model, CrossValidation) else getattr(model, "cv_", None)
+    if not isinstance(cv, CrossValidation):
+        raise OptionError(f'{model!r} has no cross-validation to draw; fit it with strength="cv"')
+    with styled():
+        axes = one_panel(ax)
+        axes.errorbar(cv.strengths, cv.mean, cv.error, color=COLOURS[0], ecolor=EDGE, marker=".", linestyle="none")
+        marks = (("best", cv.best, ":"), ("within one standard error of it", cv.one_standard_error, "--"))
+        for label, place, style in marks:
+            strength = float(cv.strengths[place])
+            axes.axvline(strength, color=INK, linestyle=style, label=f"{label}: {strength:.3g}")
+        _strength_axis(axes)
+        axes.set_ylabel("held-out loss")
+        set_title(axes, f"{len(cv.fold_losses)} folds; strength {cv.strength:.3g} chosen")
+        axes.legend()
+        return Display((axes,), {"strengths": cv.strengths, "losses": cv.mean, "standard_errors": cv.error})
+
+
+def _strength_axis(axes: Axes) -> None:
+    axes.set_xscale("log")
+    axes.invert_xaxis()
+    axes.set_xlabel("strength")

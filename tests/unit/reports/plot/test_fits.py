@@ -158,7 +158,7 @@ def test_a_penalty_leaves_hollow_markers_and_the_reason():
     drawn = {line.get_label(): line for line in display.ax.lines if line.get_label() in model.classes_}
     for place, label in enumerate(model.classes_):
         np.testing.assert_array_equal(drawn[label].get_xdata(), model.coef_[place])
-        assert drawn[label].get_markerfacecolor() == "white"
+        assert drawn[label].get_markerfacecolor() == "#FFFFFF"
     assert len({line.get_marker() for line in drawn.values()}) == 3
     words = " ".join(display.ax.get_xlabel().split())
     assert "no interval: the fit has a penalty (strength=0.1)" in words

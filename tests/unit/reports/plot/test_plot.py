@@ -31,7 +31,7 @@ def test_a_path_draws_a_line_a_column_and_names_the_largest():
     axes = sx.plot.path(path).ax
     assert len(axes.lines) == 12
     names = [text.get_text() for text in axes.get_legend().get_texts()]
-    assert len(names) == 8
+    assert len(names) == 7
     assert set(names[:2]) == {"x1", "x2"}
     drawn = next(line for line in axes.lines if line.get_label() == "x2")
     np.testing.assert_array_equal(drawn.get_ydata(), path.weights[:, 1])
