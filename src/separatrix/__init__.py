@@ -9,7 +9,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from separatrix import lab
     from separatrix.certificates.base import certificate_from_dict
     from separatrix.design import kernels
     from separatrix.design.build import blocked
@@ -41,7 +40,7 @@ if TYPE_CHECKING:
     from separatrix.model.record import Model
     from separatrix.model.train import train
     from separatrix.reports import plot
-    from separatrix.selection.strengths import strength_from, strength_to
+    from separatrix.selection.path import strength_from, strength_to
     from separatrix.separability.check import check_separability
     from separatrix.separability.lift import lift
     from separatrix.separability.margin import MistakeBound, mistake_bound
@@ -164,8 +163,8 @@ _HOMES = {
     "save_model": "model.file",
     "simple_regression": "inference.simple",
     "simple_regression_from_moments": "inference.simple",
-    "strength_from": "selection.strengths",
-    "strength_to": "selection.strengths",
+    "strength_from": "selection.path",
+    "strength_to": "selection.path",
     "train": "model.train",
 }
 _MODULES = {

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from separatrix.fit.run import Watch
 
+
 STOPPING = b"\nstopping at the best point so far; Ctrl-C again to abort\n"
 STANDARD_ERROR = 2
 DELAY = 1.0  # seconds before anything is shown

@@ -26,13 +26,7 @@ from separatrix.errors import counted
 from separatrix.fit.least_squares import LeastSquaresFit
 from separatrix.inference import eligibility
 from separatrix.inference.basis import TINY, OrthonormalBasis, wald_statistic
-from separatrix.inference.covariance import (
-    CovarianceChoice,
-    WeightKind,
-    choose_covariance,
-    count_rows,
-    robust_core,
-)
+from separatrix.inference.covariance import CovarianceChoice, WeightKind, choose_covariance, count_rows, robust_core
 from separatrix.inference.table import (
     InferenceTable,
     Measure,

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from separatrix.model.train import TrainedModel
     from separatrix.tables.source import TableSource
 
+
 SORTED_RUN = 10  # mean length of runs of one class from which a table counts as sorted by class
 Label = str | int | float | bool
 NO_OPTIONS = {"names", "storage"}  # entries of a result's provenance that are no options

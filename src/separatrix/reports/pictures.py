@@ -50,6 +50,7 @@ from separatrix.tables.table import Table
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+
 WIDTH, HEIGHT = 4.8, 3.7  # inches: on a phone, text of 10 points is then about 10 pixels high
 MANY_POINTS = 600  # of a line or a scatter, above which it is rasterised
 TICKS = 5  # per axis, about

@@ -27,6 +27,7 @@ from separatrix.reports.display import CARD, COLOURS, INK, MARKERS, SOFT, Displa
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+
 GRID = 150  # points along each side
 BATCH_ENTRIES = 2_000_000  # of the rows predicted at once
 PADDING = 0.06  # of the range of a column, on both sides

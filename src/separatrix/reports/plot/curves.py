@@ -30,6 +30,7 @@ from separatrix.reports.display import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+
 DRAWN = 4000  # points of a curve, above which indistinguishable ones are left out
 RESOLUTION = 1000  # distinguishable positions along each axis
 CALIBRATION_TITLE_WIDTH = 70  # characters

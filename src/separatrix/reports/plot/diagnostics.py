@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from separatrix.inference.diagnosis import Diagnosis
     from separatrix.inference.influence import Influence
 
+
 SPAN = 2.0 / 3.0
 SMOOTH_POINTS = 60
 RUNS = 500  # to which many points are averaged before smoothing

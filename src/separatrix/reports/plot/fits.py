@@ -45,6 +45,7 @@ from separatrix.selection.path import Path
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+
 PATHS_NAMED = len(COLOURS)  # coefficients labelled in a plot of a path, the largest ones
 MARKED = 40  # steps up to which each has a marker
 MANY_PASSES = 200.0  # from which passes have a log axis
