@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.svm import SVC
 
 from measure import Contender
-from separatrix.certificates.optimality import KernelTask, kernel_bound
+from separatrix.certificates.optimality import KernelProblem, kernel_bound
 from separatrix.design.kernel_matrix import training_scores
 from separatrix.design.kernels import RBF
 from separatrix.solvers.kernel_dual import middle_intercept
@@ -53,5 +53,5 @@ def _pairs(model: SVC, y: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray, 
 def _gap(X: np.ndarray, signs: np.ndarray, coef: np.ndarray, model: SVC) -> float:
     caps, scores = np.full(len(signs), model.C), training_scores(RBF(model.gamma), X, coef)
     intercept = middle_intercept(signs - scores, caps, float(caps[signs > 0.0].sum()))
-    task = KernelTask(signs, caps, np.ones(len(signs)), X.shape[1], 1.0)
+    task = KernelProblem(signs, caps, np.ones(len(signs)), X.shape[1], 1.0)
     return kernel_bound(task, scores, coef, intercept).relative_gap

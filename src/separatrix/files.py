@@ -17,7 +17,7 @@ from separatrix.errors import OptionError
 
 
 @contextmanager
-def replacing(path: str | Path) -> Iterator[Path]:
+def replace_atomically(path: str | Path) -> Iterator[Path]:
     """Yield the path of an empty temporary file, which replaces `path` if the block ends without an exception."""
     target = Path(path)
     if target.exists() and not target.is_file():
@@ -35,9 +35,9 @@ def replacing(path: str | Path) -> Iterator[Path]:
             temporary.unlink(missing_ok=True)
 
 
-def write_whole(path: str | Path, content: str | bytes) -> None:
+def write_atomically(path: str | Path, content: str | bytes) -> None:
     """Replace the content of a file by bytes, or by a text as UTF-8; an OptionError says why if that fails."""
-    with replacing(path) as temporary:
+    with replace_atomically(path) as temporary:
         temporary.write_bytes(content.encode("utf-8") if isinstance(content, str) else content)
 
 

@@ -107,7 +107,7 @@ def _split(x: Any) -> tuple[Any, Any]:
     return high, x - high
 
 
-def column_lengths(matrix: Floats) -> Floats:
+def column_norms(matrix: Floats) -> Floats:
     """Return the norm of each column, without overflow or underflow."""
     exponents = np.frexp(np.abs(matrix).max(axis=0, initial=0.0))[1]
     return np.asarray(np.ldexp(np.linalg.norm(np.ldexp(matrix, -exponents), axis=0), exponents))

@@ -49,7 +49,7 @@ def predicted_signs(scores: Floats, tie: Tie) -> Floats:
     return np.where(scores >= 0.0 if tie != "negative" else scores > 0.0, 1.0, -1.0)
 
 
-def mistaken_sum(block: Block, y: Any, coef: Floats, rule: UpdateRule) -> tuple[int, Floats]:
+def batch_update(block: Block, y: Any, coef: Floats, rule: UpdateRule) -> tuple[int, Floats]:
     """Return the number of mistakes in a block and the sum of y x over them, the batch update of the block."""
     wrong = rule.mistaken(block.matvec(coef), y)
     return int(wrong.sum()), block.rmatvec(np.where(wrong, y, 0.0))

@@ -17,11 +17,11 @@ from separatrix.design.base import Design
 from separatrix.design.build import make_design, row_radius
 from separatrix.design.kernel_matrix import KernelAgainst, by_rows, select_rows
 from separatrix.design.kernels import Kernel, Precomputed
-from separatrix.design.row_source import array_of
+from separatrix.design.row_source import as_array
 from separatrix.errors import DataError
 
 SAMPLE_ROWS = 1000  # rows on which the kernel matrix is shown to be positive semidefinite
-NEGATIVE = {4: 1e-5, 8: 1e-8}  # by bytes per number: rounding error of eigenvalues relative to the largest
+NEGATIVE_EIGENVALUE = {4: 1e-5, 8: 1e-8}  # by bytes per number: rounding error of eigenvalues relative to the largest
 
 
 def signs_of(y: Any, labels: tuple[Any, Any], rows: int, *, whose: str = "fit") -> Floats:
@@ -62,7 +62,7 @@ def kernel_data(
         squares = design.squared_norms()
     if not np.isfinite(squares).all():
         raise DataError(f"row {int(np.flatnonzero(~np.isfinite(squares))[0])} of X is not finite")
-    X = array_of(X)
+    X = as_array(X)
     return by_rows(X), signs_of(y, labels, shape[0]), kernel.settled(X)
 
 
@@ -79,7 +79,7 @@ def score_rounding(coef: Floats, radius: float, columns: int) -> float:
     return EPSILON * (int(np.count_nonzero(coef)) + columns + 2) * radius**2 * float(np.abs(coef).sum())
 
 
-def most_negative(kernel: Kernel, X: Any) -> tuple[float, int]:
+def least_eigenvalue(kernel: Kernel, X: Any) -> tuple[float, int]:
     """Return the least eigenvalue of the kernel matrix over the largest, and the number of rows sampled for it."""
     n = X.shape[0]
     rows = np.arange(n) if n <= SAMPLE_ROWS else np.linspace(0, n - 1, SAMPLE_ROWS).astype(np.int64)
@@ -91,7 +91,7 @@ def check_inner_product(kernel: Kernel, X: Any) -> list[Check]:
     """Return a check that the kernel is an inner product on these rows; no check if it always is one."""
     if kernel.is_inner_product and not isinstance(kernel, Precomputed):
         return []
-    least, rows = most_negative(kernel, X)
-    holds = least >= -NEGATIVE[4 if X.dtype == np.float32 else 8]
+    least, rows = least_eigenvalue(kernel, X)
+    holds = least >= -NEGATIVE_EIGENVALUE[4 if X.dtype == np.float32 else 8]
     detail = f"the least eigenvalue is {least:.3g} of the largest, on {rows:,} of {X.shape[0]:,} rows"
     return [Check("inner product", None if rows < X.shape[0] and holds else holds, detail)]

@@ -50,7 +50,7 @@ def packing_bound(sets: Sequence[Sequence[int]], weights: Sequence[Fraction]) ->
     return math.ceil(sum(weights, Fraction(0)))
 
 
-def cover_needs(sets: Sequence[Sequence[int]], size: int, max_nodes: int = MAX_NODES) -> bool | None:
+def hitting_set_needs(sets: Sequence[Sequence[int]], size: int, max_nodes: int = MAX_NODES) -> bool | None:
     """Return whether every hitting set has at least `size` rows; None if the search was cut short."""
     masks = [sum(1 << row for row in rows) for rows in _renumbered(sets)]
     stack, nodes = [_Node(masks, size - 1)], 0
@@ -116,7 +116,7 @@ class InfeasibleRows(NamedTuple):
     multipliers: tuple[Fraction, ...]
 
 
-def exactly_wrong(design: Design, signs: Floats, coef: Floats) -> Ints:
+def mistaken_rows(design: Design, signs: Floats, coef: Floats) -> Ints:
     """Return the rows with yᵢ(w·xᵢ + b) ≤ 0, exactly."""
     margins, rounding = float_margins(design, signs, coef)
     wrong = margins <= 0.0
@@ -173,7 +173,7 @@ class ZeroOneCertificate(Certificate):
     def _check_mistakes(self, design: Design, signs: Floats) -> Check:
         if not np.isfinite(self.coef).all():
             return Check("mistakes", False, "some weights are not finite")
-        wrong = exactly_wrong(design, signs, self.coef)
+        wrong = mistaken_rows(design, signs, self.coef)
         differ = np.setxor1d(wrong, self.wrong)
         place = f"; row {int(differ[0])} differs" if len(differ) else ""
         return Check("mistakes", not len(differ), f"counted {len(wrong):,}, claimed {self.upper:,}{place}")
@@ -193,7 +193,7 @@ class ZeroOneCertificate(Certificate):
             return Check("lower", True, "nothing is claimed")
         if len(self.packing) == len(sets) and packing_bound(sets, self.packing) >= self.lower:
             return Check("lower", True, f"{counted(self.lower, 'row')} or more must be wrong, by a packing")
-        proved = cover_needs(sets, self.lower)
+        proved = hitting_set_needs(sets, self.lower)
         details = {
             True: f"{counted(self.lower, 'row')} or more must be wrong: no fewer hit every subsystem",
             False: f"fewer than {self.lower:,} rows hit every subsystem",

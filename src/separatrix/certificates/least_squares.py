@@ -28,7 +28,7 @@ from separatrix.design.base import Design
 from separatrix.design.build import largest_entry, make_design, row_radius
 from separatrix.design.moments import residual_sums, triangle
 from separatrix.errors import DataError, counted
-from separatrix.numerics import column_lengths, solve_triangle
+from separatrix.numerics import column_norms, solve_triangle
 
 TOLERANCE = 1e-10  # of the sum of squares: an excess that no printed digit of a fit shows
 SLACK = 1e-9  # relative rounding error of a sum over many rows
@@ -42,7 +42,7 @@ def excess_squares(design: Design, y: Floats, weights: Floats | None, coef: Floa
         return Excess(sums.squares, 0.0, sums.squares)
     factor = triangle(design, y, weights)[: len(coef), :-1][:, columns]
     root = np.asarray(np.linalg.qr(factor, mode="r")) if len(columns) < len(coef) else factor
-    lengths = column_lengths(root)
+    lengths = column_norms(root)
     scaled = solve_triangle(root / lengths, sums.cross[columns] / lengths, transposed=True)
     rounding = (len(coef) * EPSILON) ** 2 * sums.magnitude
     return Excess(sums.squares, max(float(scaled @ scaled) - rounding, 0.0), sums.squares + rounding)

@@ -42,7 +42,7 @@ from separatrix.certificates.exact import (
 from separatrix.codec import Fields
 from separatrix.design.base import Design
 from separatrix.design.kernels import Kernel, Precomputed, kernel_from_dict
-from separatrix.design.row_source import array_of
+from separatrix.design.row_source import as_array
 from separatrix.errors import DataError
 
 NEAR = 1.0 + 8 * float(np.finfo(np.float64).eps)  # rounding error of comparing two floats
@@ -54,12 +54,12 @@ ROUNDING_SLACK = 1e-9  # relative difference of the bounds between machines
 
 def margin_bounds(design: Design, signs: Floats, coef: Floats, rows: Ints, multipliers: Floats) -> tuple[float, float]:
     """Return the lower bound of some weights on the widest margin, and the upper bound of some multipliers."""
-    least = least_margin_below(design, signs, coef)
+    least = least_margin_bound(design, signs, coef)
     lower = rounded_down_root(least**2 / _squared_norm(coef[int(design.virtual) :])) if least > 0 else 0.0
     return lower, rounded_up_root(_squared_distance(design, signs, rows, multipliers))
 
 
-def least_margin_below(design: Design, signs: Floats, coef: Floats) -> Fraction:
+def least_margin_bound(design: Design, signs: Floats, coef: Floats) -> Fraction:
     """Return the least of yᵢ(w·xᵢ + b) exactly or, where thousands of rows tie for it, a lower bound."""
     margins, rounding = float_margins(design, signs, coef)
     candidates = np.flatnonzero(margins - rounding <= float((margins + rounding).min()))
@@ -300,7 +300,7 @@ class KernelCertificate(Certificate):
         return Verification((lower, upper, Check("radius", holds, f"found {margins.radius:.10g}")))
 
     def _measured(self, X: Any, y: Any) -> _Margins:
-        X, size = array_of(X), len(self.rows)
+        X, size = as_array(X), len(self.rows)
         rows = X if hasattr(X, "tocsr") else np.asarray(X, dtype=np.float64)
         valid = self.coef.shape == self.multipliers.shape == (size,) and (self.multipliers >= 0.0).all()
         if not valid or len(np.unique(self.rows)) < size or not ((self.rows >= 0) & (self.rows < self.n_rows)).all():

@@ -42,7 +42,7 @@ from separatrix.design.kernel_matrix import training_scores
 from separatrix.design.kernels import Kernel, kernel_from_dict
 from separatrix.errors import DataError, counted
 from separatrix.loops.online import TIE_CODES, Tie
-from separatrix.perceptron_rule import UpdateRule, mistaken_sum
+from separatrix.perceptron_rule import UpdateRule, batch_update
 
 SLACK = 1e-9  # relative rounding error of sums over a run
 LARGEST_EXPONENT = 700.0  # beyond, exp overflows
@@ -214,7 +214,7 @@ class MistakesCertificate(Certificate):
         """Yield the mistakes and the step of each update; `weights` are the current ones, changed by the caller."""
         if self.rule.update == "batch":
             for t in range(1, self.updates + 1):
-                mistakes, total = design.fold(mistaken_sum, weights, self.rule, rows=(signs,), combine=add_each)
+                mistakes, total = design.fold(batch_update, weights, self.rule, rows=(signs,), combine=add_each)
                 yield _Change(mistakes, self.rule.rate_of(self.earlier + t) * total)
             return
         assert self.history is not None

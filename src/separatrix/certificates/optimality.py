@@ -44,7 +44,7 @@ from separatrix.codec import Fields
 from separatrix.design.build import largest_entry, make_design, row_radius
 from separatrix.design.kernel_matrix import by_rows, select_rows, training_scores
 from separatrix.design.kernels import Kernel, kernel_from_dict
-from separatrix.design.row_source import rows_where
+from separatrix.design.row_source import masked_rows
 from separatrix.errors import DataError
 from separatrix.penalties import make_penalty
 from separatrix.problem import Problem
@@ -291,7 +291,7 @@ class LikelihoodCertificate(Certificate):
         if known is not None and known[0] is None:
             labels = labels == known[1]
         if not weighted.all():
-            X, labels = rows_where(X, weighted), labels[weighted]
+            X, labels = masked_rows(X, weighted), labels[weighted]
         return Verification((*optimality.checks, *self.existence.verify(X, labels).checks))
 
     def certified(self) -> CertifiedCoef:
@@ -308,12 +308,12 @@ class LikelihoodCertificate(Certificate):
         return cls(optimality, existence)
 
 
-def caps_of(strength: float, weights: Floats) -> Floats:
+def upper_bounds(strength: float, weights: Floats) -> Floats:
     """Return the upper bound Cᵢ = sᵢ/(strength·Σs) of each row's multiplier."""
     return np.asarray(weights / (strength * float(weights.sum())))
 
 
-class KernelTask(NamedTuple):
+class KernelProblem(NamedTuple):
     """Signs, upper bounds C and norms Kᵢᵢ^½ of the rows, each (n,); the number of columns of X; the strength."""
 
     signs: Floats
@@ -328,7 +328,7 @@ class KernelTask(NamedTuple):
         return np.asarray(EPSILON * terms * float(np.abs(coef) @ self.norms) * self.norms)
 
 
-def kernel_bound(task: KernelTask, scores: Floats, coef: Floats, intercept: float) -> DualBound:
+def kernel_bound(task: KernelProblem, scores: Floats, coef: Floats, intercept: float) -> DualBound:
     """Return the objective at some multipliers and the lower bound that they give, from their float scores Kβ."""
     signs, upper, sizes = task.signs, task.upper, np.abs(coef)
     shortfall, rounding = 1.0 - signs * (scores + intercept), task.rounding(coef)
@@ -401,7 +401,7 @@ class KernelOptimalityCertificate(Certificate):
             coef = self._coef()
         except (DataError, IndexError) as error:
             return Verification((Check("data", False, str(error)),))
-        upper = caps_of(self.strength, weights[weighted])
+        upper = upper_bounds(self.strength, weights[weighted])
         return Verification(tuple(self._checks(rows, signs, kernel, upper, coef)))
 
     def _weights(self, y: NDArray[Any], sample_weight: Any) -> Floats:
@@ -429,7 +429,10 @@ class KernelOptimalityCertificate(Certificate):
         feasible = bool(((alpha >= 0.0) & (alpha <= FEASIBLE * upper)).all() and np.isfinite(coef).all())
         yield Check("multipliers", feasible, f"row {worst} has {alpha[worst]:.6g} between 0 and {upper[worst]:.6g}")
         norms = np.sqrt(np.maximum(kernel.diagonal(X), 0.0))
-        task, scores = KernelTask(signs, upper, norms, self.shape[1], self.strength), training_scores(kernel, X, coef)
+        task, scores = (
+            KernelProblem(signs, upper, norms, self.shape[1], self.strength),
+            training_scores(kernel, X, coef),
+        )
         bound = kernel_bound(task, scores, coef, self.intercept)
         rounding = self.strength * float(task.rounding(coef) @ (upper + np.abs(coef)))
         yield Check(

@@ -147,7 +147,7 @@ class OverlapProof:
         )
 
 
-def overlap_holds(proof: OverlapProof, rays: Floats) -> bool:
+def is_overlap_proof(proof: OverlapProof, rays: Floats) -> bool:
     """Return whether the multipliers of a proof hold, its places being rows of `rays`."""
     return bool(proof.multiplier_check(rays[list(proof.places)]).holds)
 

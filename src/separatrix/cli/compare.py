@@ -72,7 +72,7 @@ def _compare(
     from separatrix.cli.evidence import class_rows, split_rows
     from separatrix.cli.progress import Interrupt
     from separatrix.model.compare import compare_learners
-    from separatrix.model.train import parts_of
+    from separatrix.model.train import folds_for_share as parts_of
     from separatrix.reports.verification import Comparison
 
     with class_rows(request) as data:
@@ -97,7 +97,7 @@ def _compare(
 
 def _positive_class(rows: TrainingRows, positive: str | None) -> int:
     """Return the index of the class that is +1."""
-    from separatrix.model.target import place_of_label
+    from separatrix.model.target import label_index as place_of_label
 
     assert rows.classes is not None  # the target was read as classes
     if positive is not None:

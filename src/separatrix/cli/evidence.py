@@ -20,12 +20,12 @@ from separatrix.cli.reading import opened
 from separatrix.design.encode.encoding import Encoding
 from separatrix.design.encode.plan import plan_encoding
 from separatrix.errors import CertificateError, DataError, OptionError
-from separatrix.files import write_whole
+from separatrix.files import write_atomically
 from separatrix.fit.labels import Classes
 from separatrix.model.learn.base import TrainingRows
 from separatrix.model.storage import EncodedRows, Storage
-from separatrix.model.target import Target, find_target, known_target, read_target, refuse_unknown
-from separatrix.model.train import quantities_of, with_known_target
+from separatrix.model.target import Target, find_target, known_target, read_target, require_columns
+from separatrix.model.train import quantities_of, without_missing_target
 from separatrix.selection.cross_validation import assign_folds
 from separatrix.tables.source import TableSource
 
@@ -46,7 +46,7 @@ class CertificateFile:
 def write_certificate(certificate: Certificate, path: str) -> None:
     """Write a certificate as JSON, atomically."""
     try:
-        write_whole(path, certificate.to_json() + "\n")
+        write_atomically(path, certificate.to_json() + "\n")
     except OptionError as problem:
         raise OptionError(f"--out {problem}") from None
 
@@ -120,7 +120,7 @@ class RowsRequest:
 
     def expect(self, source: str, names: tuple[str, ...]) -> None:
         """Raise an error if the table lacks a requested column."""
-        refuse_unknown(source, names, self.target, (*self.drop, *self.text, *self.reference))
+        require_columns(source, names, self.target, (*self.drop, *self.text, *self.reference))
 
 
 class ClassRows(NamedTuple):
@@ -145,7 +145,7 @@ def class_rows(request: RowsRequest) -> Iterator[ClassRows]:
             raise OptionError(
                 f"--drop {target!r} would drop the target; drop another column, or choose another --target"
             )
-        known, lost = with_known_target(source, target, request.missing)
+        known, lost = without_missing_target(source, target, request.missing)
         encoding = _planned(known, target, request)
         with request.storage.opened({}) as storage, storage.hold(encoding, known) as encoded:
             rows = _rows(encoding, encoded, find_target(read_target(known, target), target, "classification"))

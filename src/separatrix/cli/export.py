@@ -34,7 +34,7 @@ def export(
     if language == "onnx" and out is None:
         raise OptionError("an ONNX graph is no text; say with --out FILE where to write it")
     from separatrix.cli.reading import require_outputs
-    from separatrix.files import write_whole
+    from separatrix.files import write_atomically as write_whole
     from separatrix.model.export.onnx import to_onnx
     from separatrix.model.export.python import to_python
     from separatrix.model.export.sql import to_sql

@@ -45,7 +45,8 @@ def summary(
 
     Example: separatrix summary model.json --all
     """
-    from separatrix.model.file import kept_table, load_model, model_to_dict
+    from separatrix.model.file import inference_table as kept_table
+    from separatrix.model.file import load_model, model_to_dict
     from separatrix.reports.coefficients import MOST_SHOWN, render_coefficients
 
     loaded = load_model(model)

@@ -131,7 +131,7 @@ class SparseBlock(Block):
         return sparse_from_parts(type(matrix), matrix.shape, values * values, matrix.indices, matrix.indptr)
 
 
-def divide(matrix: Any, scales: Floats) -> Any:
+def divide_columns(matrix: Any, scales: Floats) -> Any:
     """Return a copy of a matrix, dense or CSR, with its columns divided by `scales`."""
     if not hasattr(matrix, "indices"):
         return matrix / scales

@@ -30,7 +30,7 @@ from separatrix.design.base import Block, Design
 from separatrix.design.mapped import MappedDesign, MappedRows
 from separatrix.design.memory import parse_memory
 from separatrix.design.on_disk import BlockedDesign
-from separatrix.design.row_source import BlockedRows, is_dask, rows_of
+from separatrix.design.row_source import BlockedRows, as_row_source, is_dask
 from separatrix.design.storage import BlockStore, BlockWriter, DenseBlocks, RowFile, require_room, scratch_folder
 from separatrix.errors import DataError
 
@@ -51,7 +51,7 @@ def make_design(X: Any, *, intercept: bool, names: Sequence[str] | None = None) 
     """
     if isinstance(X, MappedRows):
         return _mapped_by_source(X, intercept, names) or _mapped_design(X, intercept, names)
-    source = rows_of(X)
+    source = as_row_source(X)
     names = source.names if source is not None and names is None else names
     values: Any = as_floats(X, names) if source is None else source
     n, p = values.shape
@@ -92,7 +92,7 @@ def _mapped_design(rows: MappedRows, intercept: bool, names: Sequence[str] | Non
 
 def _mapped_by_source(rows: MappedRows, intercept: bool, names: Sequence[str] | None) -> Design | None:
     """Return the design of rows that their source maps itself; None if it does not."""
-    source = rows_of(rows.X)
+    source = as_row_source(rows.X)
     mapped = None if source is None else source.mapped(rows.map)
     if source is None or mapped is None:
         return None

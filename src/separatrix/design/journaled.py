@@ -40,7 +40,7 @@ from separatrix.design.columns import ColumnStore, column_store
 from separatrix.design.journal import Journal, open_journal
 from separatrix.design.mapped import MappedDesign, MappedRows
 from separatrix.design.maps import FeatureMap
-from separatrix.design.row_source import RowSource, rows_of
+from separatrix.design.row_source import RowSource, as_row_source
 from separatrix.jit import Loop
 from separatrix.loops.rows import Rows
 
@@ -318,7 +318,7 @@ class JournaledRows(RowSource):
     """Any X with a journal of its passes: an array, a sparse matrix, a frame, or another row source."""
 
     def __init__(self, X: Any, journal: Journal) -> None:
-        source = rows_of(X)
+        source = as_row_source(X)
         names = getattr(X, "columns", None) if source is None else source.names
         self.names = None if names is None else tuple(map(str, names))
         self.X = source or (X if hasattr(X, "shape") and not hasattr(X, "columns") else np.asarray(X))

@@ -56,15 +56,15 @@ class RowSource(ABC):
         return self.array()[mask]
 
 
-def array_of(X: Any) -> Any:
+def as_array(X: Any) -> Any:
     """Return a source as an array, any other X unchanged."""
-    source = rows_of(X)
+    source = as_row_source(X)
     return X if source is None else source.array()
 
 
-def rows_where(X: Any, mask: Bools) -> Any:
+def masked_rows(X: Any, mask: Bools) -> Any:
     """Return a copy of the rows of X where `mask` is true."""
-    source = rows_of(X)
+    source = as_row_source(X)
     if source is not None:
         return source.select(mask)
     return (X.tocsr() if hasattr(X, "tocsr") else np.asarray(X))[mask]
@@ -75,7 +75,7 @@ def is_dask(X: Any) -> bool:
     return type(X).__module__.partition(".")[0] == "dask"
 
 
-def rows_of(X: Any) -> RowSource | None:
+def as_row_source(X: Any) -> RowSource | None:
     """Return a source, a Dask collection or a large memory-mapped array as a row source; None for any other X."""
     if isinstance(X, RowSource):
         return X

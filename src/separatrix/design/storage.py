@@ -46,7 +46,7 @@ from separatrix.codec import Record, parse_json
 from separatrix.design.array import sparse_from_parts
 from separatrix.design.memory import plain_size
 from separatrix.errors import DataError, ModelFileError
-from separatrix.files import write_whole
+from separatrix.files import write_atomically
 
 FULL_DISK = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 MOUNTS = Path("/proc/self/mounts")
@@ -426,7 +426,7 @@ class BlockWriter:
             if self.sparse:
                 self.files[2].append(starts)
             header = {"rows": shape[0], "columns": shape[1], "sparse": self.sparse, "dtype": self.dtype.str}
-            write_whole(self.folder / HEADER, json.dumps(header))
+            write_atomically(self.folder / HEADER, json.dumps(header))
         store: BlockStore
         if self.sparse:
             store = SparseBlocks(self.files, shape, self.dtype, starts)

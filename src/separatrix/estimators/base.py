@@ -30,7 +30,7 @@ from separatrix.certificates.base import Certificate
 from separatrix.design.base import Design
 from separatrix.design.build import make_design
 from separatrix.design.mapped import MappedRows
-from separatrix.design.row_source import RowSource, is_dask, rows_of
+from separatrix.design.row_source import RowSource, as_row_source, is_dask
 from separatrix.errors import ConvergenceWarning, DataError, OptionError, require_choice, require_count
 from separatrix.fit.convex import ConvexOptions
 from separatrix.fit.labels import Classes, find_classes, real_targets
@@ -51,7 +51,7 @@ def checked_rows(estimator: Any, X: Any, *, reset: bool = False, finite: bool = 
     """Return X, validated; with `reset` the estimator stores its columns, else they must be the stored ones."""
     if isinstance(X, MappedRows):
         return MappedRows(checked_rows(estimator, X.X, reset=reset, finite=finite), X.map)
-    source = rows_of(X)
+    source = as_row_source(X)
     if source is not None:
         _check_columns(estimator, source, reset)
         return source
@@ -65,7 +65,7 @@ def checked_rows_and_targets(
     if isinstance(X, MappedRows):
         rows, y = checked_rows_and_targets(estimator, X.X, y, reset=reset, numeric=numeric)
         return MappedRows(rows, X.map), y
-    source, y = rows_of(X), vector_of(y)
+    source, y = as_row_source(X), vector_of(y)
     if source is not None:
         _check_columns(estimator, source, reset)
         y = column_or_1d(y, dtype=np.float64 if numeric else None, warn=True)
@@ -173,7 +173,9 @@ class LinearModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
         if sample_weight is None:
             return None
         weights = np.asarray(
-            _check_sample_weight(vector_of(sample_weight), rows_of(X) or X, dtype=np.float64, ensure_non_negative=True)
+            _check_sample_weight(
+                vector_of(sample_weight), as_row_source(X) or X, dtype=np.float64, ensure_non_negative=True
+            )
         )
         if getattr(self, "weight_kind", "precision") == "frequency" and (weights % 1.0).any():
             row = int(np.flatnonzero(weights % 1.0)[0])

@@ -18,10 +18,10 @@ from separatrix.arrays import Floats, Ints
 from separatrix.design.build import make_design
 from separatrix.design.kernel_matrix import KernelRows, by_rows, kernel_scores, select_rows
 from separatrix.design.kernels import Kernel, Precomputed, make_kernel, require_gamma
-from separatrix.design.row_source import array_of
+from separatrix.design.row_source import as_array
 from separatrix.errors import DataError, OptionError, require_choice, require_count, require_number
 from separatrix.estimators.base import ScoreClassifier, apply_class_weight, seed_of
-from separatrix.families.base import BinaryTarget, binary_targets, join_pairs, join_results, pair_votes, pairs_of
+from separatrix.families.base import BinaryTarget, binary_targets, class_pairs, join_pairs, join_results, pair_votes
 from separatrix.families.kernel import (
     KernelPerceptronOptions,
     KernelSVMOptions,
@@ -60,7 +60,7 @@ class KernelClassifier(ScoreClassifier):
     def decision_function(self, X: Any) -> Floats:
         """Return the scores: (n,) for two classes, positive for the second; (n, K) for more."""
         check_is_fitted(self)
-        X = validate_data(self, array_of(X), reset=False, **ACCEPTED)
+        X = validate_data(self, as_array(X), reset=False, **ACCEPTED)
         scores = kernel_scores(self.kernel_, by_rows(X), self.support_vectors_, self.support_, self.dual_coef_)
         scores += self.intercept_
         return scores.ravel() if len(self.classes_) == 2 else self._scores_of_classes(scores)
@@ -84,7 +84,7 @@ class KernelClassifier(ScoreClassifier):
 
     def _rows_and_labels(self, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
         require_number("cache_mb", self.cache_mb, above=0.0)
-        X, y = validate_data(self, array_of(X), y, **ACCEPTED, ensure_all_finite=False)
+        X, y = validate_data(self, as_array(X), y, **ACCEPTED, ensure_all_finite=False)
         check_classification_targets(y)
         return by_rows(X), y
 
@@ -372,7 +372,7 @@ class KernelSVM(KernelClassifier):
             targets = binary_targets(classes)
             parts = [fit_kernel_svm(kernel_rows, design, target, options, weights) for target in targets]
             return parts, join_results(parts, self.classes_.tolist())
-        pairs = pairs_of(classes)
+        pairs = class_pairs(classes)
         parts = [self._fit_pair(rows, pair.rows, pair.target, options) for pair in pairs]
         square = isinstance(self.kernel_, Precomputed)
         return parts, join_pairs(parts, pairs, len(rows.labels), square)

@@ -21,7 +21,7 @@ from separatrix.fit.convex import ConvexOptions, fit_convex
 from separatrix.fit.least_squares import LeastSquaresFit, can_solve_directly, fit_least_squares
 from separatrix.inference import eligibility
 from separatrix.inference.basis import OrthonormalBasis, make_basis
-from separatrix.inference.covariance import Covariance, choose_covariance
+from separatrix.inference.covariance import CovarianceKind, choose_covariance
 from separatrix.inference.hypotheses import TestedModel, WaldTest, linear_wald_test
 from separatrix.inference.linear import (
     CoefficientCovariance,
@@ -32,7 +32,7 @@ from separatrix.inference.linear import (
     table_of,
 )
 from separatrix.inference.prediction import IntervalKind, LinearPredictor, PredictionInterval, prediction_interval
-from separatrix.inference.table import InferenceTable, refused_table, require_level
+from separatrix.inference.table import InferenceTable, estimates_only_table, require_level
 from separatrix.losses.squared import Squared
 from separatrix.problem import Problem
 from separatrix.selection.cross_validation import CrossValidation, StrengthChoice
@@ -85,8 +85,8 @@ class LinearInference(LinearRegressor):
         if fit is None:
             names, rows = self.result_.provenance["names"], self.result_.facts["rows"]
             coef = np.concatenate([[self.intercept_], self.coef_]) if len(names) > len(self.coef_) else self.coef_
-            require_choice("covariance", covariance, get_args(Covariance))
-            return refused_table("linear", names, [(None, coef)], rows, objection, require_level(level))
+            require_choice("covariance", covariance, get_args(CovarianceKind))
+            return estimates_only_table("linear", names, [(None, coef)], rows, objection, require_level(level))
         facts = self._facts(fit)
         return table_of(facts, fit, self._covariance(fit, facts, covariance, groups, lag), level)
 
@@ -171,7 +171,7 @@ class LinearInference(LinearRegressor):
         if self._problem is not None:
             return _PredictionFacts(linear_facts(self._problem, fit, self.weight_kind), make_basis(self._problem, fit))
         if self._stored_facts is None:
-            raise DataError(eligibility.no_rows_kept("inference"))
+            raise DataError(eligibility.rows_not_saved("inference"))
         return self._stored_facts
 
     def _covariance(
@@ -182,7 +182,7 @@ class LinearInference(LinearRegressor):
             return find_covariance(self._problem, fit, facts, choice)
         if covariance == "classical" and groups is None and lag is None:
             return classical_covariance(fit, facts)
-        raise DataError(f'{eligibility.no_rows_kept(f"covariance={covariance!r}")}, or use covariance="classical"')
+        raise DataError(f'{eligibility.rows_not_saved(f"covariance={covariance!r}")}, or use covariance="classical"')
 
 
 def _positive(weights: Any, n: int) -> Floats:

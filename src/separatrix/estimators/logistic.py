@@ -30,12 +30,12 @@ from separatrix.families.logistic import fit_logistic, logistic_problem
 from separatrix.fit.convex import ConvexOptions
 from separatrix.fit.result import FitResult
 from separatrix.inference import eligibility
-from separatrix.inference.covariance import Covariance
+from separatrix.inference.covariance import CovarianceKind
 from separatrix.inference.hypotheses import TestedModel, WaldTest
 from separatrix.inference.likelihood import LikelihoodFit
 from separatrix.inference.logistic import LogisticModel, ProbabilityInterval, SampleRows
 from separatrix.inference.profile import FirthFit, Interval, fit_firth
-from separatrix.inference.table import InferenceTable, refused_table, require_level
+from separatrix.inference.table import InferenceTable, estimates_only_table, require_level
 from separatrix.model.decision_rule import log_probabilities, probabilities
 from separatrix.numerics import softplus
 from separatrix.problem import Problem
@@ -96,7 +96,7 @@ class LogisticInference:
         """
         check_is_fitted(self)
         if getattr(self, "_model", "") is None:
-            require_choice("covariance", covariance, get_args(Covariance))
+            require_choice("covariance", covariance, get_args(CovarianceKind))
             return self._refused_table(require_level(level))
         return self._fitted_model("the table").table(covariance, groups, level)
 
@@ -156,7 +156,7 @@ class LogisticInference:
         """Return the likelihood model, or raise an error that says why there is none."""
         check_is_fitted(self)
         if not hasattr(self, "_model"):
-            raise DataError(eligibility.no_rows_kept(what))
+            raise DataError(eligibility.rows_not_saved(what))
         if self._model is None:
             raise OptionError(f"{what} cannot be given: {self._penalty_reason()}")
         return self._model
@@ -170,7 +170,7 @@ class LogisticInference:
         """Return the table of a penalised fit: its coefficients, and why there is no inference."""
         rows = np.column_stack([self.intercept_, self.coef_]) if self.fit_intercept else self.coef_
         outputs = [None] if len(rows) == 1 else self.classes_.tolist()
-        return refused_table(
+        return estimates_only_table(
             "logistic" if len(self.classes_) == 2 else "softmax",
             self.result_.provenance["names"],
             list(zip(outputs, rows, strict=True)),

@@ -26,7 +26,7 @@ from separatrix.design.maps import (
     count_products,
     nystroem_map,
 )
-from separatrix.design.row_source import array_of
+from separatrix.design.row_source import as_array
 from separatrix.errors import DataError, OptionError, require_choice, require_count
 from separatrix.estimators.base import checked_rows
 from separatrix.separability.kernel import fit_map
@@ -123,7 +123,7 @@ class SquaredDistance(_Map):
 
     def _find_centre(self, X: Any, y: Any) -> Any:
         if require_choice("centre", self.centre, ("mean", "search")) == "mean":
-            return np.asarray(array_of(X).mean(axis=0, dtype=np.float64)).ravel()
+            return np.asarray(as_array(X).mean(axis=0, dtype=np.float64)).ravel()
         if y is None:
             raise DataError('centre="search" looks for a sphere between two classes; give their labels y')
         return find_centre(X, y)
@@ -196,7 +196,7 @@ class RandomFourier(_Map):
     def _make_map(self, X: Any, y: Any) -> FeatureMap:  # noqa: ARG002  # part of the interface
         gamma = self.gamma if self.gamma == "scale" else require_gamma(self.gamma)
         count = require_count("features", self.features)
-        drawn = RBFSampler(gamma=gamma, n_components=count, random_state=self.random_state).fit(array_of(X))
+        drawn = RBFSampler(gamma=gamma, n_components=count, random_state=self.random_state).fit(as_array(X))
         return FourierMap(drawn.random_weights_, drawn.random_offset_)
 
 
@@ -220,7 +220,7 @@ class Nystroem(_Map):
         self.random_state = random_state
 
     def _make_map(self, X: Any, y: Any) -> FeatureMap:  # noqa: ARG002  # part of the interface
-        X = array_of(X)
+        X = as_array(X)
         kernel = make_kernel(self.kernel).settled(X)
         if np.ndim(self.landmarks):
             landmarks = np.asarray(self.landmarks, dtype=np.float64)

@@ -73,7 +73,7 @@ class Pair(NamedTuple):
     target: BinaryTarget
 
 
-def pairs_of(classes: Classes) -> list[Pair]:
+def class_pairs(classes: Classes) -> list[Pair]:
     """Return all pairs of classes, the first of each negative."""
     plain, pairs = classes.plain, []
     for first, second in combinations(range(len(plain)), 2):

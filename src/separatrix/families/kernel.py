@@ -22,7 +22,7 @@ from separatrix.arrays import Floats, Ints
 from separatrix.certificates.data import score_rounding
 from separatrix.certificates.margin import KernelCertificate
 from separatrix.certificates.mistakes import KernelMistakesCertificate
-from separatrix.certificates.optimality import KernelOptimalityCertificate, KernelTask, caps_of, kernel_bound
+from separatrix.certificates.optimality import KernelOptimalityCertificate, KernelProblem, kernel_bound, upper_bounds
 from separatrix.design.base import Design
 from separatrix.design.build import make_design
 from separatrix.design.kernel_matrix import KernelRows, select_rows
@@ -211,7 +211,7 @@ def fit_kernel_svm(
 ) -> FitResult:
     """Fit signs ±1 to the rows of a kernel matrix."""
     hard = options.strength is None
-    caps = np.full(rows.n, np.inf) if options.strength is None else caps_of(options.strength, weights.rows)
+    caps = np.full(rows.n, np.inf) if options.strength is None else upper_bounds(options.strength, weights.rows)
     state = KernelDualState(rows, target.signs, caps)
     penalty = make_penalty(1.0 if options.strength is None else options.strength, 0.0)
     problem = Problem(design, target.signs, Hinge(), penalty)
@@ -242,7 +242,7 @@ def _soft_result(
     scores = rows.combine(state.point)  # recomputed, without accumulated rounding
     state.intercept = middle_intercept(target.signs - scores, state.caps, float(state.caps[target.signs > 0.0].sum()))
     lengths = np.sqrt(np.maximum(rows.diagonal, 0.0))
-    task = KernelTask(target.signs, state.caps, lengths, int(rows.X.shape[1]), options.strength)
+    task = KernelProblem(target.signs, state.caps, lengths, int(rows.X.shape[1]), options.strength)
     bound = kernel_bound(task, scores, state.point, state.intercept)
     certificate = KernelOptimalityCertificate(
         kernel=rows.kernel,

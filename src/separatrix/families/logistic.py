@@ -24,7 +24,7 @@ from separatrix.losses.base import Loss
 from separatrix.losses.margin import Logistic
 from separatrix.losses.softmax import Softmax
 from separatrix.problem import Problem
-from separatrix.separability.existence import coefficient_limits, judge_existence
+from separatrix.separability.existence import check_existence, coefficient_limits
 
 
 class LogisticFit(NamedTuple):
@@ -67,7 +67,7 @@ def fit_logistic(
     certificate = replace(_optimality(result), class_weights=class_weights)
     if not unpenalised:
         return LogisticFit(replace(result, certificate=certificate), None, {})
-    existence = existence or judge_existence(problem, labels, fit, watch)
+    existence = existence or check_existence(problem, labels, fit, watch)
     result = replace(
         _with_existence(result, existence, options), certificate=LikelihoodCertificate(certificate, existence)
     )

@@ -24,11 +24,11 @@ from separatrix.arrays import Floats, Ints
 from separatrix.certificates.fewest_mistakes import (
     InfeasibleRows,
     ZeroOneCertificate,
-    cover_needs,
-    exactly_wrong,
+    hitting_set_needs,
+    mistaken_rows,
     packing_bound,
 )
-from separatrix.certificates.margin import least_margin_below
+from separatrix.certificates.margin import least_margin_bound
 from separatrix.design.base import Design
 from separatrix.design.build import make_design, row_radius
 from separatrix.errors import DataError, counted, require_count, require_number
@@ -40,7 +40,7 @@ from separatrix.losses.margin import Logistic, PerceptronLoss
 from separatrix.losses.margin import ZeroOne as ZeroOneLoss
 from separatrix.penalties import make_penalty
 from separatrix.problem import Problem
-from separatrix.separability.existence import float_separator, judge_signs, overlap_error
+from separatrix.separability.existence import check_signs, float_separator, overlap_error
 from separatrix.separability.margin import MarginOptions, margin_result
 from separatrix.solvers.fewest_mistakes import FewestMistakes, FewestMistakesState
 from separatrix.solvers.halfspace_lp import HalfspaceProgram
@@ -72,7 +72,7 @@ def fit_halfspace(
     result = _verified(design, signs, walk.coef, walk, labels, options) if walk.status is Status.CONVERGED else None
     if result is not None:
         return result
-    certificate = judge_signs(design, signs, labels, walk.coef if walk.coef.any() else None)
+    certificate = check_signs(design, signs, labels, walk.coef if walk.coef.any() else None)
     separator = float_separator(design, signs, certificate)
     converged = replace(walk, status=Status.CONVERGED)
     result = None if separator is None else _verified(design, signs, separator, converged, labels, options)
@@ -85,7 +85,7 @@ def _verified(
     design: Design, signs: Floats, coef: Floats, walk: Run, labels: tuple[Any, Any], options: MarginOptions
 ) -> FitResult | None:
     """Return the result of weights scaled to yᵢ(w·xᵢ + b) ≥ 1; None if they do not separate the rows exactly."""
-    least = least_margin_below(design, signs, coef)
+    least = least_margin_bound(design, signs, coef)
     if least <= 0:
         return None
     exponent = least.denominator.bit_length() - least.numerator.bit_length()
@@ -175,10 +175,10 @@ def _certify(design: Design, signs: Floats, state: FewestMistakesState, labels: 
     sets = [system.rows for system in state.subsystems]
     packing = _packing(sets)
     lower = packing_bound(sets, packing)
-    while lower < state.lower and cover_needs(sets, lower + 1):
+    while lower < state.lower and hitting_set_needs(sets, lower + 1):
         lower += 1
     systems = (InfeasibleRows(system.rows, tuple(map(Fraction, system.multipliers))) for system in state.subsystems)
-    wrong = exactly_wrong(design, signs, state.coef)
+    wrong = mistaken_rows(design, signs, state.coef)
     return ZeroOneCertificate(
         state.coef, wrong, lower, tuple(systems), packing, design.virtual, labels, design.shape[0]
     )

@@ -38,7 +38,7 @@ from separatrix.loops.online import Tie
 from separatrix.losses.margin import PerceptronLoss
 from separatrix.perceptron_rule import UpdateRule, predicted_signs
 from separatrix.problem import Problem
-from separatrix.separability.existence import judge_signs
+from separatrix.separability.existence import check_signs
 from separatrix.separability.margin import Separator, find_separator
 from separatrix.solvers.base import Needs, Solver, Step, check_needs
 from separatrix.solvers.mixing import AveragedDescent, PerceptronMixing
@@ -362,7 +362,7 @@ class InfeasibilityCheck:
         for step in self.solver.steps(problem, start):
             if self.certificate is None and first_met(due, step.facts) not in {None, Status.CONVERGED}:
                 self.updates = int(step.facts["updates"])
-                self.certificate = judge_signs(problem.design, problem.y, self.labels)
+                self.certificate = check_signs(problem.design, problem.y, self.labels)
                 self.infeasible = self._is_infeasible(self.certificate, problem)
             checked = {"judged": self.certificate is not None, "infeasible": self.infeasible}
             yield replace(step, facts={**step.facts, **checked})

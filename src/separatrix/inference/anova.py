@@ -31,7 +31,7 @@ from separatrix.inference.hypotheses import tested_model
 from separatrix.inference.table import f_probability, json_values
 from separatrix.problem import Problem
 from separatrix.rendering.html import render_html
-from separatrix.rendering.sheet import Grid, Sheet, number, p_text
+from separatrix.rendering.sheet import Grid, Sheet, format_number, p_text
 from separatrix.rendering.text import render_text
 
 RESIDUALS = "residuals"
@@ -181,8 +181,8 @@ def _cells(row: AnovaRow) -> tuple[str, ...]:
     return (
         row.name,
         f"{row.degrees_of_freedom:g}",
-        number(row.sum_of_squares),
-        number(row.mean_square),
-        number(row.f, 4) if row.f is not None else "",
+        format_number(row.sum_of_squares),
+        format_number(row.mean_square),
+        format_number(row.f, 4) if row.f is not None else "",
         p_text(row.p_value) if row.p_value is not None else "",
     )

@@ -50,7 +50,7 @@ from separatrix.problem import Problem
 Rows = tuple[Floats, Floats]
 SUMS_HELD = 2**25  # entries of group sums in memory at once: 256 MB
 PARTIAL_SUMS = 32  # most partial sums of a group that are in memory at once
-Covariance = Literal["classical", "HC0", "HC1", "HC2", "HC3", "HC4", "clustered", "clustered_HC0", "newey_west"]
+CovarianceKind = Literal["classical", "HC0", "HC1", "HC2", "HC3", "HC4", "clustered", "clustered_HC0", "newey_west"]
 WeightKind = Literal["precision", "frequency"]
 LEVERAGE_ONE = 1e-9  # distance from 1 at which a leverage counts as 1
 LIKELIHOOD_KINDS = ("classical", "HC0", "HC1", "clustered", "clustered_HC0")
@@ -60,7 +60,7 @@ LIKELIHOOD_KINDS = ("classical", "HC0", "HC1", "clustered", "clustered_HC0")
 class CovarianceChoice:
     """The kind of covariance, the group code of each row, the number of groups with rows, and the lag in rows."""
 
-    kind: Covariance
+    kind: CovarianceKind
     groups: Indices | None = None
     group_count: int = 0
     lag: int = 0
@@ -68,7 +68,7 @@ class CovarianceChoice:
 
 def choose_covariance(covariance: object, problem: Problem, groups: Any = None, lag: Any = None) -> CovarianceChoice:
     """Return the checked choice: clustered kinds need groups (n,), newey_west needs a lag, other kinds neither."""
-    kind: Covariance = require_choice("covariance", covariance, get_args(Covariance))
+    kind: CovarianceKind = require_choice("covariance", covariance, get_args(CovarianceKind))
     clustered = kind in {"clustered", "clustered_HC0"}
     if clustered != (groups is not None):
         raise OptionError(
@@ -87,7 +87,7 @@ def choose_covariance(covariance: object, problem: Problem, groups: Any = None, 
     return CovarianceChoice(kind, lag=0 if lag is None else _checked_lag(lag, len(problem.y)))
 
 
-def _clustered_choice(kind: Covariance, problem: Problem, groups: Any) -> CovarianceChoice:
+def _clustered_choice(kind: CovarianceKind, problem: Problem, groups: Any) -> CovarianceChoice:
     labels = np.asarray(groups)
     n = len(problem.y)
     if labels.shape != (n,):

@@ -34,7 +34,7 @@ from separatrix.inference.durbin_watson import durbin_watson
 from separatrix.inference.influence import FittedRows, Inflation, Influence, fitted_rows, variance_inflation
 from separatrix.inference.table import Measure, json_values
 from separatrix.rendering.html import render_html
-from separatrix.rendering.sheet import ABSENT, Grid, Reasons, Sheet, number, p_text
+from separatrix.rendering.sheet import ABSENT, Grid, Reasons, Sheet, format_number, p_text
 from separatrix.rendering.text import render_text
 
 NEGLIGIBLE = 1e-10  # residual of a dependent column, relative to its length
@@ -523,14 +523,17 @@ def _check_grid(diagnosis: Diagnosis, reasons: Reasons) -> Grid:
 def _check_cells(check: AssumptionCheck, reasons: Reasons) -> tuple[str, ...]:
     shown = check.shown
     mark = reasons.mark(shown.absent)
-    return check.name + mark, shown.name, number(shown.value, DIGITS), p_text(shown.p_value), check.verdict
+    return check.name + mark, shown.name, format_number(shown.value, DIGITS), p_text(shown.p_value), check.verdict
 
 
 def _influence_grid(diagnosis: Diagnosis) -> Grid:
     rows = tuple(
         (
             str(row.row),
-            *(number(value, DIGITS) for value in (row.leverage, row.residual, row.studentised, row.cooks_distance)),
+            *(
+                format_number(value, DIGITS)
+                for value in (row.leverage, row.residual, row.studentised, row.cooks_distance)
+            ),
         )
         for row in diagnosis.influential
     )
@@ -542,8 +545,8 @@ def _inflation_grid(terms: tuple[Inflation, ...], reasons: Reasons) -> Grid:
     rows = tuple(
         (
             term.term + reasons.mark(term.absent),
-            number(term.factor, DIGITS),
-            ABSENT if term.wider is None else f"{number(term.wider, DIGITS)} times as wide",
+            format_number(term.factor, DIGITS),
+            ABSENT if term.wider is None else f"{format_number(term.wider, DIGITS)} times as wide",
         )
         for term in _most_inflated(terms)
     )

@@ -201,7 +201,7 @@ def weights_not_counts(kind: str) -> str:
     )
 
 
-def no_rows_kept(task: str) -> str:
+def rows_not_saved(task: str) -> str:
     """A task needs the rows of the fit, which are not saved with it."""
     return (
         f"{task} needs the rows that the model was fitted on, and a model that was saved or copied does not carry them;"

@@ -302,7 +302,7 @@ def _evaluated_rows(
     labels: Any, probabilities: Any, classes: Sequence[Any], scores: Any, predicted: Any, weights: Any
 ) -> _EvaluatedRows:
     """Check the inputs of an evaluation; scores become (n, K) or, for two classes, (n, 1)."""
-    codes = codes_of(labels, classes, "labels")
+    codes = label_codes(labels, classes, "labels")
     n, count = len(codes), len(classes)
     if count < 2:
         raise DataError(f"classes has {count} class; give two or more, as a model's classes_")
@@ -310,7 +310,9 @@ def _evaluated_rows(
         raise DataError("there is nothing to judge; give probabilities, or None and scores")
     checked = None if probabilities is None else _checked_probabilities(probabilities, n, count)
     ranks = (checked[:, 1:] if count == 2 else checked) if checked is not None else _checked_scores(scores, n, count)
-    predictions = _predicted_codes(checked, ranks) if predicted is None else codes_of(predicted, classes, "predicted")
+    predictions = (
+        _predicted_codes(checked, ranks) if predicted is None else label_codes(predicted, classes, "predicted")
+    )
     if len(predictions) != n:
         raise DataError(f"predicted has {len(predictions)} rows, but labels has {n}")
     w = _checked_weights(weights, n)
@@ -321,7 +323,7 @@ def _evaluated_rows(
     return _EvaluatedRows(codes[positive], checked, ranks[positive], predictions[positive], w[positive])
 
 
-def codes_of(labels: Any, classes: Sequence[Any], name: str) -> Indices:
+def label_codes(labels: Any, classes: Sequence[Any], name: str) -> Indices:
     """Return the index of each label among the classes, (n,)."""
     values = np.asarray(labels)
     if values.ndim != 1 or not len(values):

@@ -31,7 +31,7 @@ from separatrix.inference.table import chi2_probability, f_probability, json_val
 from separatrix.losses.squared import Squared
 from separatrix.penalties import NoPenalty
 from separatrix.problem import Problem
-from separatrix.rendering.sheet import number, p_phrase
+from separatrix.rendering.sheet import format_number, p_phrase
 
 NestedKind = Literal["f", "likelihood_ratio", "wald"]
 COLUMNS_PER_PASS = 16
@@ -54,7 +54,7 @@ class TestedModel:
     def rows_for(self, task: str) -> Problem:
         """Return the rows of the fit, or raise a DataError that names the task that needs them."""
         if self.problem is None:
-            raise DataError(eligibility.no_rows_kept(task))
+            raise DataError(eligibility.rows_not_saved(task))
         return self.problem
 
     def require_eligible(self) -> None:
@@ -91,7 +91,7 @@ class NestedTest:
     def __str__(self) -> str:
         df, rest = self.degrees_of_freedom, self.residual_degrees_of_freedom
         name = f"χ²({df})" if rest is None else f"F({df}, {rest:g})"
-        return f"{name} = {number(self.statistic)}, {p_phrase(self.p_value)} ({self.convention})"
+        return f"{name} = {format_number(self.statistic)}, {p_phrase(self.p_value)} ({self.convention})"
 
 
 def nested_test(smaller: Any, larger: Any, *, kind: NestedKind = "f") -> NestedTest:
@@ -259,9 +259,9 @@ class WaldTest:
 
     def __str__(self) -> str:
         df, rest = self.degrees_of_freedom, self.residual_degrees_of_freedom
-        f = "" if self.f is None else f"; F({df}, {rest:g}) = {number(self.f)}, {p_phrase(self.f_p_value)}"
+        f = "" if self.f is None else f"; F({df}, {rest:g}) = {format_number(self.f)}, {p_phrase(self.f_p_value)}"
         names = " = ".join(self.names)
-        return f"{names} = 0 ({self.covariance}): χ²({df}) = {number(self.chi2)}, {p_phrase(self.p_value)}{f}"
+        return f"{names} = 0 ({self.covariance}): χ²({df}) = {format_number(self.chi2)}, {p_phrase(self.p_value)}{f}"
 
 
 def linear_wald_test(

@@ -29,7 +29,7 @@ from separatrix.inference import eligibility
 from separatrix.inference.table import Term, json_values, student_quantile
 from separatrix.numerics import two_product, two_sum
 from separatrix.rendering.html import render_html
-from separatrix.rendering.sheet import Grid, Sheet, number, p_text
+from separatrix.rendering.sheet import Grid, Sheet, format_number, p_text
 from separatrix.rendering.text import render_text
 
 MOMENT_ROUNDING = 1e-12  # relative excess of |cov_xy| over √(var_x · var_y) that rounded moments may have
@@ -268,18 +268,18 @@ def _numbers(name: str, values: Any) -> Floats:
 
 def _sheet(line: SimpleRegression) -> Sheet:
     sign = "−" if line.slope < 0.0 else "+"
-    equation = f"y = {number(line.intercept)} {sign} {number(abs(line.slope))} · x"
+    equation = f"y = {format_number(line.intercept)} {sign} {format_number(abs(line.slope))} · x"
     heads = ("", "estimate", "std. error", "t", "p", f"{100.0 * line.level:g} % from", "to")
     rows = [
-        (name, *map(number, (term.estimate, term.standard_error, term.statistic)), p_text(term.p_value), *ends)
+        (name, *map(format_number, (term.estimate, term.standard_error, term.statistic)), p_text(term.p_value), *ends)
         for name, term in (("intercept", line.intercept_term), ("slope", line.slope_term))
-        for ends in [(number(term.lower), number(term.upper))]
+        for ends in [(format_number(term.lower), format_number(term.upper))]
     ]
     measures = (("r", line.r), ("r²", line.r_squared), ("RSS", line.rss), ("σ", line.sigma))
     freedom = counted(line.degrees_of_freedom, "degree")
     return Sheet(
         title=f"{equation}: {line.n:,} rows, {freedom} of freedom",
         grids=(Grid(heads, tuple(rows)),),
-        entries=tuple((name, number(value)) for name, value in measures),
+        entries=tuple((name, format_number(value)) for name, value in measures),
         lines=(line.absent,) if line.absent else (),
     )

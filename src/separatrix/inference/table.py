@@ -20,7 +20,7 @@ import scipy.special
 from separatrix.arrays import Floats
 from separatrix.errors import OptionError, counted, did_you_mean, require_number
 from separatrix.rendering.html import render_html
-from separatrix.rendering.sheet import Grid, Reasons, Sheet, number, p_phrase, p_text
+from separatrix.rendering.sheet import Grid, Reasons, Sheet, format_number, p_phrase, p_text
 from separatrix.rendering.text import render_text
 
 STATISTIC_DIGITS = 4
@@ -119,7 +119,7 @@ class InferenceTable:
         return render_html(coefficient_sheet(self))
 
 
-def refused_table(
+def estimates_only_table(
     model: Literal["linear", "logistic", "softmax"],
     names: Sequence[str],
     coefs: Sequence[tuple[Any, Floats]],
@@ -224,18 +224,21 @@ def _grids(table: InferenceTable, reasons: Reasons) -> Iterator[Grid]:
 def _row(term: Term, with_statistic: bool, reasons: Reasons) -> tuple[str, ...]:
     return (
         term.name + reasons.mark(term.absent),
-        number(term.estimate),
-        number(term.standard_error),
-        *([number(term.statistic, STATISTIC_DIGITS)] if with_statistic else []),
+        format_number(term.estimate),
+        format_number(term.standard_error),
+        *([format_number(term.statistic, STATISTIC_DIGITS)] if with_statistic else []),
         p_text(term.p_value),
-        number(term.lower),
-        number(term.upper),
+        format_number(term.lower),
+        format_number(term.upper),
     )
 
 
 def _ratio_grid(terms: Sequence[Term], level: float) -> Grid:
     shown = [term for term in terms if term.ratio is not None]
-    rows = [(term.name, number(term.ratio), number(term.ratio_lower), number(term.ratio_upper)) for term in shown]
+    rows = [
+        (term.name, format_number(term.ratio), format_number(term.ratio_lower), format_number(term.ratio_upper))
+        for term in shown
+    ]
     return Grid(("", "odds ratio", *_interval_heads(level)), tuple(rows))
 
 
@@ -246,4 +249,4 @@ def _interval_heads(level: float) -> tuple[str, str]:
 def _measure_text(measure: Measure, reasons: Reasons) -> str:
     tail = "" if measure.p_value is None else f", {p_phrase(measure.p_value)}"
     detail = f" ({measure.detail})" if measure.detail else ""
-    return f"{number(measure.value)}{reasons.mark(measure.absent)}{detail}{tail}"
+    return f"{format_number(measure.value)}{reasons.mark(measure.absent)}{detail}{tail}"

@@ -46,7 +46,7 @@ class Metric(NamedTuple):
     virtual: float
 
 
-class Weighted(NamedTuple):
+class DualRows(NamedTuple):
     """Of each row: its label ±1, its weight (summing to 1), and its weight times ‖row‖² in the metric."""
 
     labels: Any
@@ -78,7 +78,7 @@ def root_multiplier(offset: float, curvature: float, guess: float) -> float:
 @loop
 def dual_pass(
     rows: Rows,
-    weighted: Weighted,
+    weighted: DualRows,
     order: Any,
     conjugate: Conjugate,
     metric: Metric,

@@ -106,7 +106,7 @@ def count_wrong(scores: Any, y: Any, tie: int, margin: float, give_up_at: int) -
 
 
 @loop
-def keep_best(y: Any, rule: Rule, weights: DualWeights, counters: Any) -> None:
+def fill_dual_pocket(y: Any, rule: Rule, weights: DualWeights, counters: Any) -> None:
     """Put the coefficients in the pocket if their streak is a record and they make fewer mistakes on all rows."""
     if counters[STREAK] <= counters[POCKET_RUN]:
         return
@@ -139,7 +139,7 @@ def kernel_visits(  # noqa: PLR0913, PLR0917  # a tuple of arrays costs a compil
             if slots[i] < 0:
                 return int(i)
             if weights.pocket.size:
-                keep_best(y, rule, weights, counters)
+                fill_dual_pocket(y, rule, weights, counters)
             counters[UPDATES] += 1
             counters[MISTAKES] += 1
             counters[STREAK] = 0

@@ -23,7 +23,7 @@ from separatrix.model.provenance import data_digest
 from separatrix.model.record import Model
 from separatrix.model.storage import Storage
 from separatrix.model.target import find_target, read_target
-from separatrix.model.train import with_known_target
+from separatrix.model.train import without_missing_target
 from separatrix.tables.source import TableSource, as_source
 from separatrix.tables.table import Table
 
@@ -52,7 +52,7 @@ def certified_rows(
     storage: Storage = Storage(),  # noqa: B008  # frozen
 ) -> Iterator[CertifiedRows]:
     """Encode the rows of a table as the fit of a model would; rows without a target are left out."""
-    known, _ = with_known_target(as_source(table), model.target, model.encoding.missing)
+    known, _ = without_missing_target(as_source(table), model.target, model.encoding.missing)
     target = find_target(read_target(known, model.target), model.target, model.task)
     with storage.opened({}) as row_storage, row_storage.hold(model.encoding, known) as encoded:
         y = target.y[encoded.kept]

@@ -66,7 +66,7 @@ class LearnerRow:
     apart: int | None = None
 
 
-class RefusedLearner(NamedTuple):
+class FailedLearner(NamedTuple):
     """A learner that could not be fitted, and why."""
 
     learner: str
@@ -87,7 +87,7 @@ def compare_learners(
     split: tuple[TrainingRows, TrainingRows] | None = None,
     max_passes: int = MOST_PASSES,
     watch: Watch | None = None,
-) -> tuple[list[LearnerRow], list[RefusedLearner]]:
+) -> tuple[list[LearnerRow], list[FailedLearner]]:
     """Fit each learner to rows of two classes and measure it; `split` is (rows to fit, held-out rows)."""
     compared, failed = [], []
     for entry in _entries(intercept, max_passes, watch):
@@ -95,9 +95,9 @@ def compare_learners(
             fit = entry.fit(rows)
             apart = None if split is None else _mistakes(entry.fit(split[0]), split[1])
         except OverlapError:
-            failed.append(RefusedLearner(entry.learner, "no halfspace separates the rows, which is proved"))
+            failed.append(FailedLearner(entry.learner, "no halfspace separates the rows, which is proved"))
         except SeparatrixError as problem:
-            failed.append(RefusedLearner(entry.learner, str(problem)))
+            failed.append(FailedLearner(entry.learner, str(problem)))
         else:
             compared.append(_learner_row(entry, fit, rows, apart))
     if not compared:

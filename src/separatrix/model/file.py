@@ -21,7 +21,7 @@ import numpy as np
 from separatrix.codec import Record, parse_json
 from separatrix.design.encode.encoding import Encoding
 from separatrix.errors import ModelFileError, OptionError
-from separatrix.files import write_whole
+from separatrix.files import write_atomically
 from separatrix.inference.prediction import Covariance
 from separatrix.inference.table import InferenceTable, Measure, Statistic, Term
 from separatrix.model.decision_rule import LINKS, TIES, DecisionRule, Link, Side
@@ -48,7 +48,7 @@ def save_model(model: Model, path: str | Path) -> None:
     parts = (f"{json.dumps(key)}: {json.dumps(value, allow_nan=False)}" for key, value in values.items())
     text = "{\n" + ",\n".join(parts) + "\n}\n"
     head, _, tail = text.rpartition(UNSET)
-    write_whole(path, head + sha256(text.encode()).hexdigest() + tail)
+    write_atomically(path, head + sha256(text.encode()).hexdigest() + tail)
 
 
 def load_model(path: str | Path) -> Model:
@@ -238,7 +238,7 @@ def _plain(value: Any) -> Any:
     return str(value)
 
 
-def kept_table(summary: Mapping[str, Any]) -> InferenceTable | None:
+def inference_table(summary: Mapping[str, Any]) -> InferenceTable | None:
     """Return the inference table in a model's summary, None if there is none; a ModelFileError names a fault."""
     if "terms" not in summary:
         return None

@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from separatrix.arrays import Floats
-from separatrix.design.array import divide
+from separatrix.design.array import divide_columns
 from separatrix.design.encode.base import ColumnReport
 from separatrix.design.encode.blocks import encode_source, row_blocks
 from separatrix.design.encode.encoding import Encoding
@@ -167,10 +167,10 @@ class RowStorage:
 def _divide(stored: Any, scales: Floats, folder: Path | None) -> Any:
     """Return a copy of a matrix or store with its columns divided by scales."""
     if not hasattr(stored, "read"):
-        return divide(stored, scales)
+        return divide_columns(stored, scales)
     with BlockWriter(stored.shape[1], sparse=stored.sparse, folder=folder) as writer:
         for _, block in row_blocks(stored):
-            writer.append(divide(block, scales))
+            writer.append(divide_columns(block, scales))
         return writer.finish()
 
 

@@ -45,7 +45,7 @@ def known_target(table: Table | TableSource, requested: str | None) -> str:
     return _require_target(table.source, table.names, requested or table.target)
 
 
-def refuse_unknown(source: str, names: Collection[str], requested: str | None, others: Iterable[str] = ()) -> None:
+def require_columns(source: str, names: Collection[str], requested: str | None, others: Iterable[str] = ()) -> None:
     """Raise a DataError if a table does not have the requested target or another column that an option names.
 
     It needs the column names only, not the rows. Demos know their target.
@@ -130,7 +130,7 @@ def _used_levels(levels: NDArray[Any], codes: Indices) -> Classes:
     return Classes(levels[used], codes_by_level[codes])
 
 
-def place_of_label(text: str, classes: Classes) -> int:
+def label_index(text: str, classes: Classes) -> int:
     """Return the index of the class that a text names: `1` names the number 1, `true` the boolean."""
     for place, label in enumerate(classes.plain):
         if _is_named(label, text):
@@ -147,7 +147,7 @@ def _positive_index(classes: Classes, positive: str | None) -> int:
             f"--positive {positive!r} chooses between two classes, but the target has {len(classes.values)}; leave it"
             " out"
         )
-    return place_of_label(positive, classes)
+    return label_index(positive, classes)
 
 
 def _is_named(label: Any, text: str) -> bool:

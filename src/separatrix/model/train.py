@@ -36,7 +36,7 @@ from separatrix.model.learn.base import Fitted, Learner, LearnOptions, Strength,
 from separatrix.model.provenance import describe_data
 from separatrix.model.record import Model, Predictions, Task, join_predictions
 from separatrix.model.storage import ClusterStorage, EncodedRows, RowStorage, Storage, as_dask_table
-from separatrix.model.target import Target, find_target, known_target, read_target, refuse_unknown
+from separatrix.model.target import Target, find_target, known_target, read_target, require_columns
 from separatrix.selection.cross_validation import assign_folds
 from separatrix.tables.frames import from_frame
 from separatrix.tables.open import open_table
@@ -70,7 +70,7 @@ class TrainOptions:
 
     def expect(self, source: str, names: tuple[str, ...]) -> None:
         """Raise a DataError for a table whose column names lack one that the options name."""
-        refuse_unknown(source, names, self.target, (*self.drop, *self.text, *self.reference))
+        require_columns(source, names, self.target, (*self.drop, *self.text, *self.reference))
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,7 +177,7 @@ def train_table(
         raise OptionError(f"--drop {name!r} would drop the target; drop another column, or choose another --target")
     if options.holdout is not None and options.folds is not None:
         raise OptionError("--holdout and --cv each keep rows apart in their own way; give one of them")
-    known, lost = with_known_target(source, name, options.missing)
+    known, lost = without_missing_target(source, name, options.missing)
     learner, target = _choose_learner(read_target(known, name), name, options)
     with options.storage.opened(_identity(source, options)) as storage:
         fit = TableFit(known, target, learner, options, name, storage)
@@ -189,7 +189,7 @@ def train_table(
     return TrainedModel(model, fitted, target, decisions, training, holdout, description, predictions)
 
 
-def with_known_target(source: TableSource, target: str, missing: str) -> tuple[TableSource, tuple[str, ...]]:
+def without_missing_target(source: TableSource, target: str, missing: str) -> tuple[TableSource, tuple[str, ...]]:
     """Return the rows whose target is not missing, and a sentence about the others."""
     is_missing = source.column(target).is_missing
     count = int(np.count_nonzero(is_missing))
@@ -388,7 +388,7 @@ def evaluate_holdout(fit: TableFit, watch: Watch | None) -> tuple[Evaluation | N
     if options.holdout is not None:
         if not 0.0 < options.holdout < 1.0:
             raise OptionError(f"holdout={options.holdout!r} is out of range; give a share between 0 and 1")
-        rows = assign_folds(n, parts_of(options.holdout, n), options.learn.seed, codes) == 0
+        rows = assign_folds(n, folds_for_share(options.holdout, n), options.learn.seed, codes) == 0
         description = f"on {counted(int(rows.sum()), 'row')} kept apart from the fit that is judged"
         return _described(_evaluate_folds(fit, [rows], watch), description, int(rows.sum()))
     folds = assign_folds(n, int(options.folds or 0), options.learn.seed, codes)
@@ -397,7 +397,7 @@ def evaluate_holdout(fit: TableFit, watch: Watch | None) -> tuple[Evaluation | N
     return _described(_evaluate_folds(fit, masks, watch), description, n)
 
 
-def parts_of(share: float, n: int) -> int:
+def folds_for_share(share: float, n: int) -> int:
     """Return the number of folds of n rows of which one is the share to hold out; it needs at least one row."""
     parts = max(2, round(1.0 / share))
     if parts > n:

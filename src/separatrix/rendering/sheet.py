@@ -45,7 +45,7 @@ class Reasons:
         return f" [{self.sentences.index(reason) + 1}]"
 
 
-def number(value: float | None, digits: int = DIGITS) -> str:
+def format_number(value: float | None, digits: int = DIGITS) -> str:
     """Return a number to some significant digits; a dash for None or NaN."""
     if value is None or math.isnan(value):
         return ABSENT

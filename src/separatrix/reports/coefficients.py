@@ -21,7 +21,7 @@ from separatrix.inference.evaluation_curves import Estimate
 from separatrix.inference.table import InferenceTable, Term, coefficient_sheet
 from separatrix.model.record import Model
 from separatrix.model.train import Evaluation
-from separatrix.rendering.sheet import Grid, Sheet, number
+from separatrix.rendering.sheet import Grid, Sheet, format_number
 from separatrix.rendering.text import render_text
 
 MOST_SHOWN = 20
@@ -71,11 +71,11 @@ def _one_score(model: Model, places: Indices, spreads: Any) -> tuple[Grid, ...]:
     heads = ("", "weight") if spreads is None else ("", "weight", "times spread")
     rows: list[tuple[str, ...]] = []
     if _has_intercept(model):
-        rows.append((INTERCEPT, number(float(model.intercept[0])), *([""] if spreads is not None else [])))
+        rows.append((INTERCEPT, format_number(float(model.intercept[0])), *([""] if spreads is not None else [])))
     for place in places.tolist():
         weight = float(model.coef[0, place])
-        beside = [] if spreads is None else [number(weight * float(spreads[place]))]
-        rows.append((model.encoding.feature_names[place], number(weight), *beside))
+        beside = [] if spreads is None else [format_number(weight * float(spreads[place]))]
+        rows.append((model.encoding.feature_names[place], format_number(weight), *beside))
     return (Grid(heads, tuple(rows)),)
 
 
@@ -87,10 +87,10 @@ def _several_scores(model: Model, places: Indices) -> tuple[Grid, ...]:
         labels = [str(label) for label in (model.classes or ())[group]]
         rows: list[tuple[str, ...]] = []
         if _has_intercept(model):
-            rows.append((INTERCEPT, *(number(float(value)) for value in model.intercept[group])))
+            rows.append((INTERCEPT, *(format_number(float(value)) for value in model.intercept[group])))
         for place in places.tolist():
             name = model.encoding.feature_names[place]
-            rows.append((name, *(number(float(value)) for value in model.coef[group, place])))
+            rows.append((name, *(format_number(float(value)) for value in model.coef[group, place])))
         grids.append(Grid(("", *labels), tuple(rows)))
     return tuple(grids)
 

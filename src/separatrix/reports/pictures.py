@@ -33,11 +33,11 @@ from separatrix.fit.result import FitResult
 from separatrix.inference.diagnosis import Diagnosis, diagnose_rows
 from separatrix.inference.evaluation import ClassifierEvaluation
 from separatrix.inference.influence import FittedRows, Influence
-from separatrix.inference.table import InferenceTable, Term, refused_table
+from separatrix.inference.table import InferenceTable, Term, estimates_only_table
 from separatrix.losses.squared import Squared
-from separatrix.model.learn.penalty import spreads
+from separatrix.model.learn.penalty import standard_deviations
 from separatrix.model.record import Model, label_array
-from separatrix.model.train import TrainedModel, quantities_of, with_known_target
+from separatrix.model.train import TrainedModel, quantities_of, without_missing_target
 from separatrix.problem import Problem
 from separatrix.reports.display import COLOURS, EDGE, INK, styled
 from separatrix.reports.plot.boundary import boundary
@@ -146,7 +146,7 @@ class SampledRows:
 def sample_rows(trained: TrainedModel, table: Table | TableSource) -> SampledRows:
     """Return evenly spaced rows of the table that the model was trained on."""
     model = trained.model
-    known = with_known_target(as_source(table), model.target, "impute")[0]
+    known = without_missing_target(as_source(table), model.target, "impute")[0]
     sampled = evenly(known.n_rows, MOST_SAMPLED)
     mask = np.zeros(known.n_rows, dtype=np.bool_)
     mask[sampled] = True
@@ -155,7 +155,7 @@ def sample_rows(trained: TrainedModel, table: Table | TableSource) -> SampledRow
     quantities = quantities_of(model.encoding)
     mean = np.asarray(design.rmatvec(np.ones(design.shape[0]))) / design.shape[0]
     scales = model.options.get("scales")
-    spread = spreads(design, quantities) if scales is None else np.asarray(scales, dtype=np.float64)
+    spread = standard_deviations(design, quantities) if scales is None else np.asarray(scales, dtype=np.float64)
     return SampledRows(encoded.X, sampled[encoded.kept], mean, spread, quantities)
 
 
@@ -175,7 +175,7 @@ def coefficient_table(trained: TrainedModel) -> InferenceTable:
     names = (INTERCEPT, *model.encoding.feature_names) if fitted else model.encoding.feature_names
     pairs = list(zip(outputs, coefs, strict=True))
     reason = model.no_covariance or "the fit has no table of inference"
-    table = refused_table("linear", names, pairs, float(model.data.get("rows", 0)), reason)
+    table = estimates_only_table("linear", names, pairs, float(model.data.get("rows", 0)), reason)
     return replace(table, target=model.target)
 
 
@@ -292,7 +292,7 @@ def influence_of(trained: TrainedModel, table: Table | TableSource) -> tuple[Inf
     entries = int(model.data.get("rows", 0)) * (1 + len(model.encoding.feature_names))
     if trained.learned.result.certificate.kind != "least-squares" or entries > MOST_ENTRIES:
         return None
-    encoded = encode_source(model.encoding, with_known_target(as_source(table), model.target, "impute")[0])
+    encoded = encode_source(model.encoding, without_missing_target(as_source(table), model.target, "impute")[0])
     y = np.asarray(trained.goal.y, dtype=np.float64)[encoded.kept]
     names = list(model.encoding.feature_names)
     design = make_design(encoded.X, intercept=bool(model.options["intercept"]), names=names)

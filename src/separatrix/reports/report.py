@@ -28,7 +28,7 @@ from separatrix.certificates.mistakes import MistakesCertificate
 from separatrix.certificates.optimality import LikelihoodCertificate, OptimalityCertificate
 from separatrix.certificates.separability import SeparabilityCertificate
 from separatrix.errors import counted
-from separatrix.files import write_whole
+from separatrix.files import write_atomically
 from separatrix.inference.diagnosis import Diagnosis
 from separatrix.inference.evaluation import ClassifierEvaluation
 from separatrix.inference.table import InferenceTable
@@ -132,7 +132,7 @@ def write_report(trained: TrainedModel, table: Table | TableSource, path: str, c
     """Write the HTML report of a model trained on a table; `command` reproduces the model."""
     from separatrix.reports.html import render_report  # noqa: PLC0415  # html imports this module
 
-    write_whole(path, render_report(make_report(trained, table, command)))
+    write_atomically(path, render_report(make_report(trained, table, command)))
 
 
 def trained_dict(trained: TrainedModel) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from separatrix.certificates.base import Certificate, Check, Verification
 from separatrix.errors import counted
-from separatrix.model.compare import LearnerRow, RefusedLearner
+from separatrix.model.compare import FailedLearner, LearnerRow
 from separatrix.rendering.text import WIDTH, table_lines, wrapped
 
 NAMES_SHOWN = 20
@@ -104,7 +104,7 @@ class Comparison:
     rows: int
     apart: int
     compared: tuple[LearnerRow, ...]
-    refused: tuple[RefusedLearner, ...] = ()
+    refused: tuple[FailedLearner, ...] = ()
     notes: tuple[str, ...] = ()
 
 

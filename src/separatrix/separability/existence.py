@@ -23,7 +23,7 @@ import numpy as np
 
 from separatrix.arrays import Bools, Floats
 from separatrix.certificates.base import Certificate, OneVsRestCertificate
-from separatrix.certificates.margin import least_margin_below
+from separatrix.certificates.margin import least_margin_bound
 from separatrix.certificates.rays import make_rays
 from separatrix.certificates.separability import SeparabilityCertificate
 from separatrix.design.base import Design
@@ -50,7 +50,7 @@ REMEDY = (
 )
 
 
-def judge_existence(
+def check_existence(
     problem: Problem, labels: tuple[Any, ...], fit: ConvexFit | None = None, watch: Watch | None = None
 ) -> SeparabilityCertificate:
     """Return the separability certificate of rows: targets ±1 of two labels (None: the rest), or codes of several.
@@ -134,7 +134,7 @@ def _remaining_rows(problem: Problem, existence: SeparabilityCertificate) -> Boo
     return np.asarray(rays.signs(existence.weights, np.arange(rays.count)) == 0)
 
 
-def judge_signs(
+def check_signs(
     design: Design, signs: Floats, labels: tuple[Any, Any], hint: Floats | None = None
 ) -> SeparabilityCertificate:
     """Return whether rows of signs ±1 can be separated; one class against the rest has labels False and True."""
@@ -150,7 +150,7 @@ def float_separator(design: Design, signs: Floats, certificate: SeparabilityCert
     largest = max(abs(value) for value in certificate.weights)
     for multiple in range(1, 2 * MULTIPLES, 2):
         coef = np.array([float(multiple * value / largest) for value in certificate.weights])
-        if least_margin_below(design, signs, coef) > 0:
+        if least_margin_bound(design, signs, coef) > 0:
             return coef
     return None
 

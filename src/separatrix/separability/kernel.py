@@ -22,7 +22,7 @@ import numpy as np
 
 from separatrix.arrays import Floats
 from separatrix.certificates.base import Certificate
-from separatrix.certificates.data import NEGATIVE, most_negative
+from separatrix.certificates.data import NEGATIVE_EIGENVALUE, least_eigenvalue
 from separatrix.certificates.margin import KernelCertificate, MarginCertificate
 from separatrix.certificates.separability import (
     MappedCertificate,
@@ -35,7 +35,7 @@ from separatrix.design.build import column_names, make_design, row_radius
 from separatrix.design.kernel_matrix import by_rows
 from separatrix.design.kernels import CustomKernel, Kernel, Precomputed, make_kernel
 from separatrix.design.maps import FeatureMap
-from separatrix.design.row_source import array_of
+from separatrix.design.row_source import as_array
 from separatrix.errors import DataError, OptionError, OverlapError
 from separatrix.fit.labels import binary_signs
 from separatrix.separability.check import Multiclass, check_separability
@@ -64,8 +64,8 @@ def with_scale(kernel: Kernel, X: Any) -> Kernel:
         rows = X[:MOST_COMPARED]
         refuse_asymmetric(fixed(rows, rows), fixed.name)
     if not fixed.is_inner_product or isinstance(kernel, Precomputed):
-        least, count = most_negative(fixed, by_rows(X))
-        if least < -NEGATIVE[4 if X.dtype == np.float32 else 8]:
+        least, count = least_eigenvalue(fixed, by_rows(X))
+        if least < -NEGATIVE_EIGENVALUE[4 if X.dtype == np.float32 else 8]:
             raise DataError(
                 f"the {kernel.name} kernel is no inner product on these rows: the least eigenvalue of its matrix is"
                 f" {least:.3g} of the largest, on {count:,} rows; choose other parameters or another kernel"
@@ -95,7 +95,7 @@ def refuse_asymmetric(matrix: Any, name: str) -> None:
 def check_kernel(X: Any, y: Any, kernel: Any, fit_intercept: bool = True) -> KernelCertificate:
     """Return whether two classes can be separated in the feature space of a kernel, with the widest margin there."""
     signs, labels = binary_signs(y)
-    X = array_of(X)
+    X = as_array(X)
     rows: Any = X if hasattr(X, "tocsr") else np.asarray(X, dtype=np.float64)
     make_design(rows, intercept=False)
     if rows.shape[0] != len(signs):

@@ -27,7 +27,7 @@ from separatrix.fit.result import AtLeast, AtMost, FitResult, Rule, Status, Trac
 from separatrix.fit.run import Run, Watch, run
 from separatrix.losses.margin import PerceptronLoss
 from separatrix.problem import Problem
-from separatrix.separability.existence import float_separator, judge_signs, overlap_error
+from separatrix.separability.existence import check_signs, float_separator, overlap_error
 from separatrix.solvers.max_margin import MaxMargin
 
 NO_MARGIN = 1e-9  # relative to the radius: a hull this near to 0 has no margin that floats show reliably
@@ -63,7 +63,7 @@ def fit_max_margin(
         result = _certified(design, signs, finished, centre, labels, options)
         if result is not None:
             return result
-    certificate = judge_signs(design, signs, labels)
+    certificate = check_signs(design, signs, labels)
     separator = float_separator(design, signs, certificate)
     if separator is None:
         raise overlap_error(labels, certificate)

@@ -46,8 +46,8 @@ from separatrix.jit import WorkGate
 from separatrix.loops.dual import (
     MEMORY,
     Conjugate,
+    DualRows,
     Metric,
-    Weighted,
     add_rows,
     dual_pass,
     measure_movements,
@@ -113,7 +113,7 @@ class Multipliers:
         self.tau = min(TAU * strength / spread, LARGEST_TAU) if spread > 0.0 else LARGEST_TAU
         self.metric = Metric(1.0 / strength, 1.0 / self.tau)
         reaches = self.shares * (squares / strength + self.virtual / self.tau)
-        self.weighted = Weighted(np.array(problem.y, dtype=np.float64), self.shares, reaches)
+        self.weighted = DualRows(np.array(problem.y, dtype=np.float64), self.shares, reaches)
         self.q, self.coef, self.centre = np.zeros(self.n), np.zeros(problem.design.shape[1]), 0.0
 
     def sweep(self, order: Ints, bound: float) -> tuple[Ints, float]:

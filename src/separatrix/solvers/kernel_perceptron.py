@@ -23,7 +23,7 @@ from separatrix.arrays import Floats, Ints
 from separatrix.design.kernel_matrix import KernelRows
 from separatrix.jit import WorkGate
 from separatrix.loops import online
-from separatrix.loops.kernel import DualLog, DualWeights, count_wrong, keep_best, kernel_visits
+from separatrix.loops.kernel import DualLog, DualWeights, count_wrong, fill_dual_pocket, kernel_visits
 from separatrix.perceptron_rule import UpdateRule
 from separatrix.problem import Problem
 from separatrix.solvers.base import Needs, Step
@@ -127,7 +127,7 @@ class _KernelPerceptronRun:
         if state.pocket.size:
             record = int(counters[online.POCKET_RUN])
             counters[online.POCKET_RUN] = -1  # a step ends with an evaluation after a streak of any length
-            self.gate.choose(keep_best, self.n)(self.y, self.rule, self.weights, counters)
+            self.gate.choose(fill_dual_pocket, self.n)(self.y, self.rule, self.weights, counters)
             counters[online.POCKET_RUN] = max(record, int(counters[online.POCKET_RUN]))
         self.design.count_visits((state.rows.computed - before > 0) * self.n)
         self.walked += int(counters[online.DONE])

@@ -27,7 +27,7 @@ import scipy.linalg.lapack
 
 from separatrix.arrays import EPSILON, Floats, Ints
 from separatrix.design.moments import Moments
-from separatrix.numerics import column_lengths, compensated_dots, solve_triangle, two_product, two_sum
+from separatrix.numerics import column_norms, compensated_dots, solve_triangle, two_product, two_sum
 
 EXACT_CONDITION = 150  # columns, up to which the condition number is computed from singular values
 POWER_ITERATIONS = 20
@@ -87,7 +87,7 @@ def cholesky(moments: Moments) -> Factor | None:
 
 def scaled_triangle(triangle: Floats) -> Factor:
     """Return the factor of a triangle whose columns have any nonzero length."""
-    lengths = column_lengths(triangle)
+    lengths = column_norms(triangle)
     return Factor(np.asarray(triangle / lengths), lengths)
 
 

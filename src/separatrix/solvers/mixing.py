@@ -37,7 +37,7 @@ from separatrix.loops import online
 from separatrix.losses.base import Loss
 from separatrix.losses.margin import PerceptronLoss
 from separatrix.penalties import Penalty
-from separatrix.perceptron_rule import mistaken_sum
+from separatrix.perceptron_rule import batch_update
 from separatrix.problem import Problem
 from separatrix.solvers.base import Needs, Step
 from separatrix.solvers.gradient import DescentProgress, least_curvature_of
@@ -134,7 +134,7 @@ class _PerceptronRounds:
     def _count_wrong(self) -> int:
         """Count the mixture's mistakes, in one pass."""
         arguments = (self.state.coef, self.solver.learner.rule)
-        wrong, _ = self.problem.design.fold(mistaken_sum, *arguments, rows=self.problem.rows, combine=add_each)
+        wrong, _ = self.problem.design.fold(batch_update, *arguments, rows=self.problem.rows, combine=add_each)
         return int(wrong)
 
 

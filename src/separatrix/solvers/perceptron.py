@@ -27,7 +27,7 @@ from separatrix.design.base import add_each
 from separatrix.jit import WorkGate
 from separatrix.loops import online
 from separatrix.loops.rows import Rows
-from separatrix.perceptron_rule import UpdateRule, mistaken_sum
+from separatrix.perceptron_rule import UpdateRule, batch_update
 from separatrix.problem import Problem
 from separatrix.solvers.base import Needs, Step
 from separatrix.solvers.visits import Order, UpdateRecord, VisitPlan
@@ -216,7 +216,7 @@ class BatchPerceptron:
         state, n = start, problem.design.shape[0]
         for walked in count(1):
             mistakes, total = problem.design.fold(
-                mistaken_sum, state.coef, self.rule, rows=(problem.y,), combine=add_each
+                batch_update, state.coef, self.rule, rows=(problem.y,), combine=add_each
             )
             _keep_best(state, mistakes)
             if mistakes:

@@ -40,7 +40,7 @@ from separatrix.tables.formats import (
     number_format,
 )
 from separatrix.tables.raw import RawTable, number_text
-from separatrix.tables.table import KINDS, MORE_TRUTHS, TRUTH_VALUES, ColumnKind
+from separatrix.tables.table import COMMON_BOOLEANS, KINDS, TRUTH_VALUES, ColumnKind
 
 ASSUMED = "is assumed"  # in the reason of a date format that the cells leave open
 CAPITALS = "whatever their capitals"  # in the reason of a boolean with several spellings
@@ -385,7 +385,7 @@ def _requested_boolean(column: _SampledColumn) -> ColumnType:
     lower = {word.lower() for word in column.sample}
     levels = column.raw_column.options.levels.get(column.raw_column.name)
     pair = levels or next((pair for pair in BOOLEANS if lower & set(pair)), BOOLEANS[0])
-    truths = MORE_TRUTHS | {word.lower(): float(place) for place, word in enumerate(pair)}
+    truths = COMMON_BOOLEANS | {word.lower(): float(place) for place, word in enumerate(pair)}
     result = replace(_boolean_type(column, (pair[0], pair[1]), truths), levels=levels or pair)
     return _with_unparsed(result, column.text.parse_counts(f"lower(word) IN ({literal_list(truths)})"))
 

@@ -13,7 +13,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from separatrix.errors import OptionError
-from separatrix.files import replacing
+from separatrix.files import replace_atomically
 from separatrix.tables.connection import Connection, connect, first_line, identifier
 
 WRITERS = {
@@ -31,7 +31,7 @@ TABLE = "written"
 def write_columns(path: str | Path, blocks: Iterable[Mapping[str, NDArray[Any]]], types: Mapping[str, type]) -> int:
     """Write blocks of columns (m,) in the order of `types` (str, int, float or bool); return the number of rows."""
     form = writer_of(path)
-    with replacing(path) as temporary, connect() as connection:
+    with replace_atomically(path) as temporary, connect() as connection:
         names = ", ".join(f"{identifier(name)} {TYPES[kind]}" for name, kind in types.items())
         connection.execute(f"CREATE TABLE {TABLE} ({names})")
         rows = sum(_insert(connection, block, types) for block in blocks)

@@ -14,7 +14,7 @@ from scipy.optimize import linprog
 
 import separatrix as sx
 from separatrix.certificates.base import certificate_from_dict
-from separatrix.certificates.fewest_mistakes import InfeasibleRows, cover_needs, packing_bound
+from separatrix.certificates.fewest_mistakes import InfeasibleRows, hitting_set_needs, packing_bound
 from separatrix.errors import ConvergenceWarning, OptionError
 from separatrix.solvers.fewest_mistakes import exact_subsystem
 
@@ -177,9 +177,9 @@ def test_the_search_finds_the_size_of_the_smallest_cover(sets):
         for size in range(9)
         if any(all(set(chosen) & set(each) for each in sets) for chosen in combinations(range(8), size))
     )
-    assert cover_needs(sets, least) is True
-    assert cover_needs(sets, least + 1) is False
-    assert cover_needs(sets, least, max_nodes=0) is None
+    assert hitting_set_needs(sets, least) is True
+    assert hitting_set_needs(sets, least + 1) is False
+    assert hitting_set_needs(sets, least, max_nodes=0) is None
 
 
 def test_a_packing_counts_only_if_no_row_is_overloaded():

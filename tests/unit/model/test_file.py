@@ -335,7 +335,7 @@ def test_permissions_and_links_are_kept(model: Model, tmp_path: Path) -> None:
 WRITER = """
 import sys
 from pathlib import Path
-from separatrix.files import write_whole  # what save_model writes with
+from separatrix.files import write_atomically as write_whole  # what save_model writes with
 texts = [Path(name).read_text(encoding="utf-8") for name in sys.argv[2:]]
 print("ready", flush=True)
 while True:

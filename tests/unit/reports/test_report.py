@@ -11,7 +11,7 @@ from separatrix.errors import OptionError
 from separatrix.families.perceptron import PerceptronOptions
 from separatrix.model.learn.base import LearnOptions
 from separatrix.model.train import TrainOptions, train_table
-from separatrix.rendering.sheet import number
+from separatrix.rendering.sheet import format_number
 from separatrix.reports.coefficients import measures_of, with_interval
 from separatrix.reports.html import STYLE, render_report
 from separatrix.reports.report import findings_of, make_report, write_report
@@ -169,7 +169,7 @@ def check_numbers(record, source):
             assert with_interval(value) in page.text["quality"]
     for term in record.coefficients.terms:
         for value in (term.estimate, term.standard_error, term.lower, term.upper):
-            assert value is None or number(value) in page.text["coefficients"]
+            assert value is None or format_number(value) in page.text["coefficients"]
     assert trained.model.data["sha256"] in page.text["reproduce"]
     assert COMMAND in page.text["reproduce"]
     assert f"{trained.model.data['rows']:,} rows" in page.text["data"]
@@ -221,7 +221,7 @@ def test_the_answers_of_a_separated_fit(reports):
     assert [answer.word for answer in record.findings] == ["no", "no", "no", "no"]
     assert record.findings[0].evidence == (record.trained.learned.result.certificate.existence.claim,)
     assert record.pictures.forest is None
-    assert number(float(record.trained.model.coef[0, 0])) in Page(source).text["coefficients"]
+    assert format_number(float(record.trained.model.coef[0, 0])) in Page(source).text["coefficients"]
     assert "There are no intervals: the likelihood has no maximum" in Page(source).text["coefficients"]
 
 

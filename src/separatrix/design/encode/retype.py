@@ -18,7 +18,7 @@ import numpy as np
 from separatrix.arrays import Floats, Indices
 from separatrix.design.encode.base import Cells, ColumnReport
 from separatrix.tables.formats import MISSING_ANYWHERE, clean_word
-from separatrix.tables.table import MORE_TRUTHS, Column
+from separatrix.tables.table import COMMON_BOOLEANS, Column
 
 EPOCH = datetime(1970, 1, 1)
 SECONDS_PER_DAY = 86400.0
@@ -54,7 +54,7 @@ def boolean_words(levels: Sequence[str]) -> tuple[dict[str, float], dict[str, fl
     """Return the values of two words matched exactly, and those of lower-case words matched without case."""
     exact = {level: float(value) for value, level in enumerate(levels)}
     lower = {level.lower(): value for level, value in exact.items() if level.isascii()}
-    return exact, MORE_TRUTHS | {word: value for word, value in lower.items() if word not in _MISSING_WORDS}
+    return exact, COMMON_BOOLEANS | {word: value for word, value in lower.items() if word not in _MISSING_WORDS}
 
 
 def read_levels(column: Column, places: Mapping[str, int], other: int) -> Cells:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.arrays import Bools, Floats
-from separatrix.design.array import divide
+from separatrix.design.array import divide_columns
 from separatrix.design.base import Design
 from separatrix.design.build import make_design
 from separatrix.errors import require_number
@@ -86,7 +86,7 @@ class TrainingRows:
 
     def scaled(self, scales: Floats) -> TrainingRows:
         """Return the rows with their columns divided by scales; X itself is not changed."""
-        X = divide(self.X, scales) if self.divided is None else self.divided(scales)
+        X = divide_columns(self.X, scales) if self.divided is None else self.divided(scales)
         return replace(self, X=X, divided=None)
 
     def targets(self) -> NDArray[Any]:

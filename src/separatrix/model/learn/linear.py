@@ -14,7 +14,7 @@ from separatrix.fit.least_squares import can_solve_directly, fit_least_squares
 from separatrix.fit.run import Watch
 from separatrix.inference.linear import classical_covariance, linear_facts, linear_table
 from separatrix.inference.prediction import Covariance
-from separatrix.inference.table import refused_table
+from separatrix.inference.table import estimates_only_table
 from separatrix.losses.squared import Squared
 from separatrix.model.decision_rule import DecisionRule
 from separatrix.model.learn.base import Fitted, Learner, LearnOptions, TrainingRows, as_matrix, with_intercept
@@ -82,7 +82,9 @@ def _penalised(rows: TrainingRows, options: LearnOptions, watch: Watch | None, r
         intercept,
         DecisionRule(),
         {"strength": strength, "l1_ratio": options.l1_ratio, "intercept": options.intercept},
-        refused_table("linear", problem.design.names, [(None, coefficients)], float(rows.shape[0]), no_inference),
+        estimates_only_table(
+            "linear", problem.design.names, [(None, coefficients)], float(rows.shape[0]), no_inference
+        ),
         None,
         no_inference,
         None if (scales == 1.0).all() else scales,

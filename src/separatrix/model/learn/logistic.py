@@ -15,7 +15,7 @@ from separatrix.inference.covariance import CovarianceChoice
 from separatrix.inference.likelihood import LikelihoodFit
 from separatrix.inference.logistic import LogisticModel, SampleRows
 from separatrix.inference.prediction import Covariance
-from separatrix.inference.table import refused_table
+from separatrix.inference.table import estimates_only_table
 from separatrix.model.decision_rule import DecisionRule
 from separatrix.model.learn.base import Fitted, Learner, LearnOptions, TrainingRows, as_matrix, with_intercept
 from separatrix.model.learn.penalty import (
@@ -26,7 +26,7 @@ from separatrix.model.learn.penalty import (
     scaling_note,
 )
 from separatrix.problem import Problem
-from separatrix.separability.existence import describe_divergence, judge_existence
+from separatrix.separability.existence import check_existence, describe_divergence
 
 ROWS_PER_COEFFICIENT = 10  # below, maximum likelihood is unreliable
 MOST_COEFFICIENTS = 1500  # above, a covariance is computed only for strength 0
@@ -47,7 +47,7 @@ class LogisticLearner(Learner):
             return _penalised(rows, options, watch, reason)
         problem, existence = logistic_problem(rows.design(options.intercept), rows.targets(), rows.labels), None
         if options.strength == "auto":
-            existence = judge_existence(problem, rows.labels, watch=watch)
+            existence = check_existence(problem, rows.labels, watch=watch)
             if existence.verdict != "overlap":
                 return _penalised(rows, options, watch, _no_maximum(existence))
         fit = fit_logistic(problem, options.convex, labels=rows.labels, watch=watch, existence=existence)
@@ -135,7 +135,7 @@ def _penalised(rows: TrainingRows, options: LearnOptions, watch: Watch | None, r
     no_inference = no_inference_reason(options, strength, reason)
     outputs = [None] if len(coef) == 1 else list(rows.labels)
     coefficients = np.column_stack([intercept, coef]) if options.intercept else coef
-    table = refused_table(
+    table = estimates_only_table(
         "logistic" if len(rows.labels) == 2 else "softmax",
         problem.design.names,
         list(zip(outputs, coefficients, strict=True)),

@@ -25,7 +25,7 @@ from separatrix.selection.cross_validation import assign_folds, cross_validate
 STRENGTHS = 30  # candidates of a cross-validation
 
 
-def spreads(design: Design, quantities: Bools) -> Floats:
+def standard_deviations(design: Design, quantities: Bools) -> Floats:
     """Return the standard deviation of each stored column that is a quantity, and 1 for the others, in one pass."""
     sums, squares = design.fold(_sums, combine=add_each)
     n = design.shape[0]
@@ -42,7 +42,7 @@ def _sums(block: Block) -> tuple[Floats, Floats]:
 
 def scale_quantities(rows: TrainingRows, intercept: bool) -> tuple[TrainingRows, Floats]:
     """Return the rows with quantities divided by their standard deviations, and all scales."""
-    scales = spreads(rows.design(intercept), rows.quantities)
+    scales = standard_deviations(rows.design(intercept), rows.quantities)
     if (scales == 1.0).all():
         return rows, scales
     return rows.scaled(scales), scales

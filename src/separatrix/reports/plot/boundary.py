@@ -20,7 +20,7 @@ from separatrix.arrays import Bools, Floats, Indices
 from separatrix.design.base import Block, Design
 from separatrix.design.build import make_design
 from separatrix.errors import DataError, OptionError, did_you_mean
-from separatrix.inference.evaluation import codes_of
+from separatrix.inference.evaluation import label_codes
 from separatrix.numerics import logit
 from separatrix.reports.display import CARD, COLOURS, INK, MARKERS, SOFT, Display, one_panel, set_title, short, styled
 
@@ -67,7 +67,7 @@ def boundary(
         raise OptionError(f"{model!r} has no classes to draw a boundary of; give a fitted classifier")
     plane = make_slice(model, X, columns, at)
     labels = np.asarray(model.classes_).tolist()
-    codes = codes_of(y, labels, "y")
+    codes = label_codes(y, labels, "y")
     right = np.asarray(model.predict(X) == np.asarray(y))
     with styled():
         axes = one_panel(ax, 7.0, 5.5)

@@ -19,7 +19,7 @@ from separatrix.arrays import Floats
 from separatrix.design.build import INTERCEPT
 from separatrix.errors import OptionError, require_count
 from separatrix.fit.result import FitResult
-from separatrix.inference.table import InferenceTable, Term, refused_table
+from separatrix.inference.table import InferenceTable, Term, estimates_only_table
 from separatrix.reports.display import (
     CARD,
     COLOURS,
@@ -235,7 +235,7 @@ def _table_of(model: Any, level: float) -> InferenceTable:
     rows = np.atleast_2d(model.coef_)
     outputs = [None] if len(rows) == 1 else np.asarray(model.classes_).tolist()
     named = getattr(model, "feature_names_in_", [f"x{place + 1}" for place in range(rows.shape[1])])
-    return refused_table("linear", list(map(str, named)), list(zip(outputs, rows, strict=True)), 0.0, reason)
+    return estimates_only_table("linear", list(map(str, named)), list(zip(outputs, rows, strict=True)), 0.0, reason)
 
 
 def _is_intercept(term: Term, table: InferenceTable) -> bool:

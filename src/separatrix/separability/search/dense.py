@@ -28,7 +28,7 @@ import scipy.sparse
 
 from separatrix.arrays import Bools, Floats, Indices
 from separatrix.certificates.exact import exact_sign_rows
-from separatrix.certificates.overlap import OverlapProof, dense_relation, overlap_holds
+from separatrix.certificates.overlap import OverlapProof, dense_relation, is_overlap_proof
 from separatrix.certificates.rays import Relation
 from separatrix.design.base import one_blas_thread
 from separatrix.design.build import make_design
@@ -235,7 +235,7 @@ def _with_column_differences(rays: Floats, white: Whitened) -> DenseSeparation |
     if solved.weights is not None:
         return DenseSeparation(weights=original_weights(solved.weights, changed[1]))
     proof = None if solved.proof is None else without_relations(changed[0], solved.proof)
-    return DenseSeparation(proof=proof) if proof is not None and overlap_holds(proof, rays) else None
+    return DenseSeparation(proof=proof) if proof is not None and is_overlap_proof(proof, rays) else None
 
 
 def _linear_program(rays: Floats, white: Whitened, violating: Violating | None) -> DenseSeparation | None:

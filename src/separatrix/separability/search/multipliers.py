@@ -28,7 +28,7 @@ import scipy.linalg
 from numpy.typing import NDArray
 
 from separatrix.arrays import Bools, Floats, Indices
-from separatrix.certificates.overlap import OverlapProof, overlap_holds
+from separatrix.certificates.overlap import OverlapProof, is_overlap_proof
 from separatrix.certificates.rays import Relation
 from separatrix.separability.search.relations import Whitened, find_relations, solve_rationals, whiten
 
@@ -80,7 +80,7 @@ def sparse_multipliers(
         if (solved > 0.0).all():
             exact = tuple(Fraction(x) for x in [*solved.tolist(), *amounts.tolist()])
             proof = OverlapProof(places, exact, columns, relations)
-            if overlap_holds(proof, rays):
+            if is_overlap_proof(proof, rays):
                 return OverlapSearch(proof)
         if len(columns) <= RATIONAL_RANK:
             rational = _rational_multipliers(rays, proof_places=places, columns=columns, amounts=amounts)
@@ -99,7 +99,7 @@ def exact_proof(rays: Floats, multipliers: list[Fraction]) -> OverlapProof | Non
     order = [*front, *(i for i in range(len(rays)) if i not in set(front) and multipliers[i])]
     columns = tuple(white.columns.tolist())
     proof = OverlapProof(tuple(order), tuple(multipliers[i] for i in order), columns, relations)
-    return proof if overlap_holds(proof, rays) else None
+    return proof if is_overlap_proof(proof, rays) else None
 
 
 def without_relations(rays: Floats, proof: OverlapProof) -> OverlapProof | None:
