@@ -223,7 +223,7 @@ def test_relations_tried_together_are_tried_exactly(stored, classes, unit):
     vectors = ({1: 1, 3: -1}, {1: 2, 2: 3, 4: -1}, {1: 1, 2: 1, 0: -5, 4: -1}, {2: 1}, {1: Fraction(1, 3), 2: 1, 4: 1})
     relations = [{column: Fraction(value) for column, value in vector.items()} for vector in vectors]
     places = rays.places_of(np.arange(60) != 5)
-    for relation, found in zip(relations, rays.breaking(relations, places, 7), strict=True):
+    for relation, found in zip(relations, rays.violating(relations, places, 7), strict=True):
         signs = rays.signs(dense_relation(relation, rays.width), places)
         assert found.tolist() == places[np.flatnonzero(signs)][:7].tolist()
         exact = [sum(Fraction(x) * relation.get(j, 0) for j, x in enumerate(ray)) for ray in rays.take(places).tolist()]

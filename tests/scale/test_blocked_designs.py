@@ -214,11 +214,11 @@ def test_maps_read_blocked_rows_and_store_what_they_make(pair: tuple[Any, Any], 
 def test_visits_keep_blocks_together_only_where_memory_does_not_hold_the_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     X = np.zeros((70_000, 40))  # 22 MB
     with sx.blocked(X, memory="16.8MB") as rows:
-        assert make_design(rows, intercept=True).together == 70_000 // 22
+        assert make_design(rows, intercept=True).block_rows == 70_000 // 22
         roomy = BlockedRows(rows.store, memory=2**26)
-        assert make_design(roomy, intercept=True).together is None
+        assert make_design(roomy, intercept=True).block_rows is None
         mapped = make_design(MappedRows(rows, PolynomialMap(40, 1, True)), intercept=True)
-        assert mapped.together == 70_000 // 22
+        assert mapped.block_rows == 70_000 // 22
 
 
 def test_a_drawn_order_by_blocks_visits_every_row_and_changes_block_seldom() -> None:

@@ -88,8 +88,8 @@ def assert_same(one, other, digits=1e-10):
     )
     np.testing.assert_allclose(other.model.intercept, one.model.intercept, rtol=digits)
     np.testing.assert_allclose(errors(other), errors(one), rtol=digits)
-    assert one.learned.result.passes == other.learned.result.passes
-    assert one.learned.result.status == other.learned.result.status
+    assert one.fitted.result.passes == other.fitted.result.passes
+    assert one.fitted.result.status == other.fitted.result.status
     assert one.model.data["sha256"] == other.model.data["sha256"]
     assert one.model.data["rows"] == other.model.data["rows"]
     assert (one.predictions.labels == other.predictions.labels).all() or one.model.classes is None
@@ -124,7 +124,7 @@ def test_a_perceptron_visits_rows_on_disk_in_the_same_order(folder, kept):
         trained(folder / "t.csv", options_of("perceptron", memory=memory, learn=few)) for memory in (None, SMALL)
     )
     assert kept == ["memory", "disk"]
-    assert in_memory.learned.result.facts == on_disk.learned.result.facts
+    assert in_memory.fitted.result.facts == on_disk.fitted.result.facts
     assert (in_memory.model.coef == on_disk.model.coef).all()
 
 
@@ -153,9 +153,9 @@ def test_gaps_dropped_rows_apart_and_folds(folder, kept):
     for more in ({"missing": "drop", "holdout": 0.25}, {"folds": 3}):
         in_memory, on_disk = (trained(folder / "t.csv", options_of(memory=memory, **more)) for memory in (None, SMALL))
         assert_same(in_memory, on_disk)
-        assert on_disk.apart is not None
-        assert in_memory.apart.to_dict() == on_disk.apart.to_dict()
-        assert in_memory.apart_words == on_disk.apart_words
+        assert on_disk.holdout is not None
+        assert in_memory.holdout.to_dict() == on_disk.holdout.to_dict()
+        assert in_memory.holdout_description == on_disk.holdout_description
         half = len(kept) // 2
         assert kept[half] == "disk"
         assert set(kept[:half]) == {"memory"}

@@ -81,7 +81,7 @@ class Divergence:
             return Check("rank", False, f"{len(chosen)} rays and {len(self.aliases)} aliases for {rays.width} columns")
         if not _independent(self.aliases, rays.width):
             return Check("rank", False, "the aliases are not independent")
-        for alias, broken in zip(self.aliases, rays.breaking(self.aliases, places, 1), strict=True):
+        for alias, broken in zip(self.aliases, rays.violating(self.aliases, places, 1), strict=True):
             if len(broken):
                 row = int(rays.rows_of(broken)[0])
                 return Check("rank", False, f"row {row} breaks the alias of columns {sorted(alias)}")

@@ -105,7 +105,7 @@ class OverlapProof:
         return known and once and owned == [[column] for column in sorted(dependent)]
 
     def _relation_checks(self, rays: Rays, left: Indices) -> list[Check]:
-        for relation, broken in zip(self.relations, rays.breaking(self.relations, left, 1), strict=True):
+        for relation, broken in zip(self.relations, rays.violating(self.relations, left, 1), strict=True):
             if len(broken):
                 row = int(rays.rows_of(broken)[0])
                 return [Check("relations", False, f"row {row} breaks a relation between columns {sorted(relation)}")]

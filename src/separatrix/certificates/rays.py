@@ -134,7 +134,7 @@ class Rays(ABC):
         self._decide(weights, places, np.flatnonzero(undecided), signs)
         return signs
 
-    def breaking(self, relations: Sequence[Relation], places: Indices, most: int) -> list[Indices]:
+    def violating(self, relations: Sequence[Relation], places: Indices, most: int) -> list[Indices]:
         """Return, for each relation, up to `most` of the places where its product with the ray is not 0."""
         exact = [self._exact_in_floats(relation) for relation in relations]
         vectors = np.array([vector for vector in exact if vector is not None])

@@ -90,9 +90,9 @@ def _compare(
             watch = progress.watch(lambda: interrupt.requested)
             compared, refused = compare_learners(two, intercept=intercept, split=split, watch=watch)
     left_out = (f"{name!r} is left out: {reason}" for name, reason in data.encoding.omitted)
-    apart = 0 if split is None else split[1].shape[0]
-    notes = (*data.notes, *left_out, *_holdout_note(share, apart))
-    return Comparison(title, rows.names, rows.shape[0], apart, tuple(compared), tuple(refused), notes)
+    held_out = 0 if split is None else split[1].shape[0]
+    notes = (*data.notes, *left_out, *_holdout_note(share, held_out))
+    return Comparison(title, rows.names, rows.shape[0], held_out, tuple(compared), tuple(refused), notes)
 
 
 def _positive_class(rows: TrainingRows, positive: str | None) -> int:
@@ -129,9 +129,11 @@ def _against_rest(rows: TrainingRows, place: int) -> TrainingRows:
     return replace(rows, classes=Classes(np.asarray(["the rest", str(rows.classes.plain[place])]), codes))
 
 
-def _holdout_note(share: float, apart: int) -> tuple[str, ...]:
+def _holdout_note(share: float, held_out: int) -> tuple[str, ...]:
     if share == 0.0:
         return ()
-    if not apart:
+    if not held_out:
         return (f"no rows are kept apart of fewer than {FEWEST_ROWS}",)
-    return (f"{counted(apart, 'row')} kept apart are judged by fits of the others; all else is of fits of every row",)
+    return (
+        f"{counted(held_out, 'row')} kept apart are judged by fits of the others; all else is of fits of every row",
+    )

@@ -38,7 +38,7 @@ def answer(request: FitRequest, *, as_json: bool) -> Any:
             with Interrupt() as interrupt:
                 trained = train_table(table, options, progress.watch(lambda: interrupt.requested))
             page = _page(trained, table, request, as_json)
-    if trained.learned.result.status is not Status.INTERRUPTED:
+    if trained.fitted.result.status is not Status.INTERRUPTED:
         options.storage.forget()
     return page
 
@@ -69,7 +69,7 @@ def _perceptron_page(trained: TrainedModel, table: TableSource, request: FitRequ
     _write(trained, table, request)
     if as_json:
         return trained_dict(trained)
-    evaluation = ["", *evaluation_lines(trained)] if trained.apart_words else []
+    evaluation = ["", *evaluation_lines(trained)] if trained.holdout_description else []
     files = ["", *next_lines(request.out, request.report)] if request.out or request.report else []
     return render_text(summary) + "".join(f"{line}\n" for line in (*evaluation, *files))
 

@@ -181,7 +181,7 @@ class Design(ABC):
     random_rows: bool = False  # has take, subsample, select
     row_visits: bool = False  # has stored_rows
     column_access: bool = False  # has a columns.column_store
-    together: int | None = None  # number of neighbouring rows that random visits should read in one go
+    block_rows: int | None = None  # number of neighbouring rows that random visits should read in one go
     partitioned: bool = False  # has parts, each_part
 
     def __init__(self, shape: tuple[int, int], names: Sequence[str], virtual: bool) -> None:

@@ -220,7 +220,7 @@ class JournaledDesign(Design):
         self.shape, self.names, self.virtual = base.shape, base.names, base.virtual
         self.in_memory, self.random_rows = base.in_memory, base.random_rows
         self.row_visits, self.column_access = base.row_visits, base.column_access
-        self.partitioned, self.together = base.partitioned, base.together
+        self.partitioned, self.block_rows = base.partitioned, base.block_rows
         self.largest_result = max(LEAST_KEPT, SHARE * ENTRY_BYTES * base.shape[0] * base.shape[1])
 
     @property

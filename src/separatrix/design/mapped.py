@@ -55,7 +55,7 @@ class MappedDesign(Design):
         feature_map.require_width(base.shape[1])
         super().__init__((base.shape[0], feature_map.outputs + virtual), names, virtual)
         self.base, self.map, self.centre = base, feature_map, centre
-        self.in_memory, self.together = base.in_memory, base.together
+        self.in_memory, self.block_rows = base.in_memory, base.block_rows
         self.random_rows = self.row_visits = base.random_rows
 
     def blocks(self) -> Iterator[Block]:

@@ -57,7 +57,7 @@ class OnDiskDesign(Design):
         super().__init__((store.shape[0], store.shape[1] + virtual), names, virtual)
         self.store, self.memory = store, memory
         if store.nbytes > memory:
-            self.together = max(1, self.shape[0] // len(self.slices))
+            self.block_rows = max(1, self.shape[0] // len(self.slices))
 
     @property
     @abstractmethod

@@ -98,7 +98,7 @@ class LinearInference(LinearRegressor):
         facts = self._facts(fit)
         return linear_wald_test(facts, fit, self._covariance(fit, facts, covariance, groups, lag), names)
 
-    def outline(self) -> TestedModel:
+    def tested_model(self) -> TestedModel:
         """Return the facts that tests of nested models and the analysis of variance need."""
         check_is_fitted(self)
         fit, objection = self._eligible_fit()

@@ -113,13 +113,13 @@ class LogisticInference:
         """Test that the named coefficients of all classes are 0, by χ², with a covariance as in `summary`."""
         return self._fitted_model("a test").wald_test(names, covariance, groups)
 
-    def outline(self) -> TestedModel:
+    def tested_model(self) -> TestedModel:
         """Return the facts that tests of nested models need."""
         check_is_fitted(self)
         if getattr(self, "_model", "") is None:
             names, several = tuple(self.result_.provenance["names"]), len(self.classes_) > 2
             return TestedModel("softmax" if several else "logistic", names, 0, np.nan, None, self._penalty_reason())
-        return self._fitted_model("a test of nested models").outline()
+        return self._fitted_model("a test of nested models").tested_model()
 
     def _store_rows(self, tasks: Sequence[ClassTask]) -> None:
         """Store the likelihood fits that inference needs."""

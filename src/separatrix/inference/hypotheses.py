@@ -66,9 +66,9 @@ class TestedModel:
 def tested_model(model: Any) -> TestedModel:
     """Return a fitted estimator, or the estimator of a formula's model, as a `TestedModel`."""
     inner = getattr(model, "model", model)
-    if not hasattr(inner, "outline"):
+    if not hasattr(inner, "tested_model"):
         raise OptionError(f"{model!r} has no tests; give a fitted LinearRegression or LogisticRegression of separatrix")
-    tested: TestedModel = inner.outline()
+    tested: TestedModel = inner.tested_model()
     return tested
 
 

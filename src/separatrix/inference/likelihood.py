@@ -82,7 +82,7 @@ class LikelihoodFit:
     reference: int = 0
 
     @cached_property
-    def summit(self) -> MaximumLikelihood | None:
+    def mle(self) -> MaximumLikelihood | None:
         """The maximum of the likelihood or its limit; None if the classes are separated or that is undecided."""
         return find_mle(self.problem, self.existence, self.coef)
 
@@ -107,8 +107,8 @@ class LikelihoodFit:
     @property
     def loglik(self) -> float | None:
         """The maximum of the log-likelihood, or its supremum; None if unknown."""
-        if self.summit is not None:
-            return self.summit.loglik
+        if self.mle is not None:
+            return self.mle.loglik
         return 0.0 if self.existence.verdict == "separable" else None
 
     @cached_property
@@ -138,7 +138,7 @@ class LikelihoodFit:
     def errors(self, choice: CovarianceChoice) -> StandardErrors:
         """Return the chosen covariance, or why there is none."""
         require_likelihood_kind(choice)
-        mle = self.summit
+        mle = self.mle
         if mle is None:
             supremum_known = self.loglik is not None
             return StandardErrors(
@@ -186,7 +186,7 @@ def each_class_table(tables: Sequence[InferenceTable], classes: Sequence[Any]) -
 
 
 def _term(fit: LikelihoodFit, contrast: Contrast, errors: StandardErrors, kind: str, level: float) -> Term:
-    reason, mle = fit.estimability.reason(contrast), fit.summit
+    reason, mle = fit.estimability.reason(contrast), fit.mle
     if reason or mle is None:
         return Term(contrast.name, None, absent=reason, output=contrast.output)
     row = mle.row(contrast.entries)
@@ -266,7 +266,7 @@ def _notes(fit: LikelihoodFit) -> tuple[str, ...]:
             f"{events:.2g} rows of the rarest class for each free coefficient are few for the normal distribution"
             + ("; see profile_intervals()" if len(fit.classes) == 2 else "")
         )
-    mle = fit.summit
+    mle = fit.mle
     if mle is not None and mle.distance > FAR_FROM_MAXIMUM:
         notes.append(
             f"the fit had stopped {mle.distance:.2g} standard errors from the maximum; this table is at the maximum"
@@ -318,7 +318,7 @@ def likelihood_wald_test(fit: LikelihoodFit, choice: CovarianceChoice, names: Se
     selected = {known[index] for index in coefficient_indices(names, known)}
     contrasts = [contrast for contrast in fit.contrasts if contrast.name in selected]
     reasons = [reason for contrast in contrasts if (reason := fit.estimability.reason(contrast))]
-    errors, mle = fit.errors(choice), fit.summit
+    errors, mle = fit.errors(choice), fit.mle
     if reasons or errors.covariance is None or mle is None:
         raise DataError(reasons[0] if reasons else errors.absent)
     rows = np.array([mle.row(contrast.entries) for contrast in contrasts])

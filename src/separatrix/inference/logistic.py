@@ -106,7 +106,7 @@ class LogisticModel:
         choice = self._choice(covariance, groups)
         return likelihood_wald_test(self.fits[0], choice, names)
 
-    def outline(self) -> TestedModel:
+    def tested_model(self) -> TestedModel:
         """Return the model as tests of nested models need it."""
         fit, objection = self.fits[0], self.objection
         if not objection and fit.weighting:

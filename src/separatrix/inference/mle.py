@@ -290,7 +290,7 @@ class MaximumLikelihood:
         return self._inverse.is_estimable(row[self.kept])
 
     @property
-    def sees_all(self) -> bool:
+    def all_estimable(self) -> bool:
         """Whether every variance is known."""
         return not self._inverse.null_directions.shape[1]
 

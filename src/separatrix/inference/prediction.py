@@ -71,7 +71,7 @@ def likelihood_intervals(fit: LikelihoodFit, level: float) -> tuple[Interval, ..
 
 
 def _interval(fit: LikelihoodFit, contrast: Contrast, level: float) -> Interval:
-    mle = fit.summit
+    mle = fit.mle
     if fit.estimability.is_flat(contrast):
         return flat_interval(contrast.name)
     if mle is None or fit.estimability.reason(contrast):
@@ -98,9 +98,9 @@ def _profile_from_zero(fit: LikelihoodFit) -> tuple[Profile, Floats]:
 
 def score_intervals(fit: LikelihoodFit, covariance: Floats, design: Design, level: float) -> ScoreInterval:
     """Return the scores of a design's rows with intervals; `covariance` is of coefficients of centred columns."""
-    mle = fit.summit
+    mle = fit.mle
     assert mle is not None  # there is a covariance
-    if not mle.sees_all:
+    if not mle.all_estimable:
         raise DataError(eligibility.nearly_dependent())
     _refuse_new_directions(fit, design)
     centred = design.centred(mle.centre) if len(mle.centre) else design

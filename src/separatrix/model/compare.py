@@ -52,8 +52,8 @@ class LinearFit(NamedTuple):
 class LearnerRow:
     """A learner: its update, its objective, its fit, its number of mistakes, its margin, and all losses at its weights.
 
-    `margin` is the distance of the nearest row from the boundary, None if a row is misclassified. `apart` is the number
-    of mistakes on held-out rows by a fit to the others.
+    `margin` is the distance of the nearest row from the boundary, None if a row is misclassified. `held_out` is the
+    number of mistakes on held-out rows by a fit to the others.
     """
 
     learner: str
@@ -63,7 +63,7 @@ class LearnerRow:
     mistakes: int
     margin: float | None
     losses: Mapping[str, float]
-    apart: int | None = None
+    held_out: int | None = None
 
 
 class FailedLearner(NamedTuple):
@@ -93,13 +93,13 @@ def compare_learners(
     for entry in _entries(intercept, max_passes, watch):
         try:
             fit = entry.fit(rows)
-            apart = None if split is None else _mistakes(entry.fit(split[0]), split[1])
+            held_out = None if split is None else _mistakes(entry.fit(split[0]), split[1])
         except OverlapError:
             failed.append(FailedLearner(entry.learner, "no halfspace separates the rows, which is proved"))
         except SeparatrixError as problem:
             failed.append(FailedLearner(entry.learner, str(problem)))
         else:
-            compared.append(_learner_row(entry, fit, rows, apart))
+            compared.append(_learner_row(entry, fit, rows, held_out))
     if not compared:
         raise DataError("; ".join(dict.fromkeys(each.reason for each in failed)))
     return compared, failed
@@ -156,10 +156,10 @@ def _mistakes(fit: LinearFit, rows: TrainingRows) -> int:
     return int(np.sum(predicted_signs(fit.scores(rows), "positive") != rows.targets()))
 
 
-def _learner_row(entry: _Entry, fit: LinearFit, rows: TrainingRows, apart: int | None) -> LearnerRow:
+def _learner_row(entry: _Entry, fit: LinearFit, rows: TrainingRows, held_out: int | None) -> LearnerRow:
     scores, signs, length = fit.scores(rows), rows.targets(), float(np.linalg.norm(fit.coef))
     known = {loss.name: loss for loss in losses.ALL}
     means = {name: float(np.mean(known[name].value(scores, signs))) for name in LOSSES}
     smallest = float((signs * scores).min())
     margin = smallest / length if smallest > 0.0 and length > 0.0 else None
-    return LearnerRow(entry.learner, entry.error, entry.minimises, fit, _mistakes(fit, rows), margin, means, apart)
+    return LearnerRow(entry.learner, entry.error, entry.minimises, fit, _mistakes(fit, rows), margin, means, held_out)

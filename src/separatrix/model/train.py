@@ -78,16 +78,16 @@ class TrainedModel:
     """A model with its fit, its target, the decisions made, and its evaluations on training and held-out rows."""
 
     model: Model
-    learned: Fitted
-    goal: Target
+    fitted: Fitted
+    target: Target
     decisions: tuple[str, ...]
     own: Evaluation
-    apart: Evaluation | None
-    apart_words: str
+    holdout: Evaluation | None
+    holdout_description: str
     predictions: Predictions
 
     @property
-    def own_words(self) -> str:
+    def training_description(self) -> str:
         """The training rows that `own` is about."""
         used = len(self.predictions) - self.predictions.left_out
         return "on its own rows" if self.own.rows == used else f"on {self.own.rows:,} of its own rows, drawn at random"

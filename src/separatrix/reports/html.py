@@ -156,7 +156,7 @@ def question_section(report: Report) -> str:
     title = LEARNERS[model.estimator].title
     return (
         f'<p class="lead">{sentence(question(trained, isolated))}</p>'
-        + paragraph(trained.goal.reason)
+        + paragraph(trained.target.reason)
         + f"<p>{name(title)} was fitted to {escaped(f'{rows:,}')} rows of {name(report.table.source)}."
         f" It predicts by {escaped(kinds(trained))}.</p>"
     )
@@ -167,14 +167,14 @@ def answer_section(report: Report) -> str:
     trained = report.trained
     evaluation, where = report.quality
     lead = f'<p class="lead">{_how_well(evaluation, where)}</p>'
-    if trained.apart is None:
+    if trained.holdout is None:
         lead += paragraph(
             "these are the rows that it was fitted on, where a model does better than on others; --holdout 0.2"
             " or --cv 5 judges it on others",
             "soft",
         )
     badges = "".join(map(_finding, report.findings))
-    status = folded_if_long("how the fit ended", trained.learned.result.message)
+    status = folded_if_long("how the fit ended", trained.fitted.result.message)
     return f'{lead}<div class="answers">{badges}</div>{status}'
 
 
@@ -212,7 +212,7 @@ def data_section(report: Report) -> str:
     left = report.table.n_rows - rows
     overview = f"{rows:,} rows{classes(trained, isolated)}" + (f"; {counted(left, 'row')} left out" if left else "")
     omitted = [f"{column!r}: {reason}" for column, reason in model.encoding.omitted]
-    own = {*model.encoding.decisions(), trained.goal.reason}
+    own = {*model.encoding.decisions(), trained.target.reason}
     other = [decision for decision in trained.decisions if decision not in own]
     used = _folded(grid(_columns(report), "said columns"), len(model.encoding.columns), "columns used")
     parts = [
@@ -295,18 +295,18 @@ def quality_section(report: Report) -> str:
 def _measures(report: Report) -> str:
     """Return the measures on the training rows and, beside them, on held-out rows, with intervals."""
     trained = report.trained
-    evaluations = [trained.own] if trained.apart is None else [trained.own, trained.apart]
+    evaluations = [trained.own] if trained.holdout is None else [trained.own, trained.holdout]
     measures = [tuple(measures_of(each)) for each in evaluations]
     rows = tuple((group[0][0], *(with_interval(value) for _, value in group)) for group in zip(*measures, strict=True))
     heads = ("", f"on its own {trained.own.rows:,} rows", "kept apart")[: 1 + len(evaluations)]
     absent = {f"{label}: no interval: {value.absent}" for each in measures for label, value in each if value.absent}
-    if trained.own_words != "on its own rows":
-        heads = ("", trained.own_words, *heads[2:])
+    if trained.training_description != "on its own rows":
+        heads = ("", trained.training_description, *heads[2:])
     notes = [f"{100.0 * trained.own.level:g} % intervals in brackets", *sorted(absent)]
-    if trained.apart is not None:
-        notes.append(f"kept apart: {trained.apart_words}")
-    elif trained.apart_words:
-        notes.append(f"interrupted before it was judged {trained.apart_words}")
+    if trained.holdout is not None:
+        notes.append(f"kept apart: {trained.holdout_description}")
+    elif trained.holdout_description:
+        notes.append(f"interrupted before it was judged {trained.holdout_description}")
     return grid(Grid(heads, rows)) + "".join(paragraph(note, "soft") for note in notes)
 
 
@@ -342,7 +342,7 @@ def _confusion_row(label: object, row: Floats) -> str:
 
 
 def _assumptions(report: Report) -> str:
-    if report.diagnosis is None and report.trained.learned.result.certificate.kind == "least-squares":
+    if report.diagnosis is None and report.trained.fitted.result.certificate.kind == "least-squares":
         return paragraph(
             "the five assumptions of least squares were not checked, as the table is large; sx.diagnose does"
         )
@@ -363,7 +363,7 @@ def boundary_section(report: Report) -> str:
 
 def convergence_section(report: Report) -> str:
     """Return the cost of the fit and its convergence."""
-    result = report.trained.learned.result
+    result = report.trained.fitted.result
     work = f"{result.passes:,.6g} passes over the rows; objective {result.objective:.10g}"
     if not report.pictures.trace:
         return paragraph(f"{work}; it took one step, so that there is no trace to show")
@@ -390,7 +390,7 @@ def reproduce_section(report: Report) -> str:
 
 def check_section(report: Report) -> str:
     """Return the commands that check the certificate from the data alone."""
-    certificate = report.trained.learned.result.certificate
+    certificate = report.trained.fitted.result.certificate
     saved, model = _saved(report.command), "model.json"
     first = "" if saved else code(f"{report.command} --out {model}")
     verify = code(f"separatrix verify {shlex.quote(saved or model)} {shlex.quote(report.table.source)}")

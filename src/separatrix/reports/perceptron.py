@@ -126,7 +126,7 @@ class Summary:
 
 def perceptron_summary(trained: TrainedModel, table: TableSource, options: PerceptronOptions) -> Summary:
     """Return the summary of a perceptron trained on a table."""
-    model, result, target = trained.model, trained.learned.result, trained.goal
+    model, result, target = trained.model, trained.fitted.result, trained.target
     assert target.classes is not None  # a perceptron is a classifier
     used = slice(None) if trained.predictions.kept is None else trained.predictions.kept
     labels, predicted = np.asarray(target.y)[used], trained.predictions.labels[used]

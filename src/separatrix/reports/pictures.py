@@ -167,8 +167,8 @@ def evenly(count: int, most: int) -> Indices:
 def coefficient_table(trained: TrainedModel) -> InferenceTable:
     """Return the table of inference, or the bare coefficients with the reason why there is none."""
     model = trained.model
-    if trained.learned.table is not None:
-        return replace(trained.learned.table, target=model.target)
+    if trained.fitted.table is not None:
+        return replace(trained.fitted.table, target=model.target)
     outputs = [None] if len(model.coef) == 1 else list(model.classes or ())
     fitted = bool(model.options.get("intercept", True))
     coefs = np.column_stack([model.intercept, model.coef]) if fitted else model.coef
@@ -270,7 +270,7 @@ def prediction_picture(trained: TrainedModel) -> Picture:
     predicted = np.asarray(trained.predictions.scores, dtype=np.float64)
     known = np.flatnonzero(np.isfinite(predicted))
     rows = known[evenly(len(known), DRAWN_RESIDUALS)]
-    observed = np.asarray(trained.goal.y, dtype=np.float64)
+    observed = np.asarray(trained.target.y, dtype=np.float64)
     (panel,) = new_panels()
     both = np.concatenate([predicted[rows], observed[rows]])
     ends = [float(both.min()), float(both.max())]
@@ -290,10 +290,10 @@ def influence_of(trained: TrainedModel, table: Table | TableSource) -> tuple[Inf
     """Return the influence and diagnosis of a least squares fit; None for other fits, or one too large to repeat."""
     model = trained.model
     entries = int(model.data.get("rows", 0)) * (1 + len(model.encoding.feature_names))
-    if trained.learned.result.certificate.kind != "least-squares" or entries > MOST_ENTRIES:
+    if trained.fitted.result.certificate.kind != "least-squares" or entries > MOST_ENTRIES:
         return None
     encoded = encode_source(model.encoding, without_missing_target(as_source(table), model.target, "impute")[0])
-    y = np.asarray(trained.goal.y, dtype=np.float64)[encoded.kept]
+    y = np.asarray(trained.target.y, dtype=np.float64)[encoded.kept]
     names = list(model.encoding.feature_names)
     design = make_design(encoded.X, intercept=bool(model.options["intercept"]), names=names)
     problem = Problem(design, y, Squared())
@@ -348,7 +348,7 @@ def boundary_picture(trained: TrainedModel, rows: SampledRows) -> Picture:
     points = rows.X[shown][:, list(pair)]
     points = np.asarray(points.toarray() if hasattr(points, "toarray") else points)
     (panel,) = new_panels(height=4.0)
-    boundary(_plane(model, rows, pair, names), points, trained.goal.y[rows.places[shown]], ax=panel)
+    boundary(_plane(model, rows, pair, names), points, trained.target.y[rows.places[shown]], ax=panel)
     slice_of = _slice_note(len(rows.mean) - 2)
     caption = f"The boundary along {names[0]!r} and {names[1]!r}, the columns of numbers that matter most{slice_of}."
     used = int(model.data.get("rows", len(shown)))
@@ -410,14 +410,14 @@ class _Traced:
 
 def trace_pictures(trained: TrainedModel) -> Iterator[Picture]:
     """Draw the convergence of a fit that took more than one step."""
-    result = _few_classes(trained.learned.result)
+    result = _few_classes(trained.fitted.result)
     steps = [part.trace.steps for part in result.parts] or [result.trace.steps]
     kinds = [panel for panel in TRACE_PANELS if any(panel.facts[0] in each for each in steps)]
     if not kinds or max(len(each["passes"]) for each in steps) < 2:
         return
     panels = [new_panels(height=2.9)[0] for _ in kinds]
     trace(_Traced(result, getattr(result.certificate, "tolerance", None)), panels)
-    left = len(trained.learned.result.parts) - len(result.parts)
+    left = len(trained.fitted.result.parts) - len(result.parts)
     for panel, kind in zip(panels, kinds, strict=True):
         panel.set_xlabel("passes over the rows")
         alt = f"{kind.label[0].upper()}{kind.label[1:]} over passes"

@@ -99,16 +99,16 @@ class Report:
     @property
     def quality(self) -> tuple[Evaluation, str]:
         """The evaluation on held-out rows if there are any, else on training rows, and which rows these are."""
-        if self.trained.apart is not None:
-            return self.trained.apart, self.trained.apart_words
-        return self.trained.own, self.trained.own_words
+        if self.trained.holdout is not None:
+            return self.trained.holdout, self.trained.holdout_description
+        return self.trained.own, self.trained.training_description
 
 
 def make_report(trained: TrainedModel, table: Table | TableSource, command: str) -> Report:
     """Return the report of a trained model, its figures drawn."""
     influence = influence_of(trained, table)
-    evaluation = trained.own if trained.apart is None else trained.apart
-    where = trained.own_words if trained.apart is None else trained.apart_words
+    evaluation = trained.own if trained.holdout is None else trained.holdout
+    where = trained.training_description if trained.holdout is None else trained.holdout_description
     with drawing():
         rows = sample_rows(trained, table)
         if isinstance(evaluation, ClassifierEvaluation):
@@ -137,15 +137,15 @@ def write_report(trained: TrainedModel, table: Table | TableSource, path: str, c
 
 def trained_dict(trained: TrainedModel) -> dict[str, Any]:
     """Return a trained model as JSON values: a superset of the model file, so that it can be saved as one."""
-    result = trained.learned.result
+    result = trained.fitted.result
     overlap = {} if result.overlap is None else {"overlap": result.overlap.to_dict()}
     return {
         **model_to_dict(trained.model),
         "decisions": list(trained.decisions),
         "evaluation": {
             "own": trained.own.to_dict(),
-            "apart": None if trained.apart is None else trained.apart.to_dict(),
-            "apart_words": trained.apart_words,
+            "apart": None if trained.holdout is None else trained.holdout.to_dict(),
+            "apart_words": trained.holdout_description,
         },
         "work": {"passes": float(result.passes), "seconds": float(result.seconds), "objective": result.objective},
         **overlap,
@@ -154,7 +154,7 @@ def trained_dict(trained: TrainedModel) -> dict[str, Any]:
 
 def findings_of(trained: TrainedModel, diagnosis: Diagnosis | None = None) -> tuple[Finding, ...]:
     """Return the four findings; tests are doubtful if the diagnosis contradicts their assumptions."""
-    result = trained.learned.result
+    result = trained.fitted.result
     findings = list(_findings(result.certificate))
     if result.overlap is not None:
         findings[0] = Finding("exists", "no", (result.overlap.claim,))
@@ -272,7 +272,7 @@ def _(certificate: GenerativeCertificate) -> Iterator[Finding]:
 
 def _tested(trained: TrainedModel) -> Finding:
     """Return whether the table has p-values."""
-    table = trained.learned.table
+    table = trained.fitted.table
     terms = () if table is None else table.terms
     tested = sum(term.p_value is not None for term in terms)
     if not tested:
@@ -286,7 +286,7 @@ def _tested(trained: TrainedModel) -> Finding:
 
 def no_intervals(trained: TrainedModel) -> str:
     """Return why coefficients have no intervals: their common reason, or else that of the whole fit."""
-    table = trained.learned.table
+    table = trained.fitted.table
     reasons = tuple(dict.fromkeys(term.absent for term in (() if table is None else table.terms) if term.absent))
     return reasons[0] if len(reasons) == 1 else trained.model.no_covariance or "".join(reasons[:1])
 

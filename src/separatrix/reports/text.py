@@ -40,7 +40,7 @@ def render_trained(
     title = f"{LEARNERS[model.estimator].title} of {model.target}, {table.source}"
     lines = [shortened(title, WIDTH), "", *_data(trained, table), *_verdicts(trained)]
     lines += ["", *evaluation_lines(trained), ""]
-    lines += render_coefficients(model, trained.learned.table).splitlines()
+    lines += render_coefficients(model, trained.fitted.table).splitlines()
     lines += ["", *next_lines(saved, report)]
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
@@ -48,7 +48,7 @@ def render_trained(
 def _data(trained: TrainedModel, table: Table | TableSource) -> Iterator[str]:
     model = trained.model
     yield from entry("question", question(trained))
-    yield from entry("target", trained.goal.reason)
+    yield from entry("target", trained.target.reason)
     rows = int(model.data["rows"])
     left = table.n_rows - rows
     yield from entry("rows", f"{rows:,}{classes(trained)}" + (f"; {left:,} left out" if left else ""))
@@ -67,10 +67,10 @@ def _several(label: str, sentences: Sequence[str]) -> Iterator[str]:
 
 
 def _verdicts(trained: TrainedModel) -> Iterator[str]:
-    own = {*trained.model.encoding.decisions(), trained.goal.reason}
+    own = {*trained.model.encoding.decisions(), trained.target.reason}
     for place, sentence in enumerate(sentence for sentence in trained.decisions if sentence not in own):
         yield from entry("" if place else "model", sentence)
-    result = trained.learned.result
+    result = trained.fitted.result
     yield from entry("result", result.message)
     if result.certificate.claim not in result.message:
         yield from entry("evidence", result.certificate.claim)
@@ -81,14 +81,14 @@ def evaluation_lines(trained: TrainedModel) -> list[str]:
     evaluations: list[Evaluation] = [trained.own]
     heads = ["", "on its own rows"]
     note = "On its own rows a model does better than on others; --holdout 0.2 or --cv 5 judges it on others."
-    if trained.own_words != heads[1]:
-        note = f"It was judged {trained.own_words}. {note}"
-    if trained.apart is not None:
-        evaluations.append(trained.apart)
+    if trained.training_description != heads[1]:
+        note = f"It was judged {trained.training_description}. {note}"
+    if trained.holdout is not None:
+        evaluations.append(trained.holdout)
         heads.append("kept apart")
-        note = f"Kept apart: {trained.apart_words}."
-    elif trained.apart_words:
-        note = f"Interrupted before it was judged {trained.apart_words}."
+        note = f"Kept apart: {trained.holdout_description}."
+    elif trained.holdout_description:
+        note = f"Interrupted before it was judged {trained.holdout_description}."
     measures = zip(*(measures_of(each) for each in evaluations), strict=True)
     rows = [(group[0][0], *(with_interval(value) for _, value in group)) for group in measures]
     return ["How well it does", "", *table_lines([heads, *rows]), "", *wrapped(note, "  ")]
@@ -121,11 +121,11 @@ def classes(trained: TrainedModel, name: Callable[[object], str] = str) -> str:
     """Return the classes with their numbers of rows, or the range of the target; `name` formats names from the data."""
     target = name(trained.model.target)
     used = slice(None) if trained.predictions.kept is None else trained.predictions.kept
-    if trained.goal.classes is None:
-        y = np.asarray(trained.goal.y, dtype=np.float64)[used]
+    if trained.target.classes is None:
+        y = np.asarray(trained.target.y, dtype=np.float64)[used]
         return f"; {target} from {y.min():.6g} to {y.max():.6g}, mean {y.mean():.6g}"
-    counts = np.bincount(trained.goal.classes.codes[used], minlength=len(trained.goal.classes.values)).tolist()
-    shown = [f"{name(label)} in {count:,}" for label, count in zip(trained.goal.classes.plain, counts, strict=True)]
+    counts = np.bincount(trained.target.classes.codes[used], minlength=len(trained.target.classes.values)).tolist()
+    shown = [f"{name(label)} in {count:,}" for label, count in zip(trained.target.classes.plain, counts, strict=True)]
     more = len(shown) - CLASSES_SHOWN
     listed = ", ".join(shown[:CLASSES_SHOWN]) + (f", … and {more:,} more" if more > 0 else "")
     return f"; {target} = {listed}"

@@ -97,12 +97,12 @@ def _wrapped(text: str, first: str = "", rest: str = "") -> list[str]:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Learners fitted to the same rows; `apart` is the number of held-out rows."""
+    """Learners fitted to the same rows; `held_out` is the number of held-out rows."""
 
     title: str
     names: tuple[str, ...]
     rows: int
-    apart: int
+    held_out: int
     compared: tuple[LearnerRow, ...]
     refused: tuple[FailedLearner, ...] = ()
     notes: tuple[str, ...] = ()
@@ -129,7 +129,7 @@ def comparison_dict(page: Comparison) -> dict[str, Any]:
     return {
         "title": page.title,
         "rows": page.rows,
-        "apart": page.apart,
+        "apart": page.held_out,
         "learners": [_learner_dict(each, page) for each in page.compared],
         "refused": [refused._asdict() for refused in page.refused],
         "notes": list(page.notes),
@@ -143,7 +143,7 @@ def _learner_dict(each: LearnerRow, page: Comparison) -> dict[str, Any]:
         "error": each.error,
         "minimises": each.minimises,
         "mistakes": each.mistakes,
-        "apart_mistakes": each.apart,
+        "apart_mistakes": each.held_out,
         "margin": each.margin,
         "losses": {name: loss if math.isfinite(loss) else None for name, loss in each.losses.items()},
         "intercept": each.fit.intercept,
@@ -164,14 +164,14 @@ def _rules(compared: Sequence[LearnerRow]) -> Iterator[Sequence[str]]:
 
 
 def _results(page: Comparison) -> Iterator[Sequence[str]]:
-    apart = [f"apart, of {page.apart:,}"] if page.apart else []
-    yield "", f"wrong, of {page.rows:,}", *apart, "margin", "passes", "seconds", "status", "evidence"
+    heading = [f"apart, of {page.held_out:,}"] if page.held_out else []
+    yield "", f"wrong, of {page.rows:,}", *heading, "margin", "passes", "seconds", "status", "evidence"
     for each in page.compared:
         result = each.fit.result
         yield (
             each.learner,
             f"{each.mistakes:,}",
-            *([f"{each.apart:,}"] if page.apart else []),
+            *([f"{each.held_out:,}"] if page.held_out else []),
             "—" if each.margin is None else f"{each.margin:.4g}",
             f"{result.passes:,.0f}",
             f"{result.seconds:.2g}",

@@ -416,7 +416,7 @@ class _DualDescent:
                 break
             self.momentum.before_pass()
             visited = len(order)
-            drawn = by_blocks(self.rng.permutation(order), self.state.problem.design.together, self.rng)
+            drawn = by_blocks(self.rng.permutation(order), self.state.problem.design.block_rows, self.rng)
             order, largest = self.state.sweep(drawn, self.bound)
             self.bound = largest if largest > 0.0 else math.inf
             self.momentum.after_pass(visited)

@@ -109,7 +109,7 @@ class _KernelPerceptronRun:
         tie = online.TIE_CODES[rule.tie]
         self.rule = online.Rule(tie, rule.margin, rule.rate, int(rule.inverse), solver.max_updates, self.n)
         self.weights = DualWeights(state.coef, state.scores, state.lag, state.pocket)
-        self.plan = VisitPlan(solver.order, self.n, solver.max_passes, solver.seed, self.design.together)
+        self.plan = VisitPlan(solver.order, self.n, solver.max_passes, solver.seed, self.design.block_rows)
         self.gate = WorkGate(("kernel perceptron",))
         room = 1 if solver.budget is not None else LOG_ROWS
         integers = np.zeros((2, room), dtype=np.int64)

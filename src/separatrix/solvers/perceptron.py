@@ -134,7 +134,7 @@ class _PerceptronRun:
         rule, tie = solver.rule, online.TIE_CODES[solver.rule.tie]
         self.rule = online.Rule(tie, rule.margin, rule.rate, int(rule.inverse), solver.max_updates, self.n)
         self.weights = online.OnlineWeights(state.coef, state.lag, state.pocket)
-        self.plan = VisitPlan(solver.order, self.n, solver.max_passes, solver.seed, self.design.together)
+        self.plan = VisitPlan(solver.order, self.n, solver.max_passes, solver.seed, self.design.block_rows)
         self.gate = WorkGate(("perceptron", self.rows.values.dtype.str, self.rows.columns.dtype.str))
         self.row_work = 2 * (int(self.rows.values.size) // self.n) + 20
         self.walked = 0

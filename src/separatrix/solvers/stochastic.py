@@ -139,9 +139,9 @@ class _StochasticRun:
 
     def _order(self) -> Ints:
         if self.solver.order == "random":
-            return by_blocks(self.rng.integers(0, self.n, size=self.n), self.design.together, self.rng)
+            return by_blocks(self.rng.integers(0, self.n, size=self.n), self.design.block_rows, self.rng)
         if self.solver.order == "shuffled":
-            return by_blocks(self.rng.permutation(self.n), self.design.together, self.rng)
+            return by_blocks(self.rng.permutation(self.n), self.design.block_rows, self.rng)
         return _EMPTY_ORDER
 
     def _sum(self) -> Floats:

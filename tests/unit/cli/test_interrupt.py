@@ -110,10 +110,10 @@ def test_outside_the_main_thread_nothing_is_caught() -> None:
 @pytest.mark.parametrize("model", ["logistic", "svm", "lms", "perceptron"])
 def test_a_fit_that_is_told_to_stop_ends_as_interrupted_with_a_model(model: str) -> None:
     found = train_table(read_table("demo:breast-cancer"), TrainOptions(model=model, holdout=0.2), watch=lambda _: True)
-    assert found.learned.result.status in {Status.INTERRUPTED, Status.PARTIAL}
+    assert found.fitted.result.status in {Status.INTERRUPTED, Status.PARTIAL}
     assert found.model.coef.shape == (1, 30)
-    assert found.apart is None
-    assert found.apart_words == "on 114 rows kept apart from the fit that is judged"
+    assert found.holdout is None
+    assert found.holdout_description == "on 114 rows kept apart from the fit that is judged"
 
 
 def test_an_interrupted_judgement_is_told(monkeypatch: pytest.MonkeyPatch) -> None:

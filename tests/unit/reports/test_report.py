@@ -163,7 +163,7 @@ def check_files(record, _):
 
 def check_numbers(record, source):
     page, trained = Page(source), record.trained
-    for found in filter(None, (trained.own, trained.apart)):
+    for found in filter(None, (trained.own, trained.holdout)):
         for measure, value in measures_of(found):
             assert measure in page.text["quality"]
             assert with_interval(value) in page.text["quality"]
@@ -219,7 +219,7 @@ def test_a_word_in_another_direction_stays_in_its_place(reports):
 def test_the_answers_of_a_separated_fit(reports):
     record, source = reports("separated")
     assert [answer.word for answer in record.findings] == ["no", "no", "no", "no"]
-    assert record.findings[0].evidence == (record.trained.learned.result.certificate.existence.claim,)
+    assert record.findings[0].evidence == (record.trained.fitted.result.certificate.existence.claim,)
     assert record.pictures.forest is None
     assert format_number(float(record.trained.model.coef[0, 0])) in Page(source).text["coefficients"]
     assert "There are no intervals: the likelihood has no maximum" in Page(source).text["coefficients"]
@@ -228,10 +228,10 @@ def test_the_answers_of_a_separated_fit(reports):
 def test_the_answers_of_a_penalty(reports):
     record, source = reports("logistic")
     assert [answer.word for answer in record.findings] == ["yes", "yes", "yes", "no"]
-    claim = record.trained.learned.result.certificate.claim
+    claim = record.trained.fitted.result.certificate.claim
     assert record.findings[2].evidence == (claim,)
     assert claim[1:] in Page(source).text["answer"]
-    assert f"on {record.trained.apart.rows} rows kept apart" in Page(source).text["answer"]
+    assert f"on {record.trained.holdout.rows} rows kept apart" in Page(source).text["answer"]
 
 
 def test_the_answers_of_least_squares(reports):
@@ -358,7 +358,7 @@ def test_rows_left_out_are_not_counted():
     table = regression_table()
     record = make_report(train_table(table, TrainOptions(missing="drop")), table, COMMAND)
     text = Page(render_report(record)).text["data"]
-    kept = record.trained.goal.y[4:]
+    kept = record.trained.target.y[4:]
     assert f"116 rows; \N{FIRST STRONG ISOLATE}price\N{POP DIRECTIONAL ISOLATE} from {kept.min():.6g}" in text
     assert "4 rows left out" in text
 

@@ -115,10 +115,10 @@ def _inference(
     if len(rows.labels) > 2:
         return table, None, "intervals of probabilities are of two classes"
     errors = likelihood.errors(CovarianceChoice("classical"))
-    mle, m = likelihood.summit, len(flat)
+    mle, m = likelihood.mle, len(flat)
     if fit.existence.verdict != "overlap" or errors.covariance is None or mle is None:
         return table, None, errors.absent or "the likelihood has no maximum"
-    if not mle.sees_all or len(mle.kept) < m:
+    if not mle.all_estimable or len(mle.kept) < m:
         return table, None, "some coefficients cannot be told from the data"
     transform = np.vstack([mle.row({place: 1}) for place in range(m)])
     matrix = transform @ errors.covariance @ transform.T

@@ -95,7 +95,7 @@ def find_separation(rays: Rays, places: Indices, hint: Floats | None = None, wat
 
 def violating_rays(rays: Rays, places: Indices, relations: tuple[Relation, ...]) -> Indices:
     """Return rays that violate linear relations between columns, a few for each relation."""
-    violations = rays.breaking(relations, places, LEAST_ADDED)
+    violations = rays.violating(relations, places, LEAST_ADDED)
     return np.unique(np.concatenate([np.zeros(0, dtype=np.intp), *violations]))
 
 

@@ -75,7 +75,7 @@ def test_a_search_of_very_many_columns_stops_too() -> None:
 
 def test_a_table_whose_check_is_stopped_still_has_its_model() -> None:
     trained = train_table(read_table("demo:breast-cancer"), TrainOptions(drop=("worst_area",)), lambda _: True)
-    assert trained.learned.result.status is Status.INTERRUPTED
+    assert trained.fitted.result.status is Status.INTERRUPTED
 
 
 def test_a_fit_stopped_while_its_maximum_is_looked_for_says_what_is_not_known() -> None:
@@ -83,7 +83,7 @@ def test_a_fit_stopped_while_its_maximum_is_looked_for_says_what_is_not_known() 
     table = from_frame(pd.DataFrame(X, columns=["a", "b", "c"]).assign(y=np.where(y == 1, "yes", "no")))
     trained = train_table(table, TrainOptions(target="y"), lambda _: True)
     assert "a penalty is used: it is not known whether the likelihood has a maximum" in trained.decisions
-    assert trained.learned.result.status is Status.INTERRUPTED
+    assert trained.fitted.result.status is Status.INTERRUPTED
 
 
 def test_ctrl_c_ends_a_check_undecided_with_exit_code_1(monkeypatch: pytest.MonkeyPatch) -> None:
