@@ -17,7 +17,13 @@ import separatrix as sx
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 WIDTHS = {"wide": (1440, 900), "middle": (1024, 768), "phone": (390, 844)}
 PATIENCE = 8_000  # milliseconds
-QUIET = ("--no-sandbox", "--disable-background-networking", "--disable-component-update", "--no-first-run")
+QUIET = (
+    "--no-sandbox",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--no-first-run",
+    "--disable-gpu",
+)
 
 
 def what_is_missing() -> str:
@@ -72,11 +78,14 @@ class Lab:
 
     def place(self, x: float, y: float, pane: int = 0) -> tuple[float, float]:
         """Return where a point of the plane is on the screen."""
-        canvas = self.page.locator(f"#plane-{pane}")
-        canvas.scroll_into_view_if_needed()
-        box = canvas.bounding_box()
-        left, top, unit = map(float, canvas.get_attribute("data-origin").split())
-        return box["x"] + left + x * unit, box["y"] + top - y * unit
+        where = """([id, x, y]) => {
+          const canvas = document.getElementById(id);
+          canvas.scrollIntoView({ block: "nearest" });
+          const box = canvas.getBoundingClientRect(), [left, top, unit] = canvas.dataset.origin.split(" ").map(Number);
+          return [box.left + left + x * unit, box.top + top - y * unit];
+        }"""
+        found = self.page.evaluate(where, [f"plane-{pane}", x, y])
+        return found[0], found[1]
 
     def grab(self, x: float, y: float, pane: int = 0) -> None:
         self.page.mouse.move(*self.place(x, y, pane))
@@ -120,7 +129,7 @@ def lab_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return sx.lab.page().save(tmp_path_factory.mktemp("lab") / "lab.html")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def browser() -> Iterator[Any]:
     from playwright.sync_api import sync_playwright  # may be missing
 

@@ -21,10 +21,15 @@ def violations(lab: Any) -> list[str]:
     ("width", "scheme"),
     [
         ("wide", "light"),
-        ("phone", "dark"),
         *[
             pytest.param(width, scheme, marks=pytest.mark.slow)
-            for width, scheme in [("wide", "dark"), ("middle", "light"), ("middle", "dark"), ("phone", "light")]
+            for width, scheme in [
+                ("wide", "dark"),
+                ("middle", "light"),
+                ("middle", "dark"),
+                ("phone", "light"),
+                ("phone", "dark"),
+            ]
         ],
     ],
 )

@@ -43,10 +43,10 @@ class Lab {
     document.documentElement.classList.toggle("big", this.scale > 1);
     this.calm = globalThis.matchMedia("(prefers-reduced-motion: reduce)");
     this.store = new Store(() => this.request());
-    this.actions = new Actions(this.store);
     this.palette = readPalette(document.documentElement, this.scale);
     this.voice = new Voice();
     const toast = (/** @type {string} */ text) => this.voice.toast(text);
+    this.actions = new Actions(this.store, toast);
     this.badge = new Badge(this.store, this.voice);
     this.sentence = new Sentence(this.store, this.actions, toast);
     this.stage = new Stage(this.store, this.actions, (pane) => {

@@ -27,6 +27,7 @@ import { button, icon, make, put } from "./dom.js";
 /** @typedef {import("../views/sheet.js").Box} Box */
 
 const BITMAP_FROM = 400;
+const FEW = 400; // points up to which the fewest mistakes can be found
 
 export class Pane {
   /**
@@ -82,7 +83,8 @@ export class Pane {
     const present = new Set(this.store.state.learners.map((learner) => learner.kind));
     /** @type {Kind[]} */
     const wanted = ["lms", "logistic", "svm", "zero-one", "perceptron"];
-    return wanted.find((kind) => !present.has(kind)) ?? "perceptron";
+    const few = this.store.state.points.n <= FEW;
+    return wanted.find((kind) => !present.has(kind) && (few || kind !== "zero-one")) ?? "perceptron";
   }
 
   /** @returns {Derivation|undefined} */

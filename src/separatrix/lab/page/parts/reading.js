@@ -42,13 +42,22 @@ export function codeSection(store, toast) {
   return {
     id: "code",
     name: "The same in Python",
-    key: () => (store.run ? JSON.stringify([pythonCode(store.run)]) : ""),
+    key: () => (store.run ? JSON.stringify(written(store)) : ""),
     build: () => {
       if (!store.run) return [];
-      const { loop, library } = pythonCode(store.run);
+      const { loop, library } = written(store);
       return [make("p", { text: "In NumPy:" }), code(loop, "Loop in NumPy"), copy(loop, toast), make("p", { text: "With the library:" }), code(library, "Call of the library"), copy(library, toast)];
     },
   };
+}
+
+/**
+ * The present run as code, with the user's class names.
+ * @param {Store} store
+ */
+function written(store) {
+  const { labels } = store.state;
+  return pythonCode(store.run, labels.length ? labels : undefined);
 }
 
 /**

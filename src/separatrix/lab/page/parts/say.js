@@ -81,7 +81,7 @@ export class Sentence {
     const { state, run } = this.store;
     if (!state.points.n) return { title: "Add points of two classes, or drop a table here.", text: "Choose a class in the tools and paint on the stage." };
     if (!run) return { title: "", text: "" };
-    if (state.tick <= 0 && !state.playing) return { title: "Your table is on the stage. Press play.", text: state.note };
+    if (state.tick <= 0 && !state.playing && this.store.length > 0) return { title: "Your table is on the stage. Press play.", text: state.note };
     if (state.tick < this.store.length) return stepWords(run, Math.ceil(state.tick - 1e-9));
     return statusWords(run);
   }

@@ -6,7 +6,7 @@ import { plain } from "../words/markup.js";
 import { byId } from "./dom.js";
 
 const QUIET = 350; // milliseconds without change before a verdict is spoken
-const SHOWN = 5000;
+const SHOWN = 4000;
 
 export class Voice {
   constructor() {

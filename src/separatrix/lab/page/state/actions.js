@@ -2,9 +2,10 @@
  * What a person can do, by hand or key. Every change of the state is one of these.
  */
 
-import { defaults } from "../core/learners.js";
+import { defaults, learnerName } from "../core/learners.js";
 import { addPoint, flipPoint, makePoints, movePoint, pointRows, removePoint, snap } from "../core/points.js";
 import { storyById } from "../stories/index.js";
+import { num } from "../words/number.js";
 import { moveOn, SPEEDS, stepFrom } from "./clock.js";
 import { MAX_PANES } from "./store.js";
 
@@ -17,10 +18,17 @@ import { MAX_PANES } from "./store.js";
 
 const MOST_POINTS = 50000;
 
+/** Points that a learner can take: these compare all pairs, or try all lines. @type {Partial<Record<Kind, number>>} */
+const LIMITS = { kernel: 2000, "zero-one": 400 };
+
 export class Actions {
-  /** @param {Store} store */
-  constructor(store) {
+  /**
+   * @param {Store} store
+   * @param {(text: string) => void} refuse says why something was not done
+   */
+  constructor(store, refuse) {
     this.store = store;
+    this.refuse = refuse;
   }
 
   // ---- stories ----
@@ -214,9 +222,22 @@ export class Actions {
    * @param {Kind} kind
    */
   setKind(pane, kind) {
+    if (!this.fits(kind)) return;
     const old = this.store.state.learners[pane];
     this.setLearner(pane, { ...defaults(kind), intercept: old.intercept, lift: kind === "kernel" ? "none" : old.lift, centre: old.centre });
     this.store.set({ pane });
+  }
+
+  /**
+   * Whether a learner can take so many points; if not, it is said.
+   * @param {Kind} kind
+   * @returns {boolean}
+   */
+  fits(kind) {
+    const most = LIMITS[kind] ?? Infinity, { n } = this.store.state.points;
+    if (n > most) this.refuse(`${learnerName(kind)} takes at most ${num(most)} points here; there are ${num(n)}.`);
+    this.store.request();
+    return n <= most;
   }
 
   /**
@@ -225,7 +246,7 @@ export class Actions {
    */
   addPane(kind) {
     const { learners } = this.store.state;
-    if (learners.length >= MAX_PANES) return;
+    if (learners.length >= MAX_PANES || !this.fits(kind)) return;
     const added = { ...defaults(kind), intercept: learners[0].intercept };
     this.store.edit({ learners: [...learners, added] });
     this.store.set({ pane: learners.length });

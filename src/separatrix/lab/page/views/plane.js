@@ -10,7 +10,7 @@ import { markRadius } from "./marks.js";
 import { classToken } from "./palette.js";
 import { arrow, disc, ring, stroke } from "./pen.js";
 import { drawHulls, drawMultipliers, drawPins, drawRadius, drawReflection, drawSlab, pixelOf } from "./proof.js";
-import { drawDecision } from "./region.js";
+import { drawDecision, linePixels } from "./region.js";
 import { drawHint, drawMarks, drawNumbers, drawScan, reserveMarks } from "./rows.js";
 import { cameraFor, roundStep } from "./sheet.js";
 
@@ -65,6 +65,7 @@ export function drawPlane(pen, palette, size, scene) {
   else drawWeights(canvas, scene, labels, quiet);
   drawPull(canvas, scene);
   drawMarks(canvas, scene, labels);
+  if (scene.bitmap) drawLineAgain(canvas, model, quiet);
   if (scene.scanning && moment.row >= 0 && moment.row < points.n) drawScan(canvas, moment);
   drawEvidenceAbove(canvas, scene, labels);
   drawNumbers(canvas, labels);
@@ -184,6 +185,22 @@ function drawSigmoid(canvas, scene, labels) {
   const style = { colour: palette.soft, size: 14.5, serif: true, italic: true, halo: palette.card };
   labels.place("P(blue) = 1", [[54, middle - reach + 14]], style);
   labels.place("P(blue) = 0", [[54, middle + reach - 14]], style);
+}
+
+/**
+ * A cloud of points hides the line: draw it once more, above.
+ * @param {Canvas} canvas
+ * @param {Model} model
+ * @param {number} alpha
+ */
+function drawLineAgain(canvas, model, alpha) {
+  const { pen, palette, camera, size } = canvas, plane = planeOf(model);
+  if (!plane) return;
+  const ends = linePixels(camera, size, ...plane);
+  stroke(pen, ends, palette.card, 6 * palette.scale);
+  pen.globalAlpha = alpha;
+  stroke(pen, ends, palette.ink, 3 * palette.scale);
+  pen.globalAlpha = 1;
 }
 
 /**

@@ -96,10 +96,13 @@ function drawGlyphs(pen, palette, scene, at, base, cell) {
  */
 function drawBars(pen, palette, scene, at, base, cell) {
   const { trace, points } = scene.run, last = Math.min(trace.length, Math.floor(scene.tick + 1e-9)), dense = cell < 0.7;
+  const few = trace.kind === "perceptron" || trace.kind === "kernel"; // every update was a mistake
   for (const sign of [1, -1]) {
     pen.beginPath();
     let before = -9;
-    for (let k = 0; k < last; k++) {
+    for (let u = 0; u < (few ? trace.updates : last); u++) {
+      const k = few ? trace.updateTick[u] - 1 : u;
+      if (k >= last) break;
       if (!trace.wrong[k]) continue;
       const label = points.label[trace.row[k]];
       if ((label === 1 ? 1 : -1) !== sign) continue;
