@@ -172,7 +172,7 @@ def _docstring_name(name: str) -> str:
 def _constants(model: Model) -> str:
     values = {
         "BLANKS": BLANKS,
-        "MISSING": set(MISSING_ANYWHERE),
+        "MISSING": sorted(MISSING_ANYWHERE),
         "CLASSES": None if model.classes is None else list(model.classes),
         "LINK": model.rule.link,
         "BOUNDARY": model.rule.boundary,
