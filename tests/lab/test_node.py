@@ -14,7 +14,7 @@ HERE = Path(__file__).parent
 PAGE = HERE.parent.parent / "src" / "separatrix" / "lab" / "page"
 FLAGS = (
     *("--allowJs", "--checkJs", "--strict", "--noEmit", "--skipLibCheck", "--target", "es2023"),
-    *("--module", "es2022", "--moduleResolution", "bundler", "--lib", "es2023,dom,dom.iterable", "--types", ""),
+    *("--module", "es2022", "--moduleResolution", "bundler", "--lib", "es2023,dom,dom.iterable"),
 )
 
 
