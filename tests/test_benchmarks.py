@@ -122,6 +122,7 @@ def test_every_adaptor_minimises_our_objective(
 # Contests
 
 
+@pytest.mark.slow
 def test_a_contest_names_the_best_peer_and_those_that_fail(bench: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     contest, objective = bench("suites.contest"), bench("objective")
     task = tiny(bench, "logistic")

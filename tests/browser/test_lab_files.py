@@ -18,6 +18,8 @@ import pytest
 
 import separatrix as sx
 
+pytestmark = pytest.mark.slow
+
 HOSTILE = "<img src=x onerror=document.title='owned'>"
 TABLE = """id,width,height,kind,sort
 5,1.0,10,wide,a
@@ -76,7 +78,7 @@ def test_the_certificate_verifies(open_lab: Callable[..., Any], story: str) -> N
     assert sx.certificate_from_dict(certificate).verify(rows[:, :2], rows[:, 2].astype(int))
 
 
-@pytest.mark.parametrize("which", ["Loop in NumPy", pytest.param("Call of the library", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("which", ["Loop in NumPy", "Call of the library"])
 def test_the_code_reproduces_the_run(open_lab: Callable[..., Any], which: str) -> None:
     lab = open_lab()
     code = lab.section("The same in Python").get_by_label(which).inner_text()

@@ -10,6 +10,8 @@ import pytest
 
 from separatrix.lab import assemble
 
+pytestmark = pytest.mark.slow
+
 GOLDEN = Path(__file__).parent.parent / "golden" / "lab"
 ENTRIES = ("core/derive.js", "core/points.js", "core/learners.js", "core/verdict.js")
 COMPARE = """

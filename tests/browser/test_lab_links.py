@@ -8,6 +8,8 @@ from urllib.parse import quote
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 BOUND = "#evidence .figure.hero h2"
 HOSTILE = "<img src=x onerror=document.title='owned'><script>document.title='owned'</script>"
 

@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 CHAPTERS = ["Predict", "Watch", "Why", "Break it", "Challenge"]
 STORIES = [
     "five-points", "no-line", "margin", "which-line", "far-point", "runs-off", "xor", "interval", "rings", "outlier",

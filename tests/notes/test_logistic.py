@@ -85,6 +85,7 @@ def test_m21_softmax_of_two_classes_is_logistic():
     assert softmax.value(halves) == pytest.approx(two.result_.objective)
 
 
+@pytest.mark.slow
 def test_m22_digits_one_against_the_rest_beside_softmax():
     images, digits = load_digits(return_X_y=True)
     parts = train_test_split(images, digits, test_size=0.5, random_state=0, stratify=digits)

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from separatrix.cli.main import app
 
-pytestmark = needs_data
+pytestmark = [pytest.mark.slow, needs_data]
 WALKS = {
     "adult": (
         ("classification/adult_train.parquet", "--target", "income", "--where", "hours_per_week % 7 = 5"),

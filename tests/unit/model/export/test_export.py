@@ -86,6 +86,7 @@ def wide(p: int, classes: tuple[Any, ...], link: Any) -> tuple[Model, Table]:
     return Model("made", "classification", "y", classes, coef, intercept, DecisionRule(link), encoding), table
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("p", "classes", "link"), [(1100, (0, 1), "sigmoid"), (60, tuple("abcdefghij"), "softmax")])
 @pytest.mark.parametrize("engine", ["duckdb", "sqlite"])
 def test_wide_models_stay_within_the_depth_of_expressions(p: int, classes: Any, link: str, engine: str) -> None:
