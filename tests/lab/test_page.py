@@ -63,6 +63,17 @@ def test_rows_and_labels_come_along() -> None:
     assert data["csv"].splitlines()[:2] == ["x1,x2,class", "1.0,4.0,1"]
 
 
+def test_large_whole_labels_stay_different() -> None:
+    lines = _data(sx.lab.page(POINTS, [1000001.0, 1000002.0] * 2 + [1000001.0]))["csv"].splitlines()
+    assert {line.rsplit(",", 1)[1] for line in lines[1:]} == {"1000001", "1000002"}
+
+
+def test_two_columns_of_one_name_are_refused() -> None:
+    pandas = pytest.importorskip("pandas")
+    with pytest.raises(sx.errors.DataError, match="two columns called 'p'"):
+        sx.lab.page(pandas.DataFrame(POINTS, columns=["p", "p"]), SIGNS)
+
+
 def test_numbers_come_along_to_the_last_bit() -> None:
     X = np.random.default_rng(0).normal(size=(20, 2)) * 1e-7
     lines = _data(sx.lab.page(X, [0, 1] * 10))["csv"].splitlines()[1:]
@@ -93,7 +104,12 @@ def test_tables_come_along() -> None:
         ({"y": SIGNS}, "y is given alone"),
         ({"X": POINTS, "y": SIGNS, "table": "demo:iris"}, "both"),
         ({"X": POINTS, "y": SIGNS[:4]}, "one label for each row"),
-        ({"X": POINTS, "y": [1] * 5}, "1 classes"),
+        ({"X": POINTS, "y": [1] * 5}, "has 1 class .*two or three"),
+        ({"X": [], "y": []}, "0 classes"),
+        ({"X": np.array(POINTS) * 1j, "y": SIGNS}, "more than numbers"),
+        ({"X": np.array(POINTS) * np.nan, "y": SIGNS}, "fewer than two classes"),
+        ({"X": POINTS, "y": ["NA", "NA", "b", "b", "b"]}, "'NA' .* read as missing"),
+        ({"target": "y"}, "no table is given"),
         ({"X": POINTS, "y": [1, 2, 3, 4, 5]}, "5 classes .*two or three"),
         ({"X": [["a", 1]], "y": [1]}, "more than numbers"),
         ({"X": np.zeros((50_001, 2)), "y": [0] * 50_001}, "50,001 rows.*separatrix fit"),
@@ -107,7 +123,7 @@ def test_errors_name_the_value_and_the_remedy(given: dict[str, Any], message: st
 
 def test_a_table_without_target_lists_the_columns(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("a,b\n1,x\n2,y\n")
-    with pytest.raises(sx.errors.OptionError, match=r"--target.*'a', 'b'"):
+    with pytest.raises(sx.errors.OptionError, match=r"target is one of.*'a', 'b'"):
         sx.lab.page(table=str(tmp_path / "t.csv"))
 
 
@@ -126,7 +142,7 @@ def test_it_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.M
             page.save(goal)
     assert goal.read_text() == "before"
     assert [path.name for path in tmp_path.iterdir()] == ["lab.html"]
-    with pytest.raises(sx.errors.OptionError, match="folder"):
+    with pytest.raises(sx.errors.OptionError, match="is no file that could be replaced"):
         page.save(tmp_path)
     with pytest.raises(sx.errors.OptionError, match="cannot be written"):
         page.save(tmp_path / "nowhere" / "lab.html")

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from separatrix.errors import OptionError
+from separatrix.files import write_atomically
 from separatrix.lab.assemble import document
 from separatrix.lab.rows import from_arrays, from_table
 
@@ -30,18 +31,8 @@ class LabPage:
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the file, whole or not at all, and return where it is."""
-        goal = Path(path)
-        if goal.is_dir():
-            raise OptionError(f"{str(path)!r} is a folder; give the name of a file, such as lab.html")
-        beside = goal.with_name(f".{goal.name}.{os.getpid()}.part")
-        try:
-            beside.write_text(self.html, encoding="utf-8")
-            beside.replace(goal)
-        except OSError as problem:
-            raise OptionError(f"{str(path)!r} cannot be written: {problem.strerror or problem}") from None
-        finally:
-            beside.unlink(missing_ok=True)
-        return goal
+        write_atomically(os.fspath(path), self.html)
+        return Path(path)
 
     def open(self) -> Path:
         """Write the file to a temporary place, open it in the browser, and return where it is."""
@@ -81,6 +72,8 @@ def page(X: Any = None, y: Any = None, *, table: Any = None, target: str | None 
         if X is not None or y is not None:
             raise OptionError("X or y and table are both given; give rows and labels, or a table")
         return LabPage(document(from_table(table, target)))
+    if target is not None:
+        raise OptionError(f"target={target!r} names a column, and no table is given; give the table too")
     if (X is None) != (y is None):
         raise OptionError(f"{'y' if X is None else 'X'} is given alone; give X and y, or neither")
     return LabPage(document(None if X is None else from_arrays(X, y)))
