@@ -135,13 +135,17 @@ def test_a_scheduler_that_vanishes_is_named(data, tmp_path) -> None:
     options = ["--port", "0", "--no-dashboard", "--scheduler-file", str(address)]
     worker = [sys.executable, "-m", "distributed.cli.dask_worker", "--scheduler-file", str(address), "--no-dashboard"]
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": tmp_path}
-    with subprocess.Popen([*command, *options], **quiet) as scheduler, subprocess.Popen(worker, **quiet) as own:
+    scheduler, own = subprocess.Popen([*command, *options], **quiet), subprocess.Popen(worker, **quiet)
+    try:
         while not address.exists():
             time.sleep(0.1)
         with Client(scheduler_file=str(address), timeout="30s", set_as_default=False) as client:
             client.wait_for_workers(1, timeout=30)
-            rows = DaskRows.of_pieces([dask.delayed(X)], ClusterEngine(client))
+            rows = DaskRows.from_delayed([dask.delayed(X)], ClusterEngine(client))
             threading.Timer(0.5, scheduler.kill).start()
             with pytest.raises(ClusterError, match="connection to the Dask scheduler was lost; start it anew"):
                 make_design(rows, intercept=True).fold(lambda *_: time.sleep(60), rows=(y,))
-        own.kill()
+    finally:  # whatever fails, the processes must not outlive the test, which would wait for them
+        for process in (scheduler, own):
+            process.kill()
+            process.wait()
