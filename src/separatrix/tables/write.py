@@ -38,7 +38,7 @@ def write_columns(path: str | Path, blocks: Iterable[Mapping[str, NDArray[Any]]]
         import duckdb  # noqa: PLC0415  # `connect` has loaded it
 
         try:
-            # `replacing` puts the complete file in place, so DuckDB needs no temporary file of its own.
+            # `replace_atomically` puts the complete file in place, so DuckDB needs no temporary file of its own.
             connection.execute(f"COPY {TABLE} TO $path ({form}, USE_TMP_FILE false)", {"path": str(temporary)})
         except duckdb.Error as problem:
             raise OptionError(f"{path} cannot be written: {first_line(problem)}") from None
