@@ -18,9 +18,9 @@ from posixpath import normpath
 from typing import Any
 
 from separatrix.lab.squeeze import squeeze, squeeze_style
+from separatrix.rendering.html import LOOK
 
 PAGE = Path(__file__).parent / "page"
-LOOK = Path(__file__).parent.parent / "rendering" / "look.css"
 IMPORT = re.compile(r'^import \{([\w$,\s]*)\} from "(\.{1,2}/[\w./-]+\.js)";$', re.MULTILINE)
 EXPORT = re.compile(r"^export (?=(?:async )?(?:function\*?|const|class) ([\w$]+))", re.MULTILINE)
 LEFT_OVER = re.compile(r"^\s*(?:import|export)\b.*", re.MULTILINE)

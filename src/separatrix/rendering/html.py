@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from html import escape
+from pathlib import Path
 
 from separatrix.rendering.sheet import Grid, Sheet
 
+LOOK = Path(__file__).with_name("look.css")  # colours and type of the lab and of reports
 LEFT = ' style="text-align:left"'
 RIGHT = ' style="text-align:right;font-variant-numeric:tabular-nums"'
 

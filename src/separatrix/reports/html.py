@@ -25,6 +25,7 @@ from separatrix.inference.evaluation_curves import Estimate
 from separatrix.inference.table import coefficient_sheet
 from separatrix.model.learn import LEARNERS
 from separatrix.model.train import Evaluation
+from separatrix.rendering.html import LOOK
 from separatrix.rendering.sheet import Grid, Sheet
 from separatrix.reports.coefficients import largest_terms, measures_of, weight_sheet, with_interval
 from separatrix.reports.pictures import NOT_XML, Picture
@@ -449,7 +450,7 @@ def render_page(title: str, source: str, sections: Sequence[Section]) -> str:
     links = "".join(f'<a href="#{each.anchor}">{escaped(each.heading)}</a> ' for each in sections)
     head = (
         '<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{escaped(title)}, {escaped(source)}</title><style>{STYLE}</style>"
+        f"<title>{escaped(title)}, {escaped(source)}</title><style>{LOOK.read_text(encoding='utf-8')}{STYLE}</style>"
     )
     main = "".join(_section(each) for each in sections)
     top = f'<header><h1>{escaped(title)}</h1><p class="soft">{name(source)}</p><nav>{links}</nav></header>'
@@ -461,19 +462,18 @@ def _section(section: Section) -> str:
 
 
 STYLE = """
-:root { color-scheme: light dark; --ink: #1c2127; --soft: #545d68; --page: #ffffff; --box: #f4f6f8; --line: #d4dae0;
-  --link: #00588a; --yes: #0b6b4b; --no: #a33a00; --unknown: #545d68; --tint: 38, 109, 195; }
+:root { --tint: 38, 109, 195; }
 @media (prefers-color-scheme: dark) {
-  :root { --ink: #e7eaee; --soft: #aab4bf; --page: #14181c; --box: #1e242a; --line: #3a434d;
-    --link: #7cc4f0; --yes: #5fd0a5; --no: #ff9d6b; --unknown: #aab4bf; --tint: 78, 164, 247; }
+  :root { --tint: 78, 164, 247; }
   figure img { filter: invert(0.92) hue-rotate(180deg); }
 }
 * { box-sizing: border-box; }
 html { -webkit-text-size-adjust: 100%; }
-body { margin: 0 auto; max-width: 62rem; padding: 1rem 1rem 4rem; background: var(--page); color: var(--ink);
-  font: 1rem/1.55 system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif; overflow-wrap: anywhere; }
+body { margin: 0 auto; max-width: 62rem; padding: 1rem 1rem 4rem; background: var(--paper); color: var(--ink);
+  font: 1rem/1.5 var(--sans); overflow-wrap: anywhere; }
+h1, h2, .lead { font-family: var(--serif); }
 h1 { font-size: 1.55rem; line-height: 1.25; margin: 0.6rem 0 0.3rem; }
-h2 { font-size: 1.2rem; margin: 2.4rem 0 0.6rem; padding-top: 0.7rem; border-top: 1px solid var(--line); }
+h2 { font-size: 1.2rem; margin: 2.4rem 0 0.6rem; padding-top: 0.7rem; border-top: 1px solid var(--hair); }
 h3 { font-size: 1rem; margin: 1.4rem 0 0.4rem; }
 p, ul { margin: 0.5rem 0; max-width: 46rem; }
 ul { padding-left: 1.2rem; }
@@ -485,31 +485,31 @@ header p { margin: 0 0 0.4rem; }
 .lead { font-size: 1.12rem; }
 .answers { display: grid; gap: 0.7rem; grid-template-columns: repeat(auto-fit, minmax(min(100%, 23rem), 1fr));
   padding: 0; margin: 1rem 0; }
-.answer { background: var(--box); border: 1px solid var(--line); border-radius: 0.5rem; padding: 0.7rem 0.9rem;
+.answer { background: var(--card); border: 1px solid var(--hair); border-radius: 0.5rem; padding: 0.7rem 0.9rem;
   min-width: 0; }
 .answer h3 { margin: 0 0 0.2rem; }
 .answer p, .answer ul { margin: 0.2rem 0 0; font-size: 0.92rem; }
 .badge { display: inline-block; border: 2px solid; border-radius: 1rem; padding: 0 0.6rem; font-size: 0.85rem;
   font-weight: 700; margin-right: 0.4rem; }
-.yes { color: var(--yes); } .no { color: var(--no); } .partly, .doubtful, .not-known { color: var(--unknown); }
+.yes, .no { color: var(--proof); } .partly, .doubtful, .not-known { color: var(--soft); }
 .wide { overflow-x: auto; max-width: 100%; margin: 0.7rem 0; }
 .wide:focus-visible { outline: 2px solid var(--link); }
 table { border-collapse: collapse; font-size: 0.9rem; font-variant-numeric: tabular-nums; overflow-wrap: normal; }
 caption { text-align: left; font-weight: 600; padding: 0.3rem 0; }
 th, td { padding: 0.22rem 0.65rem 0.22rem 0; text-align: right; vertical-align: top; white-space: nowrap;
-  border-bottom: 1px solid var(--line); white-space: nowrap; }
+  border-bottom: 1px solid var(--hair); white-space: nowrap; }
 th[scope="row"], th:first-child { text-align: left; font-weight: 500; white-space: normal; min-width: 8rem;
   max-width: 18rem; overflow-wrap: anywhere; }
 thead th { color: var(--soft); font-weight: 600; max-width: 12rem; overflow-wrap: break-word; white-space: normal; }
 .said th { text-align: left; }
 .said td { text-align: left; white-space: normal; min-width: 6rem; max-width: 30rem; overflow-wrap: anywhere; }
 .columns td:last-child { min-width: 20rem; }
-.confusion td { padding: 0.3rem 0.65rem; border: 1px solid var(--line); }
+.confusion td { padding: 0.3rem 0.65rem; border: 1px solid var(--hair); }
 .pictures { display: grid; gap: 1.2rem; grid-template-columns: repeat(auto-fit, minmax(min(100%, 22rem), 1fr)); }
 figure { margin: 0.6rem 0; max-width: 34rem; min-width: 0; }
 figure img { width: 100%; height: auto; display: block; }
 figcaption { font-size: 0.88rem; color: var(--soft); }
-pre { background: var(--box); border: 1px solid var(--line); border-radius: 0.4rem; padding: 0.6rem 0.8rem;
+pre { background: var(--card); border: 1px solid var(--hair); border-radius: 0.4rem; padding: 0.6rem 0.8rem;
   white-space: pre-wrap; overflow-wrap: anywhere; font-size: 0.88rem; }
 summary { cursor: pointer; color: var(--link); padding: 0.25rem 0; }
 @media print {

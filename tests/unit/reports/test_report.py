@@ -11,9 +11,10 @@ from separatrix.errors import OptionError
 from separatrix.families.perceptron import PerceptronOptions
 from separatrix.model.learn.base import LearnOptions
 from separatrix.model.train import TrainOptions, train_table
+from separatrix.rendering.html import LOOK
 from separatrix.rendering.sheet import format_number
 from separatrix.reports.coefficients import measures_of, with_interval
-from separatrix.reports.html import STYLE, render_report
+from separatrix.reports.html import render_report
 from separatrix.reports.report import findings_of, make_report, write_report
 from separatrix.tables.demos import demo_table
 from separatrix.tables.table import Column, Table, category_column
@@ -372,8 +373,9 @@ def brightness(colour):
 
 @pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
 def test_every_text_has_contrast(theme):
-    colours = dict(re.findall(r"--(\w+): (#[0-9a-f]{6})", STYLE.split("prefers-color-scheme: dark")[theme]))
-    for ground in ("page", "box"):
-        for ink in ("ink", "soft", "link", "yes", "no", "unknown"):
+    look = LOOK.read_text(encoding="utf-8").split("prefers-color-scheme: dark")[theme].split(":root[data-theme")[0]
+    colours = dict(re.findall(r"--([\w-]+): (#[0-9A-F]{6})", look))
+    for ground in ("paper", "card"):
+        for ink in ("ink", "soft", "link", "proof"):
             dark, light = sorted([brightness(colours[ground]), brightness(colours[ink])])
             assert (light + 0.05) / (dark + 0.05) >= 4.5, (ground, ink)
