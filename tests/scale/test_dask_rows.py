@@ -60,7 +60,7 @@ def rows(request, X):
             yield dask_rows(array)
     else:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(rows_module.current_engine().__class__, "workers", 12)
+            patch.setattr(rows_module.current_engine().__class__, "concurrency", 12)
             yield dask_rows(array)
 
 

@@ -126,16 +126,15 @@ def _check_divergence(content: dict[str, Any], rays: dict[int, Vector], width: i
     _require(all(_dot(v, ray) >= 0 for v in opposites for ray in rays.values()), "a row is against an opposite")
     proof = content["proof"] or {"relations": [{str(j): 1} for j in range(width)], "columns": []}
     span = _dense(proof["relations"], width)
-    signs = {column: entry["sign"] for column, entry in divergence["signs"].items()}
-    for column, entry in divergence["signs"].items():
-        multipliers = [Fraction(value) for value in entry["multipliers"]]
+    for column, entry in (signs := divergence["signs"]).items():
+        multipliers, sign = [Fraction(value) for value in entry["multipliers"]], entry["sign"]
         totals = [_dot(multipliers, [_dot(vector, rays[place]) for place in entry["rays"]]) for vector in span]
-        follows = totals == [signs[column] * vector[int(column)] for vector in span] and signs[column] in (-1, 1)
+        follows = totals == [sign * vector[int(column)] for vector in span] and sign in (-1, 1)
         _require(follows and min(multipliers) >= 0, f"the sign of column {column} does not follow")
     for j, claimed in enumerate(content["coefficient_status"].values()):
         opposed = not weights[j] or any(vector[j] * weights[j] < 0 for vector in opposites)
         status = "not estimable" if opposed else "diverges"
-        status = {1: "+inf", -1: "-inf"}[signs[str(j)]] if str(j) in signs else status
+        status = {1: "+inf", -1: "-inf"}[signs[str(j)]["sign"]] if str(j) in signs else status
         status = status if any(vector[j] for vector in span) else "finite"
         status = "aliased" if any(alias[j] for alias in aliases) else status
         _require(claimed == status, f"coefficient {j} is claimed to be {claimed!r}; it is {status!r}")
@@ -186,8 +185,7 @@ def main(arguments: list[str]) -> int:
             root = json.load(file)
         if not isinstance(root, dict) or root.get("kind") not in ("separability", "one-vs-rest", "pairs"):
             raise NotImplementedError("it is no certificate of separability")
-        content = root["content"].get("parts", [root])[0]["content"]
-        print(check(root, *_read_table(arguments[1], options, content)))
+        print(check(root, *_read_table(arguments[1], options, root["content"].get("parts", [root])[0]["content"])))
     except (NotImplementedError, json.JSONDecodeError, OSError) as error:
         print(f"cannot be checked here: {error}")
         return 2
