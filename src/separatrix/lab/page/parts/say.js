@@ -53,7 +53,7 @@ export class Sentence {
   storyWords(story) {
     const { state, told, run } = this.store, chapter = story.chapters[state.chapter];
     if (!state.points.n) return { title: "No points are left.", text: "Paint some with the tools on the stage, or undo." };
-    if (chapter.id === "predict" && state.edited && run) return editedWords(run);
+    if (chapter.id === "predict" && state.edited && run) return editedWords(run, state.labels);
     if (chapter.id === "predict" && (state.tick <= 0 || chapter.at === "end") && !state.playing) return { title: story.question.ask, text: chapter.say(told).text };
     if (chapter.id === "predict" && chapter.at === "start" && run && state.tick >= this.store.length && !state.playing) return statusWords(run);
     if (chapter.id === "challenge") return this.challengeWords(story, chapter);
@@ -240,10 +240,11 @@ export class Sentence {
 /**
  * What a hand has made of the points.
  * @param {import("../core/types.js").Derivation} run
+ * @param {string[]} labels
  * @returns {{title: string, text: string}}
  */
-function editedWords(run) {
-  const { title, why } = verdictWords(run);
+function editedWords(run, labels) {
+  const { title, why } = verdictWords(run, labels);
   return { title: /[.!?]$/.test(title) ? title : `${title}.`, text: /[.!?]$/.test(why) ? why : `${why}.` };
 }
 

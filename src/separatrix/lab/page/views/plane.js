@@ -138,7 +138,7 @@ function drawAxes(canvas, scene, labels) {
  */
 function drawEvidenceBelow(canvas, scene) {
   const { verdict, planeVerdict, learner } = scene.run;
-  if (learner.lift !== "none" || learner.kind === "kernel" || learner.kind === "softmax") {
+  if (learner.lift !== "none" || learner.kind === "kernel") {
     if (planeVerdict.kind === "overlap" && scene.proof > 0.01) drawHulls(canvas, planeVerdict, scene.proof);
     return;
   }
@@ -154,7 +154,7 @@ function drawEvidenceBelow(canvas, scene) {
  * @param {Labels} labels
  */
 function drawEvidenceAbove(canvas, scene, labels) {
-  const { run, proof, radius } = scene, plain = run.learner.lift === "none" && run.learner.kind !== "kernel" && run.learner.kind !== "softmax";
+  const { run, proof, radius } = scene, plain = run.learner.lift === "none" && run.learner.kind !== "kernel";
   const verdict = plain ? run.verdict : run.planeVerdict;
   if (radius > 0.01 && plain) drawRadius(canvas, run.bound, radius, labels);
   if (verdict.margin && proof > 0.01 && plain) drawPins(canvas, verdict.margin, proof, labels);
