@@ -299,12 +299,12 @@
 /**
  * @typedef {object} Chosen
  * @property {Points} points
- * @property {[string, string]} names
+ * @property {[string, string]} names    with " (standardised)" where a column is
  * @property {string[]} labels           of −1, +1 (and 2)
  * @property {number} leftOut
- * @property {string} why                which rows were left out, and why (marked up)
- * @property {{mean: [number, number], spread: [number, number]}|null} scale
+ * @property {string} why                which rows were left out, and why; which columns are standardised (marked up)
+ * @property {({mean: number, spread: number}|null)[]} scales   of each column; null: as it is in the table
  * @property {string|null} problem
  */
 
-export const TYPES = 1;
+export {};
