@@ -239,3 +239,16 @@ test("how a run ended is said of the space that it works in", () => {
   assert.match(statusWords(derive(xor, defaults("margin"))).text, /no margin to widen/);
   assert.doesNotMatch(statusWords(derive(makePoints([[1, 1, 1], [2, 1, 1]]), defaults("halfspace"))).text, /not separable/);
 });
+
+test("the widest margin holds for huge and tiny coordinates", () => {
+  for (const size of [1, 2 ** 990, 2 ** -990]) {
+    const points = makePoints([[3, 0, 1], [1, 1, 1], [2, 5, 1], [-1, 1, -1], [-4, 0, -1]].map(([x, y, label]) => [x * size, y * size, label]));
+    for (const intercept of [true, false]) {
+      const { kind, margin } = judge(points, intercept);
+      assert.equal(kind, "separable");
+      assert.ok(Math.abs(margin.gamma / size - 1) < 1e-12 || !intercept, `${size} ${margin.gamma}`);
+      assert.ok(margin.gamma > 0 && margin.pins.length > 0);
+      assert.equal(margin.gamma / size, judge(makePoints(pointRows(points).map(([x, y, label]) => [x / size, y / size, label])), intercept).margin.gamma);
+    }
+  }
+});

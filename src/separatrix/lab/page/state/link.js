@@ -17,7 +17,7 @@ import { counted, num } from "../words/number.js";
 /** @typedef {import("../core/types.js").OptionField} OptionField */
 /** @typedef {{ok: true, state: LinkState}|{ok: false, reason: "none"|"newer"|"broken", message: string}} Decoded */
 
-export const OWN = "own";
+const OWN = "own";
 const VERSION = 1;
 const LONGEST = 65536;
 const MOST_POINTS = 2000;

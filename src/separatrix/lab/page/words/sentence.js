@@ -15,7 +15,7 @@ const COLOUR = { "1": "blue", "-1": "orange", "2": "green" };
 const MARK = { "1": "[+", "-1": "[-", "2": "[#" };
 
 /** Return the name of a row, "blue 1", in its colour. @param {Points} points @param {number} i */
-export function rowName(points, i) {
+function rowName(points, i) {
   const label = /** @type {"1"|"-1"|"2"} */ (String(points.label[i]));
   return `${MARK[label]}${COLOUR[label]} ${i + 1}]`;
 }
