@@ -117,7 +117,7 @@ def test_a_table_is_opened(open_lab: Callable[..., Any], width: str) -> None:
     assert lab.page.locator("#shelf button").first.inner_text().strip() == "plants"
 
 
-def test_a_standardised_table_says_so_and_its_certificate_verifies(open_lab: Callable[..., Any], tmp_path: Path) -> None:
+def test_a_standardised_table_says_so_and_verifies(open_lab: Callable[..., Any], tmp_path: Path) -> None:
     lab = open_lab()
     upload(lab, "only\n", "empty.csv")
     lab.wait("#toast", "empty.csv has no rows")
@@ -138,7 +138,8 @@ def test_a_standardised_table_says_so_and_its_certificate_verifies(open_lab: Cal
 
 def test_three_classes_are_judged_by_name(open_lab: Callable[..., Any]) -> None:
     lab = open_lab()
-    rows = "\n".join(f"{x + dx},{dy},{label}" for x, label in [(0, "u"), (5, "v"), (10, "w")] for dx, dy in [(0, 0), (1, 0), (0, 1)])
+    blobs, corners = [(0, "u"), (5, "v"), (10, "w")], [(0, 0), (1, 0), (0, 1)]
+    rows = "\n".join(f"{x + dx},{dy},{label}" for x, label in blobs for dx, dy in corners)
     upload(lab, f"a,b,kind\n{rows}\n")
     lab.wait("#verdict-title", "No line separates v from the rest")
     assert lab.text("#verdict-reason") == "Proved: the hulls of v and of the rest overlap at the star"
