@@ -117,6 +117,44 @@ def test_a_table_is_opened(open_lab: Callable[..., Any], width: str) -> None:
     assert lab.page.locator("#shelf button").first.inner_text().strip() == "plants"
 
 
+def test_a_standardised_table_says_so_and_verifies(open_lab: Callable[..., Any], tmp_path: Path) -> None:
+    lab = open_lab()
+    upload(lab, "only\n", "empty.csv")
+    lab.wait("#toast", "empty.csv has no rows")
+    upload(lab, TABLE.replace(",kind,sort", f",kind,{'sort' * 20}"))
+    lab.wait("#text", "standardised")
+    assert not lab.page.locator("#toast").text_content()  # what went wrong before is over
+    lab.section("Data").get_by_label("Classes").select_option("kind")
+    lab.settle()
+    lab.page.keyboard.press("Escape")
+    points = tmp_path / "points.csv"
+    points.write_bytes(Path(lab.download("Points (CSV)").path()).read_bytes())
+    assert points.read_text(encoding="utf-8").splitlines()[0] == "width (standardised),height (standardised),class"
+    rows = list(csv.reader(points.read_text(encoding="utf-8").splitlines()[1:]))
+    certificate = json.loads(Path(lab.download("Certificate: separability").path()).read_text(encoding="utf-8"))
+    X, y = np.array([row[:2] for row in rows], dtype=float), np.array([row[2] for row in rows])
+    assert sx.certificate_from_dict(certificate).verify(X, y)
+
+
+def test_three_classes_are_judged_by_name(open_lab: Callable[..., Any]) -> None:
+    lab = open_lab()
+    blobs, corners = [(0, "u"), (5, "v"), (10, "w")], [(0, 0), (1, 0), (0, 1)]
+    rows = "\n".join(f"{x + dx},{dy},{label}" for x, label in blobs for dx, dy in corners)
+    upload(lab, f"a,b,kind\n{rows}\n")
+    lab.wait("#verdict-title", "No line separates v from the rest")
+    assert lab.text("#verdict-reason") == "Proved: the hulls of v and of the rest overlap at the star"
+    lab.press("p")
+    lab.page.get_by_role("button", name="Put a learner beside it").click()
+    lab.settle()
+    assert lab.page.locator(".tally").nth(1).inner_text().startswith("v against the rest")
+
+
+def test_another_learner_is_not_told_the_story_of_the_first(open_lab: Callable[..., Any]) -> None:
+    lab = open_lab(fragment="#v1;five-points;svm;0;2")
+    assert "Ready" in lab.text("#title")
+    assert lab.page.locator("#answers button").count() == 0
+
+
 def test_a_table_is_dropped_on_the_stage(open_lab: Callable[..., Any]) -> None:
     lab = open_lab()
     lab.page.evaluate(

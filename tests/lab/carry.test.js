@@ -182,3 +182,27 @@ test("marks cut text into pieces, and text of users stays text", () => {
     assert.equal(plain(escape(hostile)), hostile);
   }
 });
+
+test("columns of any size are standardised, or left as they are", () => {
+  for (const size of [1, 1e300, 1e-300, 5e-324, 1.7e308]) {
+    const rows = [[-1, 0, "a"], [-1, 1, "a"], [1, 0, "b"], [1, 1, "b"]].map(([x, y, kind]) => `${x * size},${y * size},${kind}`);
+    const table = readCsv(`x,y,kind\n${rows.join("\n")}\n`, "t");
+    const chosen = choose(table, "kind", ["x", "y"], true);
+    assert.deepEqual(pointRows(chosen.points), [[-1, -1, -1], [-1, 1, -1], [1, -1, 1], [1, 1, 1]], String(size));
+    assert.deepEqual(chosen.names, ["x (standardised)", "y (standardised)"]);
+    assert.match(chosen.why, /standardised/);
+    assert.equal(derive(chosen.points, defaults("perceptron")).verdict.kind, "separable");
+    assert.ok(pointsCsv(chosen.points, chosen.names, chosen.labels).startsWith("x (standardised),y (standardised),class\n"));
+  }
+  const flat = choose(readCsv("x,y,kind\n7,1e-20,a\n7,2e-20,b\n7,1e9,b\n7,3,a\n", "t"), "kind", ["x", "y"], true);
+  assert.deepEqual(flat.names, ["x", "y"]); // no spread; and values that rounding would make one
+  assert.deepEqual(pointRows(flat.points)[0], [7, 1e-20, -1]);
+  assert.match(flat.why, /No column could be standardised/);
+});
+
+test("what links say is counted as elsewhere", () => {
+  assert.match(decodeLink("#v1").message, /it has 1 field\./);
+  assert.match(decodeLink("#v1;five-points;perceptron;5000000").message, /up to 4\u202f000\u202f000/);
+  const long = { story: "own", learners: [defaults("perceptron")], tick: 0, chapter: 0, points: [[1, 2, 1]], names: [`${"n".repeat(200)} (standardised)`, "y"], labels: [] };
+  assert.match(decodeLink(encodeLink(long)).state.names[0], /^n{60,}… \(standardised\)$/);
+});

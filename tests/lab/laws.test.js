@@ -12,6 +12,8 @@ import { LOSSES } from "../../src/separatrix/lab/page/core/losses.js";
 import { makeRandom } from "../../src/separatrix/lab/page/core/order.js";
 import { addPoint, flipPoint, makePoints, movePoint, pointRows, removePoint } from "../../src/separatrix/lab/page/core/points.js";
 import { judge } from "../../src/separatrix/lab/page/core/verdict.js";
+import { plain } from "../../src/separatrix/lab/page/words/markup.js";
+import { statusWords, verdictWords } from "../../src/separatrix/lab/page/words/sentence.js";
 import { fewestMistakes } from "../../src/separatrix/lab/page/core/zero_one.js";
 
 function randomPoints(random, n, gap, tenths = true) {
@@ -210,4 +212,43 @@ test("edge cases run: no points, one point, one class, all at one place, 50,000 
   const run = derive(many, defaults("perceptron"));
   assert.ok(performance.now() - began < 2000);
   assert.ok(["separable", "quasi", "overlap"].includes(run.verdict.kind));
+});
+
+test("of three classes a verdict names the one that it judges against the rest", () => {
+  const blob = (x, label) => [[x, 0, label], [x + 1, 0.5, label], [x + 0.5, 1, label]];
+  const three = makePoints([...blob(0, -1), ...blob(5, 1), ...blob(10, 2)]);
+  for (const kind of ["softmax", "perceptron", "logistic"]) {
+    const words = verdictWords(derive(three, defaults(kind)), ["u", "v*", "w"]);
+    assert.equal(plain(words.title), "No line separates v* from the rest");
+    assert.match(plain(words.why), /^Proved: the hulls of v\* and of the rest overlap/);
+  }
+  const apart = makePoints([...blob(0, -1), ...blob(10, 1), ...blob(5, 2)]);
+  assert.equal(plain(verdictWords(derive(apart, defaults("softmax"))).title), "A line separates blue from the rest");
+  assert.doesNotMatch(verdictWords(derive(makePoints([...blob(0, -1), ...blob(5, 2)]), defaults("softmax"))).why, /Proved/);
+});
+
+test("how a run ended is said of the space that it works in", () => {
+  const xor = makePoints([[1, 1, 1], [-1, -1, 1], [1, -1, -1], [-1, 1, -1]]);
+  const kernel = derive(xor, defaults("kernel", { maxUpdates: 1 }));
+  assert.equal(kernel.trace.status, "max updates");
+  assert.match(statusWords(kernel).text, /^The limit is reached/);
+  assert.match(statusWords(derive(xor, defaults("perceptron", { maxUpdates: 2 }))).text, /^No line exists/);
+  const lifted = derive(xor, defaults("perceptron", { lift: "product", maxUpdates: 1 }));
+  if (lifted.trace.status === "max updates") assert.match(statusWords(lifted).text, /^A plane of the features exists/);
+  assert.match(statusWords(derive(xor, defaults("halfspace"))).text, /linear program has no solution/);
+  assert.match(statusWords(derive(xor, defaults("margin"))).text, /no margin to widen/);
+  assert.doesNotMatch(statusWords(derive(makePoints([[1, 1, 1], [2, 1, 1]]), defaults("halfspace"))).text, /not separable/);
+});
+
+test("the widest margin holds for huge and tiny coordinates", () => {
+  for (const size of [1, 2 ** 990, 2 ** -990]) {
+    const points = makePoints([[3, 0, 1], [1, 1, 1], [2, 5, 1], [-1, 1, -1], [-4, 0, -1]].map(([x, y, label]) => [x * size, y * size, label]));
+    for (const intercept of [true, false]) {
+      const { kind, margin } = judge(points, intercept);
+      assert.equal(kind, "separable");
+      assert.ok(Math.abs(margin.gamma / size - 1) < 1e-12 || !intercept, `${size} ${margin.gamma}`);
+      assert.ok(margin.gamma > 0 && margin.pins.length > 0);
+      assert.equal(margin.gamma / size, judge(makePoints(pointRows(points).map(([x, y, label]) => [x / size, y / size, label])), intercept).margin.gamma);
+    }
+  }
 });

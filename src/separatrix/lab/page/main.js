@@ -57,7 +57,7 @@ class Lab {
     this.time = new TimeBar(this.store, this.actions);
     this.dock = new Dock(this.store);
     this.shelf = new Shelf(this.store, (id) => this.actions.openStory(id));
-    this.tables = new Tables(this.store, this.actions, this.shelf, { toast, palette: () => this.palette, opened: () => this.drawer.open("data") });
+    this.tables = new Tables(this.store, this.actions, this.shelf, { toast, hush: () => this.voice.hush(), palette: () => this.palette, opened: () => this.drawer.open("data") });
     this.carry = new Carry({ store: this.store, stage: this.stage, evidence: this.evidence }, () => this.palette, toast, (tick) => this.showAt(tick));
     this.drawer = new Drawer(this.store, [learnerSection(this.store, this.actions, toast), this.tables.section(), codeSection(this.store, toast), this.carry.section(), updateSection(this.store), keySection()]);
     this.listen();
@@ -102,8 +102,10 @@ class Lab {
   /** @param {string} hash */
   openLink(hash) {
     const link = decodeLink(hash);
-    if (link.ok) this.restore(link.state);
-    else if (link.reason !== "none") {
+    if (link.ok) {
+      this.voice.hush();
+      this.restore(link.state);
+    } else if (link.reason !== "none") {
       this.actions.openStory(STORIES[0].id);
       this.voice.toast(link.message);
     }

@@ -27,6 +27,7 @@ const MOST_COLUMNS = 200;
 const MOST_CLASSES = 3;
 const MOST_LEVELS = 50;
 const PAIR_COLUMNS = 20;
+const SCALED = " (standardised)";
 
 /**
  * Read a csv.
@@ -233,7 +234,7 @@ export function choose(table, target, pair, standardise) {
   const column = columnOf(table, target);
   const [first, second] = pair.map((name) => columnOf(table, name)?.numbers ?? null);
   /** @type {Chosen} */
-  const nothing = { points: fromColumns(new Float64Array(0), new Float64Array(0), new Int8Array(0)), names: pair, labels: [], leftOut: 0, why: "", scale: null, problem: null };
+  const nothing = { points: fromColumns(new Float64Array(0), new Float64Array(0), new Int8Array(0)), names: pair, labels: [], leftOut: 0, why: "", scales: [null, null], problem: null };
   if (!column || column.levels.length < 2 || column.levels.length > MOST_CLASSES) return { ...nothing, problem: `"${escape(target)}" is no column of two or three classes.` };
   if (!first || (pair[1] !== "" && !second)) return { ...nothing, problem: `"${escape(first ? pair[1] : pair[0])}" is no numeric column.` };
   const codes = codesOf(column);
@@ -247,8 +248,10 @@ export function choose(table, target, pair, standardise) {
   const x1 = Float64Array.from(rows, (i) => first[i]);
   const x2 = Float64Array.from(rows, (i) => (second ? second[i] : 0));
   const label = Int8Array.from(rows, (i) => [-1, 1, 2][codes[i]]);
-  const scale = standardise ? standardised(x1, x2) : null;
-  return { ...nothing, points: fromColumns(x1, x2, label), labels: column.levels, leftOut: noClass + noNumber, why: leftOutWords(noClass, noNumber, target, pair), scale, problem: rows.length ? null : "No row has both numbers and a class." };
+  const scales = [x1, x2].map((x) => (standardise ? standardised(x) : null));
+  const names = /** @type {[string, string]} */ (pair.map((name, k) => (scales[k] ? `${name}${SCALED}` : name)));
+  const why = leftOutWords(noClass, noNumber, target, pair) + (standardise ? scaledWords(pair.filter((_, k) => scales[k]), second ? 2 : 1) : "");
+  return { ...nothing, points: fromColumns(x1, x2, label), names, labels: column.levels, leftOut: noClass + noNumber, why, scales, problem: rows.length ? null : "No row has both numbers and a class." };
 }
 
 /** @param {number} noClass @param {number} noNumber @param {string} target @param {[string, string]} pair */
@@ -259,18 +262,30 @@ function leftOutWords(noClass, noNumber, target, pair) {
   return parts.length ? `Left out: ${parts.join(", and ")}.` : "Every row is shown.";
 }
 
-/** Take means off two columns and divide them by their spread, in place. @param {Float64Array} x1 @param {Float64Array} x2 */
-function standardised(x1, x2) {
-  const [a, b] = [x1, x2].map((x) => {
-    let mean = 0;
-    for (const value of x) mean += value / x.length;
-    let square = 0;
-    for (const value of x) square += ((value - mean) * (value - mean)) / x.length;
-    const spread = Math.sqrt(square) || 1;
-    for (let i = 0; i < x.length; i++) x[i] = (x[i] - mean) / spread;
-    return { mean, spread };
-  });
-  return { mean: /** @type {[number, number]} */ ([a.mean, b.mean]), spread: /** @type {[number, number]} */ ([a.spread, b.spread]) };
+/**
+ * Take its mean off a column and divide it by its spread, in place. A column that has no spread, or of which rounding would
+ * make two values one, stays as it is: null. Powers of two keep squares in range and change no digit.
+ * @param {Float64Array} x @returns {{mean: number, spread: number}|null}
+ */
+function standardised(x) {
+  const most = x.reduce((size, value) => Math.max(size, Math.abs(value)), 0);
+  if (!(most > 0)) return null;
+  const unit = 2 ** Math.floor(Math.log2(most));
+  let mean = 0;
+  for (const value of x) mean += value / unit / x.length;
+  let square = 0;
+  for (const value of x) square += ((value / unit - mean) * (value / unit - mean)) / x.length;
+  const spread = Math.sqrt(square);
+  const scaled = x.map((value) => (value / unit - mean) / spread);
+  if (!(spread > 0) || !scaled.every(Number.isFinite) || new Set(scaled).size < new Set(x).size) return null;
+  x.set(scaled);
+  return { mean: mean * unit, spread: spread * unit };
+}
+
+/** Say which columns are shown standardised. @param {string[]} names those that are @param {number} columns */
+function scaledWords(names, columns) {
+  if (!names.length) return " No column could be standardised.";
+  return names.length === columns ? " Columns are standardised: mean 0, spread 1." : ` Only "${escape(names[0])}" is standardised: mean 0, spread 1.`;
 }
 
 /** Write a cell: quoted where it must be, and never such that a spreadsheet takes it for a formula. @param {string} text */

@@ -59,7 +59,7 @@ export function descentRun(features, learner, verdict) {
  * Return what bounds the rates: R² and, of the eigenvalues of XᵗX/n, the largest and the least that is not 0.
  * @param {Features} features @param {number} virtual
  */
-export function rateLimits(features, virtual) {
+function rateLimits(features, virtual) {
   const { values } = eigen(gram(features, virtual, () => 1 / features.n, 1));
   const largest = Math.max(values[values.length - 1], 0);
   const least = values.find((value) => value > 1e-12 * largest) ?? 0;

@@ -17,7 +17,7 @@ const bits = new DataView(new ArrayBuffer(8));
  * @param {number} x
  * @returns {[bigint, number]}
  */
-export function dyadic(x) {
+function dyadic(x) {
   bits.setFloat64(0, x);
   const high = bits.getUint32(0);
   const exponent = (high >>> 20) & 0x7ff;

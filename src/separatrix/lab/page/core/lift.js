@@ -21,7 +21,7 @@ export const LIFTS = [
 ];
 
 /** @param {LiftId} id @returns {string[]} */
-export function liftColumns(id) {
+function liftColumns(id) {
   return (LIFTS.find((lift) => lift.id === id) ?? LIFTS[0]).columns;
 }
 

@@ -4,12 +4,6 @@
  * The expressions are the library's, so that batch steps agree to the last bit where no exponential enters.
  */
 
-import { modelAt } from "./derive.js";
-import { score } from "./model.js";
-
-/** @typedef {import("./types.js").Derivation} Derivation */
-/** @typedef {import("./types.js").Model} Model */
-
 /** @typedef {{id: string, name: string, value: (margin: number) => number, slope: (margin: number) => number}} Loss */
 
 /** @type {Loss[]} */
@@ -25,21 +19,4 @@ export const LOSSES = [
 /** Return log(1 + exp(−m)) without overflow. @param {number} m */
 function logistic(m) {
   return Math.log1p(Math.exp(-Math.abs(m))) - Math.min(m, 0);
-}
-
-/**
- * Return the mean of each loss at a model, by id.
- * @param {Derivation} derivation @param {Model} [model]
- * @returns {Record<string, number>}
- */
-export function totals(derivation, model = modelAt(derivation, derivation.trace.length)) {
-  const { points } = derivation;
-  /** @type {Record<string, number>} */
-  const means = {};
-  for (const loss of LOSSES) {
-    let sum = 0;
-    for (let i = 0; i < points.n; i++) sum += loss.value((points.label[i] === 1 ? 1 : -1) * score(model, points.x1[i], points.x2[i]));
-    means[loss.id] = points.n ? sum / points.n : 0;
-  }
-  return means;
 }

@@ -142,7 +142,7 @@ function toBase(z, i, base, d) {
  * @param {number[][]} rows
  * @returns {number[]|null}
  */
-export function solve(rows) {
+function solve(rows) {
   const m = rows.length;
   for (let c = 0; c < m; c++) {
     let pivot = c;

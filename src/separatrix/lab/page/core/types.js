@@ -25,7 +25,7 @@
  *                      (flat [x, y, …]) of the hulls' intersection, for hatching
  * core/bound.js        boundOf(features, learner, verdict) → Bound; ceilingAt(bound, t), floorAt(bound, t);
  *                      boundTime(bound, trace, version) → t (updates; corrected mistakes of the batch rule)
- * core/losses.js       LOSSES: [{id, name, value(margin), slope(margin)}]; totals(derivation, model) → {id: mean loss}
+ * core/losses.js       LOSSES: [{id, name, value(margin), slope(margin)}]
  * core/lift.js         LIFTS: [{id, name, columns}]; lift(points, learner) → Features; liftPoint(learner, x1, x2, out)
  * core/orders.js       allOrders(points, learner) → {orders, mistakes: Uint8Array, lines: number, counts: Map}
  * core/labellings.js   labellings(x1, x2) → [{labels: Int8Array, separable: boolean}] all 2ⁿ, n ≤ 10
@@ -35,9 +35,9 @@
  *                      choose(table, target, pair, standardise) → Chosen; traceCsv(derivation) → string;
  *                      pointsCsv(points, names, labels) → string
  * words/number.js      num(x, digits?) "−1 234.5"; vec([..]) "(5, 1)"; counted(n, "mistake", plural?) "5 mistakes";
- *                      percent(share); power(x); signed(x)
+ *                      percent(share); power(x)
  * words/markup.js      pieces(text) → Piece[]; plain(text) → string without marks; escape(text) for users' text
- * words/sentence.js    verdictWords(derivation) → {title, why}; heroWords(derivation, tick); boundWords(derivation);
+ * words/sentence.js    verdictWords(derivation, labels?) → {title, why}; heroWords(derivation, tick); boundWords(derivation);
  *                      stepWords(derivation, tick) → {title, text}; weightWords(derivation, tick);
  *                      pointWords(derivation, tick, i); statusWords(derivation); lossWords(derivation, tick)
  *                      figureLabel(derivation, tick) → plain text for aria-label. All others return marked-up text.
@@ -299,12 +299,12 @@
 /**
  * @typedef {object} Chosen
  * @property {Points} points
- * @property {[string, string]} names
+ * @property {[string, string]} names    with " (standardised)" where a column is
  * @property {string[]} labels           of −1, +1 (and 2)
  * @property {number} leftOut
- * @property {string} why                which rows were left out, and why (marked up)
- * @property {{mean: [number, number], spread: [number, number]}|null} scale
+ * @property {string} why                which rows were left out, and why; which columns are standardised (marked up)
+ * @property {({mean: number, spread: number}|null)[]} scales   of each column; null: as it is in the table
  * @property {string|null} problem
  */
 
-export const TYPES = 1;
+export {};

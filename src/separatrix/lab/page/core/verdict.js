@@ -161,9 +161,7 @@ function touchingDirection(relation, cx, cy) {
  * @returns {Margin}
  */
 function widest(points, a, b, relation) {
-  const best = { square: Infinity, p: [0, 0], q: [0, 0] };
-  pairUp(a, b, best, false);
-  pairUp(b, a, best, true);
+  const best = nearestPair(a, b);
   const [p, q] = [best.p, best.q];
   let [w1, w2] = [p[0] - q[0], p[1] - q[1]];
   const distance = Math.hypot(w1, w2);
@@ -171,6 +169,20 @@ function widest(points, a, b, relation) {
   else [, w1, w2] = touchingDirection(relation, p[0], p[1]);
   const b0 = -(w1 * (p[0] / 2 + q[0] / 2) + w2 * (p[1] / 2 + q[1] / 2)) + 0;
   return pinned(points, { gamma: distance / 2, b: b0, w1, w2, near1: [p[0], p[1]], near2: [q[0], q[1]] });
+}
+
+/**
+ * Return the nearest points of two polygons; beyond 10^±100 by way of a unit, a power of two, in which squares neither overflow nor vanish.
+ * @param {Polygon} a @param {Polygon} b
+ */
+function nearestPair(a, b) {
+  const best = { square: Infinity, p: [0, 0], q: [0, 0] };
+  const most = [a.x, a.y, b.x, b.y].reduce((size, column) => column.reduce((each, value) => Math.max(each, Math.abs(value)), size), 0);
+  const unit = most > 0 && (most > 1e100 || most < 1e-100) ? 2 ** Math.floor(Math.log2(most)) : 1;
+  const [c, d] = unit === 1 ? [a, b] : [a, b].map(({ x, y }) => ({ x: x.map((value) => value / unit), y: y.map((value) => value / unit) }));
+  pairUp(c, d, best, false);
+  pairUp(d, c, best, true);
+  return { p: best.p.map((value) => value * unit), q: best.q.map((value) => value * unit) };
 }
 
 /**
@@ -208,8 +220,7 @@ function nearestOn(ax, ay, bx, by, x, y) {
  * @returns {Margin}
  */
 function widestThroughOrigin(points, a, relation) {
-  const best = { square: Infinity, p: [0, 0], q: [0, 0] };
-  pairUp({ x: Float64Array.of(0), y: Float64Array.of(0) }, a, best, true);
+  const best = nearestPair(a, { x: Float64Array.of(0), y: Float64Array.of(0) });
   const distance = Math.hypot(best.p[0], best.p[1]);
   let [w1, w2] = [best.p[0] / distance, best.p[1] / distance];
   if (!(distance > 0) || !Number.isFinite(distance)) [, w1, w2] = touchingDirection(relation, 0, 0);

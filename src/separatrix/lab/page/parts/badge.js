@@ -32,7 +32,7 @@ export class Badge {
     const { run, state } = this.store;
     if (!run) return;
     const kind = run.verdict.kind, secret = this.store.hushed && kind === "overlap";
-    const words = secret ? SECRET : verdictWords(run);
+    const words = secret ? SECRET : verdictWords(run, state.labels);
     put(this.glyph, "href", secret ? "#v-empty" : `#${glyphOf(run)}`);
     say(this.title, words.title);
     say(this.reason, words.why);

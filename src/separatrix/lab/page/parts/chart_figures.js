@@ -117,7 +117,7 @@ export class LiftedFigure extends Figure {
 
   /** @param {Seen} seen */
   words(seen) {
-    const { title } = verdictWords(this.lifted(seen).run);
+    const { title } = verdictWords(this.lifted(seen).run, this.store.state.labels);
     return /[.!?]$/.test(title) ? title : `${title}.`;
   }
 

@@ -11,7 +11,8 @@ import { approachVector, TURN } from "../views/motion.js";
 import { drawPlane, planeCamera } from "../views/plane.js";
 import { drawManyMarks } from "../views/rows.js";
 import { Sheet } from "../views/sheet.js";
-import { figureLabel } from "../words/sentence.js";
+import { figureLabel, singledOut } from "../words/sentence.js";
+import { plain } from "../words/markup.js";
 import { counted } from "../words/number.js";
 import { button, icon, make, put } from "./dom.js";
 
@@ -186,7 +187,8 @@ export class Pane {
     if (this.remove) this.remove.hidden = state.learners.length < 2;
     if (this.add) this.add.hidden = state.learners.length >= MAX_PANES || this.index !== state.learners.length - 1;
     put(this.canvas, "aria-label", this.describe(run));
-    const words = this.blank ? "" : this.wrongCount ? `${counted(this.wrongCount, "point")} wrong` : "all right";
+    const one = run.learner.kind === "softmax" ? "" : plain(singledOut(run.points, state.labels)), count = this.blank ? "" : this.wrongCount ? `${counted(this.wrongCount, "point")} wrong` : "all right";
+    const words = [one ? `${one} against the rest` : "", count].filter(Boolean).join(": ");
     if (this.tally.textContent !== words) this.tally.textContent = words;
   }
 
@@ -197,7 +199,7 @@ export class Pane {
   describe(run) {
     const { state } = this.store, row = state.selected;
     const chosen = row >= 0 && row < run.points.n ? ` Selected: ${run.points.label[row] === 1 ? "blue" : run.points.label[row] === 2 ? "green" : "orange"} ${row + 1} at ${run.points.x1[row]}, ${run.points.x2[row]}.` : "";
-    return figureLabel(run, Math.min(state.tick, run.trace.length)) + chosen;
+    return figureLabel(run, Math.min(state.tick, run.trace.length), state.labels) + chosen;
   }
 
   close() {

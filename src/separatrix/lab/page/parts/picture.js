@@ -39,7 +39,7 @@ export function drawPicture(pen, palette, subject) {
   pen.fillStyle = palette.paper;
   pen.fillRect(0, 0, PICTURE.width, PICTURE.height);
   if (!run) return;
-  const words = verdictWords(run);
+  const words = verdictWords(run, store.state.labels);
   write(pen, palette, plain(words.title), 28, 40, { colour: palette.ink, size: 27, weight: 600, serif: true });
   write(pen, palette, plain(words.why), 28, 66, { colour: palette.soft, size: 15 });
   const figure = [...subject.evidence.figures.values()].find((each) => each.sheet);

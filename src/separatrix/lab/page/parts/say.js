@@ -53,13 +53,23 @@ export class Sentence {
   storyWords(story) {
     const { state, told, run } = this.store, chapter = story.chapters[state.chapter];
     if (!state.points.n) return { title: "No points are left.", text: "Paint some with the tools on the stage, or undo." };
-    if (chapter.id === "predict" && state.edited && run) return editedWords(run);
+    if (this.differs(story) && run) return state.tick > 0 && state.tick >= this.store.length ? statusWords(run) : stepWords(run, Math.ceil(state.tick - 1e-9));
+    if (chapter.id === "predict" && state.edited && run) return editedWords(run, state.labels);
     if (chapter.id === "predict" && (state.tick <= 0 || chapter.at === "end") && !state.playing) return { title: story.question.ask, text: chapter.say(told).text };
     if (chapter.id === "predict" && chapter.at === "start" && run && state.tick >= this.store.length && !state.playing) return statusWords(run);
     if (chapter.id === "challenge") return this.challengeWords(story, chapter);
     const moving = state.playing || (state.tick > 0 && state.tick < this.store.length);
     if (moving && run && (chapter.id === "watch" || chapter.id === "predict")) return stepWords(run, Math.ceil(state.tick - 1e-9));
     return chapter.say(told);
+  }
+
+  /**
+   * Whether another learner has taken the place of one that the story tells of.
+   * @param {Story} story
+   */
+  differs(story) {
+    const { learners } = this.store.state;
+    return story.learners.some((learner, k) => learners[k]?.kind !== learner.kind);
   }
 
   /**
@@ -105,7 +115,7 @@ export class Sentence {
   updateAnswers(story) {
     const { state } = this.store, chapter = story?.chapters[state.chapter];
     const done = state.tick >= this.store.length && this.store.length > 0 && !state.playing;
-    const key = story && chapter ? [story.id, state.chapter, state.guess, done, state.edited, state.solved.includes(story.id), this.controlsKey(chapter)].join("/") : "table";
+    const key = story && chapter ? [story.id, state.chapter, state.guess, done, state.edited, state.solved.includes(story.id), this.differs(story), this.controlsKey(chapter)].join("/") : "table";
     if (key === this.shownAnswers) return;
     this.shownAnswers = key;
     const focused = this.answers.contains(document.activeElement) ? document.activeElement?.getAttribute("data-key") ?? "" : null;
@@ -134,7 +144,8 @@ export class Sentence {
     const { state } = this.store;
     /** @type {Node[]} */
     const nodes = [];
-    if (chapter.id === "predict") {
+    if (this.differs(story)) return nodes;
+    if (chapter.id === "predict" && !(done && state.guess === null && chapter.at === "start")) {
       for (const choice of story.question.choices) {
         nodes.push(button({ class: "pill", text: choice.label, "aria-pressed": String(state.guess === choice.id), "data-key": choice.id }, () => {
           this.actions.guess(choice.id);
@@ -240,10 +251,11 @@ export class Sentence {
 /**
  * What a hand has made of the points.
  * @param {import("../core/types.js").Derivation} run
+ * @param {string[]} labels
  * @returns {{title: string, text: string}}
  */
-function editedWords(run) {
-  const { title, why } = verdictWords(run);
+function editedWords(run, labels) {
+  const { title, why } = verdictWords(run, labels);
   return { title: /[.!?]$/.test(title) ? title : `${title}.`, text: /[.!?]$/.test(why) ? why : `${why}.` };
 }
 

@@ -26,7 +26,7 @@ export class Tables {
    * @param {Store} store
    * @param {Actions} actions
    * @param {Shelf} shelf
-   * @param {{toast: (text: string) => void, palette: () => Palette, opened: () => void}} page
+   * @param {{toast: (text: string) => void, hush: () => void, palette: () => Palette, opened: () => void}} page
    */
   constructor(store, actions, shelf, page) {
     this.store = store;
@@ -122,6 +122,7 @@ export class Tables {
     const id = `table ${table.name}`, about = { names: [...chosen.names], labels: chosen.labels, note: chosen.why };
     const open = () => this.actions.openTable(id, chosen.points, about);
     open();
+    this.page.hush();
     this.shelf.add({ id, name: table.name.replace(/\.(csv|tsv|txt)$/i, ""), points: chosen.points, open });
     this.shelf.draw(this.page.palette());
   }

@@ -32,6 +32,13 @@ export class Voice {
     }, QUIET);
   }
 
+  /** What the message was about is over. */
+  hush() {
+    clearTimeout(this.hiding);
+    this.box.classList.remove("on");
+    this.box.textContent = "";
+  }
+
   /**
    * Show a short message.
    * @param {string} text plain

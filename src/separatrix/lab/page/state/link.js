@@ -9,6 +9,7 @@
 import { OPTIONS, checkLearner, checkOption, defaults } from "../core/learners.js";
 import { snap } from "../core/points.js";
 import { storyById } from "../stories/index.js";
+import { counted, num } from "../words/number.js";
 
 /** @typedef {import("../core/types.js").LinkState} LinkState */
 /** @typedef {import("../core/types.js").Learner} Learner */
@@ -16,7 +17,7 @@ import { storyById } from "../stories/index.js";
 /** @typedef {import("../core/types.js").OptionField} OptionField */
 /** @typedef {{ok: true, state: LinkState}|{ok: false, reason: "none"|"newer"|"broken", message: string}} Decoded */
 
-export const OWN = "own";
+const OWN = "own";
 const VERSION = 1;
 const LONGEST = 65536;
 const MOST_POINTS = 2000;
@@ -85,7 +86,8 @@ function plainNumber(x) {
 
 /** Percent-encode a name, commas and all that could end a field among it. @param {string} name */
 function nameText(name) {
-  const whole = [...name.slice(0, LONGEST_NAME)].filter((letter) => !/^[\ud800-\udfff]$/.test(letter)).join("");
+  const short = name.length > LONGEST_NAME ? `${name.slice(0, LONGEST_NAME - 16)}…${name.slice(-15)}` : name; // its end may be "(standardised)"
+  const whole = [...short].filter((letter) => !/^[\ud800-\udfff]$/.test(letter)).join("");
   return encodeURIComponent(whole).replace(/[!'()*]/g, (letter) => `%${letter.charCodeAt(0).toString(16).toUpperCase()}`);
 }
 
@@ -118,12 +120,12 @@ function broken(why) {
 
 /** @param {string[]} fields @returns {LinkState} */
 function readFields(fields) {
-  if (fields.length < 3 || fields.length > 8) throw new LinkError(`it has ${fields.length} fields`);
+  if (fields.length < 3 || fields.length > 8) throw new LinkError(`it has ${counted(fields.length, "field")}`);
   const [, story, learners, tick = "0", chapter = "0", points = "", names = "", labels = ""] = fields;
   const own = story === OWN;
   if (!own && !storyById(story)) throw new LinkError("it names a story that does not exist");
   const panes = learners.split("+");
-  if (panes.length > MOST_PANES) throw new LinkError(`it has ${panes.length} learners`);
+  if (panes.length > MOST_PANES) throw new LinkError(`it has ${counted(panes.length, "learner")}`);
   const rows = points ? readPoints(points) : null;
   if (own && !rows) throw new LinkError("its points are missing");
   return {
@@ -139,7 +141,7 @@ function readFields(fields) {
 
 /** @param {string} text @param {number} most @param {string} what */
 function whole(text, most, what) {
-  if (!WHOLE.test(text) || Number(text) > most) throw new LinkError(`its ${what} is not a number up to ${most}`);
+  if (!WHOLE.test(text) || Number(text) > most) throw new LinkError(`its ${what} is not a number up to ${num(most)}`);
   return Number(text);
 }
 
@@ -180,7 +182,7 @@ function readPoints(text) {
   const tenths = text[0] === "a";
   if (!tenths && text[0] !== "f") throw new LinkError("its points cannot be read");
   const rows = text.slice(1).split("~");
-  if (rows.length > MOST_POINTS) throw new LinkError(`it has more than ${MOST_POINTS} points`);
+  if (rows.length > MOST_POINTS) throw new LinkError(`it has more than ${num(MOST_POINTS)} points`);
   if (rows.length === 1 && rows[0] === "") return [];
   return rows.map((row) => {
     const match = (tenths ? TENTHS : FLOATS).exec(row);

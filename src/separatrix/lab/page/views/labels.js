@@ -74,6 +74,25 @@ export class Labels {
   }
 
   /**
+   * A text that is no wider than so, cut with "…"; the "(standardised)" of a column stays.
+   * @param {string} text
+   * @param {number} most
+   * @param {TextStyle} style
+   * @returns {string}
+   */
+  cut(text, most, style) {
+    if (this.width(text, style) <= most) return text;
+    const tail = /( \(standardised\))?$/.exec(text)?.[0] ?? "", letters = [...text.slice(0, text.length - tail.length)];
+    let [low, high] = [1, letters.length];
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if (this.width(`${letters.slice(0, middle).join("")}…${tail}`, style) <= most) low = middle;
+      else high = middle - 1;
+    }
+    return `${letters.slice(0, low).join("")}…${tail}`;
+  }
+
+  /**
    * Width of a text, measured once per style: measuring is what labels spend their time on.
    * @param {string} text
    * @param {TextStyle} style

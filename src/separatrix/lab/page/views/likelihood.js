@@ -31,7 +31,7 @@ const MARGINS = { left: 48, right: 22, top: 22, bottom: 44 };
  * @param {Derivation} run
  * @returns {boolean}
  */
-export function runsOff(run) {
+function runsOff(run) {
   if (run.learner.strength > 0) return false;
   return run.verdict.kind === "separable" || run.verdict.kind === "quasi" || run.verdict.kind === "one class";
 }

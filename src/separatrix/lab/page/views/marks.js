@@ -27,7 +27,7 @@ const TRIANGLE = 1.35;
  * @param {number} r
  * @param {number} label
  */
-export function outline(pen, x, y, r, label) {
+function outline(pen, x, y, r, label) {
   pen.beginPath();
   if (label === 2) {
     pen.moveTo(x, y - r * TRIANGLE);

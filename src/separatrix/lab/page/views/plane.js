@@ -128,8 +128,15 @@ function drawAxes(canvas, scene, labels) {
   for (let j = Math.ceil(y0 / step); j * step <= y1; j++) if (j) labels.place(num(j * step), [[ox - 14 * palette.scale, camera.y(j * step)]], style);
   const [across, up] = scene.names;
   const italic = { colour: palette.soft, size: 14.5, serif: true, italic: true, halo: palette.card };
-  if (across) labels.place(`${across} →`, [[size.width - 120, oy - 14], [size.width - 120, size.height - 20]], italic);
-  if (up) labels.place(`${up} ↑`, [[ox + 50, 18], [60, 18]], italic);
+  const room = labels.frame.right - labels.frame.left - 16, top = labels.frame.top + 12;
+  if (across) {
+    const text = `${labels.cut(across, 0.6 * room, italic)} →`, x = labels.frame.right - labels.width(text, italic) / 2 - 8;
+    labels.place(text, [[x, oy - 14], [x, oy + 32], [x, size.height - 20], [x, top + 24]], italic, true);
+  }
+  if (up) {
+    const text = `${labels.cut(up, 0.4 * room, italic)} ↑`, half = labels.width(text, italic) / 2;
+    labels.place(text, [[ox + half + 12, top], [ox - half - 12, top], [labels.frame.left + half + 8, top]], italic, true);
+  }
 }
 
 /**
@@ -138,7 +145,7 @@ function drawAxes(canvas, scene, labels) {
  */
 function drawEvidenceBelow(canvas, scene) {
   const { verdict, planeVerdict, learner } = scene.run;
-  if (learner.lift !== "none" || learner.kind === "kernel" || learner.kind === "softmax") {
+  if (learner.lift !== "none" || learner.kind === "kernel") {
     if (planeVerdict.kind === "overlap" && scene.proof > 0.01) drawHulls(canvas, planeVerdict, scene.proof);
     return;
   }
@@ -154,7 +161,7 @@ function drawEvidenceBelow(canvas, scene) {
  * @param {Labels} labels
  */
 function drawEvidenceAbove(canvas, scene, labels) {
-  const { run, proof, radius } = scene, plain = run.learner.lift === "none" && run.learner.kind !== "kernel" && run.learner.kind !== "softmax";
+  const { run, proof, radius } = scene, plain = run.learner.lift === "none" && run.learner.kind !== "kernel";
   const verdict = plain ? run.verdict : run.planeVerdict;
   if (radius > 0.01 && plain) drawRadius(canvas, run.bound, radius, labels);
   if (verdict.margin && proof > 0.01 && plain) drawPins(canvas, verdict.margin, proof, labels);

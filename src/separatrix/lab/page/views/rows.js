@@ -43,6 +43,8 @@ import { pixelOf } from "./proof.js";
 
 const MANY = 400;
 const NUMBERED = 12;
+/** @type {WeakMap<Int8Array, Uint32Array>} */
+const orders = new WeakMap();
 
 /**
  * @param {Canvas} canvas
@@ -98,6 +100,27 @@ function drawMark(canvas, scene, row, r) {
 }
 
 /**
+ * Rows in an order in which no class is drawn above another, also where a table is sorted by class: each row at its share of its class.
+ * @param {Int8Array} labels
+ * @returns {Uint32Array}
+ */
+function interleaved(labels) {
+  const known = orders.get(labels);
+  if (known) return known;
+  /** @type {Map<number, number>} */
+  const totals = new Map(), seen = new Map();
+  for (const label of labels) totals.set(label, (totals.get(label) ?? 0) + 1);
+  const share = Float64Array.from(labels, (label) => {
+    const count = seen.get(label) ?? 0;
+    seen.set(label, count + 1);
+    return (count + 0.5) / (totals.get(label) ?? 1);
+  });
+  const order = Uint32Array.from(labels, (_, i) => i).sort((a, b) => share[a] - share[b] || a - b);
+  orders.set(labels, order);
+  return order;
+}
+
+/**
  * Draw the marks of many points once, without halo; `skip` is under the finger.
  * @param {Pen} pen
  * @param {Palette} palette
@@ -108,12 +131,11 @@ function drawMark(canvas, scene, row, r) {
 export function drawManyMarks(pen, palette, camera, points, skip) {
   const r = markRadius(points.n, palette.scale);
   pen.globalAlpha = points.n > 2000 ? 0.4 : 0.75;
-  for (const label of [-1, 1, 2]) {
-    pen.fillStyle = palette[classToken(label)];
-    for (let i = 0; i < points.n; i++) {
-      if (points.label[i] !== label || i === skip) continue;
-      pen.fillRect(camera.x(points.x1[i]) - r, camera.y(points.x2[i]) - r, 2 * r, 2 * r);
-    }
+  let label = 0;
+  for (const i of interleaved(points.label)) {
+    if (i === skip) continue;
+    if (points.label[i] !== label) pen.fillStyle = palette[classToken((label = points.label[i]))];
+    pen.fillRect(camera.x(points.x1[i]) - r, camera.y(points.x2[i]) - r, 2 * r, 2 * r);
   }
   pen.globalAlpha = 1;
 }

@@ -59,11 +59,6 @@ export function percent(share) {
   return `${num(100 * share, 3)}${THIN}%`;
 }
 
-/** Return a number with its sign, "+1" or "−1". @param {number} x */
-export function signed(x) {
-  return x > 0 ? `+${num(x)}` : num(x);
-}
-
 /** Return a whole number as subscript digits. @param {number} n */
 export function subscript(n) {
   return [...String(n)].map((digit) => "₀₁₂₃₄₅₆₇₈₉"[Number(digit)]).join("");

@@ -4,7 +4,7 @@ import { boundTime, ceilingAt, floorAt } from "../core/bound.js";
 import { blend, modelAt, versionAt, weightsAt, wrongRows } from "../core/derive.js";
 import { distance, score } from "../core/model.js";
 import { learnerName } from "../core/learners.js";
-import { plain } from "./markup.js";
+import { escape, plain } from "./markup.js";
 import { counted, num, percent, subscript, vec } from "./number.js";
 
 /** @typedef {import("../core/types.js").Derivation} Derivation */
@@ -15,7 +15,7 @@ const COLOUR = { "1": "blue", "-1": "orange", "2": "green" };
 const MARK = { "1": "[+", "-1": "[-", "2": "[#" };
 
 /** Return the name of a row, "blue 1", in its colour. @param {Points} points @param {number} i */
-export function rowName(points, i) {
+function rowName(points, i) {
   const label = /** @type {"1"|"-1"|"2"} */ (String(points.label[i]));
   return `${MARK[label]}${COLOUR[label]} ${i + 1}]`;
 }
@@ -30,27 +30,44 @@ function listed(names) {
   return names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} and ${names[names.length - 1]}`;
 }
 
+/** Tell whether there is a third class: verdicts are then of blue against the rest. @param {Points} points */
+function hasThird(points) {
+  return points.label.includes(2);
+}
+
 /**
- * Return the verdict and the reason for it.
+ * Return the name of the class that stands against the rest of three, "" where there are two.
+ * @param {Points} points @param {string[]} [labels] of −1, +1 and 2
+ */
+export function singledOut(points, labels = []) {
+  return hasThird(points) ? `[+${escape(labels[1] ?? "blue")}]` : "";
+}
+
+/**
+ * Return the verdict and the reason for it; of three classes, that of one against the rest, by name.
  * @param {Derivation} derivation
+ * @param {string[]} [labels] of −1, +1 and 2
  * @returns {{title: string, why: string}}
  */
-export function verdictWords(derivation) {
+export function verdictWords(derivation, labels = []) {
   const { verdict, learner, points } = derivation;
+  const one = singledOut(points, labels);
   const lifted = learner.lift !== "none";
   const single = derivation.features.p === 1;
   const line = `${single ? "threshold" : lifted ? "plane of the features" : "line"}${verdict.intercept ? "" : " through the origin"}`;
   switch (verdict.kind) {
     case "separable": {
       const pins = verdict.margin ? `, reached by ${counted(verdict.margin.pins.length, "point")}` : "";
-      const margin = verdict.margin ? `margin *γ* = ${num(verdict.margin.gamma)}${pins}` : "every sign checked exactly";
-      return { title: `A ${line} separates them`, why: `Proved: ${margin}` };
+      const known = verdict.margin && verdict.margin.gamma > 0 && Number.isFinite(verdict.margin.gamma);
+      const margin = verdict.margin && known ? `margin *γ* = ${num(verdict.margin.gamma)}${pins}` : "every sign checked exactly";
+      return { title: `A ${line} separates ${one ? `${one} from the rest` : "them"}`, why: `Proved: ${margin}` };
     }
     case "quasi":
-      return { title: `Only just: ${counted(verdict.left.length, "point")} always on the ${single ? "threshold" : lifted ? "plane" : "line"}`, why: "Proved: the hulls touch, so no margin is left" };
+      return { title: `${one ? `${one} from the rest, only` : "Only"} just: ${counted(verdict.left.length, "point")} always on the ${single ? "threshold" : lifted ? "plane" : "line"}`, why: "Proved: the hulls touch, so no margin is left" };
     case "overlap":
-      return { title: `No ${line} can do it`, why: overlapReason(derivation) };
+      return { title: one ? `No ${line} separates ${one} from the rest` : `No ${line} can do it`, why: overlapReason(derivation, one) };
     case "one class":
+      if (one) return { title: `No point is ${one}`, why: `Lines are judged by ${one} against the rest` };
       return { title: "Only one class", why: points.label[0] === 1 ? "All points are blue: add an orange one" : "All points are orange: add a blue one" };
     case "empty":
       return { title: "No points yet", why: "Add a point of each class" };
@@ -59,12 +76,13 @@ export function verdictWords(derivation) {
   }
 }
 
-/** @param {Derivation} derivation */
-function overlapReason(derivation) {
+/** @param {Derivation} derivation @param {string} one the class against the rest of three */
+function overlapReason(derivation, one) {
   const { verdict, learner } = derivation;
   if (!verdict.intercept) return "Proved: 0 is a weighted mean of the points *y*·*x*";
   if (learner.lift !== "none") return "Proved: the hulls of the features overlap";
-  return verdict.witness?.shape === "same place" ? "Proved: two points of different classes share one place" : "Proved: the two hulls overlap at the star";
+  if (verdict.witness?.shape === "same place") return `Proved: ${one ? `a point of ${one} and one of the rest` : "two points of different classes"} share one place`;
+  return `Proved: ${one ? `the hulls of ${one} and of the rest` : "the two hulls"} overlap at the star`;
 }
 
 /** Tell whether a learner counts mistakes. @param {Derivation} derivation */
@@ -92,15 +110,22 @@ export function heroWords(derivation, tick) {
     if (verdict.kind === "one class") return "Nothing to learn: there is only one class.";
     if (bound.exists) return `[#${num(made)}] ${noun}; the theorem allows at most [=${num(bound.most)}].`;
     const limit = trace.status === "max updates" && tick >= trace.length ? `Stopped after [#${num(made)}] ${noun}` : `[#${num(made)}] ${noun} so far`;
-    return `${limit}: ${verdict.kind === "quasi" ? "the margin is 0" : "no line exists"}, so no bound exists.`;
+    return `${limit}: ${noBoundReason(derivation)}.`;
   }
-  if (learner.kind === "halfspace") return verdict.kind === "separable" ? "Every score is at least [=1] in size, with the right sign." : "The linear program has no solution.";
+  if (learner.kind === "halfspace") return trace.status === "optimal" ? "Every score is at least [=1] in size, with the right sign." : verdict.kind === "overlap" || verdict.kind === "quasi" ? "The linear program has no solution." : "There is nothing to separate.";
   if (learner.kind === "margin") return verdict.margin ? `The widest margin is [=${num(verdict.margin.gamma)}].` : "There is no margin to widen.";
   if (learner.kind === "zero-one" && !trace.done) return "Trying every line that matters …";
   if (learner.kind === "zero-one") return `At least [=${counted(wrongRows(derivation, modelAt(derivation, trace.length)), "point")}] must be wrong.`;
   if (trace.status === "runs off") return `The likelihood has no maximum: *w* has grown to length [#${num(Math.sqrt(trace.squaredNorm[version]))}].`;
   const value = trace.objective ? trace.objective[version] : NaN;
   return `After ${counted(tickCount(trace, tick), trace.byRow ? "visit" : "step")} the ${objectiveName(derivation)} is [#${num(value)}].`;
+}
+
+/** Say why there is no bound. @param {Derivation} derivation */
+function noBoundReason({ verdict, learner }) {
+  if (verdict.kind === "quasi") return "the margin is 0, so no bound exists";
+  if (verdict.kind === "overlap") return `no ${learner.lift === "none" ? "line" : "plane of the features"} exists, so no bound exists`;
+  return "no margin is known, so no bound is";
 }
 
 /** Return what a learner makes small, as its figures are called. @param {Derivation} derivation */
@@ -124,7 +149,7 @@ export function boundWords(derivation) {
   if (!bound.exists) {
     if (verdict.kind === "empty") return "Without points there is nothing to bound.";
     const rate = learner.rate === 1 ? "" : " (times the squared rate)";
-    return `The upper limit *tR*²${rate} holds all the same, but there is no lower one: without a separating line nothing forces ‖*w*‖² to grow.`;
+    return `The upper limit *tR*²${rate} holds all the same, but ${verdict.kind === "undecided" ? "no lower one is known" : "there is no lower one"}: without a separating line nothing forces ‖*w*‖² to grow.`;
   }
   const start = `No point is longer than [=R = ${num(bound.R)}]${own}, and some ${derivation.features.p === 1 ? "threshold" : learner.lift === "none" ? "line" : "plane"} has margin [=γ = ${num(bound.gamma)}]`;
   if (bound.textbook) return `${start}. Together they leave room for (*R*/*γ*)² = [=${num(bound.ratio)}] mistakes.`;
@@ -184,7 +209,7 @@ function startWords(derivation) {
   if (learner.kind === "kernel") return { title: "Ready: press play, and it remembers each mistake.", text: "Later points are judged by their likeness to the remembered ones." };
   if (learner.kind !== "perceptron") return { title: `Ready: press play, and ${learnerName(learner.kind).toLowerCase()} descends its loss.`, text: zero ? "It starts at *w* = 0, where every score is 0." : `It starts at *w* = ${vec(w)}.` };
   const title = verdict.kind === "separable" ? "Ready: press play, and it looks at one point after another." : "Ready: press play, and it will do what it can.";
-  return { title, text: `It changes *w* only at a mistake: then it adds a blue point, or subtracts an orange one.${promise}` };
+  return { title, text: `It changes *w* only at a mistake: then it adds a blue point, or subtracts ${hasThird(derivation.points) ? "any other" : "an orange one"}.${promise}` };
 }
 
 /** @param {Derivation} derivation @param {number} at */
@@ -200,7 +225,7 @@ function visitWords(derivation, at) {
   const k = trace.version[at - 1];
   const value = trace.score[at - 1];
   const other = label > 0 ? "orange" : "blue";
-  const reached = label * value > 0 ? "too close to the line" : value === 0 ? `has score 0, which ${tieWords(learner.tie)}` : `has the score of ${other === "orange" ? "an orange" : "a blue"} point`;
+  const reached = label * value > 0 ? "too close to the line" : value === 0 ? `has score 0, which ${tieWords(learner.tie)}` : `has the score of ${other === "blue" ? "a blue point" : hasThird(points) ? "the rest" : "an orange point"}`;
   const [before, after] = [weightsAt(trace, k - 1), weightsAt(trace, k)];
   const x = Array.from({ length: derivation.features.p }, (_, j) => derivation.features.values[row * derivation.features.p + j]);
   const seen = learner.intercept ? [1, ...x] : x;
@@ -239,20 +264,39 @@ export function statusWords(derivation) {
     case "cycle":
       return { title: "It will never stop: the weights repeat.", text: `At visit ${num(trace.cycle?.to ?? 0)} it has the same *w* as at visit ${num(trace.cycle?.from ?? 0)}, with the same point next. From here on the run is a loop.` };
     case "max updates":
-      return { title: `Stopped after ${counted(made, "mistake")}.`, text: verdict.kind === "separable" ? "A line exists, so it would get there: raise the limit in the drawer." : `No line exists, so more would not help: ${wrongText}.` };
+      return { title: `Stopped after ${counted(made, "mistake")}.`, text: limitWords(derivation, wrongText) };
     case "max steps":
       return { title: `Stopped after ${counted(trace.length, trace.byRow ? "visit" : "step")}: ${wrongText}.`, text: trace.objective ? `The ${objectiveName(derivation)} is ${num(trace.objective[trace.updates])}.` : "Raise the limit in the drawer to go on." };
     case "runs off":
-      return { title: "The likelihood has no maximum.", text: `The classes are separable, so a longer *w* is always better: after ${counted(trace.length, "step")} its length is ${num(Math.sqrt(trace.squaredNorm[trace.updates]))}, and still growing.` };
+      return { title: "The likelihood has no maximum.", text: `${verdict.kind === "one class" ? "There is nothing on the other side" : verdict.kind === "quasi" ? "The classes only just touch" : hasThird(points) ? "Blue is separable from the rest" : "The classes are separable"}, so a longer *w* is always better: after ${counted(trace.length, "step")} its length is ${num(Math.sqrt(trace.squaredNorm[trace.updates]))}, and still growing.` };
     case "diverged":
       return { title: "The rate is too large: the steps grow without limit.", text: "Choose a smaller rate in the drawer, or 0 to have one chosen." };
     case "optimal":
       return optimalWords(derivation, wrongText);
     case "infeasible":
-      return { title: "There is no such line.", text: "The classes are not separable, so there is no margin to widen." };
+      return infeasibleWords(derivation);
     default:
       return { title: "Still running …", text: `${counted(trace.length, trace.byRow ? "visit" : "step")} so far.` };
   }
+}
+
+/**
+ * What the limit of mistakes leaves open. A kernel perceptron works in a space of its own, of which there is no verdict.
+ * @param {Derivation} derivation @param {string} wrongText
+ */
+function limitWords({ learner, verdict, bound }, wrongText) {
+  const line = learner.lift === "none" ? "line" : "plane of the features";
+  if (learner.kind === "perceptron" && bound.exists && Number.isFinite(bound.most)) return `A ${line} exists, so it would get there: raise the limit in the drawer.`;
+  if (learner.kind === "perceptron" && verdict.kind === "overlap" && learner.tie !== "correct") return `No ${line} exists, so more would not help: ${wrongText}.`;
+  return `The limit is reached, with ${wrongText}: raise it in the drawer to go on.`;
+}
+
+/** @param {Derivation} derivation @returns {{title: string, text: string}} */
+function infeasibleWords({ learner, verdict, points }) {
+  if (verdict.kind === "one class") return { title: "There is nothing to separate.", text: hasThird(points) ? "All points are on one side: add a blue one." : "There is only one class: add a point of the other." };
+  if (verdict.kind !== "overlap" && verdict.kind !== "quasi") return { title: "Not solved.", text: "Whether there is such a line is not decided." };
+  const classes = hasThird(points) ? "Blue is not separable from the rest" : "The classes are not separable";
+  return { title: `There is no such ${learner.lift === "none" ? "line" : "plane"}.`, text: `${classes}, so ${learner.kind === "margin" ? "there is no margin to widen" : "the linear program has no solution"}.` };
 }
 
 /** @param {Derivation} derivation @param {string} wrongText */
@@ -331,11 +375,11 @@ export function lossWords(derivation, tick) {
 
 /**
  * Return the figure in words, for screen readers.
- * @param {Derivation} derivation @param {number} tick
+ * @param {Derivation} derivation @param {number} tick @param {string[]} [labels]
  * @returns {string}
  */
-export function figureLabel(derivation, tick) {
+export function figureLabel(derivation, tick, labels = []) {
   const { points, trace, learner } = derivation;
   const w = learner.kind === "kernel" ? "" : ` w = ${vec(blend(trace, tick))}.`;
-  return `${learnerName(learner.kind)} on ${counted(points.n, "point")}. ${plain(verdictWords(derivation).title)}.${w}`;
+  return `${learnerName(learner.kind)} on ${counted(points.n, "point")}. ${plain(verdictWords(derivation, labels).title)}.${w}`;
 }
