@@ -73,8 +73,8 @@ def _require_classes(source: str, target: str, numbers: Sequence[tuple[str, Any]
     known = sorted(set(classes) - {""})
     if len(known) not in CLASSES:
         raise DataError(
-            f"{target!r} has {counted(len(known), 'class')} ({_list(known)}); the lab shows two or three:"
-            " choose another target, or fit a regression"
+            f"{target!r} has {counted(len(known), 'class')} ({_list(known)}); the lab shows two or three;"
+            " choose another target"
         )
     for label in known:
         if is_missing_word(label):
