@@ -69,7 +69,7 @@ def _named(parameter: Parameter) -> str:
     said = [parameter.info.default, *(parameter.info.param_decls or ())]  # in Annotated the first name is the default
     names = [each for each in said if isinstance(each, str) and each.startswith("--")]
     name = "/".join(names) or "--" + parameter.name.replace("_", "-")
-    plain = "" if parameter.type is bool else WORDS.get(parameter.type, "VALUE")
+    plain = "" if parameter.type in (bool, bool | None) else WORDS.get(parameter.type, "VALUE")
     return f"`{name} {parameter.info.metavar or plain}".rstrip().replace("|", "\\|") + "`"
 
 

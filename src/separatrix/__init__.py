@@ -32,14 +32,21 @@ if TYPE_CHECKING:
     from separatrix.fit.result import FitResult
     from separatrix.inference.anova import anova
     from separatrix.inference.diagnosis import diagnose
-    from separatrix.inference.evaluation import evaluate, evaluate_classifier, evaluate_regressor
+    from separatrix.inference.evaluation import evaluate_classifier, evaluate_regressor
     from separatrix.inference.hypotheses import nested_test
     from separatrix.inference.influence import influence
+    from separatrix.inference.log_likelihood import log_likelihood
     from separatrix.inference.simple import simple_regression, simple_regression_from_moments
+    from separatrix.model.certified import verify
+    from separatrix.model.evaluate import evaluate
+    from separatrix.model.export.languages import export
     from separatrix.model.file import load_model, save_model
     from separatrix.model.record import Model
     from separatrix.model.train import train
+    from separatrix.numerics import cross_entropy, entropy, logit, sigmoid, softmax
     from separatrix.reports import plot
+    from separatrix.reports.compare import compare
+    from separatrix.reports.report import report
     from separatrix.selection.path import strength_from, strength_to
     from separatrix.separability.check import check_separability
     from separatrix.separability.lift import lift
@@ -47,7 +54,7 @@ if TYPE_CHECKING:
     from separatrix.tables.demos import load_demo
     from separatrix.tables.open import read_table
     from separatrix.theory.experiments import cover_experiment, margin_experiment
-    from separatrix.theory.halfspace import Halfspace, augment, reflect
+    from separatrix.theory.halfspace import Halfspace, augment, halfspace_program, reflect
 
 
 __version__ = "0.1.0"
@@ -79,20 +86,27 @@ __all__ = [
     "certificate_from_dict",
     "check_separability",
     "checkpointed",
+    "compare",
     "cover_experiment",
+    "cross_entropy",
     "diagnose",
+    "entropy",
     "errors",
     "evaluate",
     "evaluate_classifier",
     "evaluate_regressor",
+    "export",
     "fewest_removals",
     "from_formula",
+    "halfspace_program",
     "influence",
     "kernels",
     "lab",
     "lift",
     "load_demo",
     "load_model",
+    "log_likelihood",
+    "logit",
     "losses",
     "maps",
     "margin_experiment",
@@ -105,13 +119,17 @@ __all__ = [
     "plot",
     "read_table",
     "reflect",
+    "report",
     "save_model",
+    "sigmoid",
     "simple_regression",
     "simple_regression_from_moments",
+    "softmax",
     "strength_from",
     "strength_to",
     "theory",
     "train",
+    "verify",
 ]
 
 # The module of each public name, and of each public module.
@@ -141,17 +159,24 @@ _HOMES = {
     "certificate_from_dict": "certificates.base",
     "check_separability": "separability.check",
     "checkpointed": "design.journaled",
+    "compare": "reports.compare",
     "cover_experiment": "theory.experiments",
+    "cross_entropy": "numerics",
     "diagnose": "inference.diagnosis",
-    "evaluate": "inference.evaluation",
+    "entropy": "numerics",
+    "evaluate": "model.evaluate",
     "evaluate_classifier": "inference.evaluation",
     "evaluate_regressor": "inference.evaluation",
+    "export": "model.export.languages",
     "fewest_removals": "families.margin",
     "from_formula": "estimators.formula",
+    "halfspace_program": "theory.halfspace",
     "influence": "inference.influence",
     "lift": "separability.lift",
     "load_demo": "tables.demos",
     "load_model": "model.file",
+    "log_likelihood": "inference.log_likelihood",
+    "logit": "numerics",
     "margin_experiment": "theory.experiments",
     "minimise": "fit.minimise",
     "mistake_bound": "separability.margin",
@@ -160,12 +185,16 @@ _HOMES = {
     "plan_fit": "fit.plan",
     "read_table": "tables.open",
     "reflect": "theory.halfspace",
+    "report": "reports.report",
     "save_model": "model.file",
+    "sigmoid": "numerics",
     "simple_regression": "inference.simple",
     "simple_regression_from_moments": "inference.simple",
+    "softmax": "numerics",
     "strength_from": "selection.path",
     "strength_to": "selection.path",
     "train": "model.train",
+    "verify": "model.certified",
 }
 _MODULES = {
     "errors": "errors",
@@ -183,7 +212,8 @@ def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return import_module(f"separatrix.{_MODULES[name]}")
     if name in _HOMES:
-        return getattr(import_module(f"separatrix.{_HOMES[name]}"), name)
+        globals()[name] = value = getattr(import_module(f"separatrix.{_HOMES[name]}"), name)
+        return value
     raise AttributeError(f"separatrix has no public name {name!r}")
 
 

@@ -18,12 +18,14 @@ import scipy.linalg
 from numpy.typing import NDArray
 
 from separatrix.arrays import Floats, Indices
+from separatrix.errors import DataError, OptionError
 from separatrix.jit import scalar
 
 RANK_TOLERANCE = 1e-12  # relative to the largest eigenvalue, columns of equal scale: smaller ones count as 0
 CANCELLED = 1e-3  # of ‖a‖² + ‖b‖²: a smaller squared distance is computed from the differences
 DIFFERENCES_AT_ONCE = 2**20  # numbers
 SAMPLE_VALUES, FEW_VALUES = 4096, 20  # values sampled first, and distinct ones up to which no sort is needed
+SUM_TOLERANCE = 1e-6  # by which the sum of probabilities may differ from 1
 _SPLITTER = float(2**27 + 1)  # Veltkamp: splits a 53-bit float into two of 26 bits
 
 
@@ -35,7 +37,12 @@ def softplus(x: Any) -> Any:
 
 @scalar
 def sigmoid(x: Any) -> Any:
-    """Return 1 / (1 + exp(-x)) to full relative accuracy in both tails."""
+    """Return σ(x) = 1 / (1 + exp(−x)), the logistic function of numbers or an array, to full relative accuracy.
+
+    >>> import separatrix as sx
+    >>> sx.sigmoid([-800.0, 0.0, 2.0]).round(4).tolist(), f"{sx.sigmoid(-700.0):.4g}"
+    ([0.0, 0.5, 0.8808], '9.86e-305')
+    """
     return np.exp(np.minimum(x, 0.0)) / (1.0 + np.exp(-np.abs(x)))
 
 
@@ -59,9 +66,14 @@ def entropy_complement(q: Any) -> Any:
 
 
 def logit(probability: Any) -> Any:
-    """Return log(p / (1 - p)), the inverse of the sigmoid; infinite at 0 and 1."""
+    """Return log(p / (1 − p)), the inverse of the sigmoid, of numbers or an array; infinite at 0 and 1.
+
+    >>> import separatrix as sx
+    >>> sx.logit([0.0, 1e-300, 0.5, 0.75]).round(4).tolist()
+    [-inf, -690.7755, 0.0, 1.0986]
+    """
     with np.errstate(divide="ignore"):
-        return np.log(probability) - np.log1p(-np.asarray(probability))
+        return np.log(probability) - np.log1p(np.negative(probability))
 
 
 def log_sum_exp(eta: Floats) -> Floats:
@@ -80,10 +92,66 @@ def log1p_sum_exp(eta: Floats) -> Floats:
     return np.asarray((anchor + np.log1p(excess))[..., 0])
 
 
-def softmax(eta: Floats) -> Floats:
-    """Return exp(eta) / sum(exp(eta)) over the last axis, each entry to full relative accuracy."""
-    weights = np.exp(eta - eta.max(axis=-1, keepdims=True))
+def softmax(eta: Any) -> Floats:
+    """Return exp(eta) / Σ exp(eta) over the last axis, each entry to full relative accuracy.
+
+    >>> import separatrix as sx
+    >>> sx.softmax([[800.0, 800.0, -800.0], [0.0, 1.0, 2.0]]).round(4).tolist()
+    [[0.5, 0.5, 0.0], [0.09, 0.2447, 0.6652]]
+    """
+    scores = np.asarray(eta, dtype=np.float64)
+    weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
     return np.asarray(weights / weights.sum(axis=-1, keepdims=True))
+
+
+def entropy(p: Any) -> Floats:
+    """Return the entropy −Σ p ln p of distributions over the last axis, in natural units; 0 ln 0 is 0.
+
+    >>> import separatrix as sx
+    >>> sx.entropy([[0.5, 0.5], [1.0, 0.0]]).round(4).tolist()
+    [0.6931, 0.0]
+    """
+    return np.asarray(-entropy_term(_distributions("p", p)).sum(axis=-1) + 0.0)
+
+
+def cross_entropy(p: Any, q: Any = None, *, scores: Any = None) -> Floats:
+    """Return the cross-entropy −Σ p ln q of distributions over the last axis, in natural units.
+
+    It is the entropy of p plus the divergence of q from p, so least at q = p, and infinite where q is 0 and p is not.
+    A row's loss is that of its target as a distribution, with a 1 for its class, and the predicted probabilities:
+    targets y of 0 and 1 are [1 − y, y]. Probabilities underflow at scores beyond ±745; with `scores`, q is their
+    softmax, whose logarithm is finite at every score. The score z of a sigmoid is that of a softmax of [0, z].
+
+    >>> import separatrix as sx
+    >>> sx.cross_entropy([[0.0, 1.0], [0.5, 0.5]], [[0.5, 0.5], [0.75, 0.25]]).round(4).tolist()
+    [0.6931, 0.837]
+    >>> sx.cross_entropy([0.0, 1.0], scores=[0.0, -800.0]).tolist()
+    800.0
+    """
+    if (q is None) == (scores is None):
+        raise OptionError("cross_entropy takes either q, probabilities, or scores; give one of them")
+    targets = _distributions("p", p)
+    with np.errstate(divide="ignore"):
+        logs = np.log(_distributions("q", q)) if scores is None else _log_softmax(np.asarray(scores, dtype=np.float64))
+    return np.asarray(-(targets * np.where(targets > 0.0, logs, 0.0)).sum(axis=-1) + 0.0)
+
+
+def _log_softmax(scores: Floats) -> Floats:
+    return np.asarray(scores - log_sum_exp(scores)[..., np.newaxis])
+
+
+def _distributions(name: str, values: Any) -> Floats:
+    """Return distributions over the last axis as floats; an error names the first that is none."""
+    probabilities = np.atleast_1d(np.asarray(values, dtype=np.float64))
+    sums = probabilities.sum(axis=-1)
+    valid = (probabilities >= 0.0).all(axis=-1) & (np.abs(sums - 1.0) <= SUM_TOLERANCE)
+    if not valid.all():
+        place = tuple(np.argwhere(~valid)[0])
+        raise DataError(
+            f"{name} has {probabilities[place].tolist()}, which sums to {sums[place]:g}; give probabilities of at least"
+            " 0 that sum to 1 over the last axis, and for a target y of 0 or 1 the pair [1 - y, y]"
+        )
+    return probabilities
 
 
 def two_sum(a: Any, b: Any) -> tuple[Any, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -10,34 +11,42 @@ import pytest
 from typer.testing import CliRunner
 
 import separatrix as sx
-from separatrix.cli.fit import MODELS
 from separatrix.cli.main import app
-from separatrix.model.learn import LEARNERS, base
+from separatrix.families import options
+from separatrix.families.options import FAMILIES
 from separatrix.tables.demos import DEMOS
 
-LIMITS = {"perceptron": ("--max-passes", "50")}
+LIMITS = {
+    "perceptron": ("--max-passes", "50"),
+    "kernel_perceptron": ("--max-passes", "20"),
+    "zero_one": ("--max-steps", "3"),
+    "lms": ("--max-passes", "500"),
+}
 
 
 def run(*arguments: str) -> Any:
     return CliRunner().invoke(app, list(arguments))
 
 
-def test_every_learner_can_be_asked_for_by_name() -> None:
-    assert set(MODELS) == {"auto", *LEARNERS}
-    assert [learner.name for learner in LEARNERS.values()] == list(LEARNERS)
-    files = {file.stem for file in Path(base.__file__).parent.glob("*.py")}
-    assert files == {"__init__", "base", "penalty", *LEARNERS}
+def test_every_family_is_a_module_with_a_fit() -> None:
+    folder = Path(options.__file__).parent
+    modules = {kind.module for kind in FAMILIES.values()}
+    assert {file.stem for file in folder.glob("*.py")} == {"__init__", "base", "options", "penalised", *modules}
+    for module in modules:
+        assert callable(import_module(f"separatrix.families.{module}").fit)
 
 
-@pytest.mark.parametrize("model", MODELS)
+REFUSALS = {"linear": "a regression needs numbers", "halfspace": "no halfspace", "max_margin": "no halfspace"}
+
+
+@pytest.mark.parametrize("model", ["auto", *FAMILIES])
 @pytest.mark.parametrize("demo", DEMOS)
-def test_every_learner_takes_every_demo_or_says_why_not(demo: str, model: str, tmp_path: Path) -> None:
+def test_every_family_takes_every_demo_or_says_why_not(demo: str, model: str, tmp_path: Path) -> None:
     path = tmp_path / "model.json"
     result = run("fit", f"demo:{demo}", "--model", model, "--out", str(path), "--json", *LIMITS.get(model, ()))
     if result.exit_code == 2:
         assert result.stderr.startswith("error: ")
-        assert model == "linear"
-        assert "a regression needs numbers" in result.stderr
+        assert REFUSALS[model] in result.stderr
         return
     assert result.exit_code == 0, result.output
     content = json.loads(result.stdout)

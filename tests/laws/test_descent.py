@@ -82,6 +82,16 @@ def test_visits_are_those_of_the_textbook(storage: str, operations: int, penalty
 
 
 @both_forms
+@pytest.mark.parametrize("storage", ["dense", "sparse"])
+def test_a_rate_may_be_a_function_of_the_visit(storage: str, operations: int) -> None:
+    X, y = data()
+    problem = Problem(make_design(STORAGES[storage](X), intercept=True), y, losses.Logistic(), L2(0.3))
+    steps = walk(problem, Stochastic(lambda k: 0.2 / (1.0 + k / N)), 3, operations=operations)
+    expected = textbook(problem, X, Stochastic(0.2, schedule="inverse"), 3)[::N]
+    np.testing.assert_allclose([step.coef for step in steps], expected, rtol=1e-11, atol=1e-14)
+
+
+@both_forms
 @pytest.mark.parametrize("loss", SLOPED, ids=lambda loss: loss.name)
 def test_every_loss_has_visits_of_its_own(loss: Loss, operations: int) -> None:
     X, y = data(1)

@@ -102,7 +102,7 @@ def test_two_classes_the_other_way_round_change_signs_only(covariance: str) -> N
 @pytest.mark.parametrize("covariance", COVARIANCES)
 def test_a_class_against_another_is_minus_the_other_against_it(covariance: str) -> None:
     X, y, groups = rows(3)
-    first, last = table(X, y, covariance, groups, reference=0), table(X, y, covariance, groups, reference=2)
+    first, last = table(X, y, covariance, groups, reference_class=0), table(X, y, covariance, groups, reference_class=2)
     for name in ("intercept", "x1", "x2", "x3"):
         up, down = first.term(name, output=2), last.term(name, output=0)
         assert up.estimate == pytest.approx(-down.estimate, rel=1e-8)
@@ -128,8 +128,8 @@ def test_columns_that_depend_on_others_do_not_touch_the_rest_of_a_softmax(refere
     """Also where they depend on them but for rounding, so that floats cannot tell."""
     X, y, _ = rows(3)
     X[:, 0] = X[:, 0] if rounded else np.round(X[:, 0] * 1024.0) / 1024.0
-    lean = table(X, y, reference=reference)
-    fat = table(np.column_stack([X, 3.0 - X[:, 0]]), y, reference=reference)
+    lean = table(X, y, reference_class=reference)
+    fat = table(np.column_stack([X, 3.0 - X[:, 0]]), y, reference_class=reference)
     for term in fat.terms:
         if term.name in {"x2", "x3"}:
             assert term.p_value == pytest.approx(lean.term(term.name, output=term.output).p_value, rel=1e-6)

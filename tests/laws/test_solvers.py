@@ -66,7 +66,7 @@ def streamed_problem() -> Problem:
 
 def test_every_solver_is_found() -> None:
     assert {type(solver).__name__ for solver in SOLVERS} >= {"Newton", "LBFGS", "Coordinate", "KernelDual"}
-    assert len(SOLVERS) == 17
+    assert len(SOLVERS) == 15
 
 
 @pytest.mark.parametrize("solver", SOLVERS, ids=lambda solver: type(solver).__name__)
@@ -143,13 +143,20 @@ def test_a_design_that_only_streams_is_refused_with_what_would_work() -> None:
     problem = streamed_problem()
     assert refusal(PerceptronSolver(), problem) == (
         "PerceptronSolver needs rows one at a time; Streamed gives them in blocks only. "
-        "Use BatchPerceptron, which streams."
+        + PerceptronSolver.needs.otherwise["row_visits"]
     )
     assert refusal(MaxMargin(), problem) == (
         "MaxMargin needs rows in any order; Streamed only streams them. "
         "Hold the rows in memory, as an array or a sparse matrix."
     )
     check_needs(BatchPerceptron(), problem)
+
+
+@pytest.mark.parametrize("solver", [it for it in SOLVERS if it.needs.row_visits], ids=lambda it: type(it).__name__)
+def test_visits_of_single_rows_name_the_way_on_a_cluster_and_on_one_machine(solver: Any) -> None:
+    remedy = solver.needs.otherwise["row_visits"]
+    assert "whose passes run on the cluster" in remedy
+    assert "on one machine with sx.blocked(X)" in remedy
 
 
 def test_every_missing_need_is_named_and_only_their_remedies() -> None:
@@ -188,8 +195,8 @@ def test_the_first_solver_that_fits_is_chosen_and_the_others_explained() -> None
     assert streamed.solver == BatchPerceptron()
     assert streamed.reason == (
         "BatchPerceptron fits the perceptron loss; "
-        "PerceptronSolver needs rows one at a time; Streamed gives them in blocks only. "
-        "Use BatchPerceptron, which streams. MaxMargin needs rows in any order; Streamed only streams them. "
+        + refusal(PerceptronSolver(), streamed_problem())
+        + " MaxMargin needs rows in any order; Streamed only streams them. "
         "Hold the rows in memory, as an array or a sparse matrix."
     )
 

@@ -92,6 +92,19 @@ def test_m18_the_excess_is_estimated_and_with_a_penalty_on_all_bounded():
     assert np.all(walk.steps["excess"] >= walk.steps["objective"] - least - 1e-15)
 
 
+def test_m18_the_rate_may_change_with_the_step_and_the_points_are_kept_on_request():
+    found = sx.minimise(
+        log_likelihood, likelihood_gradient, np.zeros(3), rate=lambda k: 0.2 / (1 + k), maximise=True, tol=0.02,
+        keep_iterates=True,
+    )  # fmt: skip
+    path = [np.zeros(3)]
+    for k in range(found.steps):
+        path.append(path[-1] + 0.2 / (1 + k) * likelihood_gradient(path[-1]))
+    assert found.iterates == pytest.approx(np.array(path), rel=1e-12)
+    assert found.iterates[-1].tolist() == found.x.tolist()
+    assert sx.minimise(np.square, lambda x: 2 * x, 1.0, rate=0.1).iterates is None
+
+
 def test_m18_a_general_function_of_two_variables():
     found = sx.minimise(
         lambda x: (x[0] - 1.0) ** 2 + 5.0 * (x[1] + 2.0) ** 2,

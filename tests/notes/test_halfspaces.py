@@ -6,7 +6,7 @@ from data import needs_data, reference, references, table
 from scipy.optimize import linprog
 
 import separatrix as sx
-from separatrix.errors import OverlapError
+from separatrix.errors import DataError, OverlapError
 
 NOTE_A_X = np.array([[1, 4], [1, -2], [-1, -3], [-1, 2], [-2, 0]], dtype=float)
 NOTE_A_Y = np.array([1, 1, -1, -1, -1])
@@ -35,9 +35,27 @@ def feasible(X, y):
     """Tell what HiGHS says of yᵢ(w·xᵢ + b) ≥ 1, in standardised columns."""
     spread = X.std(axis=0)
     Z = (X - X.mean(axis=0)) / np.where(spread > 0.0, spread, 1.0)
-    rows = -y[:, np.newaxis] * np.column_stack([np.ones(len(Z)), Z])
-    found = linprog(np.zeros(rows.shape[1]), A_ub=rows, b_ub=-np.ones(len(y)), bounds=(None, None), method="highs")
-    return found.status == 0
+    return linprog(**sx.halfspace_program(Z, y)._asdict(), method="highs").status == 0
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+def test_m11_the_program_as_matrices(intercept):
+    program = sx.halfspace_program(NOTE_A_X, NOTE_A_Y, fit_intercept=intercept)
+    rows = sx.augment(NOTE_A_X) if intercept else NOTE_A_X
+    assert (-program.A_ub).tolist() == sx.reflect(rows, NOTE_A_Y).tolist()
+    assert (-program.b_ub).tolist() == [1.0] * 5
+    solution = linprog(**program._asdict())
+    assert solution.status == 0
+    assert (NOTE_A_Y * (rows @ solution.x)).min() >= 1.0 - 1e-9
+    assert linprog(**sx.halfspace_program(OVERLAP, OVERLAP_Y)._asdict()).status == 2  # infeasible
+    assert sx.halfspace_program(OVERLAP, OVERLAP_Y).c.tolist() == [0.0] * 3
+
+
+def test_m11_a_program_needs_two_classes_and_a_label_per_row():
+    with pytest.raises(DataError, match="X has 5 rows and y has 4 labels"):
+        sx.halfspace_program(NOTE_A_X, NOTE_A_Y[:4])
+    with pytest.raises(DataError, match="y has 3 classes"):
+        sx.halfspace_program(NOTE_A_X, [0, 1, 2, 0, 1])
 
 
 @needs_data

@@ -7,7 +7,8 @@ from sklearn.model_selection import train_test_split
 
 import separatrix as sx
 from separatrix.design.build import make_design
-from separatrix.numerics import logit, sigmoid
+from separatrix.errors import DataError, OptionError
+from separatrix.numerics import sigmoid
 from separatrix.problem import Problem
 
 # Greene's table of grades (Spector and Mazzeo 1980): GPA, TUCE, PSI and whether the grade improved.
@@ -37,8 +38,69 @@ def test_m17_the_gradient_is_error_times_input():
     assert gradient * len(Y) == pytest.approx(augmented.T @ (sigmoid(augmented @ coef) - Y))
 
 
+def test_m17_m20_likelihood_gradient_and_hessian_at_given_coefficients():
+    w, A = np.array([0.3, -0.1, 0.02, 0.5]), sx.augment(X)
+    at, probability = sx.log_likelihood(X, Y, w), sx.sigmoid(A @ w)
+    assert at.value == pytest.approx((Y * np.log(probability) + (1 - Y) * np.log(1 - probability)).sum())
+    assert at.gradient == pytest.approx(A.T @ (Y - probability))
+    assert at.hessian == pytest.approx(-(A.T * (probability * (1 - probability))) @ A)
+    step = w - np.linalg.solve(at.hessian, at.gradient)
+    assert sx.log_likelihood(X, Y, step).value > at.value
+    weights = np.arange(1.0, len(Y) + 1.0)
+    weighted = sx.log_likelihood(X, Y, w[1:], fit_intercept=False, sample_weight=weights)
+    assert weighted.gradient == pytest.approx(X.T @ (weights * (Y - sx.sigmoid(X @ w[1:]))))
+
+
+def test_m17_m21_the_likelihood_of_several_classes_has_the_derivatives_of_its_values():
+    digits, w = np.array([0, 1, 2] * 10 + [0, 1]), np.random.default_rng(0).normal(size=(3, 4)) / 10.0
+    at = sx.log_likelihood(X, digits, w)
+    assert at.value == pytest.approx(-sx.cross_entropy(np.eye(3)[digits], sx.softmax(sx.augment(X) @ w.T)).sum())
+    for index in np.ndindex(w.shape):
+        nudge = np.zeros_like(w)
+        nudge[index] = 1e-6
+        above, below = sx.log_likelihood(X, digits, w + nudge), sx.log_likelihood(X, digits, w - nudge)
+        assert at.gradient[index] == pytest.approx((above.value - below.value) / 2e-6, abs=1e-4)
+        row = np.ravel_multi_index(index, w.shape)
+        assert at.hessian[row] == pytest.approx((above.gradient - below.gradient).ravel() / 2e-6, abs=1e-3)
+
+
+def test_m17_what_is_no_coefficient_is_refused():
+    with pytest.raises(
+        DataError, match=r"w has shape \(3,\); give finite numbers of shape \(4,\): an intercept and one"
+    ):
+        sx.log_likelihood(X, Y, np.zeros(3))
+    with pytest.raises(DataError, match=r"w has shape \(4,\); give finite numbers of shape \(3, 4\)"):
+        sx.log_likelihood(X, [*Y[:-1], 2], np.zeros(4))
+    with pytest.raises(DataError, match="sample_weight has shape"):
+        sx.log_likelihood(X, Y, np.zeros(4), sample_weight=[1.0])
+
+
+def test_m16_entropies_are_those_of_distributions():
+    p, q = np.array([0.2, 0.3, 0.5]), np.array([0.1, 0.6, 0.3])
+    assert sx.entropy(p) == pytest.approx(-(p * np.log(p)).sum())
+    assert sx.cross_entropy(p, q) == pytest.approx(-(p * np.log(q)).sum())
+    assert sx.cross_entropy(p, p) == pytest.approx(sx.entropy(p))
+    assert sx.cross_entropy(p, scores=np.log(q) + 7.0) == pytest.approx(sx.cross_entropy(p, q))
+    assert sx.cross_entropy([1.0, 0.0], [0.0, 1.0]) == np.inf
+    margins = np.array([-800.0, -1.0, 0.0, 1.0, 800.0])
+    pairs = np.column_stack([np.zeros(5), margins])
+    assert sx.cross_entropy([0.0, 1.0], scores=pairs) == pytest.approx(sx.losses.Logistic.of_margin(margins))
+    assert sx.entropy([0.0, 1.0, 0.0]) == 0.0
+    assert sx.softmax([[-800.0, 800.0], [800.0, 800.0]]).tolist() == [[0.0, 1.0], [0.5, 0.5]]
+
+
+def test_m16_what_is_no_distribution_is_refused():
+    with pytest.raises(DataError, match=r"p has \[0.0, 1.0, 1.0\], which sums to 2; .* target y of 0 or 1 the pair"):
+        sx.cross_entropy([0, 1, 1], [0.2, 0.4, 0.4])
+    with pytest.raises(DataError, match=r"p has \[-0.5, 1.5\]"):
+        sx.entropy([[0.5, 0.5], [-0.5, 1.5]])
+    with pytest.raises(OptionError, match="either q, probabilities, or scores"):
+        sx.cross_entropy([0.5, 0.5])
+
+
 def test_m17_sigmoid_logit_and_threshold():
-    assert logit(sigmoid(1.7)) == pytest.approx(1.7)
+    assert sx.logit(sx.sigmoid(1.7)) == pytest.approx(1.7)
+    assert sx.sigmoid(np.array([-3.0, 800.0])) == pytest.approx(1.0 - sx.sigmoid(np.array([3.0, -800.0])))
     model = sx.LogisticRegression().fit(X, Y)
     probability = model.predict_proba(X)[:, 1]
     assert model.predict(X).tolist() == (probability >= 0.5).astype(int).tolist()
@@ -67,7 +129,7 @@ def test_m21_two_parametrisations_are_one_model():
     scores = rows @ rng.normal(size=(2, 3)) + [0.2, 0.0, -0.3]
     labels = np.array(["a", "b", "c"])[(scores + rng.gumbel(size=scores.shape)).argmax(axis=1)]
     symmetric = sx.LogisticRegression().fit(rows, labels)
-    referred = sx.LogisticRegression(reference="c").fit(rows, labels)
+    referred = sx.LogisticRegression(reference_class="c").fit(rows, labels)
     assert symmetric.coef_.sum(axis=0) == pytest.approx([0, 0], abs=1e-12)
     assert referred.coef_[2].tolist() == [0.0, 0.0]
     assert referred.coef_ == pytest.approx(symmetric.coef_ - symmetric.coef_[2])

@@ -47,7 +47,7 @@ def test_softmax_against_references(name):
     _, X, y, weights = table("multinomial", name)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SeparationWarning)
-        model = sx.LogisticRegression(reference=truth["classes"][0]).fit(X, y, sample_weight=weights)
+        model = sx.LogisticRegression(reference_class=truth["classes"][0]).fit(X, y, sample_weight=weights)
     assert model.existence_[0].verdict == VERDICTS[truth["verdict"]]
     if truth.get("mle"):
         order = [model.classes_.tolist().index(label) for label in truth["classes"][1:]]

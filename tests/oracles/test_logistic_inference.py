@@ -140,7 +140,7 @@ def test_tables_of_bias_reduced_fits(name):
 @pytest.mark.parametrize("name", references("multinomial"))
 def test_softmax_tables(name):
     truth = reference("multinomial", name)
-    found = fitted("multinomial", name, reference=truth["classes"][0]).summary()
+    found = fitted("multinomial", name, reference_class=truth["classes"][0]).summary()
     if truth["verdict"] != "none":
         assert all(term.p_value is None and "no maximum" in term.absent for term in found.terms)
         return
@@ -158,7 +158,7 @@ def test_softmax_tables(name):
 def test_separated_classes_of_three_leave_two_that_overlap():
     """Setosa stands apart; virginica against versicolor is the fit of these two alone."""
     _, X, y, _ = table("multinomial", "iris_three_class")
-    found = fitted("multinomial", "iris_three_class", reference="versicolor").summary("HC0")
+    found = fitted("multinomial", "iris_three_class", reference_class="versicolor").summary("HC0")
     two = y != "setosa"
     alone = sx.LogisticRegression().fit(X[two], y[two]).summary("HC0")
     virginica = [term for term in found.terms if term.output == "virginica"]

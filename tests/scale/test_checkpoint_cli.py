@@ -95,10 +95,10 @@ def test_folds_resume_too(folder):
 
 
 OTHERS = {
-    "its strength was 'auto', now it is 0.5": ["--strength", "0.5"],
-    "its model was 'auto', now it is 'svm'": ["--model", "svm"],
-    "its drop was (), now it is ('a',)": ["--drop", "a"],
-    "its engine was 'memory', now it is 'dask'": ["--engine", "dask"],
+    "(strength: 'auto', now 0.5)": ["--strength", "0.5"],
+    "(model: 'auto', now 'svm')": ["--model", "svm"],
+    "(drop: (), now ('a',))": ["--drop", "a"],
+    "(engine: 'memory', now 'dask')": ["--engine", "dask"],
 }
 
 
@@ -114,4 +114,4 @@ def test_the_checkpoint_of_other_options_or_rows_is_refused_by_name(folder):
     (folder / "rows.csv").write_text("\n".join(text[:-7]) + "\n")
     refused = run("--checkpoint", "kept")
     assert refused.exit_code != 0
-    assert "its rows was 4,000 × 5, now it is 3,993 × 5" in " ".join(refused.output.split())
+    assert "(rows: 4,000 × 5, now 3,993 × 5)" in " ".join(refused.output.split())

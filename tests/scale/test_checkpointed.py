@@ -2,9 +2,11 @@
 
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 
 import numpy as np
 import pytest
@@ -13,8 +15,8 @@ from sklearn.base import clone
 
 import separatrix as sx
 from separatrix.design.build import make_design
-from separatrix.design.journal import FILE, open_journal
-from separatrix.design.journaled import SMALL, JournaledDesign, JournaledRows
+from separatrix.design.journal import FILE, SPARE, open_journal
+from separatrix.design.journaled import SMALL, JournaledDesign, JournaledRows, versions
 from separatrix.errors import OptionError
 
 N, P = 600, 4
@@ -55,6 +57,12 @@ def answer(fitted):
     return fitted.coef_.tobytes(), np.asarray(fitted.intercept_).tobytes(), fitted.result_.passes
 
 
+def forget_after(folder, kept) -> None:
+    """Bring a journal to its state after a kill: only its first entries, identities and results, are there."""
+    with closing(sqlite3.connect(folder / FILE, isolation_level=None)) as database:
+        database.execute("DELETE FROM entries WHERE rowid > ?", (int(kept),))
+
+
 @pytest.mark.filterwarnings("ignore::separatrix.errors.SeparatrixWarning")
 @pytest.mark.parametrize("case", CASES)
 def test_a_journaled_fit_is_the_fit_and_its_journal_cut_anywhere_resumes_to_it(case, tmp_path):
@@ -62,15 +70,15 @@ def test_a_journaled_fit_is_the_fit_and_its_journal_cut_anywhere_resumes_to_it(c
     plain = answer(clone(estimator).fit(data, target))
     rows = sx.checkpointed(data, tmp_path)
     assert answer(clone(estimator).fit(rows, target)) == plain
-    whole, made = (tmp_path / FILE).read_bytes(), rows.journal.made
+    made = rows.journal.made
     assert rows.journal.found == 0
     rows = sx.checkpointed(data, tmp_path)
     assert answer(clone(estimator).fit(rows, target)) == plain
     assert rows.journal.made == 0
     replayed = rows.journal.replayed
-    for cut in np.random.default_rng(len(case)).integers(0, len(whole), 6):
+    for kept in np.random.default_rng(len(case)).integers(0, rows.journal.found + 2, 6):
         rows.journal.close()
-        (tmp_path / FILE).write_bytes(whole[:cut])
+        forget_after(tmp_path, kept)
         rows = sx.checkpointed(data, tmp_path)
         fitted = clone(estimator).fit(rows, target)
         assert answer(fitted) == plain
@@ -82,6 +90,7 @@ def test_a_journaled_fit_is_the_fit_and_its_journal_cut_anywhere_resumes_to_it(c
 # A fit in a process of its own, which says when it begins and writes its answer down; it only uses what loads fast.
 SCRIPT = """
 import sys
+import joblib
 import numpy as np
 from separatrix.design.build import make_design
 from separatrix.design.journaled import checkpointed
@@ -119,15 +128,15 @@ def ended(folder) -> list[str]:
 def test_a_fit_killed_at_random_moments_resumes_to_the_same_bits(tmp_path):
     coef, passes, found, replayed, made = ended(tmp_path / "alone")
     assert (int(found), int(replayed)) == (0, 0)
-    total, rng, sizes = int(made), np.random.default_rng(11), [0]
+    total, rng, stored = int(made), np.random.default_rng(11), [0]
     for _ in range(6):
         process = started(tmp_path / "killed")
         time.sleep(rng.uniform(0.0, 0.12))
         os.kill(process.pid, signal.SIGKILL)
         process.communicate()
-        file = tmp_path / "killed" / FILE
-        sizes.append(file.stat().st_size if file.exists() else 0)
-    assert sizes == sorted(sizes)  # what is written stays
+        with closing(open_journal(tmp_path / "killed", versions())) as journal:
+            stored.append(journal.found)
+    assert stored == sorted(stored)  # what is written stays
     again = ended(tmp_path / "killed")
     assert again[:2] == [coef, passes]
     assert int(again[3]) + int(again[4]) == total
@@ -143,7 +152,7 @@ def test_the_checkpoint_of_other_data_is_refused_by_name(tmp_path):
     sx.LogisticRegression(strength=0.1).fit(sx.checkpointed(X, tmp_path), LABELS)
     other = X.copy()
     other[17, 2] = np.nextafter(other[17, 2], 9.0)
-    for data, words in ((other, "its data was"), (X[:-1], "its rows was 600 × 4, now it is 599 × 4")):
+    for data, words in ((other, r"\(data: "), (X[:-1], r"\(rows: 600 × 4, now 599 × 4\)")):
         with pytest.raises(OptionError, match=words):
             sx.LogisticRegression(strength=0.1).fit(sx.checkpointed(data, tmp_path), LABELS[: len(data)])
     fitted = sx.LogisticRegression(strength=0.1).fit(sx.checkpointed(X, tmp_path), LABELS)
@@ -152,7 +161,7 @@ def test_the_checkpoint_of_other_data_is_refused_by_name(tmp_path):
 
 def test_the_checkpoint_of_another_release_is_refused_by_name(tmp_path):
     open_journal(tmp_path, {"separatrix": "0.0.1", "numpy": np.__version__}).close()
-    with pytest.raises(OptionError, match=r"its separatrix was 0\.0\.1, now it is "):
+    with pytest.raises(OptionError, match=r"\(separatrix: 0\.0\.1, now "):
         sx.checkpointed(X, tmp_path)
 
 
@@ -224,22 +233,25 @@ def test_large_results_are_computed_again_and_the_file_stays_small(tmp_path):
     for _ in range(3):
         assert design.matvec(np.ones(2)).shape == (N * 1000,)
     assert (design.journal.made, design.journal.replayed) == (3, 0)
-    assert design.journal.size < 1000
+    size = design.journal.size
     design.fold(_heavy)
-    assert design.journal.size < 1000
+    assert design.journal.size == size < 20_000
 
 
 def _heavy(block):
     return np.ones(2**20)
 
 
+AT_LIMIT = SPARE + 16_000  # bytes: enough for some results of the fit
+
+
 def test_a_journal_at_its_limit_still_gives_the_answer(tmp_path):
-    rows = JournaledRows(X, open_journal(tmp_path, {}, limit=4000))
+    rows = JournaledRows(X, open_journal(tmp_path, {}, limit=AT_LIMIT))
     fitted = sx.LogisticRegression(strength=1e-3).fit(rows, LABELS)
     assert answer(fitted) == answer(sx.LogisticRegression(strength=1e-3).fit(X, LABELS))
-    assert (tmp_path / FILE).stat().st_size <= 4000
+    assert (tmp_path / FILE).stat().st_size <= AT_LIMIT
     rows.journal.close()
-    rows = JournaledRows(X, open_journal(tmp_path, {}, limit=4000))
+    rows = JournaledRows(X, open_journal(tmp_path, {}, limit=AT_LIMIT))
     assert answer(sx.LogisticRegression(strength=1e-3).fit(rows, LABELS)) == answer(fitted)
     assert 0 < rows.journal.replayed < rows.journal.replayed + rows.journal.made
 
@@ -284,7 +296,7 @@ def test_rows_on_disk_are_journaled_and_go_on_from_those_in_memory(case, tmp_pat
 
 
 @pytest.mark.filterwarnings("ignore::separatrix.errors.SeparatrixWarning")
-@pytest.mark.parametrize("case", ["logistic", "softmax", "least squares", "batch perceptron", "perceptron"])
+@pytest.mark.parametrize("case", ["logistic", "softmax", "least squares", "batch perceptron"])
 def test_rows_of_dask_are_journaled(case, tmp_path):
     arrays = pytest.importorskip("dask.array")
     estimator, data, target = CASES[case]

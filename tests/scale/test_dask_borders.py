@@ -1,4 +1,4 @@
-"""Schedulers that cannot work are refused; Dask collections of unknown lengths are written to disk as they come."""
+"""Refused: schedulers that cannot work, learners of single rows. Collections of unknown lengths are written to disk."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import separatrix as sx
-from separatrix.errors import OptionError
+from separatrix.errors import NeedsError, OptionError
 
 da = pytest.importorskip("dask.array")
 pytest.importorskip("distributed")
@@ -34,6 +34,51 @@ def test_a_scheduler_without_workers_is_refused(monkeypatch: pytest.MonkeyPatch)
         pass
 
 
+@pytest.fixture(scope="module")
+def rows():
+    """Rows in memory, the same in four chunks, and the classes that a line separates."""
+    X = np.random.default_rng(3).standard_normal((200, 3))
+    return X, da.from_array(X, chunks=(50, 2)), np.where(X @ [1.0, -2.0, 0.5] > 0.0, 1, 0)
+
+
+SINGLE_ROWS = [
+    sx.Perceptron(),
+    sx.Perceptron(on_overlap="stop", keep="vote"),
+    sx.OneVsRest(sx.Perceptron()),
+    sx.LMSClassifier(update="stochastic", max_passes=50),
+    sx.LMSRegressor(update="stochastic", max_passes=50),
+]
+
+
+@pytest.mark.filterwarnings("ignore::separatrix.errors.SeparatrixWarning")
+@pytest.mark.parametrize("model", SINGLE_ROWS, ids=str)
+def test_learners_of_single_rows_refuse_a_cluster_and_take_blocks(model, rows) -> None:
+    X, chunked, y = rows
+    remedy = r"update='batch'.*, whose passes run on the cluster, or .* sx\.blocked\(X\)"
+    with pytest.raises(NeedsError, match=rf"needs rows one at a time; DaskDesign .* Use .*{remedy}"):
+        model.fit(chunked, y)
+    wanted = model.fit(X, y).predict(X)
+    with sx.blocked(chunked) as blocks:
+        assert np.array_equal(model.fit(blocks, y).predict(X), wanted)
+
+
+def test_one_more_pass_over_single_rows_refuses_a_cluster(rows) -> None:
+    _, chunked, y = rows
+    with pytest.raises(NeedsError, match="whose passes run on the cluster"):
+        sx.Perceptron().partial_fit(chunked, y, classes=[0, 1])
+
+
+@pytest.mark.parametrize("learner", [sx.Perceptron, sx.LMSClassifier, sx.LMSRegressor])
+def test_batch_updates_run_on_a_cluster_as_in_memory(learner, rows) -> None:
+    X, chunked, y = rows
+    here, there = learner(update="batch").fit(X, y), learner(update="batch").fit(chunked, y)
+    assert there.result_.status.reached_goal
+    assert there.result_.status == here.result_.status
+    assert there.result_.passes == here.result_.passes
+    np.testing.assert_allclose(there.coef_, here.coef_, rtol=1e-10)
+    assert there.certificate_.verify(chunked, y)
+
+
 def test_a_dask_array_of_unknown_chunks_becomes_blocks() -> None:
     X = np.random.default_rng(0).standard_normal((300, 4))
     chunked = da.from_array(X, chunks=(70, 3))
@@ -57,18 +102,6 @@ def test_a_local_cluster_leaves_no_files(tmp_path, monkeypatch: pytest.MonkeyPat
         assert client.submit(abs, -3).result() == 3
         assert list(tmp_path.iterdir())
     assert not list(tmp_path.iterdir())
-
-
-def test_functions_that_differ_in_a_constant_or_a_name_have_other_digests() -> None:
-    from separatrix.design.journaled import digest
-
-    twice, thrice, root, log = (
-        (lambda x: x * 2.0),
-        (lambda x: x * 3.0),
-        (lambda x: np.sqrt(x) + x),
-        (lambda x: np.log(x) + x),
-    )
-    assert len({digest(each) for each in (twice, thrice, root, log)}) == 4
 
 
 FORGETFUL = """

@@ -72,7 +72,7 @@ def test_it_answers_as_memory_does(rows, X) -> None:
     there, here = make_design(rows, intercept=True), make_design(X, intercept=True)
     assert isinstance(there, DaskDesign)
     assert there.shape == here.shape
-    assert len(there.parts) >= 10
+    assert len(there.partitions.stored) >= 10
     values, coef, rng = np.linspace(-1.0, 1.0, N), np.arange(P + 1.0), np.random.default_rng(1)
     np.testing.assert_allclose(there.matvec(coef), here.matvec(coef), rtol=1e-13)
     np.testing.assert_allclose(there.rmatvec(values), here.rmatvec(values), rtol=1e-10, atol=1e-10)
@@ -140,7 +140,7 @@ def test_what_cannot_be_written_is_sent_once(rows, X, monkeypatch) -> None:
         design.rmatvec(fixed)
     puts = [call for call in sent if getattr(call[0], "__name__", "") == "identity"]
     assert len(puts) == int(design.partitions.engine.remote)
-    assert all(len(calls) == len(design.parts) for _, calls, *_ in puts)
+    assert all(len(calls) == len(design.partitions.stored) for _, calls, *_ in puts)
     y[:] = 2.0
     assert design.rmatvec(y)[0] == 2.0 * N  # what may be written goes along with each pass
     y[:] = 3.0

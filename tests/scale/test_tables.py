@@ -14,10 +14,8 @@ import separatrix as sx
 from separatrix.design.encode import blocks as stored
 from separatrix.design.storage import BlockStore
 from separatrix.errors import DataError, OptionError
-from separatrix.families.perceptron import PerceptronOptions
 from separatrix.model import storage
 from separatrix.model.file import load_model, save_model
-from separatrix.model.learn.base import LearnOptions
 from separatrix.model.storage import Storage
 from separatrix.model.train import TrainOptions, train_table
 from separatrix.tables.open import open_table, read_table
@@ -64,8 +62,7 @@ def kept(monkeypatch):
 
 
 def options_of(model="auto", target="sold", memory=None, **more):
-    learn = more.pop("learn", LearnOptions())
-    return TrainOptions(model, target, OTHERS[target], learn=learn, storage=Storage(memory), **more)
+    return TrainOptions(model, more.pop("given", {}), target, OTHERS[target], storage=Storage(memory), **more)
 
 
 def trained(path, options):
@@ -98,11 +95,11 @@ def assert_same(one, other, digits=1e-10):
 
 SEVERAL = {
     "logistic": {},
-    "penalised": {"model": "logistic", "learn": LearnOptions(strength=1e-3)},
-    "lasso": {"model": "linear", "target": "price", "learn": LearnOptions(strength=1e-2, l1_ratio=1.0)},
+    "penalised": {"model": "logistic", "given": {"strength": 1e-3}},
+    "lasso": {"model": "linear", "target": "price", "given": {"strength": 1e-2, "l1_ratio": 1.0}},
     "linear": {"target": "price"},
     "softmax": {"target": "grade"},
-    "svm": {"model": "svm", "learn": LearnOptions(strength=1e-2)},
+    "svm": {"model": "svm", "given": {"strength": 1e-2}},
     "generative": {"model": "generative"},
     "lms": {"model": "lms", "target": "price"},
 }
@@ -119,9 +116,9 @@ def test_disk_gives_the_model_of_memory(folder, kept, name):
 
 
 def test_a_perceptron_visits_rows_on_disk_in_the_same_order(folder, kept):
-    few = LearnOptions(perceptron=PerceptronOptions(keep="best", max_passes=5))
+    few = {"keep": "best", "max_passes": 5}
     in_memory, on_disk = (
-        trained(folder / "t.csv", options_of("perceptron", memory=memory, learn=few)) for memory in (None, SMALL)
+        trained(folder / "t.csv", options_of("perceptron", memory=memory, given=few)) for memory in (None, SMALL)
     )
     assert kept == ["memory", "disk"]
     assert in_memory.fitted.result.facts == on_disk.fitted.result.facts
@@ -142,7 +139,7 @@ def test_a_table_that_is_read_and_one_that_is_not_agree(folder):
 
 def test_text_and_a_sparse_matrix_on_disk(tmp_path, kept):
     path = write_table(tmp_path / "wide.csv", made_columns(ROWS, streets=300))
-    asked = {"text": ("note",), "learn": LearnOptions(strength=1e-3)}
+    asked = {"text": ("note",), "given": {"strength": 1e-3}}
     in_memory, on_disk = (trained(path, options_of(memory=memory, **asked)) for memory in (None, SMALL))
     assert in_memory.model.encoding.sparse
     assert kept == ["memory", "disk"]

@@ -126,6 +126,18 @@ def test_a_cluster_of_this_machine_gives_the_same_model(table, tmp_path):
     assert one["data"]["sha256"] == other["data"]["sha256"]
 
 
+def test_a_perceptron_on_a_cluster_makes_batch_updates(table, tmp_path):
+    pytest.importorskip("distributed")
+    asked = ["fit", table, "--target", "sold", "--model", "perceptron", "--max-passes", 20]
+    message = refusal(*asked, "--engine", "dask")
+    assert "--update batch), whose passes run on the cluster, or visit the rows on one machine" in message
+    plain, spread = tmp_path / "plain.json", tmp_path / "spread.json"
+    done(*asked, "--update", "batch", "--out", plain)
+    done(*asked, "--update", "batch", "--out", spread, "--engine", "dask")
+    one, other = (json.loads(path.read_text())["coef"] for path in (plain, spread))
+    np.testing.assert_allclose(other, one, rtol=1e-10)
+
+
 def test_options_that_say_nothing_are_refused(table):
     assert "add --engine dask" in refusal("fit", table, *FIT, "--scheduler", "tcp://localhost:1")
     assert "did you mean 'dask'" in refusal("fit", table, *FIT, "--engine", "das")

@@ -160,13 +160,16 @@ _MODULES = {
     "mapped": "separability",
     "margin": "margin",
     "mistakes": "mistakes",
-    "mixing": "mistakes",
     "one-vs-one": "parts",
     "one-vs-rest": "base",
     "optimality": "optimality",
     "pairs": "parts",
     "separability": "separability",
     "zero-one": "fewest_mistakes",
+}
+# Kinds that only earlier releases wrote, and the remedy.
+_REMOVED = {
+    "mixing": ": perceptrons mixed over a cluster were given up; fit again with update='batch', or on sx.blocked(X)"
 }
 
 
@@ -182,7 +185,8 @@ def certificate_from_dict(data: Mapping[str, Any]) -> Certificate:
         raise CertificateError(f"a certificate is a JSON object; this is {type(data).__name__}")
     kind, version = data.get("kind"), data.get("format")
     if not isinstance(kind, str) or kind not in _MODULES:
-        raise CertificateError(f"unknown kind of certificate {kind!r}{did_you_mean(str(kind), _MODULES)}")
+        remedy = _REMOVED.get(str(kind)) or did_you_mean(str(kind), _MODULES)
+        raise CertificateError(f"unknown kind of certificate {kind!r}{remedy}")
     if version != FORMAT:
         raise CertificateError(f"certificate format {version!r} is not readable here; this release reads {FORMAT}")
     import_module(f"separatrix.certificates.{_MODULES[kind]}")

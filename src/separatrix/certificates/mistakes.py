@@ -1,4 +1,4 @@
-"""The mistake bound of a perceptron run: of linear weights, in the space of a kernel, and mixed over partitions.
+"""The mistake bound of a perceptron run: of linear weights, or in the space of a kernel.
 
 Theorem (Novikoff 1962). With rates η_k, S = Σ η_k, rows of norm at most R, a required margin m, and a unit separator
 w* of margin γ, the weights after each update satisfy
@@ -13,13 +13,8 @@ sums at most n mistakes, so n R² takes the place of R². Any separator gives a 
 after each update, and the final weights are the claimed ones. Cost: one read of a row per update.
 
 `KernelMistakesCertificate`: the same in the space of a kernel K (plus 1 for an intercept), from w = 0, with
-R² = max Kᵢᵢ and a separator w* = Σ cᵢ φ(xᵢ). A run with a budget, which drops rows, has no bound. Cost: the kernel
-matrix of the updated rows (up to a limit), and one kernel row for each row of the separator.
-
-`MixingCertificate`: perceptrons on partitions, averaged after each round (McDonald, Hall and Mann 2010). With kₛ
-mistakes of partition s in a round and its mixing weight μₛ, K = Σ_rounds Σₛ μₛ kₛ takes the place of T: K ≤ (R/γ)² from
-start 0. If the mixing weights are proportional to the mistakes, each round with a mistake adds at least 1 to K, so
-there are at most (R/γ)² such rounds. The rounds are not replayed: their weights depend on the partitions.
+R² = max Kᵢᵢ and a separator w* = Σ cᵢ φ(xᵢ). Cost: the kernel matrix of the updated rows (up to a limit), and one
+kernel row for each row of the separator.
 """
 
 from __future__ import annotations
@@ -40,7 +35,7 @@ from separatrix.design.base import Design, add_each
 from separatrix.design.build import make_design, row_radius
 from separatrix.design.kernel_matrix import training_scores
 from separatrix.design.kernels import Kernel, kernel_from_dict
-from separatrix.errors import DataError, counted
+from separatrix.errors import CertificateError, DataError, counted
 from separatrix.loops.online import TIE_CODES, Tie
 from separatrix.perceptron_rule import UpdateRule, batch_update
 
@@ -107,12 +102,7 @@ class MistakesCertificate(Certificate):
         """'within bound', 'no separator known' or 'bound broken'."""
         if self.bound is None:
             return "no separator known"
-        return "within bound" if self.bounded <= self.bound * (1.0 + SLACK) else "bound broken"
-
-    @property
-    def bounded(self) -> float:
-        """The quantity that the bound limits: the number of updates."""
-        return self.updates
+        return "within bound" if self.updates <= self.bound * (1.0 + SLACK) else "bound broken"
 
     @property
     def claim(self) -> str:
@@ -159,8 +149,8 @@ class MistakesCertificate(Certificate):
         yield Check("radius", same, f"the longest row measures {radius:.17g}, claimed {self.radius:.17g}")
         if self.separator is not None and self.margin is not None:
             yield self._check_margin(design, signs)
-            holds = self.bound is not None and self.bounded <= self.bound * (1.0 + SLACK)
-            yield Check("bound", holds, f"T = {self.bounded:,} against {self.bound}")
+            holds = self.bound is not None and self.updates <= self.bound * (1.0 + SLACK)
+            yield Check("bound", holds, f"T = {self.updates:,} against {self.bound}")
         if self.converged:
             scores = design.matvec(self.coef)
             wrong = self.rule.mistaken(scores, signs)
@@ -333,20 +323,17 @@ class KernelMistakesCertificate(Certificate):
     margin: float | None = None
     separator: Floats | None = None
     history: Ints | None = None
-    budget: int | None = None
 
     @property
     def bound(self) -> float | None:
-        """An upper bound on the number of updates; None if no separator is known, or with a budget."""
-        if self.margin is None or self.separator is None or self.margin <= 0.0 or self.budget is not None:
+        """An upper bound on the number of updates; None if no separator is known."""
+        if self.margin is None or self.separator is None or self.margin <= 0.0:
             return None
         return update_limit(self.rule, self.radius, self.margin, self.shape[0], AT_ZERO, ANY_SEPARATOR)
 
     @property
     def verdict(self) -> str:
-        """'within bound', 'no separator known', 'bound broken', or 'no guarantee' with a budget."""
-        if self.budget is not None:
-            return "no guarantee"
+        """'within bound', 'no separator known' or 'bound broken'."""
         if self.bound is None:
             return "no separator known"
         return "within bound" if self.updates <= self.bound * (1.0 + SLACK) else "bound broken"
@@ -356,8 +343,6 @@ class KernelMistakesCertificate(Certificate):
         run = (
             f"{counted(self.updates, 'update')} within radius {self.radius:.6g} in the space of the {self.kernel.name}"
         )
-        if self.budget is not None:
-            return f"{run} kernel; a budget of {self.budget:,} rows forgets some, which loses the guarantee"
         if self.bound is None:
             return f"{run} kernel; no separator is known, so there is no bound"
         formula = "(R/γ)²" if self.is_textbook else "the bound"
@@ -425,8 +410,6 @@ class KernelMistakesCertificate(Certificate):
 
     def _check_history(self) -> Check | None:
         """Return the check that says why the run cannot be replayed; None if it can."""
-        if self.budget is not None:
-            return Check("run", None, "not replayed: a budget forgets rows")
         if self.history is None:
             return Check("run", None, "not replayed, so T is not checked: the record of updates was thinned")
         if len(self.history) != self.updates:
@@ -486,14 +469,17 @@ class KernelMistakesCertificate(Certificate):
             "fit_intercept": self.fit_intercept,
             "labels": list(self.labels),
             "shape": list(self.shape),
-            "budget": self.budget,
             **{name: None if array is None else array.tolist() for name, array in lists.items()},
         }
 
     @classmethod
     def from_content(cls, content: Mapping[str, Any]) -> Self:
         (negative, positive), (n, p) = content["labels"], content["shape"]
-        history, separator, budget = content["history"], content["separator"], content["budget"]
+        history, separator, budget = content["history"], content["separator"], content.get("budget")
+        if budget is not None:
+            raise CertificateError(
+                f"the run had a budget of {budget} support vectors, which is no longer an option; fit again without one"
+            )
         return cls(
             kernel=kernel_from_dict(content["kernel"]),
             updates=int(content["updates"]),
@@ -507,59 +493,4 @@ class KernelMistakesCertificate(Certificate):
             margin=None if content["margin"] is None else float(content["margin"]),
             separator=None if separator is None else np.asarray(separator, dtype=np.float64),
             history=None if history is None else np.asarray(history, dtype=np.int64),
-            budget=None if budget is None else int(budget),
-        )
-
-
-@register
-@dataclass(frozen=True)
-class MixingCertificate(MistakesCertificate):
-    """Rounds of perceptrons on `parts` partitions: `updates` counts all mistakes, `mixed` is K, their weighted sum.
-
-    With `by_mistakes` the mixing weights are proportional to the mistakes of the partitions.
-    """
-
-    kind: ClassVar[str] = "mixing"
-    mixed: float = 0.0
-    rounds: int = 0
-    parts: int = 1
-    by_mistakes: bool = True
-
-    @property
-    def bounded(self) -> float:
-        return self.mixed
-
-    @property
-    def claim(self) -> str:
-        where = f"{counted(self.rounds, 'round')} on {counted(self.parts, 'partition')}"
-        weighted = f"weighted by their shares {self.mixed:.6g}"
-        run = f"{where}, {counted(self.updates, 'mistake')}, {weighted}, on rows within radius {self.radius:.6g}"
-        if self.bound is None:
-            return f"{run}; no separator is known, so there is no bound"
-        rounds = ", and as many rounds with a mistake" if self.by_mistakes else ""
-        formula = "(R/γ)²" if self.is_textbook else "the bound"
-        return (
-            f"{run}; a separator of margin γ = {self.margin:.6g} allows {formula} = {self.bound:.6g} weighted mistakes"
-            f" at most{rounds}"
-        )
-
-    def _check_run(self, design: Design, signs: Floats) -> Check:  # noqa: ARG002  # needs no data
-        least = self.rounds - int(self.converged) if self.by_mistakes else 0
-        if not max(0, least) <= self.mixed <= self.updates:
-            return Check("run", False, f"{self.rounds:,} rounds cannot have {self.mixed:.6g} weighted mistakes")
-        return Check("run", None, "not replayed: the mixtures depend on how the rows were cut into partitions")
-
-    def content(self) -> dict[str, Any]:
-        own = {"mixed": self.mixed, "rounds": self.rounds, "parts": self.parts, "by_mistakes": self.by_mistakes}
-        return {**super().content(), **own}
-
-    @classmethod
-    def from_content(cls, content: Mapping[str, Any]) -> Self:
-        shared, fields = vars(MistakesCertificate.from_content(content)), Fields(content)
-        return cls(
-            **shared,
-            mixed=fields.within("mixed"),
-            rounds=fields.whole("rounds"),
-            parts=fields.whole("parts"),
-            by_mistakes=fields.flag("by_mistakes"),
         )

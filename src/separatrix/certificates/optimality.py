@@ -41,7 +41,7 @@ from separatrix.certificates.bounds import DualBound, dual_bound
 from separatrix.certificates.data import check_inner_product, kernel_data
 from separatrix.certificates.separability import SeparabilityCertificate, weighted_rows
 from separatrix.codec import Fields
-from separatrix.design.build import largest_entry, make_design, row_radius
+from separatrix.design.build import divide_columns, largest_entry, make_design, row_radius
 from separatrix.design.kernel_matrix import by_rows, select_rows, training_scores
 from separatrix.design.kernels import Kernel, kernel_from_dict
 from separatrix.design.row_source import masked_rows
@@ -60,7 +60,8 @@ class OptimalityCertificate(Certificate):
     """The objective at some coefficients, and a lower bound on its minimum.
 
     `dual_rows` and `dual_values` are the non-zero slopes of a solver's own dual point, None if the bound was made from
-    the coefficients. `scale` is the least value that gaps are relative to.
+    the coefficients. `scale` is the least value that gaps are relative to. `scales` divide the columns before the
+    objective is computed, None if they are used as they are; `coef` is of the divided columns.
     """
 
     kind: ClassVar[str] = "optimality"
@@ -77,6 +78,7 @@ class OptimalityCertificate(Certificate):
     class_weights: tuple[float, ...] | None = None
     dual_rows: Ints | None = None
     dual_values: Floats | None = None
+    scales: Floats | None = None
 
     @classmethod
     def of(
@@ -151,6 +153,8 @@ class OptimalityCertificate(Certificate):
         )
 
     def _problem(self, X: Any, y: Any, sample_weight: Any) -> Problem:
+        if self.scales is not None:
+            X = self._divided(X)
         design = make_design(X, intercept=self.fit_intercept)
         if not math.isfinite(largest_entry(design)):
             row_radius(design)
@@ -162,6 +166,12 @@ class OptimalityCertificate(Certificate):
             raise DataError(f"X has {design.shape[0]} rows and y has {len(targets)} entries")
         weights = self._row_weights(targets, sample_weight)
         return Problem(design, targets, loss, make_penalty(self.strength, self.l1_ratio), weights)
+
+    def _divided(self, X: Any) -> Any:
+        scales = np.asarray(self.scales)
+        if np.shape(X)[1:] != scales.shape:
+            raise DataError(f"X has shape {np.shape(X)}; the fit had {len(scales)} columns")
+        return divide_columns(X, scales)
 
     def _row_weights(self, targets: NDArray[Any], sample_weight: Any) -> Floats | None:
         """Return the sample weights times the class weights of the fit, None if there are neither."""
@@ -184,7 +194,8 @@ class OptimalityCertificate(Certificate):
         return slopes
 
     def certified(self) -> CertifiedCoef:
-        return certified_coef(self.coef, self.labels, fit_intercept=self.fit_intercept)
+        certified = certified_coef(self.coef, self.labels, fit_intercept=self.fit_intercept)
+        return certified if self.scales is None else certified._replace(coef=certified.coef / self.scales)
 
     def content(self) -> dict[str, Any]:
         arrays = {"coef": self.coef, "dual_rows": self.dual_rows, "dual_values": self.dual_values}
@@ -200,6 +211,7 @@ class OptimalityCertificate(Certificate):
             "labels": None if self.labels is None else list(self.labels),
             "class_weights": None if self.class_weights is None else list(self.class_weights),
             **{name: None if array is None else array.tolist() for name, array in arrays.items()},
+            **({} if self.scales is None else {"scales": self.scales.tolist()}),
         }
 
     @classmethod
@@ -224,7 +236,15 @@ class OptimalityCertificate(Certificate):
             class_weights=fields.or_none("class_weights", lambda key: tuple(fields.numbers(key, scores).tolist())),
             dual_rows=rows,
             dual_values=None if rows is None else fields.numbers("dual_values", len(rows)),
+            scales=_scales(fields) if "scales" in content else None,
         )
+
+
+def _scales(fields: Fields) -> Floats:
+    scales = fields.numbers("scales")
+    if not (scales > 0.0).all():
+        raise ValueError(f"scales has {scales.min():g}, where only numbers above 0 can divide a column")
+    return scales
 
 
 def _targets(y: NDArray[Any], target: str, labels: tuple[Any, ...] | None) -> NDArray[Any]:

@@ -47,9 +47,10 @@ def check(  # noqa: PLR0913, PLR0917  # every parameter is an option
     Example: separatrix check table.csv --target grade --drop name --out certificate.json
     """
     scheme = require_choice("multiclass", multiclass, MULTICLASS)
-    from separatrix.cli.evidence import RowsRequest, rows_to_check, write_certificate
+    from separatrix.cli.evidence import rows_to_check, write_certificate
     from separatrix.cli.progress import Interrupt, Progress
     from separatrix.cli.reading import parse_references, require_outputs, storage_of
+    from separatrix.model.class_rows import RowsRequest
     from separatrix.reports.verdict import make_verdict, render_verdict, verdict_dict, with_names
     from separatrix.separability.check import check_separability
 

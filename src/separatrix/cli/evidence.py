@@ -8,26 +8,16 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
-import numpy as np
-
-from separatrix.arrays import Bools
 from separatrix.certificates.base import Certificate, certificate_from_dict
 from separatrix.cli.reading import opened
-from separatrix.design.encode.encoding import Encoding
-from separatrix.design.encode.plan import plan_encoding
 from separatrix.errors import CertificateError, DataError, OptionError
 from separatrix.files import write_atomically
 from separatrix.fit.labels import Classes
-from separatrix.model.learn.base import TrainingRows
-from separatrix.model.storage import EncodedRows, Storage
-from separatrix.model.target import Target, find_target, known_target, read_target, require_columns
-from separatrix.model.train import quantities_of, without_missing_target
-from separatrix.selection.cross_validation import assign_folds
-from separatrix.tables.source import TableSource
+from separatrix.model.class_rows import ClassRows, RowsRequest, encoded_classes
 
 LARGEST_FILE = 256 * 2**20  # bytes; only the replay of a very long run comes near
 CERTIFICATE_KEYS = ("certificate", "overlap")  # of a result
@@ -104,52 +94,12 @@ def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is no JSON number")
 
 
-@dataclass(frozen=True)
-class RowsRequest:
-    """A table, which rows and columns of it to use, and how to encode them."""
-
-    source: str
-    target: str | None = None
-    drop: tuple[str, ...] = ()
-    text: tuple[str, ...] = ()
-    missing: str = "impute"
-    reference: dict[str, str] = field(default_factory=dict)
-    where: str | None = None
-    sql: str | None = None
-    storage: Storage = field(default_factory=Storage)
-
-    def expect(self, source: str, names: tuple[str, ...]) -> None:
-        """Raise an error if the table lacks a requested column."""
-        require_columns(source, names, self.target, (*self.drop, *self.text, *self.reference))
-
-
-class ClassRows(NamedTuple):
-    """The encoded rows of a table, their source, target, encoding and notes, and the table itself."""
-
-    source: str
-    target: str
-    encoding: Encoding
-    rows: TrainingRows
-    notes: tuple[str, ...]
-    table: TableSource
-
-
 @contextmanager
 def class_rows(request: RowsRequest) -> Iterator[ClassRows]:
     """Open the requested table as encoded rows, its target as classes."""
-    with opened(
-        request.source, where=request.where, sql=request.sql, storage=request.storage, expect=request.expect
-    ) as source:
-        target = known_target(source, request.target)
-        if target in request.drop:
-            raise OptionError(
-                f"--drop {target!r} would drop the target; drop another column, or choose another --target"
-            )
-        known, lost = without_missing_target(source, target, request.missing)
-        encoding = _planned(known, target, request)
-        with request.storage.opened({}) as storage, storage.hold(encoding, known) as encoded:
-            rows = _rows(encoding, encoded, find_target(read_target(known, target), target, "classification"))
-            yield ClassRows(source.source, target, encoding, rows, (*source.notes, *lost), known)
+    rows: dict[str, Any] = {"where": request.where, "sql": request.sql, "storage": request.storage}
+    with opened(request.source, **rows, expect=request.expect) as source, encoded_classes(source, request) as data:
+        yield data
 
 
 @contextmanager
@@ -160,35 +110,6 @@ def rows_to_check(request: RowsRequest) -> Iterator[ClassRows]:
         _refuse_many(data.rows.classes, data.target)
         left_out = tuple(f"{name!r} is left out: {reason}" for name, reason in data.encoding.omitted)
         yield data._replace(notes=(*data.notes, *left_out, *data.encoding.notes))
-
-
-def _rows(encoding: Encoding, encoded: EncodedRows, target: Target) -> TrainingRows:
-    assert target.classes is not None  # it was read as classes
-    classes = Classes(target.classes.values, target.classes.codes[encoded.kept])
-    names, quantities = encoding.feature_names, quantities_of(encoding)
-    return TrainingRows(encoded.X, names, quantities, target.y[encoded.kept], classes, divided=encoded.divided)
-
-
-def split_rows(data: ClassRows, request: RowsRequest, folds: int, seed: int) -> tuple[TrainingRows, TrainingRows]:
-    """Return training rows, and one fold of held-out rows, both with the encoding of the training rows."""
-    target = find_target(read_target(data.table, data.target), data.target, "classification")
-    assert target.classes is not None  # it was read as classes
-    values, codes = target.classes.values, target.classes.codes
-    holdout = assign_folds(data.table.n_rows, folds, seed, codes) == 0
-    encoding = _planned(data.table.select(~holdout), data.target, request)
-
-    def part(rows: Bools) -> TrainingRows:
-        encoded = encoding.apply(data.table.select(rows).read())
-        places = np.flatnonzero(rows)[encoded.kept]
-        names, quantities = encoding.feature_names, quantities_of(encoding)
-        return TrainingRows(encoded.X, names, quantities, target.y[places], Classes(values, codes[places]))
-
-    return part(~holdout), part(holdout)
-
-
-def _planned(table: TableSource, target: str, request: RowsRequest) -> Encoding:
-    drop, text = request.drop, request.text
-    return plan_encoding(table, target, drop=drop, missing=request.missing, text=text, reference=request.reference)
 
 
 def _refuse_many(classes: Classes, target: str) -> None:

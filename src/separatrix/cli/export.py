@@ -35,18 +35,12 @@ def export(
         raise OptionError("an ONNX graph is no text; say with --out FILE where to write it")
     from separatrix.cli.reading import require_outputs
     from separatrix.files import write_atomically as write_whole
-    from separatrix.model.export.onnx import to_onnx
-    from separatrix.model.export.python import to_python
-    from separatrix.model.export.sql import to_sql
+    from separatrix.model.export.languages import export as export_model
     from separatrix.model.file import load_model
 
     require_outputs({"--out": out}, model)
     loaded = load_model(model)
-    content: str | bytes
-    if language == "sql":
-        content = to_sql(loaded, table, keep=tuple(keep or ()))
-    else:
-        content = to_python(loaded) if language == "python" else to_onnx(loaded)
+    content = export_model(loaded, language, table=table, keep=keep or ())
     if out is not None:
         write_whole(out, content)
     if as_json:

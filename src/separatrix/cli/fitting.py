@@ -62,9 +62,7 @@ def _perceptron_page(trained: TrainedModel, table: TableSource, request: FitRequ
     from separatrix.reports.report import trained_dict
     from separatrix.reports.text import evaluation_lines, next_lines
 
-    options = request.options.learn.perceptron
-    assert options is not None  # `fit` sets them for a perceptron
-    summary = perceptron_summary(trained, table, options)
+    summary = perceptron_summary(trained, table, trained.fitted.options)
     trained = replace(trained, model=replace(trained.model, summary=summary.to_dict()))
     _write(trained, table, request)
     if as_json:

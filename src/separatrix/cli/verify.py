@@ -11,9 +11,8 @@ from separatrix.cli.flags import Drop, Json, Memory, Missing, Reference, Sql, Ta
 from separatrix.errors import OptionError
 
 if TYPE_CHECKING:
-    from separatrix.certificates.base import Check
-    from separatrix.cli.evidence import RowsRequest
-    from separatrix.reports.verification import CheckedCertificate
+    from separatrix.model.certified import CheckedCertificate
+    from separatrix.model.class_rows import RowsRequest
 
 
 REFUSED = 1
@@ -57,8 +56,9 @@ def verify(  # noqa: PLR0913, PLR0917  # every parameter is an option
 
     Example: separatrix verify certificate.json table.csv --target grade --drop name
     """
-    from separatrix.cli.evidence import RowsRequest, is_model, read_object
+    from separatrix.cli.evidence import is_model, read_object
     from separatrix.cli.reading import parse_references, storage_of
+    from separatrix.model.class_rows import RowsRequest
     from separatrix.reports.verification import accepted, render_verifications, verifications_dict
 
     columns = tuple(drop or ()), tuple(text or ()), missing, parse_references(reference or ())
@@ -80,12 +80,11 @@ def _verify_certificates(file: str, content: Any, request: RowsRequest) -> _Chec
     from dataclasses import replace
 
     from separatrix.cli.evidence import class_rows, read_certificates
-    from separatrix.model.certified import named_columns
-    from separatrix.reports.verification import verify_stated
+    from separatrix.model.certified import named_columns, verify_stated
 
     stored = read_certificates(file, content)
     with class_rows(replace(request, target=request.target or stored.target)) as data:
-        X, y = named_columns(data.rows.X, data.rows.names), data.rows.y
+        X, y = named_columns(data.rows.X, data.encoding.feature_names), data.rows.y
         checked = [verify_stated(each, verdict, X, y) for each, verdict in stored.certificates]
     note = ("Only the certificate was checked, not what else the file says.",) if stored.more else ()
     return _Checked(checked, f"{data.target} of {data.source}, {len(y):,} rows", note)
@@ -95,37 +94,14 @@ def _verify_model(file: str, content: Any, request: RowsRequest) -> _Checked:
     """Check the certificates of a model on a table with the model's encoding."""
     from separatrix.cli.evidence import read_certificates
     from separatrix.cli.reading import open_for
-    from separatrix.model.certified import certified_rows, check_coefficients
+    from separatrix.model.certified import verify_table
     from separatrix.model.file import load_model
-    from separatrix.reports.verification import verify_stated
 
     if request.target or request.drop or request.text or request.reference or request.missing != "impute":
         raise OptionError("a model says itself what its target and features are; leave those options out")
     model, stored = load_model(file), read_certificates(file, content)
     options = {"where": request.where, "sql": request.sql}
-    with (
-        open_for(model, request.source, **options, storage=request.storage) as source,
-        certified_rows(model, source, request.storage) as rows,
-    ):
-        checked = [verify_stated(each, verdict, rows.X, rows.y) for each, verdict in stored.certificates]
-    coefficients = check_coefficients(model, checked[0].certificate)
-    checked[0] = checked[0].with_check(coefficients)
-    data = f"{model.target} of {request.source}, {len(rows.y):,} rows"
-    return _Checked(checked, data, (*_same_rows(rows.same), _extent(coefficients)))
-
-
-def _same_rows(same: bool) -> tuple[str, ...]:
-    """Return whether the rows are those of the fit and, if not, how to use those."""
-    if same:
-        return ("These are the rows that it was fitted on.",)
-    return (
-        "These are not the rows that it was fitted on.",
-        "For those, give the same file, its rows in the same order, and the --where or --sql of the fit.",
-    )
-
-
-def _extent(coefficients: Check) -> str:
-    """Return which parts of a model were checked."""
-    if coefficients.holds is None:
-        return "Only the certificate was checked: neither the coefficients nor what else the file says."
-    return "The certificate was checked, and the coefficients against it, not what else the file says."
+    with open_for(model, request.source, **options, storage=request.storage) as source:
+        checked = verify_table(model, stored.certificates, source, request.storage)
+    data = f"{model.target} of {request.source}, {checked.rows:,} rows"
+    return _Checked(list(checked.certificates), data, checked.notes)

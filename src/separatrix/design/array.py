@@ -47,6 +47,9 @@ class DenseBlock(Block):
         whole = (self.values == np.rint(self.values)).all(axis=0)
         return np.where(whole, np.abs(self.values).max(axis=0), np.inf).astype(np.float64)
 
+    def other_entries(self) -> Indices:
+        return np.asarray(np.count_nonzero((self.values != 0.0) & (self.values != 1.0), axis=0))
+
     def times(self, coef: Floats) -> Floats:
         return np.asarray(self.values @ coef, dtype=np.float64)
 
@@ -94,6 +97,10 @@ class SparseBlock(Block):
         bounds[entries.col[entries.data != np.rint(entries.data)]] = np.inf
         return bounds
 
+    def other_entries(self) -> Indices:
+        entries = self.matrix.tocoo()
+        return np.bincount(entries.col[(entries.data != 0.0) & (entries.data != 1.0)], minlength=self.matrix.shape[1])
+
     def times(self, coef: Floats) -> Floats:
         return np.asarray(self.matrix @ coef, dtype=np.float64)
 
@@ -131,7 +138,7 @@ class SparseBlock(Block):
         return sparse_from_parts(type(matrix), matrix.shape, values * values, matrix.indices, matrix.indptr)
 
 
-def divide_columns(matrix: Any, scales: Floats) -> Any:
+def divide_matrix(matrix: Any, scales: Floats) -> Any:
     """Return a copy of a matrix, dense or CSR, with its columns divided by `scales`."""
     if not hasattr(matrix, "indices"):
         return matrix / scales

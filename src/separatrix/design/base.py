@@ -133,6 +133,10 @@ class Block(ABC):
         """Return `whole_columns` of the stored columns."""
 
     @abstractmethod
+    def other_entries(self) -> Indices:
+        """Return the number of entries of each stored column other than 0 and 1."""
+
+    @abstractmethod
     def times(self, coef: Floats) -> Floats:
         """Return the stored columns times coef."""
 
@@ -182,7 +186,6 @@ class Design(ABC):
     row_visits: bool = False  # has stored_rows
     column_access: bool = False  # has a columns.column_store
     block_rows: int | None = None  # number of neighbouring rows that random visits should read in one go
-    partitioned: bool = False  # has parts, each_part
 
     def __init__(self, shape: tuple[int, int], names: Sequence[str], virtual: bool) -> None:
         self.shape = shape
@@ -239,17 +242,6 @@ class Design(ABC):
     def visit(self, loop: Callable[..., Any], *arguments: Any, changed: Sequence[NDArray[Any]]) -> Any:  # noqa: ARG002
         """Return ``loop(stored rows, *arguments)``; `changed` are the arguments that the loop writes to."""
         return loop(self.stored_rows(), *arguments)
-
-    @property
-    def parts(self) -> list[slice]:
-        """The rows of each partition; needs `partitioned`."""
-        raise NeedsError(f"{type(self).__name__} has no partitions")
-
-    def each_part(
-        self, task: Callable[..., Any], shared: Sequence[Sequence[Any]], rows: Sequence[NDArray[Any]] = ()
-    ) -> list[Any]:
-        """Run ``task(design, *rows, *shared[k])`` on each partition k as a design; needs `partitioned`."""
-        raise NeedsError(f"{type(self).__name__} has no partitions to run {task.__name__} on; {len(shared), len(rows)}")
 
     def take(self, indices: Sequence[int] | Indices) -> Floats:  # noqa: ARG002  # used by overrides
         """Return the rows at `indices` as a dense array (k, p), virtual column included; needs `random_rows`."""

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.arrays import Floats
-from separatrix.design.array import DenseDesign, SparseDesign
+from separatrix.design.array import DenseDesign, SparseDesign, divide_matrix
 from separatrix.design.base import Block, Design
 from separatrix.design.mapped import MappedDesign, MappedRows
 from separatrix.design.memory import parse_memory
@@ -80,6 +80,17 @@ def map_rows(rows: MappedRows) -> Any:
     if not np.isfinite(design.values.sum()):  # the sum may also overflow
         row_radius(design)
     return np.asarray(design.values)
+
+
+def divide_columns(X: Any, scales: Floats) -> Any:
+    """Return X with its columns divided by `scales`: a copy in the same storage; mapped rows are mapped first."""
+    if isinstance(X, MappedRows):
+        return divide_columns(map_rows(X), scales)
+    source = as_row_source(X)
+    if source is not None:
+        return source.divided(scales)
+    matrix = as_floats(X, None)
+    return divide_matrix(matrix.tocsr() if _is_sparse(matrix) else matrix, scales)
 
 
 def _mapped_design(rows: MappedRows, intercept: bool, names: Sequence[str] | None) -> MappedDesign:

@@ -65,7 +65,7 @@ def kernel_scores(kernel: Kernel, X: Any, support: Any, places: Ints, coefs: Flo
     def score(first: int) -> Floats:
         rows = X[first : first + step]
         values = _dense(rows[:, places]) if against is None else against(_floats(rows))
-        return np.asarray(values @ coefs.T)
+        return np.asarray(values @ np.ascontiguousarray(coefs).T)
 
     return np.concatenate(list(map_groups(score, range(0, X.shape[0], step))))
 
@@ -227,7 +227,8 @@ def _rows_at_once(width: int) -> int:
 
 
 def _floats(A: Any) -> Any:
-    return A.astype(np.float64, copy=False)
+    """Return floats in row order: products of equal matrices then have equal bits, however they were stored."""
+    return np.ascontiguousarray(A, dtype=np.float64) if isinstance(A, np.ndarray) else A.astype(np.float64, copy=False)
 
 
 def _dense(A: Any) -> Floats:

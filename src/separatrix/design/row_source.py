@@ -12,12 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from separatrix.arrays import Bools
+from separatrix.arrays import Bools, Floats
+from separatrix.design.array import divide_matrix
 from separatrix.design.base import Design
 from separatrix.design.maps import FeatureMap
 from separatrix.design.memory import default_cap, plain_size
 from separatrix.design.on_disk import BlockedDesign, BlockedSparseDesign, OnDiskDesign
-from separatrix.design.storage import BlockStore, DenseBlocks, SparseBlocks
+from separatrix.design.storage import BlockStore, BlockWriter, DenseBlocks, SparseBlocks, row_blocks
 from separatrix.errors import NeedsError, OptionError
 
 LARGE_MAP = 2**26  # bytes from which on a memory-mapped array is read from its file in blocks
@@ -54,6 +55,10 @@ class RowSource(ABC):
     def select(self, mask: Bools) -> Any:
         """Return a copy of the rows where `mask` is true, as a source or an array."""
         return self.array()[mask]
+
+    def divided(self, scales: Floats) -> Any:
+        """Return a copy of the rows with their columns divided by scales, stored in the same way."""
+        return divide_matrix(self.array(), scales)
 
 
 def as_array(X: Any) -> Any:
@@ -125,6 +130,12 @@ class BlockedRows(RowSource):
         if isinstance(selected, OnDiskDesign):
             return BlockedRows(selected.store, self.names, self.memory)
         return selected.matrix if self.store.sparse else selected.values
+
+    def divided(self, scales: Floats) -> BlockedRows:
+        with BlockWriter(self.shape[1], sparse=self.store.sparse) as writer:
+            for _, block in row_blocks(self.store):
+                writer.append(divide_matrix(block, scales))
+            return BlockedRows(writer.finish(), self.names, self.memory)
 
     def __repr__(self) -> str:
         rows, columns = self.shape

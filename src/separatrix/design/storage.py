@@ -30,7 +30,7 @@ import tempfile
 import threading
 import weakref
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import pairwise
 from math import prod
@@ -62,6 +62,7 @@ RUN_BYTES = 2**22  # most bytes read in one go
 COLUMN = np.dtype("<i4")  # of column indices
 INT32_ENTRIES = 2**31  # number of entries below which row starts are int32
 FREE_REFERENCES = 3  # references to an unused buffer: the list's, the loop variable's and getrefcount's
+BLOCK_ENTRIES = 2**20  # of a block yielded by `row_blocks`
 BUFFERS_PER_THREAD = 4  # older buffers are dropped; arrays that still use them keep them alive
 
 
@@ -482,3 +483,12 @@ class Buffers(threading.local):
         buffer = np.empty(size, dtype=np.uint8)
         self.buffers = [*self.buffers, buffer][-BUFFERS_PER_THREAD:]
         return buffer
+
+
+def row_blocks(X: Any) -> Iterator[tuple[int, Any]]:
+    """Yield (first row, rows) for consecutive row blocks of a matrix or store."""
+    n, columns = X.shape
+    entries = X.starts[-1] if hasattr(X, "starts") else X.nnz if hasattr(X, "nnz") else n * columns
+    step = max(1, BLOCK_ENTRIES * n // max(1, int(entries)))
+    for start in range(0, n, step):
+        yield start, (X.read(start, min(n, start + step)) if hasattr(X, "read") else X[start : start + step])

@@ -27,8 +27,9 @@ from separatrix.certificates.separability import SeparabilityCertificate
 from separatrix.design.base import Design
 from separatrix.design.build import make_design
 from separatrix.errors import DataError, OptionError, did_you_mean
-from separatrix.estimators.base import apply_class_weight
+from separatrix.families.base import class_weights
 from separatrix.fit.convex import ConvexOptions, fit_convex
+from separatrix.fit.labels import find_classes
 from separatrix.losses.base import Loss
 from separatrix.losses.margin import Hinge, Logistic, PerceptronLoss, SquaredHinge
 from separatrix.losses.softmax import Softmax
@@ -268,7 +269,12 @@ def _scikit_learn(
 def _weights(model: Any, y: NDArray[Any], sample_weight: Any) -> Floats | None:
     """Return sample weights times class weights, None if there are none."""
     weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-    return apply_class_weight(getattr(model, "class_weight", None), y, weights)[0]
+    chosen = getattr(model, "class_weight", None)
+    if chosen is None:
+        return weights
+    classes = find_classes(y)
+    by_class = np.asarray(list(class_weights(chosen, classes, weights).values()))[classes.codes]
+    return by_class if weights is None else np.asarray(by_class * weights)
 
 
 def _strength_of_c(model: Any, y: NDArray[Any], sample_weight: Any) -> float:

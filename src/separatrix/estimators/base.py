@@ -1,4 +1,4 @@
-"""Base classes of the estimators: validation of data and weights, classifiers, regressors, penalties.
+"""Base classes of the estimators: validation of data and weights, classifiers, regressors.
 
 Arrays, frames and sparse matrices are validated by scikit-learn. Rows that are mapped, on disk or on a cluster are not
 arrays: their columns and length are checked here, their entries when they are first read.
@@ -6,16 +6,15 @@ arrays: their columns and length are checked here, their entries when they are f
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any, Literal, NamedTuple, Self, get_args
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.utils.class_weight import compute_class_weight
-from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.multiclass import _check_partial_fit_first_call, check_classification_targets
 from sklearn.utils.validation import (
     _check_sample_weight,
     check_consistent_length,
@@ -25,26 +24,22 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from separatrix.arrays import Floats, Indices, Ints
+from separatrix.arrays import Floats
 from separatrix.certificates.base import Certificate
-from separatrix.design.base import Design
-from separatrix.design.build import make_design
 from separatrix.design.mapped import MappedRows
 from separatrix.design.row_source import RowSource, as_row_source, is_dask
-from separatrix.errors import ConvergenceWarning, DataError, OptionError, require_choice, require_count
-from separatrix.fit.convex import ConvexOptions
+from separatrix.errors import ConvergenceWarning, DataError, require_number
+from separatrix.families.base import Fitted, TrainingRows
 from separatrix.fit.labels import Classes, find_classes, real_targets
 from separatrix.fit.result import FitResult, Trace
-from separatrix.loops.online import Tie
-from separatrix.penalties import make_penalty
-from separatrix.perceptron_rule import predicted_signs
-from separatrix.problem import Problem
-from separatrix.selection.cross_validation import CrossValidation, StrengthChoice, assign_folds, cross_validate
+from separatrix.inference.refused import Inference
+from separatrix.model.decision_rule import DecisionRule, linear_scores
+from separatrix.selection.cross_validation import CrossValidation
 from separatrix.theory.halfspace import Halfspace
 
 # Accepted input of every estimator, as options of scikit-learn's `validate_data`.
 ACCEPTED: dict[str, Any] = {"accept_sparse": ["csr", "csc"], "dtype": [np.float64, np.float32]}
-WeightKind = Literal["precision", "frequency"]
+SMALL_COPY = 2**26  # bytes, up to which a column-major array is copied
 
 
 def checked_rows(estimator: Any, X: Any, *, reset: bool = False, finite: bool = True) -> Any:
@@ -55,26 +50,39 @@ def checked_rows(estimator: Any, X: Any, *, reset: bool = False, finite: bool = 
     if source is not None:
         _check_columns(estimator, source, reset)
         return source
-    return validate_data(estimator, X, reset=reset, **ACCEPTED, ensure_all_finite=finite)
+    return _by_rows(validate_data(estimator, X, reset=reset, **ACCEPTED, ensure_all_finite=finite))
 
 
 def checked_rows_and_targets(
     estimator: Any, X: Any, y: Any, *, reset: bool = True, numeric: bool = False
 ) -> tuple[Any, Any]:
-    """Return X and y, validated and of equal length; X is checked for finite entries when it is first read."""
+    """Return X and y, validated and of equal length; X is checked for finite entries when it is first read.
+
+    The estimator stores the number of rows, `n_rows_`, to which those of a partial fit are added.
+    """
     if isinstance(X, MappedRows):
         rows, y = checked_rows_and_targets(estimator, X.X, y, reset=reset, numeric=numeric)
         return MappedRows(rows, X.map), y
-    source, y = as_row_source(X), vector_of(y)
+    rows, y = _checked_pair(estimator, X, vector_of(y), reset=reset, numeric=numeric)
+    estimator.n_rows_ = len(y) + (0 if reset else estimator.n_rows_)
+    return rows, y
+
+
+def _checked_pair(estimator: Any, X: Any, y: Any, *, reset: bool, numeric: bool) -> tuple[Any, Any]:
+    source = as_row_source(X)
     if source is not None:
         _check_columns(estimator, source, reset)
         y = column_or_1d(y, dtype=np.float64 if numeric else None, warn=True)
         check_consistent_length(source, y)
         return source, y
-    checked: tuple[Any, Any] = validate_data(
-        estimator, X, y, reset=reset, y_numeric=numeric, **ACCEPTED, ensure_all_finite=False
-    )
-    return checked
+    rows, y = validate_data(estimator, X, y, reset=reset, y_numeric=numeric, **ACCEPTED, ensure_all_finite=False)
+    return _by_rows(rows), y
+
+
+def _by_rows(X: Any) -> Any:
+    """Return a small column-major array, as frames are, row by row: the last bits of a fit depend on the layout."""
+    small = isinstance(X, np.ndarray) and X.nbytes <= SMALL_COPY
+    return np.ascontiguousarray(X) if small else X
 
 
 def vector_of(values: Any) -> Any:
@@ -103,49 +111,25 @@ def _check_columns(estimator: Any, rows: RowSource, reset: bool) -> None:
 def seed_of(random_state: Any) -> int | None:
     """Return scikit-learn's `random_state` as a seed: None, the integer itself, or one drawn from the generator."""
     if random_state is None or isinstance(random_state, int | np.integer):
-        return random_state if random_state is None else int(random_state)
+        return None if random_state is None else int(require_number("random_state", random_state, least=0))
     return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
 
 
-class WeightedRows(NamedTuple):
-    """Rows of positive weight, their labels, weights (None: all 1), and indices among all rows (None: all)."""
-
-    design: Design
-    labels: NDArray[Any]
-    weights: Floats | None
-    places: Ints | None = None
-
-
-def drop_weightless(design: Design, labels: NDArray[Any], weights: Floats | None) -> WeightedRows:
-    """Return the rows of positive weight."""
-    if weights is None or weights.all():
-        return WeightedRows(design, labels, weights)
-    positive = weights > 0.0
-    return WeightedRows(design.select(positive), labels[positive], weights[positive], np.flatnonzero(positive))
-
-
-def apply_class_weight(
-    class_weight: Any, labels: NDArray[Any], weights: Floats | None
-) -> tuple[Floats | None, dict[Any, float] | None]:
-    """Return sample weights times class weights, and the class weights by label; None if there are none."""
-    if class_weight is None:
-        return weights, None
-    classes = find_classes(labels)
-    by_class = compute_class_weight(class_weight, classes=classes.values, y=labels, sample_weight=weights)
-    if not (np.isfinite(by_class).all() and (by_class >= 0.0).all()):
-        raise OptionError(
-            f"class_weight={class_weight!r} has numbers below 0 or not finite; give weights of at least 0"
-        )
-    rows = by_class[classes.codes] if weights is None else by_class[classes.codes] * weights
-    return np.asarray(rows), dict(zip(classes.plain, by_class.tolist(), strict=True))
+def named_columns(estimator: Any) -> tuple[str, ...] | None:
+    """Return the names of the columns that an estimator was fitted on, None if they had none."""
+    names = getattr(estimator, "feature_names_in_", None)
+    return None if names is None else tuple(names)
 
 
 class LinearModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
-    """Base class of all estimators, with the fitted `result_`, `certificate_` and `trace_`."""
+    """Base class of all estimators: validation, and a family's fit with `result_`, `certificate_` and `trace_`."""
 
     fit_intercept: bool
+    checked: Any  # of the options that every estimator inherits
     result_: FitResult
     n_features_in_: int
+    n_iter_: int
+    _fitted: Fitted
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -155,18 +139,49 @@ class LinearModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
     @property
     def certificate_(self) -> Certificate:
         """The evidence for the fit, which `verify(X, y)` re-checks from the data."""
-        check_is_fitted(self)
-        return self.result_.certificate
+        return self.fitted_.result.certificate
 
     @property
     def trace_(self) -> Trace:
         """The convergence of the fit: one column per fact, one entry per step."""
-        check_is_fitted(self)
-        return self.result_.trace
+        return self.fitted_.result.trace
 
-    def _as_design(self, X: Any) -> Design:
-        names = getattr(self, "feature_names_in_", None)
-        return make_design(X, intercept=bool(self.fit_intercept), names=None if names is None else list(names))
+    @property
+    def fitted_(self) -> Fitted:
+        """The fit of the family, from which all attributes are read."""
+        check_is_fitted(self)
+        return self._fitted
+
+    @property
+    def strength_(self) -> float:
+        """The strength of the penalty that was used."""
+        strength: float = self._known("strength")
+        return strength
+
+    @property
+    def cv_(self) -> CrossValidation | None:
+        """The held-out losses along the path of strengths, if the strength was cross-validated."""
+        return self.fitted_.cv
+
+    def _inference(self) -> Inference:
+        """Return the inference of the fit."""
+        inference = self.fitted_.inference
+        assert inference is not None  # of families with a likelihood
+        return inference
+
+    def _known(self, name: str) -> Any:
+        """Return an attribute of the fit; an AttributeError if the family has none."""
+        value = getattr(self.fitted_, name)
+        if value is None:
+            raise AttributeError(f"{type(self).__name__} has no {name}_")
+        return value
+
+    def _options(self) -> Any:
+        """Return the checked options, with a seed in place of a generator."""
+        options = self.checked()
+        if hasattr(options, "random_state"):
+            options.random_state = seed_of(options.random_state)
+        return options
 
     def _weights(self, sample_weight: Any, X: Any) -> Floats | None:
         """Return the sample weights, validated; None if there are none."""
@@ -185,10 +200,18 @@ class LinearModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
             )
         return weights
 
-    def _warn(self, result: FitResult, frames: int = 0) -> None:
-        """Warn if the fit was stopped early, `frames` further out than the caller of `fit`'s helper."""
-        if not result.status.reached_goal:
-            warnings.warn(result.message, ConvergenceWarning, stacklevel=4 + frames)
+    def _scores(self, X: Any) -> Floats:
+        """Return the scores of validated rows, (n, K), computed as a saved model computes them."""
+        coef, intercept = np.atleast_2d(self.coef_), np.atleast_1d(self.intercept_)
+        return linear_scores(checked_rows(self, X), coef, intercept)
+
+    def _keep(self, fitted: Fitted, n_iter: float, frames: int = 0) -> Self:
+        """Store a fit, and warn if it was stopped early, `frames` further out than the caller of `fit`."""
+        self._fitted, self.result_ = fitted, fitted.result
+        self.n_iter_ = max(1, math.ceil(n_iter))
+        if not fitted.result.status.reached_goal:
+            warnings.warn(fitted.result.message, ConvergenceWarning, stacklevel=4 + frames)  # over the subclass, fit
+        return self
 
 
 class ScoreClassifier(ClassifierMixin, LinearModel):  # type: ignore[misc]  # scikit-learn is untyped
@@ -203,15 +226,18 @@ class ScoreClassifier(ClassifierMixin, LinearModel):  # type: ignore[misc]  # sc
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class of each row."""
         scores = self.decision_function(X)
-        if scores.ndim == 1:
-            codes = (predicted_signs(scores, self._tie_side()) > 0.0).astype(np.intp)
-        else:
-            codes = scores.argmax(axis=1)
-        return np.asarray(self.classes_[codes])
+        return np.asarray(self.classes_[self._rule().classes(scores.reshape(len(scores), -1))])
 
-    def _tie_side(self) -> Tie:
-        """Return the class predicted by a score of exactly 0."""
-        return "positive"
+    def _rows(self, X: Any, y: Any, sample_weight: Any = None, *, reset: bool = True) -> TrainingRows:
+        """Return validated rows with their classes and weights."""
+        rows, y = checked_rows_and_targets(self, X, y, reset=reset)
+        check_classification_targets(y)
+        return TrainingRows(rows, y, find_classes(y), self._weights(sample_weight, X), named_columns(self))
+
+    def _rule(self) -> DecisionRule:
+        """Return the rule from scores to classes and probabilities."""
+        fitted = self.fitted_
+        return DecisionRule(fitted.link, fitted.tie, getattr(self, "threshold", 0.5))
 
 
 class LinearClassifier(ScoreClassifier):
@@ -226,43 +252,49 @@ class LinearClassifier(ScoreClassifier):
         check_is_fitted(self)
         if len(self.classes_) > 2:
             raise AttributeError(f"{len(self.classes_)} classes have a halfspace each: see result_.parts")
-        return Halfspace(self.coef_[0], float(self.intercept_[0]), self._tie_side())
+        return Halfspace(self.coef_[0], float(self.intercept_[0]), self.fitted_.tie)
 
     def decision_function(self, X: Any) -> Floats:
         """Return the scores: (n,) for two classes, positive for the second; (n, K) for more."""
-        design = self._design(X, reset=False)
-        scores = np.asarray(self._scores(design))
+        check_is_fitted(self)
+        scores = self._scores(X)
         return scores.ravel() if len(self.classes_) == 2 else scores
 
-    def _scores(self, design: Design) -> Floats:
-        """Return the scores of a design's rows, (n, 1) for two classes, (n, K) for more."""
-        weights = self.coef_.T
-        if design.virtual:
-            weights = np.vstack([self.intercept_, weights])
-        return design.matvec(weights)
+    def _partial_rows(self, X: Any, y: Any, classes: Sequence[Any] | None) -> tuple[TrainingRows, bool]:
+        """Return validated rows of a partial fit, whose classes are those of the first one, and whether it is that."""
+        first = _check_partial_fit_first_call(self, classes)
+        rows, labels = checked_rows_and_targets(self, X, y, reset=first)
+        unknown = ~np.isin(labels, self.classes_)
+        if unknown.any():
+            row = int(np.flatnonzero(unknown)[0])
+            raise DataError(
+                f"row {row} has label {labels[row].item()!r}, which is not among classes {self.classes_.tolist()}"
+            )
+        known = np.sort(self.classes_)
+        codes = Classes(known, np.searchsorted(known, labels))
+        return TrainingRows(rows, labels, codes, None, named_columns(self)), first
 
-    def _design(self, X: Any, *, reset: bool) -> Design:
-        if not reset:
-            check_is_fitted(self)
-        return self._as_design(checked_rows(self, X, reset=reset, finite=not reset))
+    def _keep(self, fitted: Fitted, n_iter: float, frames: int = 0) -> Self:
+        assert fitted.classes is not None  # a classification
+        self.classes_, self.coef_, self.intercept_ = fitted.classes, fitted.coef, fitted.intercept
+        return super()._keep(fitted, n_iter, frames)
 
-    def _design_and_labels(self, X: Any, y: Any, *, reset: bool = True) -> tuple[Design, NDArray[Any]]:
-        rows, y = checked_rows_and_targets(self, X, y, reset=reset)
-        check_classification_targets(y)
-        return self._as_design(rows), y
 
-    def _classes(self, y: NDArray[Any]) -> Classes:
-        classes = find_classes(y)
-        self.classes_ = classes.values
-        return classes
+class ProbabilityMixin:
+    """Probabilities of the classes by the link of the fit."""
 
-    def _store(self, result: FitResult, frames: int = 0) -> Self:
-        """Store a result, and warn if the fit was stopped early."""
-        self.result_ = result
-        self.coef_ = np.atleast_2d(result.coef)
-        self.intercept_ = np.atleast_1d(result.intercept)
-        self._warn(result, frames)
-        return self
+    decision_function: Any
+    _rule: Any
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Return the probability of each class, (n, K); with one-vs-rest, they are normalised to sum to 1."""
+        scores = self.decision_function(X)
+        return np.asarray(self._rule().probabilities(scores.reshape(len(scores), -1)))
+
+    def predict_log_proba(self, X: Any) -> Floats:
+        """Return the logarithm of the probability of each class, (n, K), finite wherever the scores are."""
+        scores = self.decision_function(X)
+        return np.asarray(self._rule().log_probabilities(scores.reshape(len(scores), -1)))
 
 
 class LinearRegressor(RegressorMixin, LinearModel):  # type: ignore[misc]  # scikit-learn is untyped
@@ -273,93 +305,14 @@ class LinearRegressor(RegressorMixin, LinearModel):  # type: ignore[misc]  # sci
 
     def predict(self, X: Any) -> Floats:
         """Return the score w·x + b of each row, (n,)."""
-        design = self._new_design(X)
-        weights = np.concatenate([[self.intercept_], self.coef_]) if design.virtual else self.coef_
-        return design.matvec(weights)
-
-    def _new_design(self, X: Any) -> Design:
         check_is_fitted(self)
-        return self._as_design(checked_rows(self, X))
+        return self._scores(X)[:, 0]
 
-    def _design_and_targets(self, X: Any, y: Any) -> tuple[Design, Floats]:
-        X, y = checked_rows_and_targets(self, X, y, numeric=True)
-        return self._as_design(X), real_targets(y)
+    def _rows(self, X: Any, y: Any, sample_weight: Any = None) -> TrainingRows:
+        """Return validated rows with their targets and weights."""
+        rows, y = checked_rows_and_targets(self, X, y, numeric=True)
+        return TrainingRows(rows, real_targets(y), weights=self._weights(sample_weight, X), names=named_columns(self))
 
-    def _store(self, result: FitResult) -> Self:
-        """Store a result, and warn if the fit was stopped early."""
-        self.result_ = result
-        self.coef_ = result.coef
-        self.intercept_ = float(result.intercept)
-        self._warn(result)
-        return self
-
-
-class ClassTask(NamedTuple):
-    """An unpenalised problem of a classifier, the labels of its targets, and their class weights."""
-
-    problem: Problem
-    labels: tuple[Any, ...]
-    class_weights: tuple[float, ...] | None
-
-
-class PenalisedProblem(NamedTuple):
-    """A problem with its penalty, and its initial coefficients (None: the solver's choice)."""
-
-    problem: Problem
-    start: Floats | None
-
-
-class Penalised:
-    """Base class of estimators with a `strength`; `cv_` is the cross-validation that chose it, if any."""
-
-    strength: float | Literal["cv"]
-    l1_ratio: float
-    cv: int
-    cv_choice: StrengthChoice
-    strengths: Any
-    random_state: Any
-    cv_: CrossValidation | None
-
-    def problems(self, X: Any, y: Any, sample_weight: Any = None) -> list[Problem]:
-        """Return the unpenalised problems: one, or one per class against the rest."""
-        raise NotImplementedError
-
-    def _penalise(
-        self, problems: Sequence[Problem], options: ConvexOptions, starts: Sequence[Floats | None]
-    ) -> list[PenalisedProblem]:
-        """Return the problems with the given or cross-validated penalty, and their initial coefficients."""
-        strength: Any = self.strength
-        require_choice("weight_kind", getattr(self, "weight_kind", "precision"), get_args(WeightKind))
-        self.cv_ = None
-        if isinstance(strength, str):
-            if strength != "cv":
-                raise OptionError(f'strength={strength!r} is not known; give a number of at least 0, or "cv"')
-            self.cv_ = self._cross_validate(problems, options)
-            strength = self.cv_.strength
-            starts = [path.coefs[self.cv_.place] for path in self.cv_.paths]
-        self.strength_ = float(strength) if isinstance(strength, int | float | np.number) else strength
-        penalty = make_penalty(strength, self.l1_ratio)
-        pairs = zip(problems, starts, strict=True)
-        return [PenalisedProblem(replace(problem, penalty=penalty), start) for problem, start in pairs]
-
-    def _origin(self) -> dict[str, Any]:
-        """Return the kind of weights and of cross-validation, for a result's provenance."""
-        kind = {"weight_kind": self.weight_kind} if hasattr(self, "weight_kind") else {}
-        return kind if self.cv_ is None else {**kind, "cv": len(self.cv_.fold_losses), "cv_choice": self.cv_.choice}
-
-    def _cross_validate(self, problems: Sequence[Problem], options: ConvexOptions) -> CrossValidation:
-        first, seed = problems[0], seed_of(self.random_state)
-        classes = None if first.loss.target == "numbers" else _strata(problems)
-        folds = assign_folds(len(first.y), require_count("cv", self.cv), seed, classes)
-        return cross_validate(
-            problems, self.l1_ratio, folds, choice=self.cv_choice, strengths=self.strengths, options=options
-        )
-
-
-def _strata(problems: Sequence[Problem]) -> Indices:
-    """Return the class of each row: its code, its sign, or the one-vs-rest problem in which it is positive."""
-    if problems[0].loss.target == "classes":
-        return np.asarray(problems[0].y, dtype=np.intp)
-    if len(problems) == 1:
-        return (problems[0].y > 0.0).astype(np.intp)
-    return np.asarray(np.argmax([problem.y for problem in problems], axis=0))
+    def _keep(self, fitted: Fitted, n_iter: float, frames: int = 0) -> Self:
+        self.coef_, self.intercept_ = fitted.result.coef, float(fitted.result.intercept)
+        return super()._keep(fitted, n_iter, frames)

@@ -54,6 +54,12 @@ class FormulaModel:
         _refuse_unseen(frame, self._spec)
         return _without_constant(_materialise(self._spec, frame), self._spec)
 
+    def target_values(self, data: Any) -> NDArray[Any]:
+        """Return the left side of the formula for some rows, (n,)."""
+        left, frame = _sides(self.formula)[0], _frame(data)
+        _require_columns(frame, left.required_variables)
+        return _target(left, frame)
+
     def predict(self, data: Any, **options: Any) -> Any:
         """Return the model's predictions for new rows; `options` are passed to its `predict`."""
         return self.model.predict(self.matrix(data), **options)

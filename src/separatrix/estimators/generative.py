@@ -6,13 +6,12 @@ from typing import Any, Self
 
 import numpy as np
 
-from separatrix.arrays import Floats
-from separatrix.estimators.base import LinearClassifier, drop_weightless
-from separatrix.families.generative import fit_generative
-from separatrix.model.decision_rule import log_probabilities, probabilities
+from separatrix.estimators.base import LinearClassifier, ProbabilityMixin
+from separatrix.families import generative
+from separatrix.families.options import GenerativeOptions
 
 
-class GaussianGenerativeClassifier(LinearClassifier):
+class GaussianGenerativeClassifier(GenerativeOptions, ProbabilityMixin, LinearClassifier):
     """Gaussian naive Bayes with variances shared by the classes: logistic weights in closed form.
 
     Bayes' rule turns ``P(xⱼ | k) = N(μₖⱼ, σⱼ²)`` and the priors πₖ into P(second class) = σ(w·x + b) with
@@ -22,7 +21,7 @@ class GaussianGenerativeClassifier(LinearClassifier):
 
     Parameters
     ----------
-    priors : the probability of each class, in the order of `classes_`; None for their shares of the rows
+    {options}
 
     Attributes
     ----------
@@ -41,23 +40,9 @@ class GaussianGenerativeClassifier(LinearClassifier):
     Reference: Efron, The efficiency of logistic regression compared to normal discriminant analysis (1975).
     """
 
-    fit_intercept = True
-
-    def __init__(self, *, priors: Any = None) -> None:
-        self.priors = priors
-
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit in one pass to X (n, p), dense or sparse, and labels y (n,) of two or more classes."""
-        design, labels, weights, _ = drop_weightless(*self._design_and_labels(X, y), self._weights(sample_weight, X))
-        result = fit_generative(design, self._classes(labels), self.priors, weights)
-        self.means_ = np.asarray(result.provenance["means"])
-        self.variances_ = np.asarray(result.provenance["variances"])
-        return self._store(result)
-
-    def predict_proba(self, X: Any) -> Floats:
-        """Return the probability of each class, (n, K)."""
-        return probabilities(self.decision_function(X))
-
-    def predict_log_proba(self, X: Any) -> Floats:
-        """Return the logarithm of the probability of each class, (n, K), finite wherever the scores are."""
-        return log_probabilities(self.decision_function(X))
+        fitted = generative.fit(self._rows(X, y, sample_weight), self._options())
+        self.means_ = np.asarray(fitted.result.provenance["means"])
+        self.variances_ = np.asarray(fitted.result.provenance["variances"])
+        return self._keep(fitted, 1)

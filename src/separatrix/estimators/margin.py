@@ -6,70 +6,36 @@ HalfspaceLP and MaxMarginClassifier need separable classes: otherwise the fit ra
 from __future__ import annotations
 
 import warnings
-from abc import abstractmethod
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
-from separatrix.arrays import Ints
-from separatrix.certificates.margin import MarginCertificate
-from separatrix.design.base import Design
-from separatrix.errors import OverlapError, SeparationWarning, require_choice, require_count, require_number
+from separatrix.arrays import Floats, Ints
+from separatrix.errors import SeparationWarning
 from separatrix.estimators.base import LinearClassifier
-from separatrix.families.base import BinaryTarget, binary_targets, join_results
-from separatrix.families.margin import ZeroOneOptions, fit_halfspace, fit_zero_one
-from separatrix.families.svm import fit_svm
-from separatrix.fit.convex import ConvexOptions
+from separatrix.families import margin
+from separatrix.families.options import HalfspaceOptions, MaxMarginOptions, ZeroOneOptions
 from separatrix.fit.result import FitResult
-from separatrix.fit.run import Watch
-from separatrix.losses.margin import SquaredHinge
-from separatrix.penalties import make_penalty
-from separatrix.problem import Problem
-from separatrix.separability.margin import MarginOptions, fit_max_margin
 
-OnOverlap = Literal["raise", "soft"]
-SOFT = ConvexOptions(tol=1e-6, max_passes=10_000)
-SOFT_STRENGTH = 1e-3  # LinearSVM's own
-MARGIN_TOLERANCE = 1e-6  # relative: rows this little outside a soft margin still are its support vectors
+
+def widest_margins(result: FitResult) -> Any:
+    """Return the margin of a fit, or one per fit of several classes, (K,); NaN for a soft margin."""
+    margins = np.array([part.facts.get("margin", np.nan) for part in result.parts or (result,)])
+    return float(margins[0]) if len(margins) == 1 else margins
 
 
 class SeparatingClassifier(LinearClassifier):
     """Base class of classifiers without training mistakes, which refuse classes that overlap."""
 
-    tol: float
-    max_passes: int
-    on_overlap: OnOverlap
-
-    @abstractmethod
-    def _separate(self, design: Design, target: BinaryTarget, options: MarginOptions) -> FitResult:
-        """Fit one class against the other, or the rest; raise an OverlapError if they overlap."""
-
-    def _fit_separately(self, design: Design, y: Any) -> tuple[Self, list[BinaryTarget]]:
-        """Fit each class against the rest, or two against each other; return the targets too."""
-        soft = require_choice("on_overlap", self.on_overlap, ("raise", "soft")) == "soft"
-        tol, passes = require_number("tol", self.tol, least=0.0), require_count("max_passes", self.max_passes)
-        targets = binary_targets(self._classes(y))
-        results = []
-        for target in targets:
-            try:
-                results.append(self._separate(design, target, MarginOptions(tol, passes)))
-            except OverlapError as overlap:
-                if not soft:
-                    raise
-                warnings.warn(f"a soft margin instead: {overlap}", SeparationWarning, stacklevel=3)
-                results.append(_soft(design, target))
-        result = join_results(results, self.classes_.tolist())
-        self.n_iter_ = max(1, round(result.passes))
-        return self._store(result, frames=1), targets
+    def fit(self, X: Any, y: Any) -> Self:
+        """Fit to X (n, p), dense or sparse, and labels y (n,)."""
+        fitted = margin.fit(self._rows(X, y), self._options())
+        for message in fitted.details["softened"]:
+            warnings.warn(message, SeparationWarning, stacklevel=2)
+        return self._keep(fitted, round(fitted.result.passes))
 
 
-def _soft(design: Design, target: BinaryTarget) -> FitResult:
-    problem = Problem(design, target.signs, SquaredHinge(), make_penalty(SOFT_STRENGTH, 0.0))
-    return fit_svm(problem, SOFT, labels=target.labels)
-
-
-class HalfspaceLP(SeparatingClassifier):
+class HalfspaceLP(HalfspaceOptions, SeparatingClassifier):
     """A separating halfspace, found by linear programming (HiGHS) and verified in exact arithmetic.
 
     Solves ``y (w·x + b) ≥ 1`` for all rows, whatever the units of the columns. If the classes are not separable, an
@@ -77,10 +43,7 @@ class HalfspaceLP(SeparatingClassifier):
 
     Parameters
     ----------
-    fit_intercept : whether scores have a constant, so that the boundary may miss the origin
-    tol : relative gap up to which the margin counts as the widest
-    max_passes : largest number of passes over the rows
-    on_overlap : "raise", or "soft": fit LinearSVM(loss="squared_hinge") to a class that is not separable, and warn
+    {options}
 
     Attributes
     ----------
@@ -99,42 +62,17 @@ class HalfspaceLP(SeparatingClassifier):
     Reference: Shalev-Shwartz and Ben-David, Understanding machine learning (2014), 9.1.1; Mangasarian (1965).
     """
 
-    def __init__(
-        self,
-        *,
-        fit_intercept: bool = True,
-        tol: float = 1e-10,
-        max_passes: int = 1000,
-        on_overlap: OnOverlap = "raise",
-    ) -> None:
-        self.fit_intercept = fit_intercept
-        self.tol = tol
-        self.max_passes = max_passes
-        self.on_overlap = on_overlap
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Fit to X (n, p), dense or sparse, and labels y (n,)."""
-        design, labels = self._design_and_labels(X, y)
-        self._fit_separately(design, labels)
-        return self
-
-    def _separate(self, design: Design, target: BinaryTarget, options: MarginOptions) -> FitResult:
-        return fit_halfspace(design, target.signs, options, labels=target.labels)
-
-
-class MaxMarginClassifier(SeparatingClassifier):
+class MaxMarginClassifier(MaxMarginOptions, SeparatingClassifier):
     """The halfspace of widest margin: the hard-margin support vector machine.
 
-    Minimises ``‖w‖`` subject to ``y (w·x + b) ≥ 1`` for every row; the margin ``γ = 1/‖w‖`` is certified from both
-    sides. If the classes are not separable, an OverlapError with the proof is raised at once. With more than two
-    classes, each must be separable from the rest.
+    Minimises ``‖w‖`` subject to ``y (w·x + b) ≥ 1`` for every row; the intercept is not part of ``‖w‖``, and the margin
+    ``γ = 1/‖w‖`` is certified from both sides. If the classes are not separable, an OverlapError with the proof is
+    raised at once. With more than two classes, each must be separable from the rest.
 
     Parameters
     ----------
-    fit_intercept : whether scores have a constant, which is not part of ‖w‖
-    tol : relative gap to reach between the margin and its upper bound
-    max_passes : largest number of passes over the rows
-    on_overlap : "raise", or "soft": fit LinearSVM(loss="squared_hinge") to a class that is not separable, and warn
+    {options}
 
     Attributes
     ----------
@@ -155,56 +93,30 @@ class MaxMarginClassifier(SeparatingClassifier):
     polytope (1976).
     """
 
-    def __init__(
-        self,
-        *,
-        fit_intercept: bool = True,
-        tol: float = 1e-10,
-        max_passes: int = 1000,
-        on_overlap: OnOverlap = "raise",
-    ) -> None:
-        self.fit_intercept = fit_intercept
-        self.tol = tol
-        self.max_passes = max_passes
-        self.on_overlap = on_overlap
-
-    def fit(self, X: Any, y: Any) -> Self:
-        """Fit to X (n, p), dense or sparse, and labels y (n,)."""
-        design, labels = self._design_and_labels(X, y)
-        _, targets = self._fit_separately(design, labels)
-        support = [_support(part, design, target) for part, target in zip(self._parts(), targets, strict=True)]
-        self.support_ = np.unique(np.concatenate(support))
-        self.support_vectors_ = design.take(self.support_)[:, int(design.virtual) :]
-        return self
-
     @property
     def margin_(self) -> Any:
         """The widest margin γ: a number, or (K,) for more than two classes; NaN for a soft margin."""
-        check_is_fitted(self)
-        margins = np.array([part.facts.get("margin", np.nan) for part in self._parts()])
-        return float(margins[0]) if len(self.classes_) == 2 else margins
+        return widest_margins(self.fitted_.result)
 
     @property
     def B_(self) -> Any:  # noqa: N802  # the notes' name
         """The least norm B = 1/γ of weights with y (w·x + b) ≥ 1."""
         return 1.0 / self.margin_
 
-    def _separate(self, design: Design, target: BinaryTarget, options: MarginOptions) -> FitResult:
-        return fit_max_margin(design, target.signs, options, labels=target.labels)
+    @property
+    def support_(self) -> Ints:
+        """The indices of the rows on the margins."""
+        support: Ints = self.fitted_.details["support"]
+        return support
 
-    def _parts(self) -> tuple[FitResult, ...]:
-        return self.result_.parts or (self.result_,)
-
-
-def _support(part: FitResult, design: Design, target: BinaryTarget) -> Ints:
-    """Return the indices of a halfspace's support vectors."""
-    if isinstance(part.certificate, MarginCertificate):
-        return part.certificate.rows
-    coef = np.append(np.full(int(design.virtual), float(part.intercept)), part.coef)
-    return np.flatnonzero(target.signs * design.matvec(coef) <= 1.0 + MARGIN_TOLERANCE)
+    @property
+    def support_vectors_(self) -> Floats:
+        """The features of the rows on the margins."""
+        vectors: Floats = self.fitted_.details["support_vectors"]
+        return vectors
 
 
-class ZeroOneClassifier(LinearClassifier):
+class ZeroOneClassifier(ZeroOneOptions, LinearClassifier):
     """The halfspace with the fewest training mistakes: the minimum of the 0-1 loss, with a proof.
 
     Minimises ``#{i : yᵢ (w·xᵢ + b) ≤ 0}``: a score of exactly 0 counts as a mistake. This is NP-hard: for small or
@@ -213,10 +125,7 @@ class ZeroOneClassifier(LinearClassifier):
 
     Parameters
     ----------
-    fit_intercept : whether scores have a constant, so that the boundary may miss the origin
-    time_limit : longest search for each class, in seconds
-    max_steps : largest number of linear programs for each class; unlike a time limit, it gives reproducible results
-    watch : function called with the facts of each step: `lower`, `upper`, `subsystems`, `seconds`
+    {options}
 
     Attributes
     ----------
@@ -234,27 +143,8 @@ class ZeroOneClassifier(LinearClassifier):
     Reference: Amaldi, Pfetsch and Trotter, On the maximum feasible subsystem problem, IISs and IIS-hypergraphs (2003).
     """
 
-    def __init__(
-        self,
-        *,
-        fit_intercept: bool = True,
-        time_limit: float = 60.0,
-        max_steps: int = 1_000_000,
-        watch: Watch | None = None,
-    ) -> None:
-        self.fit_intercept = fit_intercept
-        self.time_limit = time_limit
-        self.max_steps = max_steps
-        self.watch = watch
-
     def fit(self, X: Any, y: Any) -> Self:
         """Fit to X (n, p), dense or sparse, and labels y (n,)."""
-        options = ZeroOneOptions(self.time_limit, self.max_steps)
-        design, labels = self._design_and_labels(X, y)
-        results = [
-            fit_zero_one(design, target.signs, options, labels=target.labels, watch=self.watch)
-            for target in binary_targets(self._classes(labels))
-        ]
-        result = join_results(results, self.classes_.tolist())
-        self.n_iter_ = max(len(part.trace) for part in results)
-        return self._store(result)
+        fitted = margin.fit(self._rows(X, y), self._options())
+        result = fitted.result
+        return self._keep(fitted, max(len(part.trace) for part in result.parts or (result,)))

@@ -8,14 +8,25 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.utils import get_tags
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from separatrix.arrays import Floats
-from separatrix.certificates.base import OneVsRestCertificate
+from separatrix.certificates.base import Certificate
+from separatrix.design.row_source import as_row_source
+from separatrix.errors import OptionError
 from separatrix.estimators.base import LinearModel, checked_rows, checked_rows_and_targets
-from separatrix.families.base import binary_targets
+from separatrix.families.base import Fitted, binary_targets, join_fitted
 from separatrix.fit.labels import find_classes
+from separatrix.fit.result import FitResult, Trace
+from separatrix.model.decision_rule import DecisionRule, linear_scores
+
+LINEAR = ("coef_", "intercept_")  # of linear classifiers, joined to be scored in one product
+
+
+def _has_probabilities(self: OneVsRest) -> bool:
+    return hasattr(self.estimator, "predict_proba")
 
 
 class OneVsRest(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
@@ -29,7 +40,8 @@ class OneVsRest(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ig
     ----------
     classes_ : the classes
     estimators_ : the fitted classifiers, one per class, or a single one for two classes
-    certificate_ : one certificate per class
+    fitted_ : the fits as one, with a score per class
+    result_, certificate_, trace_ : the joined result; one certificate per class; the convergence of the worst fit
 
     Examples
     --------
@@ -51,34 +63,77 @@ class OneVsRest(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ig
         tags.input_tags.pairwise = get_tags(self.estimator).input_tags.pairwise
         return tags
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Fit one clone per class to X (n, p), dense or sparse, and labels y (n,) of two or more classes."""
-        X, y = checked_rows_and_targets(self, X, y)
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit one clone per class to X (n, p), dense or sparse, and labels y (n,) of two or more classes.
+
+        Weights (n,) are passed on to classifiers that take them, and refused for others.
+        """
+        self._refuse_class_options()
+        source = as_row_source(X)
+        rows = X if source is None else source
+        _, y = checked_rows_and_targets(self, rows, y)
         check_classification_targets(y)
-        classes = find_classes(y)
-        self.classes_ = classes.values
+        classes, weights = find_classes(y), self._weight_argument(sample_weight)
         targets = binary_targets(classes)
-        self.estimators_ = [clone(self.estimator).fit(X, target.signs > 0.0) for target in targets]
+        self.classes_ = classes.values
+        self.estimators_ = [clone(self.estimator).fit(rows, target.signs > 0.0, **weights) for target in targets]
         return self
 
+    def _refuse_class_options(self) -> None:
+        for name in ("positive", "reference_class"):
+            label = getattr(self.estimator, name, None)
+            if label is not None:
+                raise OptionError(f"{name}={label!r} is no option of one-vs-rest, where each class is positive in turn")
+
+    def _weight_argument(self, sample_weight: Any) -> dict[str, Any]:
+        if sample_weight is None:
+            return {}
+        if not has_fit_parameter(self.estimator, "sample_weight"):
+            raise OptionError(f"{type(self.estimator).__name__} takes no sample_weight; leave it out")
+        return {"sample_weight": sample_weight}
+
     @property
-    def certificate_(self) -> OneVsRestCertificate:
-        """The certificates of the fits, by class."""
+    def fitted_(self) -> Fitted:
+        """The fits as one, with a score per class, or one score for two classes."""
         check_is_fitted(self)
-        parts = tuple(fitted.certificate_ for fitted in self.estimators_)
-        return OneVsRestCertificate(tuple(self.classes_.tolist()[-len(parts) :]), parts, indicators=True)
+        return join_fitted([each.fitted_ for each in self.estimators_], self.classes_)
+
+    @property
+    def result_(self) -> FitResult:
+        """The joined result."""
+        return self.fitted_.result
+
+    @property
+    def certificate_(self) -> Certificate:
+        """The certificates of the fits, by class."""
+        return self.fitted_.result.certificate
+
+    @property
+    def trace_(self) -> Trace:
+        """The convergence of the fit with the worst status."""
+        return self.fitted_.result.trace
 
     def decision_function(self, X: Any) -> Floats:
         """Return the scores of the classifiers: (n,) for two classes, (n, K) for more."""
         check_is_fitted(self)
-        X = checked_rows(self, X)
-        scores = np.column_stack([fitted.decision_function(X) for fitted in self.estimators_])
-        return scores[:, 0] if len(self.estimators_) == 1 else scores
+        if len(self.estimators_) == 1:
+            return np.asarray(self.estimators_[0].decision_function(X))
+        first = self.estimators_[0]
+        if not hasattr(first, "coef_") or getattr(first, "keep", None) == "vote":
+            return np.column_stack([each.decision_function(X) for each in self.estimators_])
+        coef, intercept = (np.concatenate([getattr(each, name) for each in self.estimators_]) for name in LINEAR)
+        return linear_scores(checked_rows(self, X), coef, intercept)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class of each row: of two by the classifier itself, of more by the highest score."""
-        scores = self.decision_function(X)
-        if scores.ndim == 1:
-            X = checked_rows(self, X)
+        check_is_fitted(self)
+        if len(self.estimators_) == 1:
             return np.asarray(self.classes_[self.estimators_[0].predict(X).astype(np.intp)])
-        return np.asarray(self.classes_[scores.argmax(axis=1)])
+        return np.asarray(self.classes_[self.decision_function(X).argmax(axis=1)])
+
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]  # scikit-learn is untyped
+    def predict_proba(self, X: Any) -> Floats:
+        """Return the probability of each class, (n, K): those of the classifiers, normalised to sum to 1."""
+        scores, fitted = self.decision_function(X), self.fitted_
+        rule = DecisionRule(fitted.link, fitted.tie)
+        return np.asarray(rule.probabilities(scores.reshape(len(scores), -1)))

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib import import_module
 from typing import Any
 
 from sklearn.base import clone
 
 from separatrix.errors import OptionError
-from separatrix.estimators.base import Penalised
-from separatrix.fit.convex import ConvexOptions
+from separatrix.estimators.base import LinearModel
+from separatrix.families.base import convex_options
+from separatrix.families.options import PenalisedOptions
+from separatrix.families.penalised import scale_rows
 from separatrix.selection.path import Path, join_paths, strength_grid, trace_path
 
 
@@ -49,12 +52,16 @@ def path(
 
     Reference: Friedman, Hastie and Tibshirani, Regularization paths for generalized linear models (2010).
     """
-    if not isinstance(model, Penalised):
+    if not isinstance(model, PenalisedOptions) or not isinstance(model, LinearModel):
         raise OptionError(
             f"model={model!r} has no strength; give a LogisticRegression, LinearRegression or LinearSVM of separatrix"
         )
     model = clone(model)
-    problems = model.problems(X, y, sample_weight)
-    options = ConvexOptions.named(model.solver, model.tol, model.max_passes)
-    grid = strength_grid(problems, model.l1_ratio, strengths, ratio)
-    return join_paths([trace_path(problem, model.l1_ratio, strengths=grid, options=options) for problem in problems])
+    options = model._options()
+    scaled = scale_rows(model._rows(X, y, sample_weight), options.scaling)
+    problems = import_module(f"separatrix.families.{options.module}").problems(scaled.rows, options)
+    grid = strength_grid(problems, options.l1_ratio, strengths, ratio)
+    paths = [
+        trace_path(problem, options.l1_ratio, strengths=grid, options=convex_options(options)) for problem in problems
+    ]
+    return scaled.path_in_units(join_paths(paths))

@@ -1,24 +1,268 @@
-"""Several classes from binary fits: one-vs-rest, where the highest score wins, or one-vs-one, where most votes win.
+"""The seam of all learners: rows in (`TrainingRows`), a fit with its evidence and inference out (`Fitted`).
 
-One-vs-rest makes one fit for two classes and one per class for more; one-vs-one fits each pair of classes on its rows.
+A family is a module with a function ``fit(rows, options, watch) -> Fitted``. Estimators, tables, the command line and
+the comparison are adapters over it.
+
+Several classes come from binary fits: one-vs-rest (`each_class`), where the highest score wins, makes one fit for two
+classes and one per class for more; one-vs-one, where most votes win, fits each pair of classes on its rows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from importlib import import_module
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from separatrix.arrays import Floats, Ints
+from separatrix.arrays import Bools, Floats, Ints
 from separatrix.certificates.base import OneVsRestCertificate
 from separatrix.certificates.parts import OneVsOneCertificate
+from separatrix.design.base import Design
+from separatrix.design.build import divide_columns, make_design
+from separatrix.errors import DataError, OptionError, did_you_mean
+from separatrix.families.options import DescentOptions, Options, PenalisedOptions
+from separatrix.fit.convex import ConvexOptions
 from separatrix.fit.labels import Classes
 from separatrix.fit.result import FitResult, Status
+from separatrix.fit.run import Watch
+from separatrix.inference.logistic import SampleRows
+from separatrix.inference.refused import Inference
+from separatrix.inference.table import InferenceTable
+from separatrix.selection.cross_validation import CrossValidation
+from separatrix.solvers.base import Solver
+from separatrix.solvers.gradient import Gradient
+from separatrix.solvers.stochastic import Stochastic
 
+Link = Literal["sigmoid", "softmax", "one_vs_rest", "none"]
+Side = Literal["positive", "negative"]
 ADDITIVE_FACTS = ("updates", "visits", "gap")  # facts that are summed over the fits
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingRows:
+    """The rows of a fit: X (n, p) in any storage, and the target, classes or numbers y.
+
+    `weights` are sample weights (None: all 1), `names` the columns' names (None: x1, x2, …), `quantities` the columns
+    that may be scaled (None: all).
+    """
+
+    X: Any
+    y: NDArray[Any]
+    classes: Classes | None = None
+    weights: Floats | None = None
+    names: tuple[str, ...] | None = None
+    quantities: Bools | None = None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The numbers of rows and columns."""
+        return int(self.X.shape[0]), int(self.X.shape[1])
+
+    @property
+    def labels(self) -> tuple[Any, ...]:
+        """The classes as plain values, in the order of the scores."""
+        assert self.classes is not None  # a classification
+        return tuple(self.classes.plain)
+
+    def design(self, intercept: bool) -> Design:
+        """Return X as a design."""
+        return make_design(self.X, intercept=intercept, names=None if self.names is None else list(self.names))
+
+    def divided(self, scales: Floats) -> TrainingRows:
+        """Return the rows with their columns divided by scales, stored as X is."""
+        return replace(self, X=divide_columns(self.X, scales))
+
+    def ordered(self, positive: Any, reference: Any = None) -> TrainingRows:
+        """Return the rows with the classes in the order of the scores."""
+        assert self.classes is not None  # a classification
+        return replace(self, classes=order_classes(self.classes, positive, reference))
+
+
+def order_classes(classes: Classes, positive: Any, reference: Any = None) -> Classes:
+    """Return the classes in the order of the scores: of two, the positive one is the second.
+
+    For two classes the reference is the one that is not positive. A class that does not occur is refused.
+    """
+    second = class_index("positive", positive, classes)
+    first = class_index("reference_class", reference, classes)
+    if second is not None and len(classes.values) > 2:
+        raise OptionError(
+            f"positive={positive!r} chooses between two classes, but there are {len(classes.values)}; leave it out"
+        )
+    if first is not None and first == second:
+        raise OptionError(f"positive and reference_class are both {positive!r}; of two classes give one of them")
+    flipped = len(classes.values) == 2 and (second == 0 or first == 1)
+    return Classes(classes.values[::-1], 1 - classes.codes) if flipped else classes
+
+
+def class_index(option: str, label: Any, classes: Classes) -> int | None:
+    """Return the index of a class that an option names, None for None; an OptionError if there is no such class."""
+    if label is None:
+        return None
+    for place, known in enumerate(classes.plain):
+        if known == label and isinstance(known, bool) == isinstance(label, bool | np.bool_):
+            return place
+    known_labels = did_you_mean(str(label), map(str, classes.plain))
+    raise OptionError(f"{option}={label!r} is not among the classes {classes.plain[:10]}{known_labels}")
+
+
+class WeightedRows(NamedTuple):
+    """The rows of positive weight as a design, their targets, their weights, and the class weights by label.
+
+    `classes` has only the classes of these rows; it is None for numbers.
+    """
+
+    design: Design
+    y: NDArray[Any]
+    classes: Classes | None
+    weights: Floats | None
+    class_weights: Mapping[Any, float] | None
+    sample: SampleRows
+
+    @property
+    def labels(self) -> tuple[Any, ...]:
+        """The classes as plain values."""
+        assert self.classes is not None  # a classification
+        return tuple(self.classes.plain)
+
+    def weights_of(self, labels: Sequence[Any]) -> tuple[float, ...] | None:
+        """Return the class weights of some labels; None if there are none, or for one class against the rest."""
+        if self.class_weights is None or labels[0] is None:
+            return None
+        return tuple(self.class_weights[label] for label in labels)
+
+
+def weigh(rows: TrainingRows, *, intercept: bool, class_weight: Any = None) -> WeightedRows:
+    """Return the rows of positive weight, their sample weights multiplied by the class weights."""
+    weights, classes, by_label = rows.weights, rows.classes, None
+    if class_weight is not None and classes is not None:
+        present, used = classes, None
+        if weights is not None:
+            present = _present(Classes(classes.values, classes.codes[weights > 0.0]))
+            used = weights[weights > 0.0]
+        by_label = class_weights(class_weight, present, used)
+        row_weights = np.asarray([by_label.get(label, 0.0) for label in classes.plain])[classes.codes]
+        weights = row_weights if weights is None else weights * row_weights
+    design, sample = rows.design(intercept), SampleRows(rows.shape[0])
+    if weights is None or weights.all():
+        return WeightedRows(design, rows.y, classes, weights, by_label, sample)
+    kept = weights > 0.0
+    if classes is not None:
+        classes = _present(Classes(classes.values, classes.codes[kept]))
+    sample = SampleRows(sample.count, np.flatnonzero(kept))
+    return WeightedRows(design.select(kept), rows.y[kept], classes, weights[kept], by_label, sample)
+
+
+def _present(classes: Classes) -> Classes:
+    """Return the classes that occur; fewer than two raise a DataError."""
+    used = np.flatnonzero(np.bincount(classes.codes, minlength=len(classes.values)))
+    if len(used) < 2:
+        seen = f"only one class, {classes.values[used].tolist()[0]!r}" if len(used) else "no labels"
+        raise DataError(f"y has {seen}, of a weight above 0; a classifier needs rows of at least two classes")
+    return Classes(classes.values[used], np.searchsorted(used, classes.codes))
+
+
+def class_weights(class_weight: Any, classes: Classes, weights: Floats | None) -> dict[Any, float]:
+    """Return the weight of each class: as given by label (1 if absent), or "balanced" by the classes' total weights."""
+    plain = classes.plain
+    if isinstance(class_weight, Mapping):
+        unknown = [label for label in class_weight if label not in plain]
+        if unknown:
+            raise OptionError(f"class_weight names {unknown[0]!r}, which is not among the classes {plain[:10]}")
+        values = np.asarray([class_weight.get(label, 1.0) for label in plain], dtype=np.float64)
+    elif isinstance(class_weight, str) and class_weight == "balanced":
+        totals = np.bincount(classes.codes, weights=weights, minlength=len(plain))
+        values = totals.sum() / (len(plain) * totals)
+    else:
+        raise OptionError(f'class_weight={class_weight!r} is not known; give None, "balanced", or a weight by class')
+    if not (np.isfinite(values).all() and (values >= 0.0).all()):
+        raise OptionError(
+            f"class_weight={class_weight!r} has numbers below 0 or not finite; give weights of at least 0"
+        )
+    return dict(zip(plain, values.tolist(), strict=True))
+
+
+@dataclass(eq=False)
+class Fitted:
+    """A fit: its options, its result in the units of the columns, its classes, and its inference.
+
+    `link` turns scores into probabilities, and `tie` is the class of a score of 0. `strength`, `cv` and `scales` are
+    those of a penalised fit: the strength used, the cross-validation that chose it, and the divisors of the columns.
+    `sentences` tell what was decided. Without inference, `no_inference` says why.
+    """
+
+    options: Any
+    result: FitResult
+    classes: NDArray[Any] | None = None
+    link: Link = "none"
+    tie: Side = "positive"
+    strength: float | None = None
+    cv: CrossValidation | None = None
+    scales: Floats | None = None
+    sentences: tuple[str, ...] = ()
+    inference: Inference | None = None
+    no_inference: str = ""
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def coef(self) -> Floats:
+        """The coefficients, (K, p), with K = 1 for a single score."""
+        return np.atleast_2d(self.result.coef)
+
+    @property
+    def intercept(self) -> Floats:
+        """The intercepts, (K,)."""
+        return np.atleast_1d(np.asarray(self.result.intercept, dtype=np.float64))
+
+    @property
+    def labels(self) -> tuple[Any, ...] | None:
+        """The classes as plain values, in the order of the scores; None for numbers."""
+        return None if self.classes is None else tuple(self.classes.tolist())
+
+    @cached_property
+    def table(self) -> InferenceTable | None:
+        """The table of coefficients with classical standard errors, None for families without one."""
+        return None if self.inference is None else self.inference.table()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the pickled state: everything but the rows."""
+        inference = None if self.inference is None else self.inference.without_rows()
+        return {**self.__dict__, "inference": inference}
+
+
+def fit_family(rows: TrainingRows, options: Options, watch: Watch | None = None) -> Fitted:
+    """Fit rows by the family of some checked options."""
+    fitted: Fitted = import_module(f"separatrix.families.{options.module}").fit(rows, options, watch)
+    return fitted
+
+
+def convex_options(options: PenalisedOptions) -> ConvexOptions:
+    """Return the options of the convex fit."""
+    convex = ConvexOptions.named(options.solver, options.tol, options.max_passes)
+    convex = convex._replace(keep_iterates=options.keep_iterates)
+    if not isinstance(options, DescentOptions):
+        return convex
+    return convex._replace(solver=_with_rate(convex.solver, options), stop=options.stop)
+
+
+def _with_rate(solver: Solver | None, options: DescentOptions) -> Solver | None:
+    """Return the solver with the options of a descent, if it is one."""
+    if isinstance(solver, Gradient):
+        return replace(solver, rate=options.rate)
+    if isinstance(solver, Stochastic):
+        seed, order, keep = options.random_state, options.order, options.keep
+        return replace(solver, rate=options.rate, schedule=options.schedule, order=order, keep=keep, seed=seed)
+    return solver
+
+
+def each_class(fit: Callable[[BinaryTarget], FitResult], classes: Classes) -> FitResult:
+    """Fit the second of two classes against the first or, for more, each against the rest, as one result."""
+    return join_results([fit(target) for target in binary_targets(classes)], classes.plain)
 
 
 class BinaryTarget(NamedTuple):
@@ -28,11 +272,11 @@ class BinaryTarget(NamedTuple):
     labels: tuple[Any, Any]
 
 
-def binary_targets(classes: Classes, positive: int = 1) -> list[BinaryTarget]:
-    """Return one target for two classes, where code `positive` is +1, or one per class against the rest."""
+def binary_targets(classes: Classes) -> list[BinaryTarget]:
+    """Return one target for two classes, the second of which is +1, or one per class against the rest."""
     plain = classes.plain
     if len(plain) == 2:
-        return [BinaryTarget(classes.signs(positive), (plain[1 - positive], plain[positive]))]
+        return [BinaryTarget(classes.signs(), (plain[0], plain[1]))]
     return [BinaryTarget(classes.signs(code), (None, label)) for code, label in enumerate(plain)]
 
 
@@ -64,6 +308,26 @@ def _join_overlaps(parts: Sequence[FitResult], classes: Sequence[Any]) -> OneVsR
     """Return the proofs for the classes that cannot be separated from the rest; None if there are none."""
     proofs = {label: part.overlap for label, part in zip(classes, parts, strict=True) if part.overlap is not None}
     return OneVsRestCertificate(tuple(proofs), tuple(proofs.values()), indicators=True) if proofs else None
+
+
+def join_fitted(parts: Sequence[Fitted], classes: NDArray[Any]) -> Fitted:
+    """Return fits of the labels False (the rest) and True (a class) as one: a single fit for two classes, else K."""
+    labels, first = classes.tolist(), parts[0]
+    certificates = tuple(part.result.certificate for part in parts)
+    certificate = OneVsRestCertificate(tuple(labels[-len(parts) :]), certificates, indicators=True)
+    result = join_results([part.result for part in parts], labels)
+    return Fitted(
+        first.options,
+        replace(result, certificate=certificate),
+        classes,
+        link="one_vs_rest" if len(parts) > 1 and first.link != "none" else first.link,
+        tie=first.tie,
+        strength=first.strength if len({part.strength for part in parts}) == 1 else None,
+        scales=first.scales,
+        sentences=tuple(dict.fromkeys(sentence for part in parts for sentence in part.sentences)),
+        no_inference="each class was fitted against the rest by itself; the fits in `estimators_` have their inference",
+        details={"parts": tuple(parts)},
+    )
 
 
 class Pair(NamedTuple):

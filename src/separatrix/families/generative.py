@@ -15,10 +15,23 @@ from separatrix.arrays import Floats
 from separatrix.certificates.generative import GenerativeCertificate, class_moments, closed_form
 from separatrix.design.base import Design
 from separatrix.errors import OptionError
+from separatrix.families.base import Fitted, Link, TrainingRows, weigh
+from separatrix.families.options import GenerativeOptions
 from separatrix.fit.labels import Classes
 from separatrix.fit.result import FitResult, Status, Trace
+from separatrix.fit.run import Watch
 
 PRIORS_TOLERANCE = 1e-8  # allowed distance of the sum of priors from 1
+NO_INFERENCE = "standard errors are not available for a generative classifier"
+
+
+def fit(rows: TrainingRows, options: GenerativeOptions, watch: Watch | None = None) -> Fitted:  # noqa: ARG001
+    """Fit the classes in one pass."""
+    weighted = weigh(rows.ordered(options.positive), intercept=True)
+    assert weighted.classes is not None  # a classification
+    result = fit_generative(weighted.design, weighted.classes, options.priors, weighted.weights)
+    link: Link = "softmax" if len(weighted.labels) > 2 else "sigmoid"
+    return Fitted(options, result, weighted.classes.values, link=link, no_inference=NO_INFERENCE)
 
 
 def fit_generative(design: Design, classes: Classes, priors: Any = None, weights: Floats | None = None) -> FitResult:

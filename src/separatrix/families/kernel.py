@@ -8,13 +8,18 @@ The soft-margin SVM minimises mean hinge + strength/2 ‖w‖² with a free inte
 The hard-margin SVM has the widest margin, certified from both sides; rows whose hulls meet in the feature space raise
 an OverlapError with the proof. Cost: that of the solver and, if that leaves a hard margin undecided, the eigenvectors
 of a kernel matrix of at most a few thousand rows.
+
+`Fitted.details` of both has the predictor: the `kernel` with all its parameters, the indices `support` of the rows with
+coefficients other than 0, their features `support_vectors`, and their coefficients `dual_coef`, one row per fit. The
+result has the coefficients of all rows of positive weight.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, get_args
+from collections.abc import Sequence
+from dataclasses import fields, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,67 +30,116 @@ from separatrix.certificates.mistakes import KernelMistakesCertificate
 from separatrix.certificates.optimality import KernelOptimalityCertificate, KernelProblem, kernel_bound, upper_bounds
 from separatrix.design.base import Design
 from separatrix.design.build import make_design
-from separatrix.design.kernel_matrix import KernelRows, select_rows
-from separatrix.errors import OverlapError, counted, require_choice, require_count
-from separatrix.families.base import BinaryTarget
-from separatrix.families.perceptron import PerceptronOptions
-from separatrix.fit.result import AtLeast, AtMost, FitResult, Rule, Status, Trace, Updates
-from separatrix.fit.run import Run, run
+from separatrix.design.kernel_matrix import KernelRows, by_rows, select_rows
+from separatrix.design.kernels import Kernel, Precomputed, make_kernel
+from separatrix.design.row_source import as_array
+from separatrix.errors import OptionError, OverlapError, counted
+from separatrix.families.base import (
+    BinaryTarget,
+    Fitted,
+    TrainingRows,
+    binary_targets,
+    class_pairs,
+    each_class,
+    join_pairs,
+    join_results,
+    weigh,
+)
+from separatrix.families.options import KernelOptions, KernelPerceptronOptions, KernelSVMOptions
+from separatrix.families.perceptron import update_rule
+from separatrix.fit.labels import Classes
+from separatrix.fit.result import AtLeast, AtMost, FitResult, Rule, Status, Updates
+from separatrix.fit.run import Run, Watch, run
 from separatrix.losses.margin import Hinge, PerceptronLoss
 from separatrix.penalties import make_penalty
 from separatrix.perceptron_rule import predicted_signs
 from separatrix.problem import Problem
-from separatrix.separability.kernel import MOST_ROWS, check_kernel
+from separatrix.separability.kernel import MOST_ROWS, check_kernel, with_scale
 from separatrix.separability.margin import find_separator
 from separatrix.solvers.kernel_dual import KernelDual, KernelDualState, middle_intercept
-from separatrix.solvers.kernel_perceptron import Forget, KernelPerceptronSolver, KernelPerceptronState
+from separatrix.solvers.kernel_perceptron import KernelPerceptronSolver, KernelPerceptronState
 
 SMALL_DATA = 500  # rows up to which the widest margin is cheap to compute
 SEPARATOR_STEPS = 100
 ROUNDINGS = 4.0  # error bounds of a score that a margin allows for: in this fit, in the run, and twice in a re-check
 GAP_SHARE = 0.999  # of the tolerance to aim for, so that the certified gap meets it despite rounding
 NARROW_MARGIN = 1e-4  # of the radius: a narrower margin is checked by the kernel matrix
+KERNEL_PARAMETERS = ("gamma", "degree", "offset")
+NO_INFERENCE = "a kernel machine has no likelihood, so nothing is inferred from it"
 
 
-@dataclass(frozen=True)
-class KernelPerceptronOptions:
-    """The perceptron's options, and the most support rows; beyond, the oldest or smallest are forgotten."""
+def fit(rows: TrainingRows, options: KernelPerceptronOptions | KernelSVMOptions, watch: Watch | None = None) -> Fitted:
+    """Fit two classes, or each of several against the rest or against each other."""
+    rows = replace(rows.ordered(options.positive), X=by_rows(as_array(rows.X)))
+    if isinstance(options, KernelPerceptronOptions):
+        return _fit_perceptron(rows, options, watch)
+    return _fit_svm(rows, options, watch)
 
-    perceptron: PerceptronOptions
-    budget: int | None = None
-    forget: Forget = "oldest"
 
-    def __post_init__(self) -> None:
-        require_choice("keep", self.perceptron.keep, ("last", "best", "average"))
-        require_choice("forget", self.forget, get_args(Forget))
-        if self.budget is not None:
-            require_count("budget", self.budget)
+def named_kernel(options: KernelOptions) -> Kernel:
+    """Return the kernel of some options; parameters of other kernels must have their default values."""
+    given = {name: getattr(options, name) for name in KERNEL_PARAMETERS}
+    if not isinstance(options.kernel, str):
+        defaults = {each.name: each.default for each in fields(KernelOptions)}
+        changed = [name for name, value in given.items() if value != defaults[name]]
+        if changed:
+            raise OptionError(f"kernel={options.kernel!r:.60} takes no {changed} here; give them to the kernel itself")
+        return make_kernel(options.kernel)
+    known = {each.name for each in fields(make_kernel(options.kernel))}  # type: ignore[arg-type]  # dataclasses
+    return make_kernel(options.kernel, **{k: v for k, v in given.items() if k in known and v is not None})
 
-    def solver(self) -> KernelPerceptronSolver:
-        perceptron = self.perceptron
-        limits = int(perceptron.max_updates), int(perceptron.max_passes)
-        budget = None if self.budget is None else int(self.budget)
-        seed = np.random.default_rng(perceptron.seed)
-        return KernelPerceptronSolver(perceptron.rule, perceptron.order, *limits, budget, self.forget, seed)
+
+def _predictor(result: FitResult, kernel: Kernel, X: Any, places: Ints | None = None) -> dict[str, Any]:
+    """Return the details of a fit to the rows X of a kernel; `places` are their indices among all rows."""
+    coef = np.atleast_2d(result.coef)
+    support = np.flatnonzero(coef.any(axis=0))
+    return {
+        "kernel": kernel,
+        "support": support if places is None else places[support],
+        "support_vectors": np.empty((0, 0)) if isinstance(kernel, Precomputed) else X[support],
+        "dual_coef": coef[:, support],
+    }
+
+
+def _fit_perceptron(rows: TrainingRows, options: KernelPerceptronOptions, watch: Watch | None) -> Fitted:
+    assert rows.classes is not None  # a classification
+    kernel = with_scale(named_kernel(options), rows.X)
+    kernel_rows = KernelRows(kernel, rows.X, options.cache_mb, constant=float(options.fit_intercept))
+    design = rows.design(intercept=False)
+    result = each_class(lambda target: fit_kernel_perceptron(kernel_rows, design, target, options, watch), rows.classes)
+    return Fitted(
+        options,
+        result,
+        rows.classes.values,
+        tie="negative" if options.tie == "negative" else "positive",
+        no_inference=NO_INFERENCE,
+        details=_predictor(result, kernel, rows.X),
+    )
 
 
 def fit_kernel_perceptron(
-    rows: KernelRows, design: Design, target: BinaryTarget, options: KernelPerceptronOptions
+    rows: KernelRows,
+    design: Design,
+    target: BinaryTarget,
+    options: KernelPerceptronOptions,
+    watch: Watch | None = None,
 ) -> FitResult:
     """Fit signs ±1 to the rows of a kernel matrix; an intercept is a constant of 1 in the kernel."""
-    perceptron, n = options.perceptron, rows.n
+    n = rows.n
     problem = Problem(design, target.signs, PerceptronLoss())
-    state = KernelPerceptronState(rows, perceptron.keep)
+    state = KernelPerceptronState(rows, options.keep)
     rules = (
         AtLeast("streak", n, Status.CONVERGED),
-        AtLeast("updates", perceptron.max_updates, Status.MAX_UPDATES),
-        AtLeast("walked", perceptron.max_passes * n, Status.MAX_PASSES),
+        AtLeast("updates", options.max_updates, Status.MAX_UPDATES),
+        AtLeast("walked", options.max_passes * n, Status.MAX_PASSES),
     )
-    walk = run(problem, options.solver(), rules, start=state)
+    seed, limits = np.random.default_rng(options.random_state), (options.max_updates, options.max_passes)
+    solver = KernelPerceptronSolver(update_rule(options), options.order, *limits, seed)
+    walk = run(problem, solver, rules, start=state, watch=watch, keep_iterates=options.keep_iterates)
     certificate = _certify(rows, target, options, state, walk)
     coef = state.kept()
-    scores = state.scores if perceptron.keep == "last" else rows.times(coef, np.arange(n))
-    wrong = int((predicted_signs(scores, perceptron.tie) != target.signs).sum())
+    scores = state.scores if options.keep == "last" else rows.times(coef, np.arange(n))
+    wrong = int((predicted_signs(scores, options.tie) != target.signs).sum())
     facts = {"updates": state.updates, "visits": state.visits, "wrong": wrong, "rows": n}
     return FitResult(
         coef=coef,
@@ -96,14 +150,9 @@ def fit_kernel_perceptron(
         passes=walk.passes,
         seconds=walk.seconds,
         certificate=certificate,
-        trace=Trace(walk.steps, Updates.from_record(state.record)),
-        facts=facts | {"support": int(np.count_nonzero(coef)), "forgotten": state.forgotten},
-        provenance={
-            **perceptron.plain(),
-            "budget": options.budget,
-            "forget": options.forget,
-            "kernel": rows.kernel.name,
-        },
+        trace=walk.trace(Updates.from_record(state.record)),
+        facts=facts | {"support": int(np.count_nonzero(coef))},
+        provenance={**options.plain(), "kernel": rows.kernel.name},
     )
 
 
@@ -117,7 +166,7 @@ def _certify(
         kernel=rows.kernel,
         updates=state.updates,
         radius=math.sqrt(float(rows.diagonal.max())),
-        rule=options.perceptron.rule,
+        rule=update_rule(options),
         coef=state.coef.copy(),
         converged=converged,
         fit_intercept=bool(rows.constant),
@@ -126,7 +175,6 @@ def _certify(
         margin=separator.margin if separator.coef is not None else None,
         separator=separator.coef,
         history=record.updates.rows()[:, 1].astype(np.int64) if record.complete else None,
-        budget=options.budget,
     )
 
 
@@ -167,35 +215,20 @@ def _perceptron_message(
     certificate: KernelMistakesCertificate,
     wrong: int,
 ) -> str:
-    perceptron, n = options.perceptron, state.rows.n
-    updates = counted(state.updates, "update")
-    forgot = (
-        f"; {counted(state.forgotten, 'row')} forgotten for the budget, which loses the guarantee"
-        if options.budget
-        else ""
-    )
+    n = state.rows.n
     if status is Status.CONVERGED:
-        return f"converged: {counted(n, 'visit')} in a row without a mistake after {updates}{forgot}"
-    limit = (
-        f"max_updates={int(perceptron.max_updates):,}"
-        if status is Status.MAX_UPDATES
-        else f"max_passes={int(perceptron.max_passes):,}"
-    )
+        return f"converged: {counted(n, 'visit')} in a row without a mistake after {counted(state.updates, 'update')}"
+    limits = {
+        Status.MAX_UPDATES: f"max_updates={options.max_updates:,}",
+        Status.MAX_PASSES: f"max_passes={options.max_passes:,}",
+        Status.INTERRUPTED: "your request",
+    }
     errors = f"{wrong:,} of {counted(n, 'row')} wrong ({100.0 * wrong / n:.3g} %) at the coefficients kept"
     advice = "if no function of this kernel's space separates the rows, more updates cannot help"
     if certificate.bound is not None and math.isfinite(certificate.bound):
         advice = f"a separator of margin {certificate.margin:.3g} exists there, so it would converge within"
         advice += f" {certificate.bound:.3g} updates: raise the limit"
-    return f"stopped at {limit} before every row was right: {errors}; {advice}{forgot}"
-
-
-@dataclass(frozen=True)
-class KernelSVMOptions:
-    """The strength of the penalty (None: hard margin), the relative gap to reach, and the most blocks to solve."""
-
-    strength: float | None
-    tol: float
-    max_steps: int
+    return f"stopped at {limits[status]} before every row was right: {errors}; {advice}"
 
 
 class RowWeights(NamedTuple):
@@ -206,15 +239,69 @@ class RowWeights(NamedTuple):
     given: bool = False
 
 
+class _KernelSVM(NamedTuple):
+    """The rows of positive weight of a machine, the kernel with its scale, the weights, and the options."""
+
+    kernel: Kernel
+    X: Any
+    weights: RowWeights
+    options: KernelSVMOptions
+
+    def among(self, rows: Ints) -> _KernelSVM:
+        """Return the machine of some of the rows."""
+        weights = self.weights._replace(rows=self.weights.rows[rows])
+        return self._replace(X=select_rows(self.kernel, self.X, rows), weights=weights)
+
+    def fit(self, targets: Sequence[BinaryTarget], watch: Watch | None) -> list[FitResult]:
+        """Fit targets on all rows, with one cache of kernel rows."""
+        rows = KernelRows(self.kernel, self.X, self.options.cache_mb)
+        design = make_design(self.X, intercept=False)
+        return [fit_kernel_svm(rows, design, target, self.options, self.weights, watch) for target in targets]
+
+
+def _fit_svm(rows: TrainingRows, options: KernelSVMOptions, watch: Watch | None) -> Fitted:
+    if options.hard_margin and not (rows.weights is None and options.class_weight is None):
+        raise OptionError("hard_margin=True counts every row alike; leave weights out, or drop rows")
+    weighted = weigh(rows, intercept=False, class_weight=options.class_weight)
+    places, classes, kernel = weighted.sample.indices, weighted.classes, named_kernel(options)
+    assert classes is not None  # a classification
+    X = rows.X if places is None else select_rows(kernel, rows.X, places)
+    by_class = None if weighted.class_weights is None else tuple(weighted.class_weights.items())
+    row_weights = np.ones(X.shape[0]) if weighted.weights is None else weighted.weights
+    machine = _KernelSVM(with_scale(kernel, X), X, RowWeights(row_weights, by_class, rows.weights is not None), options)
+    result = _fit_classes(machine, classes, watch)
+    return Fitted(
+        options,
+        result,
+        classes.values,
+        strength=None if options.hard_margin else options.strength,
+        no_inference=NO_INFERENCE,
+        details=_predictor(result, machine.kernel, X, places),
+    )
+
+
+def _fit_classes(machine: _KernelSVM, classes: Classes, watch: Watch | None) -> FitResult:
+    """Fit two classes, each against the rest, or each pair on its own rows."""
+    if len(classes.values) == 2 or machine.options.multiclass == "one_vs_rest":
+        return join_results(machine.fit(binary_targets(classes), watch), classes.plain)
+    pairs = class_pairs(classes)
+    parts = [machine.among(pair.rows).fit([pair.target], watch)[0] for pair in pairs]
+    return join_pairs(parts, pairs, len(classes.codes), isinstance(machine.kernel, Precomputed))
+
+
 def fit_kernel_svm(
-    rows: KernelRows, design: Design, target: BinaryTarget, options: KernelSVMOptions, weights: RowWeights
+    rows: KernelRows,
+    design: Design,
+    target: BinaryTarget,
+    options: KernelSVMOptions,
+    weights: RowWeights,
+    watch: Watch | None = None,
 ) -> FitResult:
     """Fit signs ±1 to the rows of a kernel matrix."""
-    hard = options.strength is None
-    caps = np.full(rows.n, np.inf) if options.strength is None else upper_bounds(options.strength, weights.rows)
+    hard = options.hard_margin
+    caps = np.full(rows.n, np.inf) if hard else upper_bounds(options.strength, weights.rows)
     state = KernelDualState(rows, target.signs, caps)
-    penalty = make_penalty(1.0 if options.strength is None else options.strength, 0.0)
-    problem = Problem(design, target.signs, Hinge(), penalty)
+    problem = Problem(design, target.signs, Hinge(), make_penalty(1.0 if hard else options.strength, 0.0))
     narrow: tuple[Rule, ...] = (AtMost("upper", NARROW_MARGIN * _radius(rows), Status.INFEASIBLE),) if hard else ()
     rules: tuple[Rule, ...] = (
         *narrow,
@@ -222,7 +309,7 @@ def fit_kernel_svm(
         AtLeast("stalled", 1, Status.STALLED),
         AtLeast("steps", options.max_steps, Status.MAX_STEPS),
     )
-    walk = run(problem, KernelDual(), rules, start=state)
+    walk = run(problem, KernelDual(), rules, start=state, watch=watch)
     if rows.columns is not None:  # it stopped while rows were shrunk
         rows.restrict(None)
     if hard:
@@ -237,7 +324,6 @@ def _radius(rows: KernelRows) -> float:
 def _soft_result(
     state: KernelDualState, walk: Run, target: BinaryTarget, options: KernelSVMOptions, weights: RowWeights
 ) -> FitResult:
-    assert options.strength is not None
     rows, support = state.rows, np.flatnonzero(state.point)
     scores = rows.combine(state.point)  # recomputed, without accumulated rounding
     state.intercept = middle_intercept(target.signs - scores, state.caps, float(state.caps[target.signs > 0.0].sum()))
@@ -365,19 +451,19 @@ def _result(
         passes=walk.passes,
         seconds=walk.seconds,
         certificate=certificate,
-        trace=Trace(walk.steps),
+        trace=walk.trace(),
         facts={**facts, "support": support, "rows": state.rows.n, "kernel_rows": state.rows.computed},
-        provenance={"strength": options.strength, "tol": options.tol, "max_steps": options.max_steps}
-        | {"kernel": state.rows.kernel.name},
+        provenance={**options.plain(), "kernel": state.rows.kernel.name},
     )
 
 
 def _svm_message(status: Status, walk: Run, facts: dict[str, float], options: KernelSVMOptions) -> str:
     blocks = counted(int(walk.facts["steps"]), "block")
-    value = f"objective {facts['objective']:.6g}" if options.strength is not None else f"margin {facts['margin']:.6g}"
+    value = f"margin {facts['margin']:.6g}" if options.hard_margin else f"objective {facts['objective']:.6g}"
     gap = f"relative gap {facts['relative_gap']:.2g}"
     if status.reached_goal:
         return f"optimal: {value} ({gap}), {facts['support']:,} of {facts['rows']:,} rows support it, after {blocks}"
-    limit = "floats can go no further" if status is Status.STALLED else f"max_steps={options.max_steps:,} was reached"
-    stopped = f"stopped after {blocks}, as {limit}: {value}, {gap} where tol={options.tol:g} was asked for;"
+    reasons = {Status.STALLED: "floats can go no further", Status.INTERRUPTED: "it was interrupted"}
+    reason = reasons.get(status, f"max_steps={options.max_steps:,} was reached")
+    stopped = f"stopped after {blocks}, as {reason}: {value}, {gap} where tol={options.tol:g} was asked for;"
     return f"{stopped} columns of one scale, more strength or a larger tol make it easier"

@@ -16,67 +16,33 @@ columns of different scales: the batch rule needs about ln(1/tol)·λmax/λmin p
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass, replace
-from typing import Any, Literal, NamedTuple, get_args
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from separatrix.arrays import Floats
 from separatrix.certificates.bounds import dual_bound
 from separatrix.certificates.optimality import OptimalityCertificate
-from separatrix.design.base import Block, Design
-from separatrix.design.build import row_radius
-from separatrix.errors import OptionError, counted, require_choice, require_number
-from separatrix.families.perceptron import PerceptronOptions, averaged
+from separatrix.design.base import Design
+from separatrix.errors import counted
+from separatrix.families.base import Fitted, TrainingRows, each_class, weigh
+from separatrix.families.options import LMSOptions
+from separatrix.families.penalised import scale_rows
+from separatrix.families.perceptron import start_weights
 from separatrix.fit.convex import shift_intercept
-from separatrix.fit.result import AtLeast, AtMost, FitResult, Rule, Status, Trace
+from separatrix.fit.result import AtLeast, AtMost, FitResult, Rule, Status
 from separatrix.fit.run import Run, Watch, run
 from separatrix.losses.squared import Squared
 from separatrix.problem import Problem
 from separatrix.solvers.base import Solver
 from separatrix.solvers.gradient import DIVERGING_RISES, Gradient
+from separatrix.solvers.rates import extreme_eigenvalues, visit_radius
 from separatrix.solvers.stochastic import Stochastic
-from separatrix.solvers.visits import Order
 
-GRAM_COLUMNS = 1000  # up to which eigenvalues are computed from the Gram matrix
 FALSE_CONVERGENCE = 1e-2  # relative gap above which convergence was an effect of rounding
-ZERO_EIGENVALUE = 1e-12  # relative to the largest: an eigenvalue that is 0 up to rounding
-
-
-@dataclass(frozen=True)
-class LMSOptions:
-    """The options of LMS, checked on creation; `rate` None is half the largest that does not diverge."""
-
-    update: Literal["batch", "stochastic"] = "batch"
-    rate: float | None = None
-    schedule: Literal["constant", "inverse"] = "constant"
-    order: Order = "cyclic"
-    start: Any = None
-    keep: Literal["last", "average"] = "last"
-    tol: float = 1e-8
-    max_passes: int = 10_000
-    seed: int | None = None
-
-    def __post_init__(self) -> None:
-        require_choice("update", self.update, ("batch", "stochastic"))
-        require_choice("schedule", self.schedule, ("constant", "inverse"))
-        require_choice("order", self.order, get_args(Order))
-        require_choice("keep", self.keep, ("last", "average"))
-        if self.rate is not None:
-            require_number("rate", self.rate, above=0.0)
-        require_number("tol", self.tol, least=0.0)
-        require_number("max_passes", self.max_passes, least=1)
-        if self.update == "batch" and (self.schedule, self.order, self.keep) != ("constant", "cyclic", "last"):
-            raise OptionError(
-                "schedule, order and keep are for update='stochastic': a batch step sees all rows at once,"
-                " and converges at a constant rate"
-            )
-
-    def plain(self) -> dict[str, Any]:
-        """Return the options as JSON values."""
-        start = self.start if self.start is None or isinstance(self.start, str) else np.asarray(self.start).tolist()
-        seed = None if self.seed is None else int(self.seed)
-        return {**asdict(replace(self, start=None, seed=None)), "start": start, "seed": seed}
+NO_INFERENCE = "standard errors are not available for LMS; use linear or logistic regression for those"
 
 
 class RateLimits(NamedTuple):
@@ -99,15 +65,35 @@ class RateLimits(NamedTuple):
 
 def rate_limits(design: Design, weights: Floats | None = None) -> RateLimits:
     """Return the limits of the rate, in two passes or, with more than a thousand columns, some thirty."""
-    n, p = design.shape
-    shares = np.full(n, 1.0 / n) if weights is None else weights / weights.sum()
-    radius = row_radius(design) * math.sqrt(n * float(shares.max()))
-    if p > GRAM_COLUMNS:
-        return RateLimits(radius, _largest_eigenvalue(design, shares), 0.0)
-    eigenvalues = np.linalg.eigvalsh(design.gram(shares))
-    largest = max(float(eigenvalues[-1]), 0.0)
-    nonzero = eigenvalues[eigenvalues > ZERO_EIGENVALUE * largest]
-    return RateLimits(radius, largest, float(nonzero[0]) if len(nonzero) else 0.0)
+    return RateLimits(visit_radius(design, weights), *extreme_eigenvalues(design, weights))
+
+
+def fit(rows: TrainingRows, options: LMSOptions, watch: Watch | None = None) -> Fitted:
+    """Fit numbers, two classes as targets ±1, or each of several classes against the rest."""
+    rows = rows if rows.classes is None else rows.ordered(getattr(options, "positive", None))
+    scaled = scale_rows(rows, options.scaling)
+    weighted = weigh(scaled.rows, intercept=options.fit_intercept)
+    if isinstance(options.start, Sequence | np.ndarray) and not isinstance(options.start, str):
+        given = start_weights(options.start, weighted.design.shape[1], np.random.default_rng())
+        options = replace(options, start=scaled.start(given))
+    limits = rate_limits(weighted.design, weighted.weights)
+
+    def fit_one(y: Floats, labels: tuple[Any, Any] | None = None) -> FitResult:
+        weights = weighted.weights
+        return fit_lms(weighted.design, y, options, labels=labels, limits=limits, weights=weights, watch=watch)
+
+    if weighted.classes is None:
+        result = fit_one(np.asarray(weighted.y, dtype=np.float64))
+    else:
+        result = each_class(lambda target: fit_one(*target), weighted.classes)
+    return Fitted(
+        options,
+        scaled.in_units(result),
+        None if weighted.classes is None else weighted.classes.values,
+        scales=scaled.scales,
+        sentences=scaled.sentences,
+        no_inference=NO_INFERENCE,
+    )
 
 
 def fit_lms(
@@ -124,10 +110,11 @@ def fit_lms(
     passes_before = design.passes
     limits = rate_limits(design, weights) if limits is None else limits
     problem = Problem(design, targets, Squared(), weights=weights)
-    rng = np.random.default_rng(options.seed)
-    start = PerceptronOptions(start=options.start).start_weights(design.shape[1], rng)
+    rng = np.random.default_rng(options.random_state)
+    start = start_weights(options.start, design.shape[1], rng)
     rate = limits.automatic(options.update) if options.rate is None else float(options.rate)
-    walk = run(problem, _solver(options, rate, limits, rng, design), _rules(problem, options), start=start, watch=watch)
+    solver, rules, kept = _solver(options, rate, limits, rng), _rules(problem, options), options.keep_iterates
+    walk = run(problem, solver, rules, start=start, watch=watch, keep_iterates=kept)
     coef = start if walk.status is Status.DIVERGED else walk.coef
     certificate = _certify(problem, coef, labels, options.tol)
     if walk.status is Status.CONVERGED and certificate.relative_gap > max(FALSE_CONVERGENCE, options.tol):
@@ -142,7 +129,7 @@ def fit_lms(
         passes=design.passes - passes_before,
         seconds=walk.seconds,
         certificate=certificate,
-        trace=Trace(walk.steps),
+        trace=walk.trace(),
         facts={**_facts(walk, rate, limits, design.shape[0]), "gap": certificate.gap},
         provenance={**options.plain(), "names": list(design.names), "storage": type(design).__name__},
     )
@@ -155,10 +142,10 @@ def _certify(problem: Problem, coef: Floats, labels: tuple[Any, ...] | None, tol
     return OptimalityCertificate.of(problem, coef, bound, labels=labels, tolerance=tol)
 
 
-def _solver(options: LMSOptions, rate: float, limits: RateLimits, rng: np.random.Generator, design: Design) -> Solver:
+def _solver(options: LMSOptions, rate: float, limits: RateLimits, rng: np.random.Generator) -> Solver:
     if options.update == "batch":
         return Gradient(rate, limits.least)
-    descent = Stochastic(
+    return Stochastic(
         rate,
         schedule=options.schedule,
         order=options.order,
@@ -166,7 +153,6 @@ def _solver(options: LMSOptions, rate: float, limits: RateLimits, rng: np.random
         seed=rng,
         least_curvature=limits.least,
     )
-    return averaged(descent, design)
 
 
 def _rules(problem: Problem, options: LMSOptions) -> tuple[Rule, ...]:
@@ -210,27 +196,10 @@ def _message(walk: Run, options: LMSOptions, rate: float, limits: RateLimits, ga
 
 def _advice(walk: Run, options: LMSOptions, limits: RateLimits) -> str:
     if options.update == "stochastic" and options.schedule == "constant":
-        better = "" if options.keep == "average" else ", keep='average' ends nearer"
-        return f"at a constant rate it may circle the minimum; schedule='inverse' converges{better}"
+        return Stochastic(keep=options.keep).remedy
     if walk.status is Status.STALLED:
         return "floats can go no further"
     if options.update == "batch" and limits.least > 0.0:
         ratio = f"the eigenvalues of XᵗX/n differ by a factor of {limits.largest / limits.least:.2g}"
         return f"{ratio}, and it takes about as many passes; standardise the columns, or raise max_passes"
     return "raise max_passes, or standardise the columns"
-
-
-def _largest_eigenvalue(design: Design, shares: Floats) -> float:
-    """Return λmax of XᵗX/n by Lanczos iterations, one pass each."""
-    from scipy.sparse.linalg import LinearOperator, eigsh  # noqa: PLC0415  # slow to import, and only for many columns
-
-    p = design.shape[1]
-    operator = LinearOperator(
-        (p, p), matvec=lambda v: design.fold(_gram_product, v.ravel(), rows=(shares,)), dtype=np.float64
-    )
-    start = np.random.default_rng(0).normal(size=p)
-    return float(eigsh(operator, k=1, tol=1e-3, v0=start, return_eigenvectors=False)[0])
-
-
-def _gram_product(block: Block, shares: Floats, vector: Floats) -> Floats:
-    return block.rmatvec(shares * block.matvec(vector))

@@ -1,41 +1,129 @@
 """Logistic regression: two classes, several by softmax, or one-vs-rest.
 
 At strength 0 the fit is the maximum likelihood estimate, which does not exist for separable classes: the fit then stops
-as soon as that is certain and says so. The intercept is never penalised.
+as soon as that is certain and says so. Existence is judged after the fit, which tells where to look for its proof; its
+optimum is where inference starts. Strength "auto" means maximum likelihood if it exists, else a penalty with a reason.
+The intercept is never penalised.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
+import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.arrays import Floats
 from separatrix.certificates.optimality import LikelihoodCertificate, OptimalityCertificate
 from separatrix.certificates.separability import SeparabilityCertificate
 from separatrix.design.base import Design
-from separatrix.errors import counted
-from separatrix.fit.build_result import linear_result
-from separatrix.fit.convex import ConvexOptions, fit_convex
-from separatrix.fit.result import FitResult, Status, separation_rule
+from separatrix.errors import OptionError, SeparationError, counted
+from separatrix.families.base import (
+    Fitted,
+    Link,
+    TrainingRows,
+    WeightedRows,
+    binary_targets,
+    class_index,
+    convex_options,
+    join_results,
+    weigh,
+)
+from separatrix.families.options import LogisticOptions
+from separatrix.families.penalised import (
+    ChosenPenalty,
+    ScaledRows,
+    choose_penalty,
+    cv_provenance,
+    no_inference_reason,
+    penalty_sentence,
+    scale_rows,
+)
+from separatrix.fit.convex import ConvexOptions, fit_convex, linear_result
+from separatrix.fit.result import AtLeast, FitResult, Status, separation_rule
 from separatrix.fit.run import Watch
+from separatrix.inference import eligibility
+from separatrix.inference.likelihood import LikelihoodFit
+from separatrix.inference.logistic import LogisticModel
+from separatrix.inference.profile import FirthFit, fit_firth
+from separatrix.inference.refused import RefusedInference
 from separatrix.losses.base import Loss
 from separatrix.losses.margin import Logistic
 from separatrix.losses.softmax import Softmax
 from separatrix.problem import Problem
-from separatrix.separability.existence import check_existence, coefficient_limits
+from separatrix.separability.check import check_existence
+from separatrix.separability.existence import describe_divergence
+from separatrix.solvers.stochastic import Stochastic, StochasticState
+
+ROWS_PER_COEFFICIENT = 2  # below, strength "auto" does not try maximum likelihood
+MOST_COEFFICIENTS = 1500  # above, neither
+PARTIAL_FIT = "standard errors are not available after partial fits, which see some of the rows; use fit"
 
 
-class LogisticFit(NamedTuple):
-    """A result and, at strength 0, the certificate of existence of a maximum and the limits of the coefficients.
+class LogisticTask(NamedTuple):
+    """An unpenalised problem, the labels of its targets, and their class weights."""
 
-    The limits are by name; for several classes they are those of differences from the first class.
-    """
+    problem: Problem
+    labels: tuple[Any, ...]
+    class_weights: tuple[float, ...] | None
 
-    result: FitResult
-    existence: SeparabilityCertificate | None
-    limits: dict[str, float]
+
+class LogisticFitted(Fitted):
+    """A fit with, at strength 0, the certificates of existence and the bias-reduced fit if it was needed."""
+
+    @property
+    def existence(self) -> list[SeparabilityCertificate] | None:
+        """The certificates of separability, one per fit; None with a penalty."""
+        return self.details.get("existence")
+
+    @property
+    def firth(self) -> FirthFit | None:
+        """The bias-reduced fit, if it was needed."""
+        return self.details.get("firth")
+
+    @cached_property
+    def limits(self) -> list[dict[str, float]] | None:
+        """By name, the limit of each coefficient: a number, ±inf, or nan if it is not identified; one per fit."""
+        return [fit.limits() for fit in self.inference.fits] if isinstance(self.inference, LogisticModel) else None
+
+    def __getstate__(self) -> dict[str, Any]:
+        _ = self.limits  # which need the rows
+        return super().__getstate__()
+
+
+def fit(
+    rows: TrainingRows, options: LogisticOptions, watch: Watch | None = None, start: Floats | None = None
+) -> LogisticFitted:
+    """Fit classes; `start` has the initial coefficients, one column per score, intercepts first."""
+    assert rows.classes is not None  # a classification
+    rows = rows.ordered(options.positive, options.reference_class)
+    needed = _too_few(rows) if options.strength == "auto" else ""
+    if needed or not options.may_be_unpenalised:
+        return _fit_penalised(rows, options, watch, start, needed)
+    weighted = weigh(rows, intercept=options.fit_intercept, class_weight=options.class_weight)
+    tasks = logistic_tasks(weighted, options.multiclass)
+    starts = _starts(start, tasks, weighted)
+    fits = [_fit_likelihood(task, options, begin, watch) for task, begin in zip(tasks, starts, strict=True)]
+    missing = _without_maximum([fit.existence for fit in fits])
+    if missing and options.strength == "auto":
+        return _fit_penalised(rows, options, watch, start, _no_maximum(missing[0]))
+    return _unpenalised(weighted, tasks, fits, options)
+
+
+def logistic_tasks(rows: WeightedRows, multiclass: str) -> list[LogisticTask]:
+    """Return one task for two classes or softmax, else one per class against the rest."""
+    assert rows.classes is not None  # a classification
+    if len(rows.labels) > 2 and multiclass == "softmax":
+        targets: list[tuple[NDArray[Any], tuple[Any, ...]]] = [(rows.classes.codes, rows.labels)]
+    else:
+        targets = [(target.signs, target.labels) for target in binary_targets(rows.classes)]
+    return [
+        LogisticTask(logistic_problem(rows.design, y, labels, rows.weights), labels, rows.weights_of(labels))
+        for y, labels in targets
+    ]
 
 
 def logistic_problem(
@@ -46,38 +134,37 @@ def logistic_problem(
     return Problem(design, y, loss, weights=weights)
 
 
-def fit_logistic(
-    problem: Problem,
-    options: ConvexOptions,
-    *,
-    labels: tuple[Any, ...],
-    start: Floats | None = None,
-    watch: Watch | None = None,
-    class_weights: tuple[float, ...] | None = None,
-    existence: SeparabilityCertificate | None = None,
-) -> LogisticFit:
-    """Fit signs ±1 (labels: negative, positive) or class codes (labels: all classes).
-
-    The existence of a maximum is decided after the fit, unless `existence` is given.
-    """
-    unpenalised = bool(problem.free.all())
-    rules = (separation_rule(problem),) if unpenalised else ()
-    fit = fit_convex(problem, options, start=start, watch=watch, extra_rules=rules)
-    result = linear_result(problem, fit, options, labels=labels)
-    certificate = replace(_optimality(result), class_weights=class_weights)
-    if not unpenalised:
-        return LogisticFit(replace(result, certificate=certificate), None, {})
-    existence = existence or check_existence(problem, labels, fit, watch)
-    result = replace(
-        _with_existence(result, existence, options), certificate=LikelihoodCertificate(certificate, existence)
-    )
-    limits = coefficient_limits(problem, fit.coef, existence, options)
-    return LogisticFit(result, existence, limits)
+def _starts(start: Floats | None, tasks: Sequence[LogisticTask], rows: WeightedRows) -> list[Floats | None]:
+    """Return the initial coefficients of each task: the given ones if their shape is right."""
+    shape = rows.design.shape[1], 1 if len(rows.labels) == 2 else len(rows.labels)
+    if start is None or start.shape != shape:
+        return [None] * len(tasks)
+    return [start] if len(tasks[0].labels) > 2 else [start[:, k] for k in range(len(tasks))]
 
 
-def _optimality(result: FitResult) -> OptimalityCertificate:
+# Without a penalty
+
+
+class _LikelihoodResult(NamedTuple):
+    result: FitResult
+    existence: SeparabilityCertificate
+
+
+def _fit_likelihood(
+    task: LogisticTask, options: LogisticOptions, start: Floats | None, watch: Watch | None
+) -> _LikelihoodResult:
+    """Maximise the likelihood, and judge whether it has a maximum."""
+    problem, convex = task.problem, convex_options(options)
+    fit = fit_convex(problem, convex, start=start, watch=watch, extra_rules=(separation_rule(problem),))
+    result = linear_result(problem, fit, convex, labels=task.labels)
+    existence = check_existence(problem, task.labels, fit, watch)
+    certificate = LikelihoodCertificate(_certificate(result, task), existence)
+    return _LikelihoodResult(replace(_with_existence(result, existence, convex), certificate=certificate), existence)
+
+
+def _certificate(result: FitResult, task: LogisticTask) -> OptimalityCertificate:
     assert isinstance(result.certificate, OptimalityCertificate)
-    return result.certificate
+    return replace(result.certificate, class_weights=task.class_weights)
 
 
 def _with_existence(result: FitResult, existence: SeparabilityCertificate, options: ConvexOptions) -> FitResult:
@@ -92,3 +179,260 @@ def _with_existence(result: FitResult, existence: SeparabilityCertificate, optio
     bound = f" (the objective is within {result.facts['relative_gap']:.2g} of its bound)" if reached else ""
     message = f"stopped after {passes}: the classes are {kind} separated, so no finite maximum exists{bound}"
     return replace(result, status=Status.SEPARATED, message=message, provenance=provenance)
+
+
+def _unpenalised(
+    rows: WeightedRows, tasks: Sequence[LogisticTask], fits: Sequence[_LikelihoodResult], options: LogisticOptions
+) -> LogisticFitted:
+    existence = [fit.existence for fit in fits]
+    firth = _reduce_bias(rows, tasks, existence, options)
+    result = join_results([fit.result for fit in fits], rows.labels) if firth is None else firth.result
+    result = replace(result, provenance={**result.provenance, "weight_kind": options.weight_kind})
+    result = _with_reference(result, rows, options, penalised=False)
+    fitted = LogisticFitted(
+        options,
+        result,
+        rows.classes.values if rows.classes is not None else None,
+        link=_link(rows, options),
+        strength=0.0,
+        sentences=(_no_penalty(existence),),
+        details={"existence": existence, "firth": firth},
+    )
+    fitted.inference = _inference(rows, tasks, fitted)
+    return fitted
+
+
+def _reduce_bias(
+    rows: WeightedRows,
+    tasks: Sequence[LogisticTask],
+    existence: Sequence[SeparabilityCertificate],
+    options: LogisticOptions,
+) -> FirthFit | None:
+    """Return the bias-reduced fit if it is an option and no maximum was proved to exist."""
+    if options.on_separation != "firth" or not _without_maximum(existence):
+        return None
+    if len(rows.labels) > 2 or tasks[0].class_weights is not None:
+        what = f"{len(rows.labels)} classes" if len(rows.labels) > 2 else "class_weight"
+        raise OptionError(f'on_separation="firth" is for two classes of plain or weighted rows, not for {what}')
+    return fit_firth(tasks[0].problem, (tasks[0].labels[0], tasks[0].labels[1]))
+
+
+def _inference(rows: WeightedRows, tasks: Sequence[LogisticTask], fitted: LogisticFitted) -> LogisticModel:
+    """Return the inference of a maximum likelihood fit, which starts at its coefficients."""
+    options, firth, weights = fitted.options, fitted.firth, rows.weights
+    weighting = "" if weights is None or (weights == 1.0).all() else _weighting(options)
+    assert rows.classes is not None  # a classification
+    reference = class_index("reference_class", options.reference_class, rows.classes) or 0
+    flat = np.column_stack([fitted.intercept, fitted.coef]) if options.fit_intercept else fitted.coef
+    coefs = [(flat[1:] - flat[0]).ravel()] if len(tasks[0].labels) > 2 else list(flat)
+    fits = tuple(
+        LikelihoodFit(task.problem, existence, coef, _named(task.labels), weighting, reference)
+        for task, existence, coef in zip(tasks, fitted.existence or (), coefs, strict=True)
+    )
+    return LogisticModel(fits, rows.labels, rows.sample, firth)
+
+
+def _weighting(options: LogisticOptions) -> str:
+    """Return the kind of weights, an empty string for frequencies."""
+    if options.class_weight is not None:
+        return eligibility.CLASS_WEIGHTS
+    return "" if options.weight_kind == "frequency" else 'precision weights (weight_kind="precision")'
+
+
+def _named(labels: tuple[Any, ...]) -> tuple[Any, ...]:
+    return labels if labels[0] is not None else ("the rest", labels[1])
+
+
+def _with_reference(result: FitResult, rows: WeightedRows, options: LogisticOptions, *, penalised: bool) -> FitResult:
+    """Return softmax coefficients relative to the reference class, or centred over the classes."""
+    assert rows.classes is not None  # a classification
+    place = class_index("reference_class", options.reference_class, rows.classes)
+    if result.coef.ndim == 1 or options.multiclass != "softmax":
+        return result
+    only_intercept = penalised and place is None
+
+    def relative(coef: Floats, axis: int) -> Floats:
+        reference = coef.mean(axis, keepdims=True) if place is None else coef.take([place], axis)
+        return np.asarray(coef - reference)
+
+    coefs = result.trace.coefs
+    if coefs is not None:
+        columns = slice(0, int(options.fit_intercept)) if only_intercept else slice(None)
+        coefs = coefs.copy()
+        coefs[..., columns] = relative(coefs[..., columns], 1)
+    return replace(
+        result,
+        coef=result.coef if only_intercept else relative(result.coef, 0),
+        intercept=relative(result.intercept, 0),
+        trace=replace(result.trace, coefs=coefs),
+    )
+
+
+def _link(rows: WeightedRows, options: LogisticOptions) -> Link:
+    return "sigmoid" if len(rows.labels) == 2 else options.multiclass
+
+
+def _without_maximum(existence: Sequence[SeparabilityCertificate]) -> list[SeparabilityCertificate]:
+    """Return the certificates that do not prove that a maximum exists."""
+    return [each for each in existence if each.verdict != "overlap"]
+
+
+def separation_message(fitted: LogisticFitted) -> str:
+    """Return a warning that no maximum is proved to exist; empty if one is, or if the fit was made without it."""
+    unproved = next(iter(_without_maximum(fitted.existence or [])), None)
+    if unproved is None or fitted.options.on_separation == "ignore" or fitted.firth is not None:
+        return ""
+    unknown = unproved.verdict == "undecided"
+    head = "it is not known whether the likelihood has a maximum" if unknown else "the likelihood has no maximum"
+    message = (
+        f"{head}: {unproved.claim.split(';')[0]}{describe_divergence(unproved)}; the coefficients say where the"
+        ' fit stopped, not what they converge to. Use strength > 0, or on_separation="firth"'
+    )
+    if fitted.options.on_separation == "raise":
+        raise SeparationError(message)
+    return message
+
+
+def _no_penalty(existence: Sequence[SeparabilityCertificate]) -> str:
+    """Return why there is no penalty, and whether the maximum is proved and unique."""
+    if _without_maximum(existence):
+        return "no penalty, as given"
+    unique = ", and no other coefficients reach it"
+    if any("aliased" in each.coefficient_status.values() for each in existence):
+        unique = "; other coefficients reach it too, as some columns are perfectly collinear with others"
+    return f"no penalty: the likelihood has a maximum, proved{unique}"
+
+
+# One pass
+
+
+def fit_pass(
+    rows: TrainingRows,
+    options: LogisticOptions,
+    states: Sequence[StochasticState] | None = None,
+    start: Floats | None = None,
+) -> LogisticFitted:
+    """Make one stochastic pass over some rows, from the states of earlier passes, or from a start as in `fit`.
+
+    The states of the fit are in its `details`. Its certificate is about these rows only, and existence is not judged.
+    """
+    assert rows.classes is not None  # a classification
+    _require_one_pass(options)
+    rows = rows.ordered(options.positive, options.reference_class)
+    weighted = weigh(rows, intercept=options.fit_intercept)
+    tasks, solver = logistic_tasks(weighted, options.multiclass), convex_options(options).solver
+    chosen = choose_penalty([task.problem for task in tasks], options, options.l1_ratio)
+    assert isinstance(solver, Stochastic)
+    if states is None:
+        starts = zip(_starts(start, tasks, weighted), tasks, strict=True)
+        states = [solver.first_state(task.problem.zero_coef() if one is None else one) for one, task in starts]
+    parts = [
+        _one_pass(task._replace(problem=replace(task.problem, penalty=chosen.penalty)), options, solver, state)
+        for task, state in zip(tasks, states, strict=True)
+    ]
+    result = join_results(parts, weighted.labels)
+    fitted = _penalised(weighted, result, options, (ScaledRows(rows, None), chosen), "", PARTIAL_FIT)
+    fitted.details = {"states": states}
+    return fitted
+
+
+def _one_pass(task: LogisticTask, options: LogisticOptions, solver: Stochastic, state: StochasticState) -> FitResult:
+    convex = convex_options(options)._replace(solver=replace(solver, state=state), stop="change")
+    start, once = state.result(int(options.fit_intercept)), AtLeast("steps", 1, Status.PARTIAL)
+    fit = fit_convex(task.problem, convex, start=start, extra_rules=(once,))
+    return linear_result(task.problem, fit, convex, labels=task.labels)
+
+
+def _require_one_pass(options: LogisticOptions) -> None:
+    """Refuse options that one pass over some of the rows cannot obey."""
+    wholes = {"strength": isinstance(options.strength, str), "class_weight": options.class_weight is not None}
+    for name, given in {**wholes, "scaling": options.scaling != "none"}.items():
+        if given:
+            raise OptionError(f"{name}={getattr(options, name)!r} needs all rows; leave it out of partial fits")
+
+
+# With a penalty
+
+
+def _too_few(rows: TrainingRows) -> str:
+    """Return why strength "auto" does not try maximum likelihood; empty if it does."""
+    n, p = rows.shape
+    coefficients = (p + 1) * max(1, len(rows.labels) - 1)
+    if coefficients > MOST_COEFFICIENTS:
+        return f"{coefficients:,} coefficients are too many to estimate without one"
+    if n < ROWS_PER_COEFFICIENT * coefficients:
+        return f"{counted(n, 'row')} are few for {counted(coefficients, 'coefficient')}"
+    return ""
+
+
+def _no_maximum(existence: SeparabilityCertificate) -> str:
+    """Return why the likelihood has no maximum."""
+    if existence.verdict == "undecided":
+        return "it is not known whether the likelihood has a maximum"
+    kind = "completely" if existence.verdict == "separable" else "quasi-completely"
+    return f"the classes are {kind} separated, so that the likelihood has no maximum{describe_divergence(existence)}"
+
+
+def _fit_penalised(
+    rows: TrainingRows, options: LogisticOptions, watch: Watch | None, start: Floats | None, needed: str
+) -> LogisticFitted:
+    """Fit with a penalty; `needed` is the reason for one that was not requested."""
+    scaled = scale_rows(rows, options.scaling)
+    weighted = weigh(scaled.rows, intercept=options.fit_intercept, class_weight=options.class_weight)
+    tasks = logistic_tasks(weighted, options.multiclass)
+    problems = [task.problem for task in tasks]
+    chosen = choose_penalty(problems, options, options.l1_ratio)
+    starts = chosen.starts(_starts(scaled.start(start), tasks, weighted))
+    parts = [
+        _fit_one(task._replace(problem=problem), options, begin, watch)
+        for task, problem, begin in zip(tasks, chosen.applied(problems), starts, strict=True)
+    ]
+    result = scaled.in_units(join_results(parts, weighted.labels))
+    result = replace(result, provenance={**result.provenance, **cv_provenance(options, chosen.cv)})
+    result = _with_reference(result, weighted, options, penalised=True)
+    return _penalised(weighted, result, options, (scaled, chosen), needed)
+
+
+def _fit_one(task: LogisticTask, options: LogisticOptions, start: Floats | None, watch: Watch | None) -> FitResult:
+    convex = convex_options(options)
+    result = linear_result(
+        task.problem, fit_convex(task.problem, convex, start=start, watch=watch), convex, labels=task.labels
+    )
+    return replace(result, certificate=_certificate(result, task))
+
+
+def _penalised(
+    rows: WeightedRows,
+    result: FitResult,
+    options: LogisticOptions,
+    penalty: tuple[ScaledRows, ChosenPenalty],
+    needed: str,
+    no_inference: str = "",
+) -> LogisticFitted:
+    scaled, chosen = penalty
+    fitted = LogisticFitted(
+        options,
+        result,
+        rows.classes.values if rows.classes is not None else None,
+        link=_link(rows, options),
+        strength=chosen.strength,
+        cv=chosen.cv,
+        scales=scaled.scales,
+        sentences=(penalty_sentence(needed), chosen.sentence, *scaled.sentences),
+    )
+    coefs = np.column_stack([fitted.intercept, fitted.coef]) if options.fit_intercept else fitted.coef
+    outputs = [None] if len(coefs) == 1 else list(rows.labels)
+    fitted.inference = RefusedInference(
+        no_inference or no_inference_reason(chosen, needed),
+        "logistic" if len(rows.labels) == 2 else "softmax",
+        rows.design.names,
+        list(zip(outputs, coefs, strict=True)),
+        float(rows.design.shape[0]),
+    )
+    return fitted
+
+
+def problems(rows: TrainingRows, options: LogisticOptions) -> list[Problem]:
+    """Return the unpenalised problems: one, or one per class against the rest."""
+    weighted = weigh(rows, intercept=options.fit_intercept, class_weight=options.class_weight)
+    return [task.problem for task in logistic_tasks(weighted, options.multiclass)]

@@ -1,4 +1,7 @@
-"""Separating halfspaces: one that classifies every row correctly, or one with the fewest mistakes.
+"""Separating halfspaces: any that classifies every row correctly, that of widest margin, or that of fewest mistakes.
+
+The first two need separable classes: otherwise an OverlapError with the proof is raised or, with on_overlap="soft", a
+soft margin takes their place and the fit says so.
 
 `fit_halfspace` solves a linear program. Its weights satisfy yᵢ(w·xᵢ + b) ≥ 1 exactly for every row: they are those of
 the program, scaled by a power of two. If no halfspace separates the rows, an OverlapError has the proof.
@@ -14,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy
@@ -28,20 +31,23 @@ from separatrix.certificates.fewest_mistakes import (
     mistaken_rows,
     packing_bound,
 )
-from separatrix.certificates.margin import least_margin_bound
+from separatrix.certificates.margin import MarginCertificate, least_margin_bound
 from separatrix.design.base import Design
 from separatrix.design.build import make_design, row_radius
-from separatrix.errors import DataError, counted, require_count, require_number
+from separatrix.errors import DataError, OverlapError, counted
+from separatrix.families.base import BinaryTarget, Fitted, TrainingRows, binary_targets, join_results
+from separatrix.families.options import HalfspaceOptions, MaxMarginOptions, ZeroOneOptions
+from separatrix.families.svm import fit_svm, inside_margin
 from separatrix.fit.convex import ConvexOptions, fit_convex
 from separatrix.fit.labels import binary_signs
-from separatrix.fit.result import AtLeast, AtMost, FitResult, Status, Trace
+from separatrix.fit.result import AtLeast, AtMost, FitResult, Status
 from separatrix.fit.run import Run, Watch, run
-from separatrix.losses.margin import Logistic, PerceptronLoss
+from separatrix.losses.margin import Logistic, PerceptronLoss, SquaredHinge
 from separatrix.losses.margin import ZeroOne as ZeroOneLoss
 from separatrix.penalties import make_penalty
 from separatrix.problem import Problem
 from separatrix.separability.existence import check_signs, float_separator, overlap_error
-from separatrix.separability.margin import MarginOptions, margin_result
+from separatrix.separability.margin import MarginOptions, fit_max_margin, margin_result
 from separatrix.solvers.fewest_mistakes import FewestMistakes, FewestMistakesState
 from separatrix.solvers.halfspace_lp import HalfspaceProgram
 
@@ -50,6 +56,72 @@ PROGRAM_SECONDS = 10.0  # time limit of one integer program
 START_OPTIONS = ConvexOptions(tol=1e-4, max_passes=50)
 START_STRENGTH = 1e-6
 LARGEST_DENOMINATOR = 10_000  # of the weights of a packing
+SOFT_OPTIONS = ConvexOptions(tol=1e-6, max_passes=10_000)
+SOFT_STRENGTH = 1e-3
+NO_INFERENCE = "a separating halfspace has no likelihood, so nothing is inferred from it"
+
+
+class _SeparatorFit(NamedTuple):
+    """A fit, and why its margin is soft; empty if it is not."""
+
+    result: FitResult
+    softened: str = ""
+
+
+def fit(
+    rows: TrainingRows, options: HalfspaceOptions | MaxMarginOptions | ZeroOneOptions, watch: Watch | None = None
+) -> Fitted:
+    """Fit two classes, or each of several against the rest."""
+    rows = rows.ordered(options.positive)
+    assert rows.classes is not None  # a classification
+    design, targets = rows.design(options.fit_intercept), binary_targets(rows.classes)
+    fits = [_fit_target(design, target, options, watch) for target in targets]
+    softened = tuple(fit.softened for fit in fits if fit.softened)
+    details: dict[str, Any] = {"softened": softened}
+    if isinstance(options, MaxMarginOptions):
+        pairs = zip(fits, targets, strict=True)
+        support = np.unique(np.concatenate([_support(fit.result, design, target) for fit, target in pairs]))
+        details |= {"support": support, "support_vectors": design.take(support)[:, int(design.virtual) :]}
+    return Fitted(
+        options,
+        join_results([fit.result for fit in fits], rows.labels),
+        rows.classes.values,
+        sentences=softened,
+        no_inference=NO_INFERENCE,
+        details=details,
+    )
+
+
+def _fit_target(
+    design: Design,
+    target: BinaryTarget,
+    options: HalfspaceOptions | MaxMarginOptions | ZeroOneOptions,
+    watch: Watch | None,
+) -> _SeparatorFit:
+    if isinstance(options, ZeroOneOptions):
+        watch = options.watch or watch
+        return _SeparatorFit(fit_zero_one(design, target.signs, options, labels=target.labels, watch=watch))
+    separate = fit_max_margin if isinstance(options, MaxMarginOptions) else fit_halfspace
+    limits = MarginOptions(options.tol, options.max_passes, options.keep_iterates)
+    try:
+        return _SeparatorFit(separate(design, target.signs, limits, labels=target.labels, watch=watch))
+    except OverlapError as overlap:
+        if options.on_overlap == "raise":
+            raise
+        soft = SOFT_OPTIONS._replace(keep_iterates=options.keep_iterates)
+        return _SeparatorFit(_fit_soft(design, target, soft, watch), f"a soft margin instead: {overlap}")
+
+
+def _fit_soft(design: Design, target: BinaryTarget, options: ConvexOptions, watch: Watch | None) -> FitResult:
+    problem = Problem(design, target.signs, SquaredHinge(), make_penalty(SOFT_STRENGTH, 0.0))
+    return fit_svm(problem, options, labels=target.labels, watch=watch)
+
+
+def _support(part: FitResult, design: Design, target: BinaryTarget) -> Ints:
+    """Return the indices of a halfspace's support vectors."""
+    if isinstance(part.certificate, MarginCertificate):
+        return part.certificate.rows
+    return np.flatnonzero(inside_margin(design, target.signs, part))
 
 
 def fit_halfspace(
@@ -68,7 +140,8 @@ def fit_halfspace(
         AtLeast("stalled", 1, Status.STALLED),
         AtLeast("steps", options.max_passes, Status.MAX_PASSES),
     )
-    walk = run(Problem(design, signs, PerceptronLoss()), HalfspaceProgram(), rules, watch=watch)
+    problem, kept = Problem(design, signs, PerceptronLoss()), options.keep_iterates
+    walk = run(problem, HalfspaceProgram(), rules, watch=watch, keep_iterates=kept)
     result = _verified(design, signs, walk.coef, walk, labels, options) if walk.status is Status.CONVERGED else None
     if result is not None:
         return result
@@ -89,22 +162,12 @@ def _verified(
     if least <= 0:
         return None
     exponent = least.denominator.bit_length() - least.numerator.bit_length()
-    scaled = np.ldexp(coef, exponent if least * Fraction(2) ** exponent >= 1 else exponent + 1)
+    exponent += least * Fraction(2) ** exponent < 1
+    scaled = np.ldexp(coef, exponent)
     if not (np.isfinite(scaled).all() and scaled.any()):
         return None
+    walk = walk.with_iterates(lambda each: np.ldexp(each, exponent))
     return margin_result(design, signs, scaled, walk, labels, options)
-
-
-@dataclass(frozen=True)
-class ZeroOneOptions:
-    """Limits of the search: seconds, and linear programs; at a limit it returns the best result so far."""
-
-    time_limit: float = 60.0
-    max_steps: int = 1_000_000
-
-    def __post_init__(self) -> None:
-        require_number("time_limit", self.time_limit, above=0.0)
-        require_count("max_steps", self.max_steps)
 
 
 def fit_zero_one(
@@ -126,8 +189,8 @@ def fit_zero_one(
         AtLeast("seconds", options.time_limit, Status.TIME_LIMIT),
         AtLeast("steps", options.max_steps, Status.MAX_STEPS),
     )
-    solver = FewestMistakes(min(PROGRAM_SECONDS, float(options.time_limit)))
-    walk = run(problem, solver, rules, start=state, watch=watch)
+    solver = FewestMistakes(min(PROGRAM_SECONDS, options.time_limit))
+    walk = run(problem, solver, rules, start=state, watch=watch, keep_iterates=options.keep_iterates)
     state.coef = state.coef * scale
     certificate = _certify(design, signs, state, labels)
     status = walk.status
@@ -143,7 +206,7 @@ def fit_zero_one(
         passes=walk.passes,
         seconds=walk.seconds,
         certificate=certificate,
-        trace=Trace(walk.steps),
+        trace=walk.with_iterates(lambda each: each * scale).ending_at(state.coef).trace(),
         facts={"gap": certificate.upper - certificate.lower, "lower": certificate.lower, "wrong": certificate.upper}
         | {"subsystems": len(state.subsystems), "rows": design.shape[0]},
         provenance={"names": list(design.names), "time_limit": options.time_limit, "max_steps": options.max_steps},
@@ -212,6 +275,7 @@ def _message(certificate: ZeroOneCertificate, status: Status, walk: Run, options
         Status.TIME_LIMIT: f"time_limit={options.time_limit:g} s was reached",
         Status.MAX_STEPS: f"max_steps={options.max_steps:,} was reached",
         Status.STALLED: "floats can go no further",
+        Status.INTERRUPTED: "it was interrupted",
     }[status]
     return f"stopped, as {reason}: {mistakes}; every halfspace makes at least {certificate.lower:,}"
 
@@ -267,7 +331,8 @@ def fewest_removals(
     signs, labels = binary_signs(y)
     if len(signs) != design.shape[0]:
         raise DataError(f"X has {design.shape[0]} rows and y has {len(signs)} labels; give one label a row")
-    result = fit_zero_one(design, signs, ZeroOneOptions(time_limit), labels=labels, watch=watch)
+    options = ZeroOneOptions(time_limit=time_limit).checked()
+    result = fit_zero_one(design, signs, options, labels=labels, watch=watch)
     certificate = result.certificate
     assert isinstance(certificate, ZeroOneCertificate)
     return Removals(certificate.wrong, certificate.lower, result.coef, float(result.intercept), certificate)

@@ -2,7 +2,7 @@
 
 The certificate of each run has R, T and, once a separator is known, (R/γ)². A run that converged is its own separator;
 on small data the widest margin is computed as well, which tightens the bound and shows whether more updates would help
-a run that did not converge. Rows in partitions are visited in parallel, and the weights of each round are mixed.
+a run that did not converge.
 
 `InfeasibilityCheck` asks once whether any halfspace could classify all rows correctly, and proves it. After
 `CHECK_PASSES` passes (and `CHECK_VISITS` visits) without convergence, or at a limit, it decides the separability of the
@@ -19,20 +19,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, fields, replace
-from typing import Any, ClassVar, Literal, NamedTuple, get_args
+from dataclasses import replace
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from separatrix.arrays import Floats
 from separatrix.certificates.exact import least_margin
-from separatrix.certificates.mistakes import MistakesCertificate, MixingCertificate
+from separatrix.certificates.mistakes import MistakesCertificate
 from separatrix.certificates.rays import make_rays
 from separatrix.certificates.separability import SeparabilityCertificate
 from separatrix.design.base import Block, Design
 from separatrix.design.build import row_radius
-from separatrix.errors import OptionError, counted, require_choice, require_count, require_number
-from separatrix.fit.result import AtLeast, FitResult, Rule, Status, Trace, Updates, first_met
+from separatrix.errors import OptionError, counted, require_choice
+from separatrix.families.base import Fitted, TrainingRows, binary_targets, join_results
+from separatrix.families.options import LARGEST_RATE, PerceptronOptions, VisitOptions
+from separatrix.fit.result import AtLeast, FitResult, Rule, Status, Updates, first_met
 from separatrix.fit.run import Run, Watch, run
 from separatrix.loops.online import Tie
 from separatrix.losses.margin import PerceptronLoss
@@ -41,10 +43,7 @@ from separatrix.problem import Problem
 from separatrix.separability.existence import check_signs
 from separatrix.separability.margin import Separator, find_separator
 from separatrix.solvers.base import Needs, Solver, Step, check_needs
-from separatrix.solvers.mixing import AveragedDescent, PerceptronMixing
-from separatrix.solvers.perceptron import VOTE_BYTES, BatchPerceptron, Keep, PerceptronSolver, PerceptronState
-from separatrix.solvers.stochastic import Stochastic
-from separatrix.solvers.visits import Order
+from separatrix.solvers.perceptron import VOTE_BYTES, BatchPerceptron, PerceptronSolver, PerceptronState
 
 VERDICT_PHRASES = {"separable": "separable", "quasi": "separable but for some that may score 0"}
 CHECK_PASSES = 10  # by then a run has cost about as much as the check,
@@ -55,75 +54,39 @@ NARROW = 100
 SEPARATOR_STEPS = 300
 VOTES_AT_ONCE = 2**20  # signs in memory at once while votes are counted
 VOTES_COUNTED = 10**9  # rows times voters; beyond, a regular subsample is evaluated
-LARGEST_RATE = 1e100  # and its inverse the smallest: beyond, squares of updates overflow
 RANDOM_START_SCALE = 0.01  # "some small random number", of the notes
+NO_INFERENCE = "a perceptron has no likelihood, so nothing is inferred from it"
 
 
-@dataclass(frozen=True)
-class PerceptronOptions:
-    """The options of the perceptron, checked on creation."""
+def update_rule(options: VisitOptions) -> UpdateRule:
+    """Return the rule of an update."""
+    update: Any = getattr(options, "update", "single")
+    return UpdateRule(update, options.tie, options.margin, options.rate, options.schedule == "inverse")
 
-    update: Literal["single", "batch"] = "single"
-    order: Order = "cyclic"
-    rate: float = 1.0
-    schedule: Literal["constant", "inverse"] = "constant"
-    start: Any = None
-    tie: Tie = "positive"
-    keep: Keep = "last"
-    margin: float = 0.0
-    max_updates: int = 1_000_000
-    max_passes: int = 10_000
-    seed: int | None = None
-    on_overlap: Literal["run", "stop"] = "run"
 
-    def __post_init__(self) -> None:
-        require_choice("update", self.update, ("single", "batch"))
-        require_choice("order", self.order, get_args(Order))
-        require_choice("schedule", self.schedule, ("constant", "inverse"))
-        require_choice("tie", self.tie, get_args(Tie))
-        require_choice("keep", self.keep, get_args(Keep))
-        require_choice("on_overlap", self.on_overlap, ("run", "stop"))
-        require_number("rate", self.rate, least=1.0 / LARGEST_RATE, most=LARGEST_RATE)
-        require_number("margin", self.margin, least=0.0, most=LARGEST_RATE)
-        require_count("max_updates", self.max_updates)
-        require_count("max_passes", self.max_passes)
-        if self.seed is not None:
-            require_number("seed", self.seed, least=0)
+def start_weights(start: Any, p: int, rng: np.random.Generator) -> Floats:
+    """Return the start vector, intercept first: zeros, small random numbers, or the given numbers."""
+    if start is None:
+        return np.zeros(p)
+    if isinstance(start, str):
+        require_choice("start", start, ("random",))
+        return rng.normal(scale=RANDOM_START_SCALE, size=p)
+    try:
+        weights = np.asarray(start, dtype=np.float64).ravel()
+    except (TypeError, ValueError):
+        raise OptionError(f"start={start!r} is not numbers; give {p} of them") from None
+    if weights.shape != (p,) or not (np.abs(weights) <= LARGEST_RATE).all():
+        raise OptionError(
+            f"start has {weights.size} numbers, but {p} finite ones are needed: the intercept's first (if fitted),"
+            " then one per column"
+        )
+    return weights
 
-    @property
-    def rule(self) -> UpdateRule:
-        return UpdateRule(self.update, self.tie, float(self.margin), float(self.rate), self.schedule == "inverse")
 
-    def plain(self) -> dict[str, Any]:
-        """Return the options as JSON values."""
-        start = self.start if self.start is None or isinstance(self.start, str) else np.asarray(self.start).tolist()
-        seed = None if self.seed is None else int(self.seed)
-        return {**asdict(replace(self, start=None, seed=None)), "start": start, "seed": seed}
-
-    def start_weights(self, p: int, rng: np.random.Generator) -> Floats:
-        """Return the start vector, intercept first: zeros, small random numbers, or `start`."""
-        if self.start is None:
-            return np.zeros(p)
-        if isinstance(self.start, str):
-            require_choice("start", self.start, ("random",))
-            return rng.normal(scale=RANDOM_START_SCALE, size=p)
-        try:
-            start = np.asarray(self.start, dtype=np.float64).ravel()
-        except (TypeError, ValueError):
-            raise OptionError(f"start={self.start!r} is not numbers; give {p} of them") from None
-        if start.shape != (p,) or not (np.abs(start) <= LARGEST_RATE).all():
-            raise OptionError(
-                f"start has {start.size} numbers, but {p} finite ones are needed: the intercept's first (if fitted),"
-                " then one a column"
-            )
-        return start
-
-    def solver(self, seed: np.random.Generator, design: Design) -> Solver:
-        """Return the solver for a design."""
-        if self.update == "batch":
-            return BatchPerceptron(self.rule)
-        learner = PerceptronSolver(self.rule, self.order, int(self.max_updates), int(self.max_passes), seed)
-        return _mixed_solver(learner, self.keep, design)
+def _solver(options: PerceptronOptions, seed: np.random.Generator) -> Solver:
+    if options.update == "batch":
+        return BatchPerceptron(update_rule(options))
+    return PerceptronSolver(update_rule(options), options.order, options.max_updates, options.max_passes, seed)
 
 
 class Ballot(NamedTuple):
@@ -146,6 +109,38 @@ class PerceptronFit(NamedTuple):
         return _scores(design, self.state, self.ballot, self.tie)
 
 
+def fit(
+    rows: TrainingRows,
+    options: PerceptronOptions,
+    watch: Watch | None = None,
+    states: Sequence[PerceptronState] | None = None,
+) -> Fitted:
+    """Fit two classes, or each of several against the rest; from earlier states, make exactly one pass."""
+    rows = rows.ordered(options.positive)
+    assert rows.classes is not None  # a classification
+    design, targets = rows.design(options.fit_intercept), binary_targets(rows.classes)
+    fits = [
+        fit_perceptron(
+            design, target.signs, options, labels=target.labels, state=states[k] if states else None, watch=watch
+        )
+        for k, target in enumerate(targets)
+    ]
+    return Fitted(
+        options,
+        join_results([fit.result for fit in fits], rows.labels),
+        rows.classes.values,
+        tie="negative" if options.tie == "negative" else "positive",
+        no_inference=NO_INFERENCE,
+        details={"fits": fits},
+    )
+
+
+def first_states(p: int, options: PerceptronOptions, count: int) -> list[PerceptronState]:
+    """Return the states from which `count` partial fits begin."""
+    rng = np.random.default_rng(options.random_state)
+    return [PerceptronState(start_weights(options.start, p, rng), options.keep) for _ in range(count)]
+
+
 def fit_perceptron(
     design: Design,
     signs: Floats,
@@ -157,20 +152,20 @@ def fit_perceptron(
 ) -> PerceptronFit:
     """Fit signs ±1; from an earlier state, make exactly one pass."""
     partial = state is not None
-    rng = np.random.default_rng(options.seed)
+    rng, rule = np.random.default_rng(options.random_state), update_rule(options)
     if state is None:
-        state = PerceptronState(options.start_weights(design.shape[1], rng), options.keep)
+        state = PerceptronState(start_weights(options.start, design.shape[1], rng), options.keep)
     else:
         state.begin_record()
         options = replace(options, max_passes=1)
     radius = row_radius(design)
     problem = Problem(design, signs, PerceptronLoss())
-    solver, rules = options.solver(rng, design), _rules(options, design.shape[0], partial)
-    check = InfeasibilityCheck(solver, options.rule, rules, labels)
+    solver, rules = _solver(options, rng), _rules(options, design.shape[0], partial)
+    check = InfeasibilityCheck(solver, rule, rules, labels)
     if options.on_overlap == "stop" and not partial:
         solver, rules = check, check.rules
-    walk = run(problem, solver, rules, start=state, watch=watch)
-    certificate = _certify_mixture(_certify(problem, options.rule, state, walk, radius, labels), walk, design)
+    walk = run(problem, solver, rules, start=state, watch=watch, keep_iterates=options.keep_iterates)
+    certificate = _certify(problem, rule, state, walk, radius, labels)
     ballot = Ballot(*state.ballot()) if options.keep == "vote" else None
     stride = 1 if ballot is None else -(-design.shape[0] * len(ballot.counts) // VOTES_COUNTED)
     sampled = problem if stride == 1 else problem.subsample(stride)
@@ -260,12 +255,12 @@ def _result(
         coef=coef[virtual:],
         intercept=np.asarray(coef[0] if virtual else 0.0),
         status=walk.status,
-        message=_message(walk.status, options, state, certificate, wrong, len(y)) + _mixture_message(certificate),
+        message=_message(walk.status, options, state, certificate, wrong, len(y)),
         objective=float(problem.loss.value(scores, y).mean()),
         passes=walk.passes,
         seconds=walk.seconds,
         certificate=certificate,
-        trace=Trace(walk.steps, Updates.from_record(state.record)),
+        trace=walk.trace(Updates.from_record(state.record)),
         facts={"updates": state.updates, "visits": state.visits, "wrong": wrong, "rows": design.shape[0]},
         provenance={**options.plain(), "names": list(design.names), "storage": type(design).__name__},
     )
@@ -380,47 +375,3 @@ class InfeasibilityCheck:
         rays = make_rays(problem.design, codes, 2)
         zero_rows = rays.signs(certificate.weights, np.arange(len(codes))) == 0
         return bool(self.update_rule.mistaken(np.zeros(int(zero_rows.sum())), problem.y[zero_rows]).any())
-
-
-def _mixed_solver(learner: PerceptronSolver, keep: str, design: Design) -> Solver:
-    """Return the solver for a design: the perceptron, or mixed over partitions that are visited in parallel."""
-    if design.row_visits or not design.partitioned:
-        return learner
-    if keep == "vote":
-        raise OptionError(
-            "keep='vote' needs the weights after every visit, and rows in partitions are visited at the same time;"
-            " use keep='average'"
-        )
-    if learner.rule.inverse:
-        raise OptionError(
-            "schedule='inverse' counts updates one after the other, and rows in partitions are visited at the same"
-            " time; use schedule='constant'"
-        )
-    return PerceptronMixing(learner)
-
-
-def averaged(descent: Stochastic, design: Design) -> Solver:
-    """Return the solver for a design: the descent, or averaged over partitions that are visited in parallel."""
-    return descent if design.row_visits or not design.partitioned else AveragedDescent(descent)
-
-
-def _certify_mixture(certificate: MistakesCertificate, walk: Run, design: Design) -> MistakesCertificate:
-    """Return the certificate of a run, as a MixingCertificate if its rounds were mixed."""
-    if "mixed" not in walk.facts:
-        return certificate
-    values = {field.name: getattr(certificate, field.name) for field in fields(certificate)}
-    mixing = MixingCertificate(
-        **values, mixed=walk.facts["mixed"], rounds=int(walk.facts["rounds"]), parts=len(design.parts)
-    )
-    return replace(mixing, history=None)
-
-
-def _mixture_message(certificate: MistakesCertificate) -> str:
-    """Return a message on the rounds over partitions and the meaning of their bound; empty without partitions."""
-    if not isinstance(certificate, MixingCertificate):
-        return ""
-    rounds = f"{counted(certificate.rounds, 'round')} on {counted(certificate.parts, 'partition')}"
-    return (
-        f"; {rounds}, mixed by mistakes: (R/γ)² bounds the mistakes weighted by their share of each mixture,"
-        f" {certificate.mixed:.4g}, and the rounds, not the {certificate.updates:,} mistakes of all partitions"
-    )

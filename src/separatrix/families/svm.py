@@ -10,22 +10,95 @@ Cost: that of the fit, one pass and a sort.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from separatrix.arrays import Floats
+from separatrix.arrays import Bools, Floats, Ints
 from separatrix.certificates.bounds import DualBound
 from separatrix.certificates.optimality import OptimalityCertificate
-from separatrix.fit.build_result import linear_result
-from separatrix.fit.convex import ConvexFit, ConvexOptions, fit_convex
+from separatrix.design.base import Design
+from separatrix.errors import OptionError
+from separatrix.families.base import (
+    Fitted,
+    TrainingRows,
+    WeightedRows,
+    binary_targets,
+    convex_options,
+    join_results,
+    weigh,
+)
+from separatrix.families.options import SVMOptions
+from separatrix.families.penalised import choose_penalty, cv_provenance, scale_rows
+from separatrix.fit.convex import ConvexFit, ConvexOptions, fit_convex, linear_result
 from separatrix.fit.result import FitResult
 from separatrix.fit.run import Watch
+from separatrix.losses.margin import Hinge, SquaredHinge
 from separatrix.problem import Problem
 from separatrix.solvers.kernel_dual import middle_intercept
 
 EQUAL_OBJECTIVE = 1e-12  # relative difference of objectives that is rounding error
+MARGIN_TOLERANCE = 1e-6  # rows this little outside the margin still are support vectors
+LOSSES = {"hinge": Hinge(), "squared_hinge": SquaredHinge()}
+NO_INFERENCE = "a support vector machine has no likelihood, so nothing is inferred from it"
+
+
+def fit(rows: TrainingRows, options: SVMOptions, watch: Watch | None = None) -> Fitted:
+    """Fit two classes, or each of several against the rest."""
+    if options.strength == 0.0:
+        raise OptionError("strength=0.0 is out of range; give a finite number above 0")
+    scaled = scale_rows(rows.ordered(options.positive), options.scaling)
+    weighted = weigh(scaled.rows, intercept=options.fit_intercept, class_weight=options.class_weight)
+    problems, convex = svm_problems(weighted, options.loss), convex_options(options)
+    chosen = choose_penalty(problems, options, options.l1_ratio)
+    assert weighted.classes is not None  # a classification
+    parts = [
+        fit_svm(problem, convex, labels=labels, class_weights=weighted.weights_of(labels), watch=watch)
+        for problem, (_, labels) in zip(chosen.applied(problems), binary_targets(weighted.classes), strict=True)
+    ]
+    indices = weighted.sample.indices
+    joined = join_results([_over_all_rows(part, indices) for part in parts], weighted.labels)
+    support = _support(problems, parts)
+    return Fitted(
+        options,
+        replace(scaled.in_units(joined), provenance={**joined.provenance, **cv_provenance(options, chosen.cv)}),
+        weighted.classes.values,
+        strength=chosen.strength,
+        cv=chosen.cv,
+        scales=scaled.scales,
+        sentences=(chosen.sentence, *scaled.sentences),
+        no_inference=NO_INFERENCE,
+        details={"support": support if indices is None else indices[support]},
+    )
+
+
+def svm_problems(rows: WeightedRows, loss: str) -> list[Problem]:
+    """Return the unpenalised problems: one, or one per class against the rest."""
+    assert rows.classes is not None  # a classification
+    targets = binary_targets(rows.classes)
+    return [Problem(rows.design, target.signs, LOSSES[loss], weights=rows.weights) for target in targets]
+
+
+def _support(problems: Sequence[Problem], parts: Sequence[FitResult]) -> Ints:
+    """Return the indices of the rows on or inside the margin of some score, one pass per score."""
+    pairs = zip(problems, parts, strict=True)
+    return np.flatnonzero(np.any([inside_margin(each.design, each.y, part) for each, part in pairs], axis=0))
+
+
+def inside_margin(design: Design, signs: Floats, part: FitResult) -> Bools:
+    """Return which rows are on or inside the margin of a score, in one pass."""
+    coef = np.append(np.full(int(design.virtual), float(part.intercept)), part.coef)
+    return np.asarray(signs * design.matvec(coef) <= 1.0 + MARGIN_TOLERANCE)
+
+
+def _over_all_rows(result: FitResult, indices: Ints | None) -> FitResult:
+    """Return a result whose dual point indexes all rows, including those of weight 0."""
+    certificate = result.certificate
+    if indices is None or not isinstance(certificate, OptimalityCertificate) or certificate.dual_rows is None:
+        return result
+    return replace(result, certificate=replace(certificate, dual_rows=indices[certificate.dual_rows]))
 
 
 def fit_svm(
@@ -57,7 +130,9 @@ def _with_middle_intercept(fit: ConvexFit) -> ConvexFit:
     moved = fit.coef.copy()
     moved[0] += intercept - fit.walk.coef[0]
     bound = DualBound(primal, fit.bound.dual, fit.bound.scale, fit.bound.residual)
-    return replace(fit, coef=moved, bound=bound) if bound.gap <= fit.bound.gap + EQUAL_OBJECTIVE * primal else fit
+    if bound.gap > fit.bound.gap + EQUAL_OBJECTIVE * primal:
+        return fit
+    return replace(fit, coef=moved, bound=bound, walk=fit.walk.ending_at(moved))
 
 
 def _middle_intercept(problem: Problem, scores: Floats) -> float:
@@ -65,3 +140,9 @@ def _middle_intercept(problem: Problem, scores: Floats) -> float:
     weights = np.ones(len(scores)) if problem.weights is None else problem.weights
     (kink,) = problem.loss.kinks
     return middle_intercept(kink * problem.y - scores, weights, float(weights[problem.y > 0.0].sum()))
+
+
+def problems(rows: TrainingRows, options: SVMOptions) -> list[Problem]:
+    """Return the unpenalised problems: one, or one per class against the rest."""
+    weighted = weigh(rows, intercept=options.fit_intercept, class_weight=options.class_weight)
+    return svm_problems(weighted, options.loss)

@@ -3,33 +3,41 @@
 `candidates` lists the solvers in order of preference, and `suitable` those whose needs the problem meets. The solver's
 own estimate of the excess says when to compute the gap from the data; only a gap within the tolerance ends the fit as
 optimal. A chosen solver that stalls above the tolerance, or is slow, hands over to the next one, which starts from its
-last iterate. Dense columns far from 0 are centred virtually, so that an offset costs no digits; coefficients are
-returned in the user's units.
+last iterate. Descents at a rate may stop by a rule of the textbooks instead, on the length of a step or its largest
+entry; they then end as converged, with the gap that they reached.
+
+Dense columns far from 0 are centred virtually, so that an offset costs no digits, unless the steps of the solver depend
+on their origin; coefficients and iterates are returned in the user's units.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from functools import cached_property
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from separatrix.arrays import Floats
 from separatrix.certificates.bounds import DualBound, dual_bound
+from separatrix.certificates.optimality import OptimalityCertificate
 from separatrix.design.build import row_radius
-from separatrix.errors import NeedsError, require_choice, require_count, require_number
-from separatrix.fit.result import AtLeast, AtMost, Rule, Status
+from separatrix.errors import NeedsError, counted, require_choice, require_count, require_number
+from separatrix.fit.result import AtLeast, AtMost, FitResult, Rule, Status
 from separatrix.fit.run import Run, Watch, run
 from separatrix.problem import Problem
 from separatrix.solvers.base import Solver, Step, check_needs
 from separatrix.solvers.coordinate import Coordinate
 from separatrix.solvers.dual_coordinate import DualCoordinate
+from separatrix.solvers.gradient import STOPPING_FACTS, Gradient
 from separatrix.solvers.interior_point import InteriorPoint
 from separatrix.solvers.lbfgs import LBFGS, has_subsample
 from separatrix.solvers.newton import Newton
 from separatrix.solvers.newton_cg import NewtonCG
+from separatrix.solvers.rates import Descent
+from separatrix.solvers.stochastic import Stochastic
 
 NEWTON_COEFFICIENTS = 1500  # up to which a Hessian can be factored in each step
 FACTORED = 3000  # coefficients up to which a matrix of them is factored if cheaper solvers fail
@@ -49,7 +57,10 @@ SOLVERS: dict[str, Solver] = {
     "coordinate": Coordinate(),
     "dual_coordinate": DualCoordinate(),
     "interior_point": InteriorPoint(),
+    "gradient": Gradient("auto"),
+    "stochastic": Stochastic("auto"),
 }
+Stop = Literal["gap", "gradient", "change"]
 
 
 class Choice(NamedTuple):
@@ -77,11 +88,18 @@ def suitable(problem: Problem, candidates: Sequence[Solver]) -> list[Choice]:
 
 
 class ConvexOptions(NamedTuple):
-    """The relative gap to reach, the largest number of passes, and the solver (None: chosen automatically)."""
+    """The tolerance, the largest number of passes, and the solver (None: chosen automatically).
+
+    `stop` says what must be within the tolerance: the certified relative "gap" or, for descents at a rate η, the
+    length η‖∇P‖ of the next step ("gradient"), or the largest |change| of a coefficient in the last one ("change").
+    `keep_iterates` keeps the coefficients of every step, in 8 bytes per coefficient and step.
+    """
 
     tol: float = 1e-8
     max_passes: int = 1000
     solver: Solver | None = None
+    stop: Stop = "gap"
+    keep_iterates: bool = False
 
     @classmethod
     def named(cls, solver: str, tol: float, max_passes: int) -> ConvexOptions:
@@ -114,13 +132,13 @@ class ConvexFit:
 def candidates(problem: Problem) -> Sequence[Solver]:
     """Return the solvers to try, the fastest for the problem's shape first; none that factors too large a matrix."""
     (rows, columns), size = problem.design.shape, problem.zero_coef().size
-    smooth: tuple[Solver, ...] = (NewtonCG(),)
-    if has_subsample(problem):
-        smooth = (LBFGS(), *smooth)
-    elif size <= FACTORED:
-        smooth = (*smooth, LBFGS())
+    smooth: tuple[Solver, ...]
     if size <= NEWTON_COEFFICIENTS and rows * size**2 <= NEWTON_WORK:
-        smooth = (Newton(), *smooth)
+        smooth = (Newton(), NewtonCG(), LBFGS())
+    elif has_subsample(problem):
+        smooth = (LBFGS(), NewtonCG())
+    else:
+        smooth = (NewtonCG(), LBFGS()) if size <= FACTORED else (NewtonCG(),)
     dual: tuple[Solver, ...] = (DualCoordinate(),)
     if columns > FACTORED and problem.penalty.quadratic and not _is_slow_in_dual(problem):
         return (*dual, *smooth, *_coordinate(problem))
@@ -149,8 +167,10 @@ def fit_convex(
     watch: Watch | None = None,
     extra_rules: Sequence[Rule] = (),
 ) -> ConvexFit:
-    """Minimise the objective until its relative gap is within the tolerance, or a limit is met."""
-    original, (problem, centre) = problem, problem.centred()
+    """Minimise the objective until the tolerance or a limit is met; a descent that diverges returns to its start."""
+    original, centre = problem, np.zeros(0)
+    if options.solver is None or not options.solver.needs.columns_as_given:
+        problem, centre = problem.centred()
     fit = _Fit(problem, options, tuple(extra_rules), watch)
     start = None if start is None else shift_intercept(start, centre, 1.0)
     try:
@@ -162,7 +182,8 @@ def fit_convex(
     except (ValueError, np.linalg.LinAlgError):
         row_radius(original.design)  # raises an error that names the entry that is not finite, or whose square is not
         raise
-    return replace(solved, coef=shift_intercept(solved.coef, centre, -1.0), centre=centre)
+    walk = solved.walk.with_iterates(lambda coef: shift_intercept(coef, centre, -1.0))
+    return replace(solved, coef=shift_intercept(solved.coef, centre, -1.0), walk=walk, centre=centre)
 
 
 def with_measured_objective(fit: ConvexFit, options: ConvexOptions) -> ConvexFit:
@@ -212,23 +233,45 @@ class _Fit:
         """Run one solver; `previous` is the run that it continues."""
         options, confirm, (solver, reason) = self.options, _GapCheck(self.problem, self.options.tol), choice
         passes_left = options.max_passes - (previous.passes if previous else 0.0)
-        rules = (
-            *self.extra_rules,
-            AtMost("relative_excess", options.tol * POLISH.get(type(solver), 1.0), Status.OPTIMAL),
-            AtLeast("stalled", 2, Status.STALLED),
-            AtLeast("passes", min(passes_left, patience), Status.MAX_PASSES),
-        )
-        end = run(self.problem, solver, rules, start=start, watch=self.watch, confirm=confirm)
+        rules = self._rules(solver, min(passes_left, patience))
+        kept = options.keep_iterates
+        end = run(self.problem, solver, rules, start=start, watch=self.watch, confirm=confirm, keep_iterates=kept)
+        if isinstance(solver, Descent) and self._has_diverged(solver, end):
+            origin = self.problem.zero_coef() if start is None else start
+            end = replace(end, status=Status.DIVERGED, coef=origin)
         bound = (
             DualBound(end.facts["objective"], 0.0, self.problem.least_scale)
             if end.status is Status.SEPARATED
             else confirm.bound_at(end)
         )
-        if bound.relative_gap <= options.tol:
+        if bound.relative_gap <= options.tol and options.stop == "gap" and end.status is not Status.DIVERGED:
             end = replace(end, status=Status.OPTIMAL)
         if previous is not None:
             end = replace(end, passes=previous.passes + end.passes, seconds=previous.seconds + end.seconds)
         return ConvexFit(end.coef, end, bound, reason, self.problem)
+
+    def _rules(self, solver: Solver, most_passes: float) -> tuple[Rule, ...]:
+        """Return the stopping rules; a goal that is not the gap needs a descent at a rate."""
+        tol, stop = self.options.tol, self.options.stop
+        goal = AtMost("relative_excess", tol * POLISH.get(type(solver), 1.0), Status.OPTIMAL)
+        diverging: tuple[Rule, ...] = ()
+        if isinstance(solver, Descent):
+            diverging = (AtLeast("rises", solver.most_rises, Status.DIVERGED),)
+        if stop != "gap":
+            goal = AtMost(STOPPING_FACTS[stop], tol, Status.CONVERGED)
+        limits = (AtLeast("stalled", 2, Status.STALLED), AtLeast("passes", most_passes, Status.MAX_PASSES))
+        return (*diverging, *self.extra_rules, goal, *limits)
+
+    def _has_diverged(self, solver: Descent, end: Run) -> bool:
+        """Tell whether a descent diverged: by its objective, or at the limit by ending above its start and above 0's.
+
+        The gradients of a logistic loss are bounded, so that a rate that is too large only makes it wander.
+        """
+        if end.status is not Status.MAX_PASSES:
+            return end.status is Status.DIVERGED
+        first, last = end.steps["objective"][[0, -1]]
+        worse = last > first and last > self.problem.value(self.problem.zero_coef())
+        return bool(worse and end.steps["rate"].max() > solver.limit(self.problem))
 
 
 def _better(first: ConvexFit, second: ConvexFit) -> ConvexFit:
@@ -269,13 +312,96 @@ class _GapCheck:
         if excess > RECHECK * self.checked_excess:
             return False
         self.checked_excess = excess
-        bound = dual_bound(self.problem, step.coef, _own_dual(self.problem, step.dual), wanted=self.tol)
+        bound = self._bound(step.coef, step.dual)
         self.bounds = {id(step.coef): bound}
         return bound.relative_gap <= self.tol
 
     def bound_at(self, end: Run) -> DualBound:
         """Return the bound at the end of a run, computed unless it was already."""
         bound = self.bounds.get(id(end.coef))
-        if bound is not None:
-            return bound
-        return dual_bound(self.problem, end.coef, _own_dual(self.problem, end.dual), wanted=self.tol)
+        return self._bound(end.coef, end.dual) if bound is None else bound
+
+    def _bound(self, coef: Floats, dual: Floats | None) -> DualBound:
+        """Return the bound, computed in columns that are centred where needed: the solver's may not be."""
+        problem, centre = self._centred
+        return dual_bound(problem, shift_intercept(coef, centre, 1.0), _own_dual(problem, dual), wanted=self.tol)
+
+    @cached_property
+    def _centred(self) -> tuple[Problem, Floats]:
+        return self.problem.centred()
+
+
+def linear_result(
+    problem: Problem,
+    fit: ConvexFit,
+    options: ConvexOptions,
+    *,
+    labels: tuple[Any, ...] | None = None,
+    provenance: Mapping[str, Any] | None = None,
+) -> FitResult:
+    """Return the result of a fit: coef (p,) and a scalar intercept, or (K, p) and (K,) for a softmax."""
+    fit = with_measured_objective(fit, options)
+    design, virtual = problem.design, int(problem.design.virtual)
+    coef = fit.coef
+    intercept = coef[0] if virtual else np.zeros(coef.shape[1:])
+    return FitResult(
+        coef=coef[virtual:].T if coef.ndim == 2 else coef[virtual:],
+        intercept=np.asarray(intercept),
+        status=fit.walk.status,
+        message=_message(fit, options),
+        objective=fit.bound.primal,
+        passes=fit.walk.passes,
+        seconds=fit.walk.seconds,
+        certificate=OptimalityCertificate.of(
+            problem, coef, fit.bound, labels=labels, tolerance=options.tol, dual=fit.dual
+        ),
+        trace=fit.walk.trace(),
+        facts={"gap": fit.bound.gap, "relative_gap": fit.bound.relative_gap, "rows": design.shape[0]},
+        provenance={"names": list(design.names), "solver": fit.reason, **problem.penalty.options, **(provenance or {})},
+    )
+
+
+def _message(fit: ConvexFit, options: ConvexOptions) -> str:
+    """Return how the fit ended: by reaching its goal, or before."""
+    passes, gap = counted(round(fit.walk.passes), "pass"), f"relative gap {fit.bound.relative_gap:.2g}"
+    match fit.walk.status:
+        case Status.OPTIMAL:
+            message = f"optimal: {gap}, certified, after {passes}"
+        case Status.CONVERGED:
+            message = f"converged after {passes}: {_goal(fit, options)}, within tol={options.tol:g}; {gap}, certified"
+        case Status.PARTIAL:
+            message = f"one pass over {counted(fit.walked.design.shape[0], 'row')}: {gap} on them, certified"
+        case Status.SEPARATED:
+            message = f"stopped after {passes}: the classes are completely separated, so no finite maximum exists"
+        case Status.DIVERGED:
+            message = f"diverged after {passes}: {_rate_advice(fit, options)}; the coefficients are those of the start"
+        case _:
+            message = _stopped(fit, options, passes, gap)
+    return message
+
+
+def _stopped(fit: ConvexFit, options: ConvexOptions, passes: str, gap: str) -> str:
+    """Return where a fit stopped above its tolerance."""
+    limit = {
+        Status.MAX_PASSES: f"max_passes={options.max_passes:,}",
+        Status.STALLED: f"{passes}, as floats can go no further",
+        Status.INTERRUPTED: f"{passes}, on request,",
+    }[fit.walk.status]
+    reached = "" if options.stop == "gap" else f"; {_goal(fit, options)}"
+    remedy = f"; {options.solver.remedy}" if isinstance(options.solver, Descent) else ""
+    return f"stopped at {limit} with a {gap}{reached}, where tol={options.tol:g} was asked for{remedy}"
+
+
+def _goal(fit: ConvexFit, options: ConvexOptions) -> str:
+    """Return what a stopping rule of the textbooks compares with the tolerance."""
+    number = f"{fit.walk.facts[STOPPING_FACTS[options.stop]]:.2g}"
+    what = {"gradient": "the next step has length", "change": "the last step changed a coefficient by at most"}
+    return f"{what[options.stop]} {number}"
+
+
+def _rate_advice(fit: ConvexFit, options: ConvexOptions) -> str:
+    """Return that the rate is too large, and the largest rate that is known not to be."""
+    assert isinstance(options.solver, Descent)
+    limit = options.solver.limit(fit.walked)
+    known = f"; {options.solver.below_limit} at rates below {limit:.4g}" if limit < math.inf else ""
+    return f"rate {fit.walk.steps['rate'].max():.4g} is too large{known}"

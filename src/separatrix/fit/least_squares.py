@@ -13,18 +13,21 @@ Cost: np² operations in two or three passes; p³ operations if columns are alia
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.linalg
 
 from separatrix.arrays import EPSILON, Bools, Floats, Indices
-from separatrix.certificates.least_squares import excess_squares
+from separatrix.certificates.least_squares import LeastSquaresCertificate, excess_squares
+from separatrix.certificates.overlap import rank_modulo
 from separatrix.design.base import Design
 from separatrix.design.build import row_radius
 from separatrix.design.moments import moments, residual_sums, triangle
 from separatrix.errors import NeedsError, counted
+from separatrix.fit.result import FitResult, Status, Trace
 from separatrix.problem import Problem
 from separatrix.solvers.least_squares import Factor, cholesky, refined_fit, scaled_triangle
 
@@ -36,6 +39,8 @@ CORRECTIONS = 4  # passes of iterative refinement, at most
 CONVERGED = 1e-6  # relative to the fit: a smaller correction is the last
 ROUNDED = 1e-9  # relative to a column's centre: smaller constants are rounding errors
 RELATED = 100_000  # shares of columns in others, up to which they are listed
+PROVED = 200  # columns, up to which independent rows are searched to prove full column rank
+SAMPLED = 8  # rows per column among which they are searched
 
 
 class Aliases(NamedTuple):
@@ -309,3 +314,52 @@ def _uncentred(solved: _Solved, centre: Floats) -> _Solved:
         shares[0] = np.where(np.abs(constant) <= ROUNDED * np.abs(moved), 0.0, constant)
     inverse = shift @ solved.inverse @ shift.T
     return solved._replace(aliases=aliases._replace(shares=shares), coef=shift @ solved.coef, inverse=inverse)
+
+
+def least_squares_result(
+    problem: Problem, fit: LeastSquaresFit, seconds: float, *, provenance: Mapping[str, Any] | None = None
+) -> FitResult:
+    """Return the result of a least-squares fit: coef (p,) and a scalar intercept."""
+    design, virtual = problem.design, int(problem.design.virtual)
+    certificate = LeastSquaresCertificate(
+        fit_intercept=design.virtual,
+        coef=fit.coef,
+        n_rows=design.shape[0],
+        rss=fit.rss,
+        relative_excess=fit.relative_excess,
+        aliased=fit.aliased,
+        relations=fit.relations,
+        independent=_independent_rows(problem, fit),
+        weighted=problem.weights is not None,
+    )
+    objective = fit.rss / (2.0 * problem.total_weight)
+    return FitResult(
+        coef=fit.coef[virtual:],
+        intercept=np.asarray(fit.coef[0] if virtual else 0.0),
+        status=Status.OPTIMAL if certificate.verdict == "optimal" else Status.STALLED,
+        message=f"{certificate.claim}; {fit.method}",
+        objective=objective,
+        passes=design.passes,
+        seconds=seconds,
+        certificate=certificate,
+        trace=Trace({"passes": np.asarray([design.passes]), "objective": np.asarray([objective])}),
+        facts={"relative_gap": fit.relative_excess, "rows": design.shape[0], "condition": fit.condition},
+        provenance={"names": list(design.names), "solver": fit.method, **problem.penalty.options, **(provenance or {})},
+    )
+
+
+def _independent_rows(problem: Problem, fit: LeastSquaresFit) -> tuple[int, ...] | None:
+    """Return rows that prove the columns that are not aliased independent; None if none are found."""
+    design, count = problem.design, fit.rank
+    if not 0 < count <= PROVED or not design.random_rows:
+        return None
+    columns = np.setdiff1d(np.arange(design.shape[1]), fit.aliased)
+    weighted = np.arange(design.shape[0]) if problem.weights is None else np.flatnonzero(problem.weights)
+    few = weighted[:: max(1, len(weighted) // count)][:count]
+    if rank_modulo(design.take(few)[:, columns]) == count:
+        return tuple(few.tolist())
+    sample = weighted[:: max(1, len(weighted) // (SAMPLED * count))]
+    rows = design.take(sample)[:, columns]
+    lengths = np.abs(rows).max(axis=0, initial=0.0)
+    order = scipy.linalg.qr((rows / np.where(lengths > 0.0, lengths, 1.0)).T, mode="r", pivoting=True)[1][:count]
+    return tuple(sample[np.sort(order)].tolist()) if rank_modulo(rows[order]) == count else None

@@ -2,6 +2,8 @@
 
     x ← x − η ∇J(x)        until η‖∇J(x)‖ ≤ tol (rule "gradient"), or no entry of x changes by more than tol ("change")
 
+The rate η is a number, or a function η(k) of the step number k = 0, 1, …
+
 It finds a local minimum, the global one of a convex function, if the rate is small enough: below 2/L with L the largest
 curvature of J. A rate that is too large is recognised by growing values, and reported.
 
@@ -22,15 +24,18 @@ from separatrix.arrays import Floats
 from separatrix.errors import ConvergenceWarning, DataError, counted, require_choice, require_number
 from separatrix.fit.result import AtLeast, AtMost, Status, StepLog, first_met
 from separatrix.solvers.base import Step
-from separatrix.solvers.gradient import DIVERGING_RISES, DescentProgress, descend
+from separatrix.solvers.gradient import DIVERGING_RISES, STOPPING_FACTS, DescentProgress, descend
+from separatrix.solvers.rates import KnownRate
 
-RULES = {"gradient": "step_length", "change": "change"}
 TRACED = ("step_length", "change", "curvature")
 
 
 @dataclass(frozen=True)
 class Minimum:
-    """The end of a descent: `x`, J there, status and message, the number of steps; `trace` has one number per step."""
+    """The end of a descent: `x`, J there, status and message, the number of steps; `trace` has one number per step.
+
+    `iterates` has the points of all steps, the start first; None unless they were asked for.
+    """
 
     x: Floats
     value: float
@@ -38,6 +43,7 @@ class Minimum:
     message: str
     steps: int
     trace: Mapping[str, Floats]
+    iterates: Floats | None = None
 
 
 def minimise(  # noqa: PLR0913  # a function, its start, and the descent's options
@@ -45,39 +51,46 @@ def minimise(  # noqa: PLR0913  # a function, its start, and the descent's optio
     gradient: Callable[[Floats], Any],
     start: Any,
     *,
-    rate: float,
+    rate: KnownRate,
     tol: float = 1e-6,
     rule: Literal["gradient", "change"] = "gradient",
     maximise: bool = False,
     max_steps: int = 10_000,
+    keep_iterates: bool = False,
 ) -> Minimum:
     """Minimise J by gradient descent from a start or, with `maximise`, maximise it by gradient ascent.
 
     Parameters: `J` and `gradient`, functions of an array shaped like `start`; `rate`, the η above; `tol` and `rule`,
     when to stop: the next step would be no longer than `tol` ("gradient"), or the last one changed no entry by more
-    ("change"); `max_steps`, when to give up. Ends as "converged", "max_steps" or "diverged", the latter two with a
-    warning. Reference: Cauchy, Méthode générale pour la résolution des systèmes d'équations simultanées (1847).
+    ("change"); `max_steps`, when to give up; `keep_iterates`, whether to keep the point of every step, in 8 bytes per
+    entry and step. Ends as "converged", "max_steps" or "diverged", the latter two with a warning.
+
+    Reference: Cauchy, Méthode générale pour la résolution des systèmes d'équations simultanées (1847).
 
     >>> import numpy as np
     >>> found = minimise(lambda x: (x[0] - 3) ** 2 + 1, lambda x: 2 * (x - 3), [0.0], rate=0.25)
     >>> print(found.status, found.x.round(5), round(found.value, 9))
     converged [3.] 1.0
+    >>> slowing = minimise(np.square, lambda x: 2 * x, 4.0, rate=lambda k: 0.25 / (k + 1), tol=0.3, keep_iterates=True)
+    >>> slowing.iterates.tolist()
+    [4.0, 2.0, 1.5]
     """
-    rate, tol = require_number("rate", rate, above=0.0), require_number("tol", tol, least=0.0)
-    fact = RULES[require_choice("rule", rule, RULES)]
-    limit = int(require_number("max_steps", max_steps, least=1))
+    tol, limit = require_number("tol", tol, least=0.0), int(require_number("max_steps", max_steps, least=1))
+    rate = rate if callable(rate) else require_number("rate", rate, above=0.0)
+    fact = STOPPING_FACTS[require_choice("rule", rule, STOPPING_FACTS)]
     rules = (
         AtLeast("rises", DIVERGING_RISES, Status.DIVERGED),
         AtMost(fact, tol, Status.CONVERGED),
         AtLeast("steps", limit, Status.MAX_STEPS),
     )
     function = _Function(J, gradient, -1.0 if maximise else 1.0)
-    log = StepLog()
+    log = StepLog(keep_iterates)
     for step in descend(DescentProgress(function), np.array(start, dtype=np.float64), rate):
-        log.add({"value": function.sign * step.facts["objective"], **{name: step.facts[name] for name in TRACED}})
+        traced = {name: step.facts[name] for name in TRACED}
+        log.add({"value": function.sign * step.facts["objective"], **traced}, step.coef)
         status = first_met(rules, step.facts)
         if status is not None:
-            return _result(step, status, function.sign, rate, log)
+            return _result(step, status, function.sign, log)
     raise AssertionError("a descent yields steps without end")
 
 
@@ -104,15 +117,15 @@ class _Function:
         return _Expansion(self.sign * float(value.reshape(())), self.sign * slopes)
 
 
-def _result(step: Step, status: Status, sign: float, rate: float, log: StepLog) -> Minimum:
-    message = _message(step.facts, status, sign, rate)
+def _result(step: Step, status: Status, sign: float, log: StepLog) -> Minimum:
+    message = _message(step.facts, status, sign)
     if not status.reached_goal:
         warnings.warn(message, ConvergenceWarning, stacklevel=3)
     value = sign * step.facts["objective"]
-    return Minimum(step.coef, value, status, message, int(step.facts["steps"]), log.arrays())
+    return Minimum(step.coef, value, status, message, int(step.facts["steps"]), log.arrays(), log.iterates())
 
 
-def _message(facts: Mapping[str, float], status: Status, sign: float, rate: float) -> str:
+def _message(facts: Mapping[str, float], status: Status, sign: float) -> str:
     after, value = f"after {counted(int(facts['steps']), 'step')}", sign * facts["objective"]
     if status is Status.CONVERGED:
         return f"converged {after}: J = {value:.6g}, the next step is {facts['step_length']:.3g} long"
@@ -124,10 +137,11 @@ def _message(facts: Mapping[str, float], status: Status, sign: float, rate: floa
     direction, bound = ("falls", "minimum") if sign > 0.0 else ("grows", "maximum")
     if facts["objective"] == -math.inf:
         return f"diverged {after}: J {direction} without end, so it has no {bound}"
-    return f"diverged {after}: J has gone to {value:.3g}, away from its {bound}: {too_large(rate, facts['curvature'])}"
+    too_large = _too_large(facts["rate"], facts["curvature"])
+    return f"diverged {after}: J has gone to {value:.3g}, away from its {bound}: {too_large}"
 
 
-def too_large(rate: float, curvature: float) -> str:
+def _too_large(rate: float, curvature: float) -> str:
     """Return a clause that the rate is too large, with the limit for the last curvature if there is one."""
     hint = f"; where the curvature is {curvature:.3g}, as met last, it must be below {2.0 / curvature:.3g}"
     return f"rate {rate:g} is too large" + (hint if 0.0 < curvature < math.inf else "; try a smaller one")

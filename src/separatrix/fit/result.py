@@ -124,10 +124,15 @@ class Updates:
 
 @dataclass(frozen=True)
 class Trace:
-    """The steps of a fit, and its updates if it is mistake-driven."""
+    """The steps of a fit, its updates if it is mistake-driven, and its iterates if they were asked for.
+
+    `coefs` has the coefficients at each step in the user's units, the intercept, if there is one, first: (steps, p) or,
+    for a softmax, (steps, K, p). It is None unless `keep_iterates` was given.
+    """
 
     steps: Mapping[str, Floats]
     updates: Updates | None = None
+    coefs: Floats | None = None
 
     def __len__(self) -> int:
         return len(self.steps["passes"])
@@ -135,18 +140,26 @@ class Trace:
 
 @dataclass
 class StepLog:
-    """Collects the facts of steps into columns."""
+    """Collects the facts of steps into columns and, if `keep_iterates`, copies of their coefficients."""
 
+    keep_iterates: bool = False
     columns: dict[str, list[float]] = field(default_factory=dict)
+    coefs: list[Floats] = field(default_factory=list)
 
-    def add(self, facts: Mapping[str, float]) -> None:
+    def add(self, facts: Mapping[str, float], coef: Floats) -> None:
         """Append a step."""
         for name, value in facts.items():
             self.columns.setdefault(name, []).append(float(value))
+        if self.keep_iterates:
+            self.coefs.append(np.array(coef))
 
     def arrays(self) -> dict[str, Floats]:
         """Return the columns as arrays."""
         return {name: np.asarray(values) for name, values in self.columns.items()}
+
+    def iterates(self) -> Floats | None:
+        """Return the coefficients of all steps, the first axis; None if they were not kept."""
+        return np.stack(self.coefs) if self.keep_iterates else None
 
 
 @dataclass(frozen=True)

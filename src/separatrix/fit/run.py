@@ -7,8 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from separatrix.arrays import Floats
-from separatrix.fit.result import Rule, Status, StepLog, first_met
+from separatrix.fit.result import Rule, Status, StepLog, Trace, Updates, first_met
 from separatrix.problem import Problem
 from separatrix.solvers.base import Solver, Step, check_needs
 
@@ -19,7 +21,7 @@ Watch = Callable[[Mapping[str, float]], bool | None]
 
 @dataclass(frozen=True)
 class Run:
-    """A finished run: the last iterate, the status, and the work done."""
+    """A finished run: the last iterate, the status, the work done and, on request, the coefficients of every step."""
 
     coef: Floats
     status: Status
@@ -28,6 +30,19 @@ class Run:
     passes: float
     seconds: float
     dual: Floats | None = None
+    iterates: Floats | None = None
+
+    def with_iterates(self, change: Callable[[Floats], Floats]) -> Run:
+        """Return the run with each of its iterates, if any were kept, changed as the final coefficients were."""
+        return self if self.iterates is None else replace(self, iterates=np.stack([*map(change, self.iterates)]))
+
+    def ending_at(self, coef: Floats) -> Run:
+        """Return the run with the last of its iterates, if any were kept, replaced."""
+        return self if self.iterates is None else replace(self, iterates=np.stack([*self.iterates[:-1], coef]))
+
+    def trace(self, updates: Updates | None = None) -> Trace:
+        """Return the trace of the run; the coefficients of several classes have one row per class, as in a result."""
+        return Trace(self.steps, updates, None if self.iterates is None else np.moveaxis(self.iterates, 1, -1))
 
 
 def run(
@@ -38,21 +53,25 @@ def run(
     start: Any = None,
     watch: Watch | None = None,
     confirm: Callable[[Step], bool] | None = None,
+    keep_iterates: bool = False,
 ) -> Run:
-    """Iterate a solver until the first of the rules is met; an optimal end must also pass `confirm`."""
+    """Iterate a solver until the first of the rules is met; an optimal end must also pass `confirm`.
+
+    `keep_iterates` copies the coefficients of every step: 8 bytes per coefficient and step.
+    """
     check_needs(solver, problem)
-    log, began, passes_before = StepLog(), time.perf_counter(), problem.design.passes
+    log, began, passes_before = StepLog(keep_iterates), time.perf_counter(), problem.design.passes
     for step in solver.steps(problem, start):
         passes, seconds = problem.design.passes - passes_before, time.perf_counter() - began
         facts = {**_relative(step.facts, problem), "passes": passes, "seconds": seconds}
-        log.add(facts)
+        log.add(facts, step.coef)
         stop = watch is not None and watch(facts) is True
         status = Status.INTERRUPTED if stop else first_met(rules, facts)
         if status is Status.OPTIMAL and confirm is not None and not confirm(replace(step, facts=facts)):
             status = first_met([rule for rule in rules if rule.status is not Status.OPTIMAL], facts)
         if status is not None:
             passes, seconds = problem.design.passes - passes_before, time.perf_counter() - began
-            return Run(step.coef, status, facts, log.arrays(), passes, seconds, step.dual)
+            return Run(step.coef, status, facts, log.arrays(), passes, seconds, step.dual, log.iterates())
     raise AssertionError(f"{type(solver).__name__} ran out of steps before a rule was met")
 
 

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.arrays import Floats, Indices
-from separatrix.errors import DataError, OptionError, counted, require_choice
+from separatrix.errors import DataError, counted, require_choice
 from separatrix.inference.evaluation_curves import (
     EQUAL_VALUES,
     Binning,
@@ -44,30 +44,6 @@ SUM_TOLERANCE = 1e-6  # allowed distance of the sum of a row's probabilities fro
 NO_PROBABILITIES = "the model gives scores and no probabilities; use one with predict_proba, as LogisticRegression"
 CLASSIFIER_MEASURES = ("accuracy", "log_loss", "brier", "auc")
 REGRESSOR_MEASURES = ("r_squared", "rmse", "mean_absolute_error", "bias")
-
-
-def evaluate(
-    model: Any, X: Any, y: Any, weights: Any = None, *, level: float = 0.95
-) -> ClassifierEvaluation | RegressorEvaluation:
-    """Evaluate a fitted model on rows that it was not fitted on, with intervals.
-
-    Examples
-    --------
-    >>> import separatrix as sx
-    >>> X, y = sx.load_demo("breast-cancer")
-    >>> evaluation = sx.evaluate(sx.GaussianGenerativeClassifier().fit(X[::2], y[::2]), X[1::2], y[1::2])
-    >>> evaluation.rows, round(evaluation.auc.value, 3)
-    (284, 0.986)
-    """
-    if not hasattr(model, "predict"):
-        raise OptionError(f"{model!r} predicts nothing; give a fitted model")
-    predicted = model.predict(X)
-    if not hasattr(model, "classes_"):
-        return evaluate_regressor(y, predicted, weights, level=level)
-    options = {"predicted": predicted, "level": level}
-    if hasattr(model, "predict_proba"):
-        return evaluate_classifier(y, model.predict_proba(X), model.classes_, weights, **options)
-    return evaluate_classifier(y, None, model.classes_, weights, scores=model.decision_function(X), **options)
 
 
 @dataclass(frozen=True)

@@ -33,6 +33,7 @@ from separatrix.inference import eligibility
 from separatrix.inference.covariance import CovarianceChoice, count_rows, require_likelihood_kind, sandwich
 from separatrix.inference.hypotheses import WaldTest, coefficient_indices, wald_test_of
 from separatrix.inference.mle import (
+    LIMITS,
     Contrast,
     Estimability,
     MaximumLikelihood,
@@ -134,6 +135,19 @@ class LikelihoodFit:
     def free(self) -> int:
         """The number of free coefficients: aliased columns do not count."""
         return len(self.coef) - len(self.estimability.aliases)
+
+    def limits(self) -> dict[str, float]:
+        """Return the limit of each coefficient by name: a number, ±inf, or nan if it is not identified.
+
+        For several classes they are those of differences from the first class.
+        """
+        statuses, finite = self.existence.coefficient_status, self.coef
+        if self.existence.weights is not None and "finite" in statuses.values():
+            finite = np.full(len(self.coef), np.nan) if self.mle is None else self.mle.coef
+        return {
+            name: float(number) if status == "finite" else LIMITS.get(status, math.nan)
+            for (name, status), number in zip(statuses.items(), finite, strict=False)
+        }
 
     def errors(self, choice: CovarianceChoice) -> StandardErrors:
         """Return the chosen covariance, or why there is none."""

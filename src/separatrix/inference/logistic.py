@@ -16,13 +16,14 @@ from numpy.typing import NDArray
 
 from separatrix.arrays import Floats, Indices
 from separatrix.design.base import Design
-from separatrix.errors import DataError, OptionError, SeparationError
+from separatrix.errors import DataError, OptionError, SeparationError, require_choice
 from separatrix.inference import eligibility
 from separatrix.inference.covariance import CovarianceChoice, choose_covariance
 from separatrix.inference.hypotheses import TestedModel, WaldTest
 from separatrix.inference.likelihood import LikelihoodFit, each_class_table, likelihood_table, likelihood_wald_test
-from separatrix.inference.prediction import likelihood_intervals, score_intervals
+from separatrix.inference.prediction import Covariance, likelihood_intervals, score_intervals
 from separatrix.inference.profile import FirthFit, Interval, firth_table, fit_firth
+from separatrix.inference.refused import Inference, LostInference
 from separatrix.inference.table import InferenceTable, require_level
 from separatrix.numerics import sigmoid
 
@@ -40,7 +41,7 @@ class SampleRows:
     """The number of rows passed to a fit, and the indices of those with a weight above 0 (None: all)."""
 
     count: int
-    indices: Indices | None
+    indices: Indices | None = None
 
     def select(self, labels: Any) -> NDArray[Any]:
         """Return the labels of the rows with a weight above 0."""
@@ -61,8 +62,11 @@ class LogisticModel:
     rows: SampleRows
     firth: FirthFit | None = None
 
-    def table(self, covariance: object, groups: Any, level: float) -> InferenceTable:
+    def table(
+        self, covariance: str = "classical", groups: Any = None, level: float = 0.95, lag: int | None = None
+    ) -> InferenceTable:
         """Return the table of coefficients."""
+        _refuse_lag(lag)
         choice, level = self._choice(covariance, groups), require_level(level)
         if self.firth is not None:
             if choice.kind != "classical":
@@ -80,8 +84,13 @@ class LogisticModel:
         level = require_level(level)
         return likelihood_intervals(self.fits[0], level) if self.firth is None else self._firth_at(level).intervals
 
-    def probabilities(self, design: Design, covariance: object, level: float) -> ProbabilityInterval:
+    def predictions(
+        self, design: Design, kind: str, level: float, covariance: str = "classical", weights: Floats | None = None
+    ) -> ProbabilityInterval:
         """Return the probability of the second class in each row with an interval, computed on the scale of scores."""
+        if weights is not None:
+            raise OptionError("weights of new observations are for least squares; leave them out")
+        require_choice("interval", kind, ("confidence",))
         self._refuse_more_classes("intervals of a probability are")
         fit, level = self.fits[0], require_level(level)
         if fit.existence.verdict != "overlap":
@@ -99,8 +108,31 @@ class LogisticModel:
     def _labels(self) -> tuple[Any, Any]:
         return self.classes[0], self.classes[1]
 
-    def wald_test(self, names: Sequence[str], covariance: object, groups: Any) -> WaldTest:
+    def score_covariance(self) -> tuple[Covariance | None, str]:
+        """Return the covariance of intercept and coefficients of two classes, or None and the reason."""
+        if len(self.classes) > 2:
+            return None, "intervals of probabilities are of two classes"
+        if self.firth is not None:
+            return None, eligibility.bias_reduced()
+        (fit,) = self.fits
+        errors, mle = fit.errors(CovarianceChoice("classical")), fit.mle
+        if fit.existence.verdict != "overlap" or errors.covariance is None or mle is None:
+            return None, errors.absent or "the likelihood has no maximum"
+        if not mle.all_estimable or len(mle.kept) < len(fit.coef):
+            return None, "some coefficients are not identified"
+        transform = np.vstack([mle.row({place: 1}) for place in range(len(fit.coef))])
+        matrix = transform @ errors.covariance @ transform.T
+        return Covariance(matrix if fit.problem.design.virtual else np.pad(matrix, ((1, 0), (1, 0)))), ""
+
+    def without_rows(self) -> Inference:
+        """Return what remains without the rows: nothing."""
+        return LostInference()
+
+    def wald_test(
+        self, names: Sequence[str], covariance: str = "classical", groups: Any = None, lag: int | None = None
+    ) -> WaldTest:
         """Return the test that the named coefficients, of all classes, are 0."""
+        _refuse_lag(lag)
         if self.objection:
             raise DataError(self.objection)
         choice = self._choice(covariance, groups)
@@ -141,3 +173,8 @@ class LogisticModel:
     def _refuse_more_classes(self, what: str) -> None:
         if len(self.classes) > 2:
             raise OptionError(f"{what} of two classes, and here are {len(self.classes)}; see summary(), or fit two")
+
+
+def _refuse_lag(lag: int | None) -> None:
+    if lag is not None:
+        raise OptionError(f"lag={lag!r} is for covariance='newey_west' of a linear regression; leave it out")

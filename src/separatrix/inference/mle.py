@@ -281,6 +281,13 @@ class MaximumLikelihood:
         """The largest log-likelihood, or its supremum."""
         return self.maximum.expansion.loglik
 
+    @property
+    def coef(self) -> Floats:
+        """The coefficients of the user's columns, flat."""
+        p = self.log_likelihood.problem.design.shape[1]
+        parts = self.maximum.coef.reshape(-1, p)
+        return np.concatenate([shift_intercept(part, self.centre, -1.0) for part in parts])
+
     def row(self, entries: Mapping[int, int]) -> Floats:
         """Return a contrast of the user's coefficients as one of the coefficients of centred columns, (m,)."""
         return contrast_row(entries, self.log_likelihood.problem.design.shape[1], len(self.maximum.coef), self.centre)

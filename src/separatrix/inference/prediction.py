@@ -16,19 +16,30 @@ row is not unique because it breaks a relation between the columns of the fit.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
 from separatrix.arrays import Bools, Floats
 from separatrix.design.base import Block, Design
-from separatrix.errors import DataError, OptionError, SeparationError, require_number
+from separatrix.errors import DataError, OptionError, SeparationError, require_choice, require_number
 from separatrix.fit.least_squares import LeastSquaresFit
 from separatrix.inference import eligibility
-from separatrix.inference.basis import OrthonormalBasis, squared_lengths, upper_factor
+from separatrix.inference.basis import OrthonormalBasis, make_basis, squared_lengths, upper_factor
+from separatrix.inference.covariance import WeightKind, choose_covariance
+from separatrix.inference.hypotheses import TestedModel, WaldTest, linear_wald_test
 from separatrix.inference.likelihood import LikelihoodFit
-from separatrix.inference.linear import LinearFacts
+from separatrix.inference.linear import (
+    CoefficientCovariance,
+    LinearFacts,
+    classical_covariance,
+    find_covariance,
+    linear_facts,
+    table_of,
+)
 from separatrix.inference.mle import (
     Contrast,
     Maximum,
@@ -39,8 +50,12 @@ from separatrix.inference.mle import (
     variance,
 )
 from separatrix.inference.profile import Interval, Profile, flat_interval, profile_interval, unbounded_interval
-from separatrix.inference.table import normal_quantile, student_quantile
+from separatrix.inference.table import InferenceTable, normal_quantile, require_level, student_quantile
 from separatrix.numerics import sigmoid
+from separatrix.problem import Problem
+
+if TYPE_CHECKING:
+    from separatrix.inference.refused import Inference
 
 RELATION_ROUNDING = (
     1e-9  # relative to the terms of an exact relation between columns: a row within it satisfies the relation
@@ -171,6 +186,87 @@ def prediction_interval(
     reach = student_quantile(level, df) * np.sqrt(spread + noise)
     mean = design.matvec(fit.coef)
     return PredictionInterval(mean, np.sqrt(spread), mean - reach, mean + reach)
+
+
+@dataclass(eq=False)
+class LinearInference:
+    """Inference for least squares: table, tests, and intervals of predictions.
+
+    It refers to the rows of the fit, without a copy, so that robust covariances can read them again. Without its rows
+    it keeps the facts that classical inference needs.
+    """
+
+    problem: Problem | None
+    fit: LeastSquaresFit
+    weight_kind: WeightKind
+    stored: tuple[LinearFacts, OrthonormalBasis] | None = None
+
+    @cached_property
+    def facts(self) -> LinearFacts:
+        """The facts about the targets that the table needs."""
+        if self.problem is None:
+            assert self.stored is not None  # `without_rows` keeps them
+            return self.stored[0]
+        return linear_facts(self.problem, self.fit, self.weight_kind)
+
+    def table(
+        self, covariance: str = "classical", groups: Any = None, level: float = 0.95, lag: int | None = None
+    ) -> InferenceTable:
+        """Return the table of coefficients."""
+        return table_of(self.facts, self.fit, self._covariance(covariance, groups, lag), level)
+
+    def wald_test(
+        self, names: Sequence[str], covariance: str = "classical", groups: Any = None, lag: int | None = None
+    ) -> WaldTest:
+        """Test that the named coefficients are all 0, by χ² and F."""
+        return linear_wald_test(self.facts, self.fit, self._covariance(covariance, groups, lag), names)
+
+    def tested_model(self) -> TestedModel:
+        """Return the facts that tests of nested models and the analysis of variance need."""
+        facts, fit = self.facts, self.fit
+        objection = facts.objection(fit)
+        loglik = math.nan if objection else facts.log_likelihood(fit)
+        return TestedModel("linear", facts.names, fit.rank, loglik, self.problem, objection, fit, facts)
+
+    def intervals(self, level: float) -> Any:
+        """Refuse profile intervals: those of the table are exact."""
+        raise OptionError(f"a least squares fit has no profile intervals; see summary(level={level:g})")
+
+    def predictions(
+        self, design: Design, kind: str, level: float, covariance: str = "classical", weights: Floats | None = None
+    ) -> PredictionInterval:
+        """Return predictions with intervals; `weights` (n,) are those of new observations, 1 if None."""
+        require_choice("covariance", covariance, ("classical",))
+        chosen: IntervalKind = require_choice("interval", kind, get_args(IntervalKind))
+        predictor = LinearPredictor(self.fit, self.facts, self._basis())
+        return prediction_interval(design, predictor, chosen, require_level(level), weights)
+
+    def score_covariance(self) -> tuple[Covariance | None, str]:
+        """Return the covariance of intercept and coefficients, or None and the reason."""
+        covariance = classical_covariance(self.fit, self.facts)
+        df = covariance.degrees_of_freedom
+        if covariance.objection or not self.fit.estimable.all():
+            return None, covariance.objection or "some coefficients are not identified"
+        matrix = covariance.matrix if self.facts.virtual else np.pad(covariance.matrix, ((1, 0), (1, 0)))
+        return Covariance(matrix, df, self.fit.rss / df), ""
+
+    def without_rows(self) -> Inference:
+        """Return classical inference, which needs no rows."""
+        return LinearInference(None, self.fit, self.weight_kind, (self.facts, self._basis()))
+
+    def _basis(self) -> OrthonormalBasis:
+        if self.problem is not None:
+            return make_basis(self.problem, self.fit)
+        assert self.stored is not None  # `without_rows` keeps it
+        return self.stored[1]
+
+    def _covariance(self, covariance: str, groups: Any, lag: int | None) -> CoefficientCovariance:
+        if self.problem is not None:
+            choice = choose_covariance(covariance, self.problem, groups, lag)
+            return find_covariance(self.problem, self.fit, self.facts, choice)
+        if covariance == "classical" and groups is None and lag is None:
+            return classical_covariance(self.fit, self.facts)
+        raise DataError(f'{eligibility.rows_not_saved(f"covariance={covariance!r}")}, or use covariance="classical"')
 
 
 def _refuse_broken_aliases(design: Design, fit: LeastSquaresFit) -> None:

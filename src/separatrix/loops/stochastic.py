@@ -1,6 +1,8 @@
 """Stochastic gradient descent: score a row, step against the slope of its loss, shrink the weights.
 
-    w ← (1 − η_k λ) w − η_k sᵢ slope(xᵢ·w, yᵢ) xᵢ,        η_k = η / (1 + decay·k),  k = 0, 1, … counting visits
+    w ← (1 − η_k λ) w − η_k sᵢ slope(xᵢ·w, yᵢ) xᵢ,        η_k = η / (1 + decay·k),  k = 0, 1, … counting visits,
+
+or as given for each visit.
 
 The weights are stored as scale·v, so that shrinking all of them is one product and a visit changes only the columns of
 its row; the intercept is not shrunk. The sum of the weights after every visit is Σ w = total·v − lag, of which only
@@ -26,11 +28,12 @@ SMALLEST_SCALE = 2.0**-10  # below, it is multiplied into the weights: the sum l
 
 
 class Schedule(NamedTuple):
-    """The rate η, its decay, and the strength λ of the L2 penalty."""
+    """The rate η, its decay, the strength λ of the L2 penalty; `rates`, unless empty, has the rate of each visit."""
 
     rate: float
     decay: float
     strength: float
+    rates: Any
 
 
 class StochasticWeights(NamedTuple):
@@ -78,7 +81,9 @@ def stochastic_visits(
             score = scale * sparse_dot(values, columns, starts[i], starts[i + 1], w)
         if virtual:
             score += current[0]
-        rate = schedule.rate / (1.0 + schedule.decay * (earlier + visit))
+        rate = (
+            schedule.rates[visit] if schedule.rates.size else schedule.rate / (1.0 + schedule.decay * (earlier + visit))
+        )
         step = -rate * slope(score, y[i])
         if shares.size:
             step *= shares[i]

@@ -1,24 +1,30 @@
 """A model against its certificate: the rows that the certificate is about, and the coefficients that it certifies.
 
-The rows are rebuilt from a table by the model's own encoding. The certificate is about the columns as fitted, divided
-by the scales in the model's options, if any. For two classes it may have the other class as the positive one. Softmax
-coefficients may have been centred over the classes since, which changes no probability.
+`verify` re-checks both for a model of any kind.
+
+The rows are rebuilt from a table by the model's own encoding. The certificate is about the columns as fitted; in files
+of earlier releases these are divided by the scales in the model's options. For two classes it may have the other class
+as the positive one. Softmax coefficients may have been centred over the classes since, which changes no probability.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.arrays import Bools, Floats
-from separatrix.certificates.base import Certificate, CertifiedCoef, Check
+from separatrix.certificates.base import Certificate, CertifiedCoef, Check, Verification
 from separatrix.codec import Record
+from separatrix.design.build import divide_columns
 from separatrix.design.row_source import RowSource
-from separatrix.errors import ModelFileError, counted
+from separatrix.errors import ModelFileError, OptionError, counted
+from separatrix.model.adopt import arrays_of, as_model, open_for, table_model
+from separatrix.model.certified_kernel import check_kernel
 from separatrix.model.provenance import data_digest
 from separatrix.model.record import Model
 from separatrix.model.storage import Storage
@@ -38,11 +44,143 @@ class NamedColumns(np.ndarray[Any, np.dtype[np.float64]]):
 
 
 class CertifiedRows(NamedTuple):
-    """Features (n, p), scaled as in the fit, and the target (n,); `same`: whether they are the rows of the fit."""
+    """Features (n, p), scaled as in the fit, and the target (n,).
+
+    `same`: whether they are the rows of the fit, None if the model has no digest of these.
+    """
 
     X: Any
     y: NDArray[Any]
-    same: bool
+    same: bool | None
+
+
+@dataclass(frozen=True)
+class CheckedCertificate:
+    """A certificate with all checks of it on some data."""
+
+    certificate: Certificate
+    verification: Verification
+
+    @property
+    def accepted(self) -> bool:
+        """Whether something was checked and nothing fails."""
+        return self.verification.holds and any(check.holds for check in self.verification.checks)
+
+    def with_check(self, check: Check) -> CheckedCertificate:
+        """Return it with one more check."""
+        return CheckedCertificate(self.certificate, Verification((*self.verification.checks, check)))
+
+
+def verify_stated(certificate: Certificate, stated: object, X: Any, y: Any, **weights: Any) -> CheckedCertificate:
+    """Check a certificate on data, and that the verdict stated in the file is the one that its content implies."""
+    checks = certificate.verify(X, y, **weights).checks
+    if stated != certificate.verdict:
+        detail = f"the file says {stated!r}, what it contains says {certificate.verdict!r}"
+        checks = (Check("verdict", False, detail), *checks)
+    return CheckedCertificate(certificate, Verification(checks))
+
+
+@dataclass(frozen=True)
+class CheckedModel:
+    """The checked certificates of a model, the first with the check of its coefficients; true if all are accepted.
+
+    `rows` is the number of rows checked, `same` whether they are those of the fit (None: not known).
+    """
+
+    certificates: tuple[CheckedCertificate, ...]
+    rows: int
+    same: bool | None
+
+    @property
+    def holds(self) -> bool:
+        """Whether every certificate is accepted."""
+        return all(each.accepted for each in self.certificates)
+
+    def __bool__(self) -> bool:
+        return self.holds
+
+    def __str__(self) -> str:
+        lines = (f"{each.certificate.claim}\n{each.verification}" for each in self.certificates)
+        return "\n".join((*lines, *self.notes))
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Whether the rows are those of the fit and, if not, how to use those; and which parts were checked."""
+        return (*_same_rows(self.same), _extent(self.certificates[0].verification.checks[-1]))
+
+
+def _same_rows(same: bool | None) -> tuple[str, ...]:
+    if same:
+        return ("These are the rows that it was fitted on.",)
+    if same is None:
+        return ("It is not known whether these are the rows that it was fitted on: the model has no digest of them.",)
+    return (
+        "These are not the rows that it was fitted on.",
+        "For those, give the same file, its rows in the same order, and the --where or --sql of the fit.",
+    )
+
+
+def _extent(coefficients: Check) -> str:
+    if coefficients.holds is None:
+        return "Only the certificate was checked: neither the coefficients nor what else the file says."
+    return "The certificate was checked, and the coefficients against it, not what else the file says."
+
+
+def verify(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> CheckedModel:
+    """Re-check the certificate of a model from the data alone, and that the coefficients are the certified ones.
+
+    Parameters
+    ----------
+    model : a model of a table, fresh or loaded; a fitted estimator; or a model by formula
+    X : a table, frame or path; for an estimator the rows of its fit; for a formula its data
+    y : targets of an estimator
+    sample_weight : weights of an estimator's fit, if it had any
+
+    Examples
+    --------
+    >>> import separatrix as sx
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1]
+    >>> model = sx.LogisticRegression().fit(X, y)
+    >>> sx.verify(model, X, y).holds, sx.verify(model, X, [1, 1, 0, 0]).holds
+    (True, False)
+    """
+    own = as_model(model)
+    if table_model(model) is None:
+        rows, targets = arrays_of(model, X, y)
+        weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+        assert own.fitted is not None  # of an estimator
+        result = own.fitted.result
+        claims = [claim for claim in (result.certificate, result.overlap) if claim is not None]
+        checked = [verify_stated(claim, claim.verdict, rows, targets, **weights) for claim in claims]
+        return _checked_model(own, checked, CertifiedRows(rows, targets, None))
+    if sample_weight is not None:
+        raise OptionError("sample_weight is for the fit of an estimator; leave it out for a table")
+    stated = [(own.evidence(), (own.certificate or {}).get("verdict"))]
+    with open_for(own, X, y) as source:
+        return verify_table(own, stated, source)
+
+
+def verify_table(
+    model: Model,
+    stated: Sequence[tuple[Certificate, object]],
+    source: TableSource,
+    storage: Storage = Storage(),  # noqa: B008  # frozen
+) -> CheckedModel:
+    """Check certificates with their stated verdicts on a table, and a model's coefficients against the first."""
+    with certified_rows(model, source, storage) as rows:
+        checked = [verify_stated(each, verdict, rows.X, rows.y) for each, verdict in stated]
+        return _checked_model(model, checked, rows)
+
+
+def _checked_model(model: Model, checked: list[CheckedCertificate], rows: CertifiedRows) -> CheckedModel:
+    first, certificate = checked[0], checked[0].certificate
+    if model.kernel is None:
+        check = check_coefficients(model, certificate)
+    elif not first.verification.holds:
+        check = Check(NAME, None, "not compared, as the certificate does not hold on these rows")
+    else:
+        check = Check(NAME, *check_kernel(model.kernel, certificate, rows.X, rows.y, model.options.get("keep")))
+    return CheckedModel((first.with_check(check), *checked[1:]), len(rows.y), rows.same)
 
 
 @contextmanager
@@ -56,20 +194,27 @@ def certified_rows(
     target = find_target(read_target(known, model.target), model.target, model.task)
     with storage.opened({}) as row_storage, row_storage.hold(model.encoding, known) as encoded:
         y = target.y[encoded.kept]
-        same = data_digest(encoded.stored, y) == model.data.get("sha256")
+        digest = model.data.get("sha256")
+        same = None if digest is None else data_digest(encoded.stored, y) == digest
         scales = scales_of(model)
-        X = encoded.X if scales is None else encoded.divided(scales)
+        X = encoded.X if scales is None else divide_columns(encoded.X, scales)
         yield CertifiedRows(named_columns(X, model.encoding.feature_names), y, same)
 
 
 def scales_of(model: Model) -> Floats | None:
-    """Return the scales that divided the columns in the fit, if any."""
-    if model.options.get("scales") is None:
+    """Return the scales by which the columns must be divided for the certificate, which may know them itself."""
+    if model.options.get("scales") is None or has_scales(model.certificate):
         return None
     scales = Record(model.options, "options").numbers("scales", len(model.encoding.feature_names))
     if not (scales > 0.0).all():
         raise ModelFileError(f"options.scales has {scales.min()}, where only numbers above 0 should be")
     return scales
+
+
+def has_scales(certificate: Mapping[str, Any] | None) -> bool:
+    """Tell whether a certificate, or a part of it, divides the columns itself."""
+    content = (certificate or {}).get("content", {})
+    return "scales" in content or any(map(has_scales, content.get("parts", ())))
 
 
 def named_columns(X: Any, names: tuple[str, ...]) -> Any:
@@ -111,6 +256,8 @@ def _reordered(certified: CertifiedCoef, classes: tuple[Any, ...] | None) -> Cer
     """Return certified coefficients in the order of a model's classes, None if their classes differ."""
     if certified.labels is None or classes is None:
         return certified if certified.labels is classes else None
+    if len(classes) == 2 and certified.labels == classes[1:]:
+        return certified  # of the second class against the rest
     if len(certified.labels) != len(classes) or any(label not in classes for label in certified.labels):
         return None
     if certified.labels == classes:

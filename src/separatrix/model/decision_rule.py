@@ -18,18 +18,32 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, get_args
 
 import numpy as np
 
 from separatrix.arrays import Floats, Indices
+from separatrix.design.build import make_design
+from separatrix.design.mapped import MappedRows
+from separatrix.design.row_source import as_row_source
 from separatrix.errors import OptionError, require_choice
+from separatrix.families.base import Link, Side
 from separatrix.numerics import log_sum_exp, logit, sigmoid, softmax, softplus
 
-Link = Literal["sigmoid", "softmax", "one_vs_rest", "none"]
-Side = Literal["positive", "negative"]
-LINKS: tuple[Link, ...] = ("sigmoid", "softmax", "one_vs_rest", "none")
-TIES: tuple[Side, ...] = ("positive", "negative")
+LINKS: tuple[Link, ...] = get_args(Link)
+TIES: tuple[Side, ...] = get_args(Side)
+
+
+def linear_scores(X: Any, coef: Floats, intercept: Floats) -> Floats:
+    """Return the scores X·coefᵗ + intercept, (n, K), of rows X (n, p) in any storage; coef (K, p), intercept (K,).
+
+    Arrays are multiplied in row order, so that equal rows have equal bits, however they were stored.
+    """
+    if isinstance(X, MappedRows) or as_row_source(X) is not None:
+        return make_design(X, intercept=True).matvec(np.vstack([intercept, coef.T]))
+    rows = np.ascontiguousarray(X, dtype=np.float64) if isinstance(X, np.ndarray) else X
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.asarray(rows @ np.ascontiguousarray(coef).T, dtype=np.float64) + intercept
 
 
 def probabilities(scores: Floats) -> Floats:
@@ -76,9 +90,17 @@ class DecisionRule:
         """Return the probabilities (n, K) of the classes, None if the link has none."""
         if self.link == "none":
             return None
+        return probabilities(self._log_odds(scores))
+
+    def log_probabilities(self, scores: Floats) -> Floats | None:
+        """Return the logarithms of the probabilities, finite wherever the scores are."""
+        return None if self.link == "none" else log_probabilities(self._log_odds(scores))
+
+    def _log_odds(self, scores: Floats) -> Floats:
+        """Return scores whose sigmoid or softmax is the probability; with one-vs-rest, log-probabilities."""
         if self.link == "sigmoid":
-            return probabilities(scores[:, 0])
-        return probabilities(scores if self.link == "softmax" else -np.asarray(softplus(-scores)))
+            return scores[:, 0]
+        return scores if self.link == "softmax" else -np.asarray(softplus(-scores))
 
     def distances(self, scores: Floats, coef: Floats) -> Floats:
         """Return the distance of each row to the boundary, (n,); infinite if all points are predicted alike."""

@@ -20,12 +20,16 @@ import numpy as np
 
 from separatrix.codec import Record, parse_json
 from separatrix.design.encode.encoding import Encoding
-from separatrix.errors import ModelFileError, OptionError
+from separatrix.errors import ModelFileError
+from separatrix.families.base import Link, Side
+from separatrix.families.options import Task
 from separatrix.files import write_atomically
 from separatrix.inference.prediction import Covariance
 from separatrix.inference.table import InferenceTable, Measure, Statistic, Term
-from separatrix.model.decision_rule import LINKS, TIES, DecisionRule, Link, Side
-from separatrix.model.record import TASKS, Label, Model, Task
+from separatrix.model.adopt import as_model
+from separatrix.model.decision_rule import LINKS, TIES, DecisionRule
+from separatrix.model.expansion import read_expansion
+from separatrix.model.record import TASKS, Label, Model
 from separatrix.tables.table import KINDS
 
 FORMAT = 1
@@ -40,11 +44,12 @@ RATIOS = ("ratio", "ratio_lower", "ratio_upper")
 MODELS: tuple[str, ...] = get_args(get_type_hints(InferenceTable)["model"])
 
 
-def save_model(model: Model, path: str | Path) -> None:
-    """Write a model to a file atomically; an OptionError says why it cannot be written."""
-    if not isinstance(model, Model):
-        raise OptionError(f"a {type(model).__name__} is no model of a table; save what sx.train or load_model returned")
-    values = {**model_to_dict(model), "checksum": UNSET}
+def save_model(model: Any, path: str | Path) -> None:
+    """Write a model of a table, a fitted estimator or a model by formula to a file atomically.
+
+    An OptionError says why it cannot be written.
+    """
+    values = {**model_to_dict(as_model(model)), "checksum": UNSET}
     parts = (f"{json.dumps(key)}: {json.dumps(value, allow_nan=False)}" for key, value in values.items())
     text = "{\n" + ",\n".join(parts) + "\n}\n"
     head, _, tail = text.rpartition(UNSET)
@@ -96,6 +101,7 @@ def model_to_dict(model: Model) -> dict[str, Any]:
         "features": list(model.encoding.feature_names),
         "coef": model.coef.tolist(),
         "intercept": model.intercept.tolist(),
+        **({} if model.kernel is None else {"kernel": model.kernel.to_dict()}),
         "columns": encoding["columns"],
         "encoding": {key: encoding[key] for key in ENCODING},
         "data": _plain(model.data),
@@ -117,6 +123,8 @@ def model_from_dict(data: Any) -> Model:
         record.refuse("classes", record.value("classes"), f"what a {task} has")
     encoding = _encoding(record)
     scores, p = 1 if classes is None or len(classes) == 2 else len(classes), len(encoding.feature_names)
+    kernel = read_expansion(record, encoding, len(classes or ()))
+    scores = 0 if kernel is not None else scores
     coef = record.matrix("coef", p)
     if len(coef) != scores:
         raise ModelFileError(f"coef has {len(coef)} rows of numbers, where the classes ask for {scores}")
@@ -137,6 +145,7 @@ def model_from_dict(data: Any) -> Model:
         message=record.text("message"),
         covariance=_covariance(record.record("covariance"), p) if record.has("covariance") else None,
         no_covariance=record.text("no_covariance"),
+        kernel=kernel,
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import platform
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from importlib import metadata
 from typing import Any
 
@@ -16,7 +16,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from separatrix.design.encode.blocks import row_blocks
+from separatrix.design.storage import row_blocks
 from separatrix.tables.infer_types import ColumnType
 from separatrix.tables.source import TableSource, as_source
 from separatrix.tables.table import Table
@@ -41,6 +41,12 @@ def describe_data(
         "versions": _versions(),
         "seed": seed,
     }
+
+
+def describe_arrays(source: str, names: Sequence[str], rows: int) -> dict[str, Any]:
+    """Return the `data` entry of a model that was fitted to arrays, without a digest of them."""
+    columns = [{"name": name, "kind": "number", "format": ""} for name in names]
+    return {"source": source, "rows": rows, "columns": columns, "versions": _versions()}
 
 
 def _column(column: ColumnType) -> dict[str, str]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,13 +14,15 @@ from separatrix.arrays import Bools, Floats, Indices
 from separatrix.certificates.base import Certificate, certificate_from_dict
 from separatrix.design.encode.base import ColumnReport
 from separatrix.design.encode.encoding import Encoded, Encoding
-from separatrix.errors import CertificateError, DataError, did_you_mean
+from separatrix.errors import CertificateError, DataError, OptionError, did_you_mean
+from separatrix.families.base import Fitted
+from separatrix.families.options import Task
 from separatrix.inference.prediction import Covariance, Intervals, covariance_intervals
-from separatrix.model.decision_rule import DecisionRule
+from separatrix.model.decision_rule import DecisionRule, linear_scores
+from separatrix.model.expansion import KernelExpansion, expansion_of
 from separatrix.tables.table import ColumnKind, Table
 
 Label = str | int | float | bool
-Task = Literal["classification", "regression"]
 TASKS: tuple[Task, ...] = ("classification", "regression")
 LEVEL = 0.95  # of intervals
 
@@ -76,9 +79,9 @@ class Predictions:
 
     @property
     def distance(self) -> Floats | None:
-        """The distance (n,) to the boundary in units of the encoded features; None for numbers."""
+        """The distance (n,) to the boundary in units of the encoded features; None for numbers and kernels."""
         with np.errstate(over="ignore", invalid="ignore"):
-            return self.rule.distances(self._columns, self.coef) if self.classes else None
+            return self.rule.distances(self._columns, self.coef) if self.classes and len(self.coef) else None
 
     @property
     def _columns(self) -> Floats:
@@ -140,8 +143,10 @@ class Model:
     """A linear predictor of a table's column: score = coef·features + intercept, and a rule from scores to predictions.
 
     `coef` (K, p) and `intercept` (K,), with K = 1 for two classes and for numbers; p features of the `encoding`.
+    A kernel machine has K = 0 and its scores by `kernel`.
     `classes` are in the order of the scores, of two the positive one last; None for numbers. `certificate` is the
-    result of its `to_dict`. Without a `covariance`, `no_covariance` says why there are no intervals.
+    result of its `to_dict`. Without a `covariance`, `no_covariance` says why there are no intervals. `fitted` is the
+    fit, without its rows; a model that was read from a file has none.
     """
 
     estimator: str
@@ -160,11 +165,14 @@ class Model:
     message: str = ""
     covariance: Covariance | None = None
     no_covariance: str = ""
+    kernel: KernelExpansion | None = None
+    fitted: Fitted | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "coef", np.atleast_2d(np.asarray(self.coef, dtype=np.float64)))
         object.__setattr__(self, "intercept", np.atleast_1d(np.asarray(self.intercept, dtype=np.float64)))
         scores = 1 if self.classes is None or len(self.classes) == 2 else len(self.classes)
+        scores = 0 if self.kernel is not None else scores
         shape = scores, len(self.encoding.feature_names)
         if self.coef.shape != shape or self.intercept.shape != (scores,):
             raise DataError(
@@ -173,6 +181,11 @@ class Model:
             )
         if not (np.isfinite(self.coef).all() and np.isfinite(self.intercept).all()):
             raise DataError("a coefficient is not finite; a model needs numbers that can be multiplied with")
+
+    @property
+    def fit_intercept(self) -> bool:
+        """Whether the intercept was fitted; files of earlier releases have it under another name."""
+        return bool(self.options.get("fit_intercept", self.options.get("intercept", True)))
 
     @property
     def kinds(self) -> dict[str, ColumnKind]:
@@ -214,7 +227,7 @@ class Model:
     def predict_encoded(self, encoded: Encoded, *, intervals: bool = True, level: float = LEVEL) -> Predictions:
         """Return the predictions for encoded rows."""
         with np.errstate(over="ignore", invalid="ignore"):
-            scores = np.asarray(encoded.X @ self.coef.T) + self.intercept
+            scores = self._scores(encoded.X)
             bounds = self._intervals(encoded.X, scores[:, 0], level) if intervals else None
         flat, kept = scores[:, 0] if scores.shape[1] == 1 else scores, None
         if not encoded.kept.all():
@@ -222,10 +235,15 @@ class Model:
             bounds = None if bounds is None else Intervals(*(_spread(bound, encoded.kept) for bound in bounds))
         return Predictions(self.classes, flat, self.rule, self.coef, bounds, encoded.reports, kept)
 
+    def _scores(self, X: Any) -> Floats:
+        if self.kernel is None:
+            return linear_scores(X, self.coef, self.intercept)
+        return self.kernel.scores(X, len(self.classes or ()))
+
     def _refuse_absent(self, table: Table) -> None:
-        present = set(table.names)
         parts = zip(self.encoding.columns, self.encoding.places, strict=True)
-        absent = [column.name for column, place in parts if column.name not in present and self.coef[:, place].any()]
+        used = [column.name for column, place in parts if self.kernel is not None or self.coef[:, place].any()]
+        absent = [name for name in used if name not in set(table.names)]
         if absent:
             names = ", ".join(map(repr, absent[:5])) + (f" and {len(absent) - 5} more" if len(absent) > 5 else "")
             raise DataError(
@@ -235,9 +253,55 @@ class Model:
             )
 
     def _intervals(self, X: Any, scores: Floats, level: float) -> Intervals | None:
-        if self.covariance is None or len(self.coef) > 1:
+        if self.covariance is None or len(self.coef) != 1:
             return None
         return covariance_intervals(self.covariance, X, scores, level, link=self.rule.link if self.classes else "none")
+
+
+def build_model(fitted: Fitted, encoding: Encoding, target: str, data: Mapping[str, Any] | None = None) -> Model:
+    """Return a fit as a model; without `data` about its rows, it has neither a certificate nor inference."""
+    require_one_predictor(fitted.options)
+    result, is_final, kernel = fitted.result, data is not None, expansion_of(fitted)
+    table = fitted.table if is_final else None
+    covariance, reason = None, fitted.no_inference
+    if is_final and fitted.inference is not None:
+        covariance, reason = fitted.inference.score_covariance()
+    scales = {} if fitted.scales is None else {"scales": fitted.scales.tolist()}
+    strength = {} if fitted.strength is None else {"strength": fitted.strength}
+    return Model(
+        estimator=fitted.options.family,
+        task="regression" if fitted.labels is None else "classification",
+        target=target,
+        classes=None if fitted.labels is None else tuple(map(_plain_label, fitted.labels)),
+        coef=fitted.coef if kernel is None else np.empty((0, len(encoding.feature_names))),
+        intercept=fitted.intercept if kernel is None else np.empty(0),
+        rule=DecisionRule(fitted.link, fitted.tie, getattr(fitted.options, "threshold", 0.5)),
+        encoding=encoding,
+        options={**fitted.options.plain(), **strength, **scales},
+        data=data or {},
+        certificate=result.certificate.to_dict() if is_final else None,
+        summary={} if table is None else replace(table, target=target).to_dict(),
+        status=str(result.status),
+        message=result.message,
+        covariance=covariance,
+        no_covariance=reason,
+        kernel=kernel,
+        fitted=copy(fitted) if is_final else None,  # a copy has no rows
+    )
+
+
+def _plain_label(label: Any) -> Label:
+    """Return a class as a plain value; one that is no text, number or boolean raises an OptionError."""
+    plain = label.item() if isinstance(label, np.generic) else label
+    if not isinstance(plain, Label):
+        raise OptionError(f"the class {label!r} is a {type(label).__name__}; a model has text, numbers or booleans")
+    return plain
+
+
+def require_one_predictor(options: Any) -> None:
+    """Raise an OptionError for a vote of several predictors, which no model holds."""
+    if getattr(options, "keep", None) == "vote":
+        raise OptionError("keep='vote' is a vote of many predictors, no single one; use 'average' or 'best'")
 
 
 def _spread(values: Any, kept: Bools) -> Any:

@@ -15,14 +15,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from separatrix.arrays import Floats
-from separatrix.design.array import divide_columns
 from separatrix.design.encode.base import ColumnReport
-from separatrix.design.encode.blocks import encode_source, row_blocks
+from separatrix.design.encode.blocks import encode_source
 from separatrix.design.encode.encoding import Encoding
 from separatrix.design.memory import default_cap
 from separatrix.design.row_source import BlockedRows
-from separatrix.design.storage import BlockWriter
+from separatrix.design.storage import row_blocks
 from separatrix.errors import OptionError, require_choice
 from separatrix.tables.source import TableSource
 
@@ -111,10 +109,6 @@ class EncodedRows:
             self._stack.close()
             raise
 
-    def divided(self, scales: Floats) -> Any:
-        """Return the rows with their columns divided by scales, stored in the same way until `close`."""
-        return self._as_rows(_divide(self.stored, scales, self._folder()))
-
     def blocks(self) -> Iterator[tuple[int, Any]]:
         """Yield the rows in blocks, as matrices, each with the index of its first row."""
         return row_blocks(self.stored)
@@ -164,16 +158,6 @@ class RowStorage:
         return EncodedRows(self, encoding, source)
 
 
-def _divide(stored: Any, scales: Floats, folder: Path | None) -> Any:
-    """Return a copy of a matrix or store with its columns divided by scales."""
-    if not hasattr(stored, "read"):
-        return divide_columns(stored, scales)
-    with BlockWriter(stored.shape[1], sparse=stored.sparse, folder=folder) as writer:
-        for _, block in row_blocks(stored):
-            writer.append(divide_columns(block, scales))
-        return writer.finish()
-
-
 def as_dask_table(frame: Any) -> DaskTable:
     """Return a Dask dataframe as a table, its partitions in the cluster's memory."""
     from separatrix.design.dask.tables import DaskTable  # noqa: PLC0415  # Dask is an extra
@@ -205,9 +189,6 @@ class _ClusterRows(EncodedRows):
         self.names = encoding.feature_names
         self.X, self.kept, self.reports = source.encoded(encoding)
         self.stored = self.X
-
-    def divided(self, scales: Floats) -> Any:
-        return self.X.divided(scales)
 
     def close(self) -> None:
         pass  # Dask releases data without references

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from separatrix.arrays import Floats, Indices
 from separatrix.errors import DataError, OptionError, counted, did_you_mean
+from separatrix.families.options import Task
 from separatrix.fit.labels import Classes, real_targets
-from separatrix.model.record import Task
 from separatrix.numerics import distinct
 from separatrix.tables.demos import DEMO_PREFIX
 from separatrix.tables.source import TableSource
@@ -28,16 +28,12 @@ TRUE_WORDS, FALSE_WORDS = {"true", "t", "yes", "y", "1"}, {"false", "f", "no", "
 
 @dataclass(frozen=True, eq=False)
 class Target:
-    """The task, the values (n,), the classes (None for a regression), and the reason for the task.
-
-    `positive` is the index of the positive one of two classes.
-    """
+    """The task, the values (n,), the classes (None for a regression), and the reason for the task."""
 
     task: Task
     y: NDArray[Any]
     classes: Classes | None
     reason: str
-    positive: int = 1
 
 
 def known_target(table: Table | TableSource, requested: str | None) -> str:
@@ -69,7 +65,7 @@ def read_target(source: TableSource, target: str) -> Table:
     return source.read([name for name in source.names if name != target])
 
 
-def find_target(table: Table, target: str, task: Task | None = None, positive: str | None = None) -> Target:
+def find_target(table: Table, target: str, task: Task | None = None) -> Target:
     """Return the target of a table, which must not be missing in any row; `task` if the learner fixes it."""
     column = table.column(target)
     chosen, reason = (task, f"{target!r} is taken as {TASK_WORDS[task]}, as the model asks") if task else _task(column)
@@ -84,7 +80,7 @@ def find_target(table: Table, target: str, task: Task | None = None, positive: s
             f"the target {target!r} has {len(classes.values):,} different values, too many for classes; is it a number,"
             " or a name? Choose another --target"
         )
-    return Target("classification", _labels(classes), classes, reason, _positive_index(classes, positive))
+    return Target("classification", _labels(classes), classes, reason)
 
 
 def _task(column: Column) -> tuple[Task, str]:
@@ -130,24 +126,12 @@ def _used_levels(levels: NDArray[Any], codes: Indices) -> Classes:
     return Classes(levels[used], codes_by_level[codes])
 
 
-def label_index(text: str, classes: Classes) -> int:
+def label_index(text: str, classes: Classes, option: str = "--positive") -> int:
     """Return the index of the class that a text names: `1` names the number 1, `true` the boolean."""
     for place, label in enumerate(classes.plain):
         if _is_named(label, text):
             return place
-    raise OptionError(f"--positive {text!r} is no class of the target{did_you_mean(text, map(str, classes.plain))}")
-
-
-def _positive_index(classes: Classes, positive: str | None) -> int:
-    """Return the index of the positive one of two classes."""
-    if positive is None:
-        return 1
-    if len(classes.values) > 2:
-        raise OptionError(
-            f"--positive {positive!r} chooses between two classes, but the target has {len(classes.values)}; leave it"
-            " out"
-        )
-    return label_index(positive, classes)
+    raise OptionError(f"{option} {text!r} is no class of the target{did_you_mean(text, map(str, classes.plain))}")
 
 
 def _is_named(label: Any, text: str) -> bool:

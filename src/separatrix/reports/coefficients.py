@@ -40,7 +40,9 @@ def render_coefficients(model: Model, table: InferenceTable | None, most: int | 
 
 
 def weight_sheet(model: Model, most: int | None) -> Sheet:
-    """Return the weights of a model without standard errors, and why there are none."""
+    """Return the weights of a model without standard errors, and why there are none; of a kernel, its support."""
+    if model.kernel is not None:
+        return kernel_sheet(model)
     scales = model.options.get("scales")
     spreads = None if scales is None else np.asarray(scales, dtype=np.float64)
     sizes = np.abs(model.coef * (1.0 if spreads is None else spreads)).max(axis=0)
@@ -52,6 +54,14 @@ def weight_sheet(model: Model, most: int | None) -> Sheet:
         lines.append(f"the {count} largest {order}; {_left_off(len(sizes) - count)}")
     grids = _one_score(model, places, spreads) if len(model.coef) == 1 else _several_scores(model, places)
     return Sheet(_rule(model), grids, lines=tuple(lines))
+
+
+def kernel_sheet(model: Model) -> Sheet:
+    """Return the kernels of a model, and the number of support vectors of each machine."""
+    assert model.kernel is not None
+    rows = tuple((str(machine.kernel), f"{machine.coef.shape[1]:,}") for machine in model.kernel.machines)
+    lines = (model.no_covariance,) if model.no_covariance else ()
+    return Sheet("Support vectors", (Grid(("kernel", "support vectors"), rows),), lines=lines)
 
 
 def largest_terms(terms: Sequence[Term], most: int | None) -> tuple[Term, ...]:
@@ -96,7 +106,7 @@ def _several_scores(model: Model, places: Indices) -> tuple[Grid, ...]:
 
 
 def _has_intercept(model: Model) -> bool:
-    return model.options.get("intercept") is not False
+    return model.fit_intercept
 
 
 def _rule(model: Model) -> str:

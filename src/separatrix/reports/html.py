@@ -19,15 +19,15 @@ import numpy as np
 
 from separatrix.arrays import Floats
 from separatrix.errors import counted
+from separatrix.families.options import FAMILIES
 from separatrix.inference.diagnosis import diagnosis_sheet
 from separatrix.inference.evaluation import ClassifierEvaluation
 from separatrix.inference.evaluation_curves import Estimate
 from separatrix.inference.table import coefficient_sheet
-from separatrix.model.learn import LEARNERS
 from separatrix.model.train import Evaluation
 from separatrix.rendering.html import LOOK
 from separatrix.rendering.sheet import Grid, Sheet
-from separatrix.reports.coefficients import largest_terms, measures_of, weight_sheet, with_interval
+from separatrix.reports.coefficients import kernel_sheet, largest_terms, measures_of, weight_sheet, with_interval
 from separatrix.reports.pictures import NOT_XML, Picture
 from separatrix.reports.plot.diagnostics import DIAGNOSTIC_PANELS
 from separatrix.reports.report import Finding, Report, no_intervals
@@ -154,7 +154,7 @@ def question_section(report: Report) -> str:
     trained = report.trained
     model = trained.model
     rows = int(model.data.get("rows", report.table.n_rows))
-    title = LEARNERS[model.estimator].title
+    title = FAMILIES[model.estimator].title
     return (
         f'<p class="lead">{sentence(question(trained, isolated))}</p>'
         + paragraph(trained.target.reason)
@@ -255,7 +255,9 @@ def _list(sentences: Sequence[str], what: str) -> str:
 
 
 def coefficient_section(report: Report) -> str:
-    """Return the plot of coefficients, the reason if there are no intervals, and the table."""
+    """Return the plot of coefficients, the reason if there are no intervals, and the table; of a kernel its support."""
+    if report.trained.model.kernel is not None:
+        return sheet_parts(kernel_sheet(report.trained.model))
     table = report.coefficients
     without = all(term.lower is None and term.upper is None for term in table.terms)
     reason = paragraph(f"there are no intervals: {no_intervals(report.trained)}") if without else ""

@@ -19,7 +19,7 @@ from separatrix.certificates.base import Certificate
 from separatrix.certificates.mistakes import MistakesCertificate
 from separatrix.design.build import INTERCEPT
 from separatrix.errors import counted
-from separatrix.families.perceptron import PerceptronOptions
+from separatrix.families.options import PerceptronOptions
 from separatrix.fit.labels import Classes
 from separatrix.fit.result import FitResult
 from separatrix.rendering.text import WIDTH, entry, wrapped
@@ -71,12 +71,12 @@ class ClassCount:
 
 @dataclass(frozen=True)
 class Evidence:
-    """A certificate in brief; `radius`, `margin` and `bound` if it bounds the mistakes."""
+    """A certificate in brief; `margin` if a separator is known, and `bound` if it is a float."""
 
     kind: str
     verdict: str
     claim: str
-    radius: float | None = None
+    radius: float
     margin: float | None = None
     bound: float | None = None
     textbook: bool = False  # whether the bound is (R/γ)²
@@ -215,9 +215,8 @@ def _predictor(part: FitResult, names: tuple[str, ...], positive: Label, negativ
 
 
 def _evidence(certificate: Certificate) -> Evidence:
+    assert isinstance(certificate, MistakesCertificate)
     kind, verdict, claim = certificate.kind, certificate.verdict, certificate.claim
-    if not isinstance(certificate, MistakesCertificate) or certificate.bounded != certificate.updates:
-        return Evidence(kind, verdict, claim)  # it bounds something else than the mistakes, as its claim says
     radius, margin, bound = certificate.radius, certificate.margin, certificate.bound
     if margin is None or bound is None or math.isinf(bound):
         return Evidence(kind, verdict, claim, radius, margin)
@@ -274,8 +273,6 @@ def _mistakes(summary: Summary) -> Iterator[str]:
 def _bound(predictor: Predictor) -> str:
     """Return the number of mistakes, and their bound."""
     evidence, made = predictor.evidence, counted(predictor.updates, "update")
-    if evidence.radius is None:
-        return evidence.claim
     if evidence.margin is None:
         return f"{made}; no separator is known, so there is no bound"
     if evidence.bound is None:
@@ -286,7 +283,7 @@ def _bound(predictor: Predictor) -> str:
 
 
 def _explained(evidence: Evidence, intercept: bool) -> Iterator[str]:
-    if evidence.margin is None or evidence.radius is None:
+    if evidence.margin is None:
         return
     included = ", the 1 for the intercept included" if intercept else ""
     yield f"R = {evidence.radius:.6g} is the length of the longest row{included}."
@@ -303,7 +300,7 @@ def _each_class(summary: Summary) -> Iterator[str]:
 
 
 def _numbers(evidence: Evidence) -> str:
-    if evidence.margin is None or evidence.radius is None:
+    if evidence.margin is None:
         return ""
     return f" (R = {evidence.radius:.6g}, γ = {evidence.margin:.6g})"
 

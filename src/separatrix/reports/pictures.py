@@ -27,7 +27,10 @@ from separatrix.certificates.base import OneVsRestCertificate
 from separatrix.design.base import Design
 from separatrix.design.build import INTERCEPT, make_design
 from separatrix.design.encode.blocks import encode_source
+from separatrix.design.encode.encoding import Encoding
 from separatrix.errors import counted
+from separatrix.families.base import TrainingRows
+from separatrix.families.penalised import standard_deviations
 from separatrix.fit.least_squares import fit_least_squares
 from separatrix.fit.result import FitResult
 from separatrix.inference.diagnosis import Diagnosis, diagnose_rows
@@ -35,9 +38,8 @@ from separatrix.inference.evaluation import ClassifierEvaluation
 from separatrix.inference.influence import FittedRows, Influence
 from separatrix.inference.table import InferenceTable, Term, estimates_only_table
 from separatrix.losses.squared import Squared
-from separatrix.model.learn.penalty import standard_deviations
 from separatrix.model.record import Model, label_array
-from separatrix.model.train import TrainedModel, quantities_of, without_missing_target
+from separatrix.model.train import TrainedModel, without_missing_target
 from separatrix.problem import Problem
 from separatrix.reports.display import COLOURS, EDGE, INK, styled
 from separatrix.reports.plot.boundary import boundary
@@ -65,6 +67,7 @@ CANDIDATES = 2000  # features, above which the weights decide which are drawn, n
 LINES_DRAWN = 72  # names times classes
 UNITS = {"linear": "change of the prediction", "score": "change of the score"}
 LOG_ODDS = "change of the log-odds"
+QUANTITIES = {"number", "date"}  # kinds of columns with a unit
 
 
 @dataclass(frozen=True)
@@ -152,11 +155,20 @@ def sample_rows(trained: TrainedModel, table: Table | TableSource) -> SampledRow
     mask[sampled] = True
     encoded = encode_source(model.encoding, known.select(mask))
     design: Design = make_design(encoded.X, intercept=False)
-    quantities = quantities_of(model.encoding)
+    quantities = _quantities(model.encoding)
     mean = np.asarray(design.rmatvec(np.ones(design.shape[0]))) / design.shape[0]
     scales = model.options.get("scales")
-    spread = standard_deviations(design, quantities) if scales is None else np.asarray(scales, dtype=np.float64)
+    rows = TrainingRows(encoded.X, sampled[encoded.kept], quantities=quantities)
+    spread = standard_deviations(rows) if scales is None else np.asarray(scales, dtype=np.float64)
     return SampledRows(encoded.X, sampled[encoded.kept], mean, spread, quantities)
+
+
+def _quantities(encoding: Encoding) -> Bools:
+    """Return which features have a unit: numbers and dates, but not the indicators of their missing values."""
+    marks = np.zeros(len(encoding.feature_names), dtype=np.bool_)
+    for column, place in zip(encoding.columns, encoding.places, strict=True):
+        marks[place.start] = column.kind in QUANTITIES
+    return marks
 
 
 def evenly(count: int, most: int) -> Indices:
@@ -169,8 +181,8 @@ def coefficient_table(trained: TrainedModel) -> InferenceTable:
     model = trained.model
     if trained.fitted.table is not None:
         return replace(trained.fitted.table, target=model.target)
-    outputs = [None] if len(model.coef) == 1 else list(model.classes or ())
-    fitted = bool(model.options.get("intercept", True))
+    outputs = [None] if len(model.coef) == 1 else list(model.classes or ())[: len(model.coef)]
+    fitted = model.fit_intercept
     coefs = np.column_stack([model.intercept, model.coef]) if fitted else model.coef
     names = (INTERCEPT, *model.encoding.feature_names) if fitted else model.encoding.feature_names
     pairs = list(zip(outputs, coefs, strict=True))
@@ -295,7 +307,7 @@ def influence_of(trained: TrainedModel, table: Table | TableSource) -> tuple[Inf
     encoded = encode_source(model.encoding, without_missing_target(as_source(table), model.target, "impute")[0])
     y = np.asarray(trained.target.y, dtype=np.float64)[encoded.kept]
     names = list(model.encoding.feature_names)
-    design = make_design(encoded.X, intercept=bool(model.options["intercept"]), names=names)
+    design = make_design(encoded.X, intercept=model.fit_intercept, names=names)
     problem = Problem(design, y, Squared())
     rows = Influence(FittedRows(problem, fit_least_squares(problem), np.flatnonzero(encoded.kept)))
     terms = {
@@ -331,6 +343,8 @@ def no_boundary(trained: TrainedModel) -> str:
     classes = trained.model.classes
     if classes is None:
         return "a number has no boundary"
+    if trained.model.kernel is not None:
+        return "the boundary of a kernel machine is curved, and no slice of it is drawn; sx.plot.boundary draws it"
     numbers = sum(column.kind in {"number", "date"} for column in trained.model.encoding.columns)
     if numbers < 2:
         return f"a boundary is drawn along two columns of numbers, and the model uses {counted(numbers, 'such column')}"

@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import singledispatch
+from pathlib import Path
 from typing import Any, Literal
 
 from separatrix import losses
@@ -28,12 +29,14 @@ from separatrix.certificates.mistakes import MistakesCertificate
 from separatrix.certificates.optimality import LikelihoodCertificate, OptimalityCertificate
 from separatrix.certificates.separability import SeparabilityCertificate
 from separatrix.errors import counted
+from separatrix.families.options import FAMILIES
 from separatrix.files import write_atomically
 from separatrix.inference.diagnosis import Diagnosis
 from separatrix.inference.evaluation import ClassifierEvaluation
 from separatrix.inference.table import InferenceTable
+from separatrix.model.adopt import with_rows
+from separatrix.model.evaluate import evaluated_fit
 from separatrix.model.file import model_to_dict
-from separatrix.model.learn import LEARNERS
 from separatrix.model.train import Evaluation, TrainedModel
 from separatrix.reports.pictures import (
     Picture,
@@ -94,7 +97,7 @@ class Report:
     def title(self) -> str:
         """The model and the target."""
         model = self.trained.model
-        return f"{LEARNERS[model.estimator].title} of {model.target}"
+        return f"{FAMILIES[model.estimator].title} of {model.target}"
 
     @property
     def quality(self) -> tuple[Evaluation, str]:
@@ -133,6 +136,20 @@ def write_report(trained: TrainedModel, table: Table | TableSource, path: str, c
     from separatrix.reports.html import render_report  # noqa: PLC0415  # html imports this module
 
     write_atomically(path, render_report(make_report(trained, table, command)))
+
+
+def report(model: Any, X: Any, y: Any = None, *, path: str | Path) -> None:
+    """Write the HTML report of a model on the rows that it was fitted on.
+
+    Parameters
+    ----------
+    model : what `sx.train` returned, a fitted estimator, or a model by formula
+    X : the table, frame or path; for an estimator the rows; for a formula its data
+    y : targets of an estimator
+    path : the file to write
+    """
+    with with_rows(model, X, y) as (own, source):
+        write_report(evaluated_fit(own, source), source, str(path), f"sx.report(model, path={str(path)!r})")
 
 
 def trained_dict(trained: TrainedModel) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from separatrix.errors import counted
-from separatrix.model.learn import LEARNERS
+from separatrix.families.options import FAMILIES
 from separatrix.model.train import Evaluation, TrainedModel
 from separatrix.rendering.text import WIDTH, entry, table_lines, wrapped
 from separatrix.reports.coefficients import measures_of, render_coefficients, with_interval
@@ -37,7 +37,7 @@ def render_trained(
 ) -> str:
     """Return the page, at most 100 columns wide; `saved` and `report` are the files of model and report."""
     model = trained.model
-    title = f"{LEARNERS[model.estimator].title} of {model.target}, {table.source}"
+    title = f"{FAMILIES[model.estimator].title} of {model.target}, {table.source}"
     lines = [shortened(title, WIDTH), "", *_data(trained, table), *_verdicts(trained)]
     lines += ["", *evaluation_lines(trained), ""]
     lines += render_coefficients(model, trained.fitted.table).splitlines()

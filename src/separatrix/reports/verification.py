@@ -8,39 +8,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from separatrix.certificates.base import Certificate, Check, Verification
 from separatrix.errors import counted
+from separatrix.model.certified import CheckedCertificate
 from separatrix.model.compare import FailedLearner, LearnerRow
 from separatrix.rendering.text import WIDTH, table_lines, wrapped
 
 NAMES_SHOWN = 20
 OUTCOMES = {True: "holds", False: "FAILS", None: "unchecked"}
-
-
-@dataclass(frozen=True)
-class CheckedCertificate:
-    """A certificate with all checks of it on some data."""
-
-    certificate: Certificate
-    verification: Verification
-
-    @property
-    def accepted(self) -> bool:
-        """Whether something was checked and nothing fails."""
-        return self.verification.holds and any(check.holds for check in self.verification.checks)
-
-    def with_check(self, check: Check) -> CheckedCertificate:
-        """Return it with one more check."""
-        return CheckedCertificate(self.certificate, Verification((*self.verification.checks, check)))
-
-
-def verify_stated(certificate: Certificate, stated: object, X: Any, y: Any) -> CheckedCertificate:
-    """Check a certificate on data, and that the verdict stated in the file is the one that its content implies."""
-    checks = certificate.verify(X, y).checks
-    if stated != certificate.verdict:
-        detail = f"the file says {stated!r}, what it contains says {certificate.verdict!r}"
-        checks = (Check("verdict", False, detail), *checks)
-    return CheckedCertificate(certificate, Verification(checks))
 
 
 def accepted(certificates: Sequence[CheckedCertificate]) -> bool:
@@ -107,6 +81,9 @@ class Comparison:
     refused: tuple[FailedLearner, ...] = ()
     notes: tuple[str, ...] = ()
 
+    def __str__(self) -> str:
+        return render_comparison(self)
+
 
 def render_comparison(page: Comparison) -> str:
     """Return the page: the update rule and objective of each learner, its results, losses and weights."""
@@ -116,7 +93,7 @@ def render_comparison(page: Comparison) -> str:
     lines += ["", "Mean of each loss at each one's weights:", "", *table_lines(_losses(page.compared))]
     lines += ["", "Weights:", "", *table_lines(_weights(page.names, page.compared)), ""]
     for each in page.compared:
-        lines += wrapped(f"{each.learner}: {each.fit.result.message}", "", "  ")
+        lines += wrapped(f"{each.learner}: {each.ending.message}", "", "  ")
     for refused in page.refused:
         lines += wrapped(f"{refused.learner}: {refused.reason}", "", "  ")
     for note in page.notes:
@@ -130,14 +107,13 @@ def comparison_dict(page: Comparison) -> dict[str, Any]:
         "title": page.title,
         "rows": page.rows,
         "apart": page.held_out,
-        "learners": [_learner_dict(each, page) for each in page.compared],
+        "learners": [_learner_dict(each) for each in page.compared],
         "refused": [refused._asdict() for refused in page.refused],
         "notes": list(page.notes),
     }
 
 
-def _learner_dict(each: LearnerRow, page: Comparison) -> dict[str, Any]:
-    result = each.fit.result
+def _learner_dict(each: LearnerRow) -> dict[str, Any]:
     return {
         "learner": each.learner,
         "error": each.error,
@@ -146,14 +122,9 @@ def _learner_dict(each: LearnerRow, page: Comparison) -> dict[str, Any]:
         "apart_mistakes": each.held_out,
         "margin": each.margin,
         "losses": {name: loss if math.isfinite(loss) else None for name, loss in each.losses.items()},
-        "intercept": each.fit.intercept,
-        "weights": dict(zip(page.names, each.fit.coef.tolist(), strict=True)),
-        "passes": float(result.passes),
-        "seconds": float(result.seconds),
-        "status": result.status.value,
-        "message": result.message,
-        "verdict": result.certificate.verdict,
-        "claim": result.certificate.claim,
+        "intercept": each.intercept,
+        "weights": dict(each.weights),
+        **each.ending._asdict(),
     }
 
 
@@ -167,17 +138,20 @@ def _results(page: Comparison) -> Iterator[Sequence[str]]:
     heading = [f"apart, of {page.held_out:,}"] if page.held_out else []
     yield "", f"wrong, of {page.rows:,}", *heading, "margin", "passes", "seconds", "status", "evidence"
     for each in page.compared:
-        result = each.fit.result
         yield (
             each.learner,
             f"{each.mistakes:,}",
-            *([f"{each.held_out:,}"] if page.held_out else []),
-            "—" if each.margin is None else f"{each.margin:.4g}",
-            f"{result.passes:,.0f}",
-            f"{result.seconds:.2g}",
-            result.status.value,
-            result.certificate.verdict,
+            *([_or_dash(each.held_out, ",")] if page.held_out else []),
+            _or_dash(each.margin, ".4g"),
+            _or_dash(each.ending.passes, ",.0f"),
+            _or_dash(each.ending.seconds, ".2g"),
+            each.ending.status,
+            each.ending.verdict,
         )
+
+
+def _or_dash(number: float | None, form: str) -> str:
+    return "—" if number is None else format(number, form)
 
 
 def _losses(compared: Sequence[LearnerRow]) -> Iterator[Sequence[str]]:
@@ -189,8 +163,8 @@ def _losses(compared: Sequence[LearnerRow]) -> Iterator[Sequence[str]]:
 
 def _weights(names: Sequence[str], compared: Sequence[LearnerRow]) -> Iterator[Sequence[str]]:
     yield "", *(each.learner for each in compared)
-    yield "intercept", *(f"{each.fit.intercept:.6g}" for each in compared)
-    for place, name in enumerate(names[:NAMES_SHOWN]):
-        yield name, *(f"{each.fit.coef[place]:.6g}" for each in compared)
+    yield "intercept", *(_or_dash(each.intercept, ".6g") for each in compared)
+    for name in names[:NAMES_SHOWN]:
+        yield name, *(_or_dash(each.weights.get(name), ".6g") for each in compared)
     if len(names) > NAMES_SHOWN:
         yield f"… and {len(names) - NAMES_SHOWN:,} more, with --json", *("" for _ in compared)

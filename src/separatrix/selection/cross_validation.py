@@ -94,7 +94,7 @@ def cross_validate(
     return CrossValidation(grid, losses, mean, np.sqrt(spread / (len(counts) - 1)), paths, choice)
 
 
-def assign_folds(n: int, folds: int, seed: int | None, classes: Indices | None = None) -> Indices:
+def assign_folds(n: int, folds: int, seed: int | None, classes: Indices | None = None, option: str = "cv") -> Indices:
     """Return each row's fold, drawn by a seed (None: the same draw each time), each class spread evenly over the folds.
 
     >>> assign_folds(6, 3, seed=1).tolist()
@@ -102,7 +102,7 @@ def assign_folds(n: int, folds: int, seed: int | None, classes: Indices | None =
     """
     if not 2 <= folds <= n:
         limits = f"from 2 to that of the rows (n_samples={n})"
-        raise OptionError(f"cv={folds!r} is out of range; give a number of folds {limits}")
+        raise OptionError(f"{option}={folds!r} is out of range; give a number of folds {limits}")
     if classes is not None and (rarest := int(np.bincount(classes).min())) < 2:
         raise DataError(
             f"a class has {rarest} row, which cannot be fitted and held out at once; give rows of every class, or a"

@@ -1,4 +1,4 @@
-"""Can labelled rows be separated by a hyperplane? A verdict with its proof, from the data.
+"""Can labelled rows be separated by a hyperplane, and has their likelihood a maximum? A verdict with its proof.
 
 `check_separability` searches a separating direction (`search`) and returns the certificate. With more than two classes
 `multiclass` chooses between the scores of a softmax, each class against the rest, and each pair of classes.
@@ -28,9 +28,12 @@ from separatrix.certificates.separability import (
 from separatrix.design.base import Design
 from separatrix.design.build import make_design
 from separatrix.errors import DataError, require_choice
+from separatrix.fit.convex import ConvexFit
+from separatrix.fit.result import Status
 from separatrix.fit.run import Watch
+from separatrix.problem import Problem
 from separatrix.separability.search.divergence import find_divergence
-from separatrix.separability.search.search import Separation, find_separation
+from separatrix.separability.search.search import Optimum, Separation, find_separation
 
 Multiclass = Literal["softmax", "one_vs_rest", "pairs"]
 
@@ -159,10 +162,10 @@ def certify_rows(
     codes: Indices,
     classes: tuple[Any, ...],
     used: Bools,
-    hint: Floats | None = None,
+    hint: Floats | Optimum | None = None,
     watch: Watch | None = None,
 ) -> SeparabilityCertificate:
-    """Return the certificate of rows with class codes; `hint` is a weight vector near the boundary."""
+    """Return the certificate of rows with class codes; `hint` is a weight vector near the boundary, or an optimum."""
     rays = make_rays(design, codes, len(classes))
     places = rays.places_of(used)
     return _certificate(rays, places, find_separation(rays, places, hint, watch), classes, used)
@@ -195,8 +198,31 @@ def _certificate(
         n_left=len(separation.remaining),
         weights=separation.direction,
         proof=separation.proof,
-        divergence=find_divergence(rays, places, separation),
+        divergence=None if separation.direction is None else find_divergence(rays, places, separation),
         weighted=not bool(used.all()),
         reason=separation.reason,
         clashes=separation.pair_overlaps,
     )
+
+
+def check_existence(
+    problem: Problem, labels: tuple[Any, ...], fit: ConvexFit | None = None, watch: Watch | None = None
+) -> SeparabilityCertificate:
+    """Return the separability certificate of rows: targets ±1 of two labels (None: the rest), or codes of several.
+
+    If given, a fit of the rows tells where to search: a total loss below log 2 classifies every row correctly, so its
+    coefficients prove complete separation; the residuals of an optimum are the multipliers of a proof of overlap.
+    """
+    design, classes = problem.design, labels if labels[0] is not None else (False, True)
+    several = problem.loss.target == "classes"
+    codes = problem.y if several else (problem.y > 0.0).astype(np.intp)
+    used = np.ones(design.shape[0], dtype=np.bool_)
+    if fit is None:
+        return certify_rows(design, codes, classes, used, watch=watch)
+    weights = (fit.coef[:, 1:] - fit.coef[:, :1]).T.ravel() if several else fit.coef
+    if fit.walk.status is Status.SEPARATED:
+        separated = certify_separation(design, codes, classes, used, tuple(map(Fraction, weights.tolist())))
+        if separated is not None:
+            return separated
+    hint = Optimum(weights, problem.weights) if fit.walk.status is Status.OPTIMAL else weights
+    return certify_rows(design, codes, classes, used, hint, watch)

@@ -22,8 +22,9 @@ from separatrix.certificates.margin import MarginCertificate, margin_bounds
 from separatrix.design.base import Design
 from separatrix.design.build import make_design, row_radius
 from separatrix.errors import DataError, OptionError, counted
+from separatrix.fit.convex import shift_intercept
 from separatrix.fit.labels import binary_signs
-from separatrix.fit.result import AtLeast, AtMost, FitResult, Rule, Status, Trace
+from separatrix.fit.result import AtLeast, AtMost, FitResult, Rule, Status
 from separatrix.fit.run import Run, Watch, run
 from separatrix.losses.margin import PerceptronLoss
 from separatrix.problem import Problem
@@ -38,10 +39,11 @@ MAX_STEPS = 10_000
 
 @dataclass(frozen=True)
 class MarginOptions:
-    """The relative gap to reach between the two bounds on the margin, and the largest number of passes."""
+    """The relative gap to reach between the two bounds on the margin, the largest number of passes, and the trace."""
 
     tol: float = 1e-10
     max_passes: int = 1000
+    keep_iterates: bool = False
 
 
 def fit_max_margin(
@@ -58,7 +60,8 @@ def fit_max_margin(
     solver = MaxMargin(paired=design.virtual)
     radius = row_radius(problem.design)
     vanishing = AtMost("upper", NO_MARGIN * radius, Status.INFEASIBLE)
-    finished = run(problem, solver, (vanishing, *_rules(options)), watch=watch)
+    kept = options.keep_iterates
+    finished = run(problem, solver, (vanishing, *_rules(options)), watch=watch, keep_iterates=kept)
     if finished.status is not Status.INFEASIBLE:
         result = _certified(design, signs, finished, centre, labels, options)
         if result is not None:
@@ -67,7 +70,7 @@ def fit_max_margin(
     separator = float_separator(design, signs, certificate)
     if separator is None:
         raise overlap_error(labels, certificate)
-    finished = run(problem, solver, _rules(options), watch=watch)
+    finished = run(problem, solver, _rules(options), watch=watch, keep_iterates=kept)
     result = _certified(design, signs, finished, centre, labels, options)
     if result is None:
         finished = replace(finished, status=Status.STALLED)
@@ -89,11 +92,12 @@ def _certified(
     design: Design, signs: Floats, finished: Run, centre: Floats, labels: tuple[Any, Any], options: MarginOptions
 ) -> FitResult | None:
     """Return the result of a finished run in the user's units; None if its weights do not separate the rows exactly."""
-    coef = finished.coef.copy()
-    if len(centre):
-        coef[0] -= centre @ coef[1:]
+    coef = shift_intercept(finished.coef, centre, -1.0)
     least = float((signs * design.matvec(coef)).min())
-    return margin_result(design, signs, coef / least, finished, labels, options) if least > 0.0 else None
+    if least <= 0.0:
+        return None
+    finished = finished.with_iterates(lambda each: shift_intercept(each, centre, -1.0) / least)
+    return margin_result(design, signs, coef / least, finished, labels, options)
 
 
 def margin_result(
@@ -127,7 +131,7 @@ def margin_result(
         passes=finished.passes,
         seconds=finished.seconds,
         certificate=certificate,
-        trace=Trace(finished.steps),
+        trace=finished.ending_at(coef).trace(),
         facts={"gap": certificate.gap, "relative_gap": certificate.relative_gap, "margin": lower, "wrong": 0}
         | {"support": len(rows), "rows": design.shape[0]},
         provenance={"names": list(design.names), "tol": options.tol, "max_passes": options.max_passes},
@@ -148,9 +152,10 @@ def _message(status: Status, certificate: MarginCertificate, finished: Run, opti
         return f"optimal: {margin}, the widest there is (relative gap {certificate.relative_gap:.2g}), after {passes}"
     if status is Status.CONVERGED:
         return f"every row is right after {passes}: {margin}; the widest is at most {certificate.upper:.6g}"
-    limit = "floats can go no further" if status is Status.STALLED else f"max_passes={options.max_passes:,} was reached"
+    reasons = {Status.STALLED: "floats can go no further", Status.INTERRUPTED: "it was interrupted"}
+    reason = reasons.get(status, f"max_passes={options.max_passes:,} was reached")
     return (
-        f"stopped after {passes}, as {limit}: {margin}, and the widest is at most {certificate.upper:.6g}"
+        f"stopped after {passes}, as {reason}: {margin}, and the widest is at most {certificate.upper:.6g}"
         f" (relative gap {certificate.relative_gap:.2g}, where tol={options.tol:g} was asked for)"
     )
 

@@ -33,7 +33,8 @@ class Step:
 class Needs:
     """Requirements of a solver on the loss, the penalty and the design; `otherwise` has the advice for each unmet one.
 
-    `losses` names the losses that a solver implements one by one; if empty, any loss is accepted.
+    `losses` names the losses that a solver implements one by one; if empty, any loss is accepted. `columns_as_given`
+    asks for columns that are not centred, as the steps depend on their origin; every problem can meet it.
     """
 
     target: frozenset[str] = frozenset({"labels", "numbers", "classes"})
@@ -43,10 +44,10 @@ class Needs:
     random_rows: bool = False
     row_visits: bool = False
     column_access: bool = False
-    partitioned: bool = False
     smooth_penalty: bool = False
     quadratic_penalty: bool = False
     no_penalty: bool = False
+    columns_as_given: bool = False
     otherwise: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -90,5 +91,3 @@ def _missing(needs: Needs, problem: Problem) -> Iterator[tuple[str, str]]:
         yield "row_visits", f"rows one at a time; {type(design).__name__} gives them in blocks only"
     if needs.column_access and not design.column_access:
         yield "column_access", f"whole columns; {type(design).__name__} has none"
-    if needs.partitioned and not design.partitioned:
-        yield "partitioned", f"rows in partitions; {type(design).__name__} has none"

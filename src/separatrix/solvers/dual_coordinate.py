@@ -352,7 +352,8 @@ class DualCoordinate:
         otherwise={
             "target": "Use Newton or LBFGS.",
             "losses": "Use Stochastic.",
-            "row_visits": "Use InteriorPoint or LBFGS, which stream, or hold the rows in memory.",
+            "row_visits": "Use InteriorPoint or LBFGS, whose passes run on the cluster, or visit the rows on"
+            " one machine with sx.blocked(X).",
             "smooth_penalty": "Use Coordinate, which takes an L1 penalty.",
             "quadratic_penalty": "Give a strength above 0, or use InteriorPoint, Newton or LBFGS, which need none.",
         },

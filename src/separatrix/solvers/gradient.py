@@ -1,6 +1,6 @@
 """Gradient descent at a given rate, on the penalised objective or on any function with a value and a gradient.
 
-    w ← w − η ∇P(w)
+    w ← w − η_k ∇P(w),        η_k a number, "auto", or a function of the step number k = 0, 1, …
 
 The objective is a mean over rows. A text that sums over them has our rate divided by the number of rows: gradient
 ascent on a log-likelihood, w ← w + η′ Σ (yᵢ − σᵢ) xᵢ, is this descent on the mean logistic loss at rate η = n·η′. On a
@@ -21,6 +21,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import count
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
@@ -28,7 +29,10 @@ import numpy as np
 from separatrix.arrays import Floats
 from separatrix.problem import Problem
 from separatrix.solvers.base import Needs, Step
+from separatrix.solvers.rates import Descent, KnownRate, Rate, extreme_eigenvalues, rate_function
 
+# The facts that the textbooks' stopping rules compare with a tolerance: η‖∇‖, and the largest |change| of an entry.
+STOPPING_FACTS = {"gradient": "step_length", "change": "change"}
 DIVERGING_RISES = 20  # consecutive increases of the objective that mean divergence
 NO_MOVE = 4.0 * float(np.finfo(np.float64).eps)  # relative to the largest entry: smaller changes are rounding
 GROWTH = 1e12  # relative to the first value and first predicted decrease: larger values mean divergence
@@ -137,7 +141,7 @@ def _square(vector: Any) -> float:
 
 
 @dataclass(frozen=True)
-class Gradient:
+class Gradient(Descent):
     """Gradient descent; `least_curvature`, if known, turns the estimated excess into a bound.
 
     Facts besides `objective` and `excess`: `step_length`, η‖∇P‖ at this point; `change`, the largest |change| of a
@@ -146,12 +150,15 @@ class Gradient:
     and `steps`.
     """
 
-    rate: float = 1.0
+    rate: Rate = 1.0
     least_curvature: float = 0.0
 
+    most_rises: ClassVar[float] = DIVERGING_RISES
+    below_limit: ClassVar[str] = "gradient descent converges"
     needs: ClassVar[Needs] = Needs(
         convex=True,
         smooth_penalty=True,
+        columns_as_given=True,
         otherwise={
             "convex": "It is flat but for its jump, so no slope leads down: use the logistic or a hinge loss instead.",
             "smooth_penalty": "Use Coordinate for an L1 penalty.",
@@ -162,15 +169,23 @@ class Gradient:
         """Yield one step per pass; the first is the start itself."""
         coef = problem.zero_coef() if start is None else np.array(start, dtype=np.float64)
         floor = least_curvature_of(problem, self.least_curvature)
-        return descend(
-            DescentProgress(problem, least_curvature=floor, nonsmooth=bool(problem.loss.kinks)), coef, self.rate
-        )
+        progress = DescentProgress(problem, least_curvature=floor, nonsmooth=bool(problem.loss.kinks))
+        return descend(progress, coef, self.known_rate(problem))
+
+    @property
+    def remedy(self) -> str:
+        return "raise max_passes, or standardise the columns, so that a larger rate does"
+
+    def steepest(self, problem: Problem) -> float:
+        return extreme_eigenvalues(problem.design, problem.weights)[0]
 
 
-def descend(progress: DescentProgress, coef: Floats, rate: float) -> Iterator[Step]:
-    """Yield the points of a descent from a start, at a constant rate."""
-    while True:
-        gradient = progress.measure(coef, rate)
+def descend(progress: DescentProgress, coef: Floats, rate: KnownRate) -> Iterator[Step]:
+    """Yield the points of a descent from a start."""
+    rate_at = rate_function(rate)
+    for k in count():
+        rate_now = rate_at(k)
+        gradient = progress.measure(coef, rate_now)
         yield Step(coef, dict(progress.facts))
         if math.isfinite(progress.rises):
-            coef = coef - rate * gradient
+            coef = coef - rate_now * gradient

@@ -1,10 +1,12 @@
 """A separating halfspace by linear programming (HiGHS) with constraint generation: the widest margin in the L1 norm.
 
+    find w        subject to    yᵢ w·xᵢ ≥ 1 for all rows                     (`separation_program`)
     maximise t    subject to    yᵢ w·xᵢ ≥ t for all rows,    |wⱼ| ≤ 1/sⱼ for all columns except the virtual one
 
-with sⱼ the size of column j, rounded to a power of two, so that units do not matter. The rows are separable if and
-only if t > 0 at the optimum, and then w/t solves yᵢ w·xᵢ ≥ 1. Otherwise the multipliers of the rows prove overlap:
-Σ λᵢ yᵢ xᵢ = 0, λ ≥ 0, on at most p + 1 rows.
+The second program is the one that is solved, since it also has an answer if the first has none. There sⱼ is the size of
+column j, rounded to a power of two, so that units do not matter. The rows are separable if and only if t > 0 at the
+optimum, and then w/t solves the first program. Otherwise the multipliers of the rows prove overlap: Σ λᵢ yᵢ xᵢ = 0,
+λ ≥ 0, on at most p + 1 rows.
 
 The program is solved on a working set of rows; a pass over all rows then finds the violated ones, and the worst of them
 join the set. The functions that choose the first and the joining rows also serve `max_margin`.
@@ -87,7 +89,7 @@ class HalfspaceProgram:
 
 
 @dataclass(frozen=True)
-class Program:
+class SolvedProgram:
     """A solved linear program: the weights, t in columns of equal size, and one multiplier per row."""
 
     coef: Floats
@@ -95,20 +97,44 @@ class Program:
     multipliers: Floats
 
 
-def solve_program(design: Design, y: Floats, rows: Indices) -> Program:
+class LinearProgram(NamedTuple):
+    """Minimise c·w subject to A_ub w ≤ b_ub and bounds: the arguments of `scipy.optimize.linprog`, by their names."""
+
+    c: Floats
+    A_ub: Any
+    b_ub: Floats
+    bounds: list[tuple[float | None, float | None]]
+
+
+def separation_program(rows: Any, y: Floats) -> LinearProgram:
+    """Return the program of the weights with yᵢ w·xᵢ ≥ 1 for all rows, (n, p), dense or sparse; its objective is 0."""
+    n, p = rows.shape
+    signed = -y[:, np.newaxis] * rows if isinstance(rows, np.ndarray) else sp.diags_array(-y) @ rows
+    return LinearProgram(np.zeros(p), signed, -np.ones(n), [(None, None)] * p)
+
+
+def _widest(program: LinearProgram, virtual: int) -> LinearProgram:
+    """Return the program with a variable t in place of the 1, to maximise, and weights within ±1."""
+    n, p = program.A_ub.shape
+    ones = np.ones((n, 1))
+    dense = isinstance(program.A_ub, np.ndarray)
+    matrix = np.hstack([program.A_ub, ones]) if dense else sp.hstack([program.A_ub, sp.csr_array(ones)], format="csr")
+    bounds = [*program.bounds[:virtual], *[(-1.0, 1.0)] * (p - virtual), (None, None)]
+    return LinearProgram(np.append(program.c, -1.0), matrix, program.b_ub + 1.0, bounds)
+
+
+def solve_program(design: Design, y: Floats, rows: Indices) -> SolvedProgram:
     """Solve the program of some rows, in columns of equal size, centred if there is a virtual column."""
     p, virtual = design.shape[1], int(design.virtual)
-    matrix, scaling = _constraints(design, y, rows)
-    bounds = [*[(None, None)] * virtual, *[(-1.0, 1.0)] * (p - virtual), (None, None)]
+    scaled, scaling = _scaled_rows(design, rows)
+    program = _widest(separation_program(scaled, y[rows]), virtual)
     options: Any = {"primal_feasibility_tolerance": FEASIBLE, "dual_feasibility_tolerance": FEASIBLE}
-    cost = np.append(np.zeros(p), -1.0)
-    program = {"A_ub": matrix, "b_ub": np.zeros(len(rows)), "bounds": bounds, "options": options}
-    solved: Any = scipy.optimize.linprog(cost, method="highs-ds", **program)
+    solved: Any = scipy.optimize.linprog(*program[:3], bounds=program.bounds, method="highs-ds", options=options)
     if solved.x is None:
-        return Program(np.zeros(p), 0.0, np.zeros(len(rows)))
+        return SolvedProgram(np.zeros(p), 0.0, np.zeros(len(rows)))
     coef = solved.x[:-1] / scaling.sizes
     coef[:virtual] -= scaling.centre @ coef
-    return Program(coef, float(solved.x[-1]), np.maximum(-solved.ineqlin.marginals, 0.0))
+    return SolvedProgram(coef, float(solved.x[-1]), np.maximum(-solved.ineqlin.marginals, 0.0))
 
 
 class _Scaling(NamedTuple):
@@ -118,15 +144,11 @@ class _Scaling(NamedTuple):
     sizes: Floats
 
 
-def _constraints(design: Design, y: Floats, rows: Indices) -> tuple[Any, _Scaling]:
-    """Return (−yᵢ xᵢ, 1) of some rows, x scaled, and centred unless most entries are zeros."""
+def _scaled_rows(design: Design, rows: Indices) -> tuple[Any, _Scaling]:
+    """Return some rows, scaled, and centred unless most entries are zeros."""
     first = design.take(rows[:ROWS_AT_ONCE])[:, int(design.virtual) :]
-    if np.count_nonzero(first) < SPARSE * first.size:
-        sparse, scaling = _sparse_rows(design, rows)
-        ones = sp.csr_array(np.ones((len(rows), 1)))
-        return sp.hstack([sp.diags_array(-y[rows]) @ sparse, ones], format="csr"), scaling
-    dense, scaling = _dense_rows(design, rows)
-    return np.column_stack([-y[rows, np.newaxis] * dense, np.ones(len(rows))]), scaling
+    few = np.count_nonzero(first) < SPARSE * first.size
+    return _sparse_rows(design, rows) if few else _dense_rows(design, rows)
 
 
 def _sparse_rows(design: Design, rows: Indices) -> tuple[Any, _Scaling]:

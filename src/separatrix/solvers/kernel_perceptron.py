@@ -4,9 +4,7 @@
 
 With the linear kernel these are the primal weights and scores, so the run equals the primal one, update for update. The
 scores of all rows are stored and updated by one kernel row per update. Kernel rows are computed when first needed,
-those of several upcoming mistakes together, and cached under a memory limit. With a `budget` a row is removed whenever
-more than that have nonzero coefficients: the one with the oldest update, or with the smallest |c|. The mistake bound,
-and with it the guarantee to end, is then lost.
+those of several upcoming mistakes together, and cached under a memory limit.
 
 Cost: O(1) per visit, O(n) per update, and one kernel row for each row ever updated.
 """
@@ -15,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 
@@ -30,7 +28,6 @@ from separatrix.solvers.base import Needs, Step
 from separatrix.solvers.perceptron import Keep
 from separatrix.solvers.visits import Order, UpdateRecord, VisitPlan
 
-Forget = Literal["oldest", "smallest"]
 LOG_ROWS = 2**15  # updates logged by one call of the loop
 PREFETCHED = 64  # kernel rows of upcoming mistakes computed at once, and at most as many as updates made
 _EMPTY = np.empty(0)
@@ -48,8 +45,6 @@ class KernelPerceptronState:
         self.counters[online.POCKET_RUN] = -1
         self.counters[online.POCKET_MISTAKES] = np.iinfo(np.int64).max
         self.record = UpdateRecord(1, _EMPTY)
-        self.updated = np.zeros(rows.n, dtype=np.int64)  # the last update on each row
-        self.forgotten = 0
 
     @property
     def visits(self) -> int:
@@ -87,8 +82,6 @@ class KernelPerceptronSolver:
     order: Order = "cyclic"
     max_updates: int = 1_000_000
     max_passes: int = 10_000
-    budget: int | None = None
-    forget: Forget = "oldest"
     seed: int | np.random.Generator | None = None
 
     needs: ClassVar[Needs] = Needs(target=frozenset({"labels"}), random_rows=True, no_penalty=True)
@@ -111,9 +104,8 @@ class _KernelPerceptronRun:
         self.weights = DualWeights(state.coef, state.scores, state.lag, state.pocket)
         self.plan = VisitPlan(solver.order, self.n, solver.max_passes, solver.seed, self.design.block_rows)
         self.gate = WorkGate(("kernel perceptron",))
-        room = 1 if solver.budget is not None else LOG_ROWS
-        integers = np.zeros((2, room), dtype=np.int64)
-        self.log = DualLog(integers[0], integers[1], np.zeros(room))
+        integers = np.zeros((2, LOG_ROWS), dtype=np.int64)
+        self.log = DualLog(integers[0], integers[1], np.zeros(LOG_ROWS))
         self.walked = 0
 
     def step(self) -> Step:
@@ -153,30 +145,12 @@ class _KernelPerceptronRun:
         return np.unique(np.append(upcoming[wrong[upcoming]][:most], row))[: rows.capacity]
 
     def _empty_log(self) -> None:
-        """Move the logged updates to the record, and remove a row beyond the budget."""
+        """Move the logged updates to the record."""
         state, logged = self.state, int(self.state.counters[online.LOGGED])
         state.counters[online.LOGGED] = 0
-        if not logged:
-            return
-        rows = self.log.rows[:logged]
-        state.record.extend(self.log.visits[:logged], rows, self.log.scores[:logged])
-        np.maximum.at(state.updated, rows, state.updates)
-        if self.solver.budget is not None and np.count_nonzero(state.coef) > self.solver.budget:
-            self._forget(int(rows[-1]))
-
-    def _forget(self, latest: int) -> None:
-        """Set the coefficient of the oldest or smallest row, except the latest, to 0."""
-        state = self.state
-        support = np.flatnonzero(state.coef)
-        others = support[support != latest] if len(support) > 1 else support
-        sizes = state.updated[others] if self.solver.forget == "oldest" else np.abs(state.coef[others])
-        row = int(others[np.argmin(sizes)])
-        slot = state.rows.fetch(np.array([row]))[0]
-        state.scores -= state.coef[row] * state.rows.table[slot]
-        if state.lag.size:
-            state.lag[row] -= state.coef[row] * (state.visits - 1)
-        state.coef[row] = 0.0
-        state.forgotten += 1
+        if logged:
+            log = self.log
+            state.record.extend(log.visits[:logged], log.rows[:logged], log.scores[:logged])
 
     def _is_over(self) -> bool:
         counters = self.state.counters

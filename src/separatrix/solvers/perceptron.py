@@ -113,7 +113,10 @@ class PerceptronSolver:
         target=frozenset({"labels"}),
         row_visits=True,
         no_penalty=True,
-        otherwise={"row_visits": "Use BatchPerceptron, which streams."},
+        otherwise={
+            "row_visits": "Use update='batch' (command line: --update batch), whose passes run on the cluster, or visit"
+            " the rows on one machine with sx.blocked(X) (command line: without --engine dask)."
+        },
     )
 
     def steps(self, problem: Problem, start: PerceptronState) -> Iterator[Step]:

@@ -1,6 +1,6 @@
 """Stochastic gradient descent: one step along the negative gradient of a single row's loss at a time.
 
-    w ← w − η_k (sᵢ slope(xᵢ·w, yᵢ) xᵢ + ∇penalty(w)),        η_k = η, or η / (1 + decay·k) after k visits
+    w ← w − η_k (sᵢ slope(xᵢ·w, yᵢ) xᵢ + ∇penalty(w)),        η_k = η, or η / (1 + decay·k) after k visits, or η(k)
 
 With the perceptron loss and rate 1 it is the perceptron, with the squared loss LMS, with the logistic loss
 w ← w + η σ(−y w·x) y x. Row weights sᵢ are relative to their mean. At a constant rate it ends in a cycle around the
@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import inf
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -28,6 +29,7 @@ from separatrix.losses.base import ScalarLoss
 from separatrix.problem import Problem
 from separatrix.solvers.base import Needs, Step
 from separatrix.solvers.gradient import DescentProgress, least_curvature_of
+from separatrix.solvers.rates import Descent, KnownRate, Rate, rate_function, visit_radius
 from separatrix.solvers.visits import Order, by_blocks
 
 ROW_WORK = 40  # interpreted operations of a visit besides those on the row's entries
@@ -36,31 +38,37 @@ _EMPTY_ORDER = np.empty(0, dtype=np.int64)
 
 
 @dataclass(frozen=True)
-class Stochastic:
+class Stochastic(Descent):
     """One pass of visits per step; `seed` seeds the random and shuffled orders.
 
     `keep` chooses the weights of a step: the last ones, or their average over the visits of the last half to three
     quarters of the run, which forgets the start. `least_curvature`, if known, turns the estimated excess into a bound.
+    From a `state` the visits of an earlier run continue, whatever its rows.
     Facts: those of `Gradient`, with one step per pass, and `visits`.
     """
 
-    rate: float = 0.01
+    rate: Rate = 0.01
     schedule: Literal["constant", "inverse"] = "constant"
     decay: float | None = None
     order: Order = "cyclic"
     keep: Literal["last", "average"] = "last"
     seed: int | np.random.Generator | None = None
     least_curvature: float = 0.0
+    state: StochasticState | None = None
 
+    most_rises: ClassVar[float] = inf  # the objective may rise from pass to pass without diverging
+    below_limit: ClassVar[str] = "stochastic descent stays bounded"
     needs: ClassVar[Needs] = Needs(
         target=frozenset({"labels", "numbers"}),
         convex=True,
         row_visits=True,
         smooth_penalty=True,
+        columns_as_given=True,
         otherwise={
-            "target": "Use Gradient, or fit one class against the rest.",
+            "target": 'Use Gradient, or fit one class against the rest (multiclass="one_vs_rest").',
             "convex": "It is flat but for its jump, so no slope leads down: use the logistic or a hinge loss instead.",
-            "row_visits": "Use Gradient, which streams.",
+            "row_visits": "Use Gradient (update='batch'), whose passes run on the cluster, or visit the rows on"
+            " one machine with sx.blocked(X).",
             "smooth_penalty": "Use Coordinate for an L1 penalty.",
         },
     )
@@ -68,99 +76,127 @@ class Stochastic:
     def steps(self, problem: Problem, start: Floats | None = None) -> Iterator[Step]:
         """Yield one step per pass of visits; the first is the start itself."""
         floor = least_curvature_of(problem, self.least_curvature)
-        run = _StochasticRun(
-            self, problem, problem.zero_coef() if start is None else start, self.decay_for(problem, floor)
-        )
+        state = self.state or self.first_state(problem.zero_coef() if start is None else start)
+        if state.known is None:
+            rate = self.known_rate(problem)
+            state.known = rate, self._decay(rate, problem, floor)
+        run = _StochasticRun(self, problem, state)
         progress = DescentProgress(problem, least_curvature=floor, nonsmooth=bool(problem.loss.kinks))
         while True:
             coef = run.result()
             progress.measure(coef, run.rate)
-            yield Step(coef, {**progress.facts, "visits": run.visits})
+            yield Step(coef, {**progress.facts, "visits": state.visits})
             run.make_pass()
 
-    def decay_for(self, problem: Problem, least_curvature: float) -> float:
-        """Return the decay of the rate per visit."""
-        if self.schedule == "constant":
+    def first_state(self, start: Floats) -> StochasticState:
+        """Return the state of a run before its first visit."""
+        return StochasticState(start, average=self.keep == "average", seed=self.seed)
+
+    @property
+    def remedy(self) -> str:
+        if self.schedule == "inverse" or callable(self.rate):
+            return "raise max_passes, or standardise the columns"
+        better = "" if self.keep == "average" else ", keep='average' ends nearer"
+        return f"at a constant rate it may circle the minimum; schedule='inverse' converges{better}"
+
+    def steepest(self, problem: Problem) -> float:
+        return visit_radius(problem.design, problem.weights) ** 2
+
+    def _decay(self, rate: KnownRate, problem: Problem, least_curvature: float) -> float:
+        """Return the decay of the rate per visit; a rate that is a function of the visit has none."""
+        if self.schedule == "constant" or callable(rate):
             return 0.0
-        return self.decay or self.rate * least_curvature or 1.0 / problem.design.shape[0]
+        return self.decay or rate * least_curvature or 1.0 / problem.design.shape[0]
+
+
+class StochasticState:
+    """The weights of a run and its counts, from which a run over other rows can continue.
+
+    `known` is the rate and its decay, once the first rows have determined them.
+    """
+
+    def __init__(self, start: Floats, *, average: bool, seed: int | np.random.Generator | None) -> None:
+        self.weights = np.array(start, dtype=np.float64)
+        self.lag = np.zeros_like(self.weights) if average else _EMPTY.copy()
+        self.counters = np.array([0.0, 1.0, 0.0])
+        self.average, self.passes = _TailAverage(self.weights.size), 0
+        self.rng = np.random.default_rng(seed)
+        self.known: tuple[KnownRate, float] | None = None
+
+    @property
+    def visits(self) -> int:
+        """Rows visited so far."""
+        return int(self.counters[stochastic.VISITS])
+
+    def result(self, virtual: int) -> Floats:
+        """Return the average of the weights, if it is kept, else the current ones; `virtual` ones do not shrink."""
+        if self.lag.size and self.visits:
+            return self.average.value()
+        current = self.weights.copy()
+        current[virtual:] *= self.counters[stochastic.SCALE]
+        return current
+
+    def add_pass(self, virtual: int) -> None:
+        """Count a pass, and add its weights to the average."""
+        self.passes += 1
+        if self.lag.size:
+            total = np.asarray(self.counters[stochastic.TOTAL] * self.weights - self.lag)
+            total[:virtual] = self.visits * self.weights[:virtual] - self.lag[:virtual]
+            self.average.add(total, self.passes, self.visits)
 
 
 class _StochasticRun:
-    """One run over one design: the weights, the order of visits, the compiled or interpreted loop."""
+    """One run over one design from a state: the order of visits, the compiled or interpreted loop."""
 
-    def __init__(self, solver: Stochastic, problem: Problem, start: Floats, decay: float) -> None:
+    def __init__(self, solver: Stochastic, problem: Problem, state: StochasticState) -> None:
         assert isinstance(problem.loss, ScalarLoss)
-        self.solver, self.design = solver, problem.design
+        assert state.known is not None
+        self.solver, self.design, self.state = solver, problem.design, state
         self.rows, self.n = problem.design.stored_rows(), problem.design.shape[0]
         self.y = np.array(problem.y, dtype=np.float64)
         self.shares = _EMPTY if problem.weights is None else problem.weights * (self.n / problem.total_weight)
-        self.schedule = stochastic.Schedule(float(solver.rate), decay, float(problem.penalty.quadratic))
-        self.weights = np.array(start, dtype=np.float64)
-        self.lag = np.zeros_like(self.weights) if solver.keep == "average" else _EMPTY.copy()
-        self.state = np.array([0.0, 1.0, 0.0])
-        self.average = TailAverage(self.weights.size)
-        self.rng = np.random.default_rng(solver.seed)
+        self.known_rate, self.decay = state.known
+        self.rate_at, self.strength = rate_function(self.known_rate), float(problem.penalty.quadratic)
         self.loop = stochastic.visits_down(problem.loss.slope)
         self.gate = WorkGate(("stochastic", problem.loss.name, self.rows.values.dtype.str, self.rows.columns.dtype.str))
         self.work = 2 * int(self.rows.values.size) + ROW_WORK * self.n
 
     @property
-    def visits(self) -> int:
-        """Rows visited so far."""
-        return int(self.state[stochastic.VISITS])
-
-    @property
     def rate(self) -> float:
         """The rate of the next visit."""
-        return self.schedule.rate / (1.0 + self.schedule.decay * self.visits)
+        return self.rate_at(self.state.visits) / (1.0 + self.decay * self.state.visits)
 
     def make_pass(self) -> None:
         """Visit every row once, or as many rows drawn at random."""
-        visit = self.gate.choose(self.loop, self.work)
+        visit, state = self.gate.choose(self.loop, self.work), self.state
         with np.errstate(over="ignore", invalid="ignore"):  # divergence is reported by the facts
-            weights = stochastic.StochasticWeights(self.weights, self.lag, self.state)
-            arguments = (self.y, self.shares, self._order(), self.schedule, weights)
+            weights = stochastic.StochasticWeights(state.weights, state.lag, state.counters)
+            arguments = (self.y, self.shares, self._order(), self._schedule(), weights)
             self.design.visit(visit, *arguments, changed=weights)
-            if self.lag.size:
-                self.average.add(self._sum(), self.visits // self.n, self.visits)
+            state.add_pass(self.rows.virtual)
         self.design.count_visits(self.n)
 
     def result(self) -> Floats:
         """Return the weights chosen by `keep`."""
-        if self.lag.size and self.visits:
-            return self.average.value()
-        return self.current()
+        return self.state.result(self.rows.virtual)
 
-    def current(self) -> Floats:
-        """Return the current weights."""
-        current = self.weights.copy()
-        current[self.rows.virtual :] *= self.state[stochastic.SCALE]
-        return current
+    def _schedule(self) -> stochastic.Schedule:
+        """Return the rates of the next pass."""
+        if not callable(self.known_rate):
+            return stochastic.Schedule(float(self.known_rate), self.decay, self.strength, _EMPTY)
+        first = self.state.visits
+        rates = np.array([self.rate_at(k) for k in range(first, first + self.n)])
+        return stochastic.Schedule(0.0, 0.0, self.strength, rates)
 
     def _order(self) -> Ints:
         if self.solver.order == "random":
-            return by_blocks(self.rng.integers(0, self.n, size=self.n), self.design.block_rows, self.rng)
+            return by_blocks(self.state.rng.integers(0, self.n, size=self.n), self.design.block_rows, self.state.rng)
         if self.solver.order == "shuffled":
-            return by_blocks(self.rng.permutation(self.n), self.design.block_rows, self.rng)
+            return by_blocks(self.state.rng.permutation(self.n), self.design.block_rows, self.state.rng)
         return _EMPTY_ORDER
 
-    def _sum(self) -> Floats:
-        """Return the sum of the weights after every visit."""
-        total = np.asarray(self.state[stochastic.TOTAL] * self.weights - self.lag)
-        if self.rows.virtual:
-            total[0] = self.visits * self.weights[0] - self.lag[0]
-        return total
 
-
-def one_pass(solver: Stochastic, problem: Problem, start: Floats, shares: Floats) -> tuple[Floats, Floats]:
-    """Return the weights after one pass from a start, and those chosen by `keep`; `shares` weight the rows."""
-    run = _StochasticRun(solver, problem, start, solver.decay or 0.0)
-    run.shares = shares
-    run.make_pass()
-    return run.current(), run.result()
-
-
-class TailAverage:
+class _TailAverage:
     """The average of the weights since pass 2^(j−1), during passes 2^j to 2^(j+1)."""
 
     def __init__(self, size: int) -> None:

@@ -22,7 +22,8 @@ import scipy.special
 from separatrix.arrays import Bools, Floats, Ints
 from separatrix.design.build import make_design
 from separatrix.errors import OptionError, require_count, require_number
-from separatrix.families.perceptron import PerceptronOptions, fit_perceptron
+from separatrix.families.options import PerceptronOptions
+from separatrix.families.perceptron import fit_perceptron
 from separatrix.separability.check import check_separability
 from separatrix.theory.halfspace import separability_probability
 

@@ -33,9 +33,12 @@ from typing import Any
 import numpy as np
 
 from separatrix.arrays import Floats, Ints
+from separatrix.design.build import make_design
 from separatrix.errors import DataError, OptionError, require_choice, require_count, require_number
+from separatrix.fit.labels import binary_signs
 from separatrix.loops.online import Tie
 from separatrix.perceptron_rule import predicted_signs
+from separatrix.solvers.halfspace_lp import LinearProgram, separation_program
 
 
 @dataclass(frozen=True)
@@ -98,6 +101,38 @@ def reflect(X: Any, y: Any) -> Floats:
     if not np.isin(labels, (-1.0, 1.0)).all():
         raise DataError(f"y has labels {np.unique(labels).tolist()}; reflection needs -1 and 1")
     return np.asarray(labels[:, np.newaxis] * np.asarray(X, dtype=np.float64))
+
+
+def halfspace_program(X: Any, y: Any, fit_intercept: bool = True) -> LinearProgram:
+    """Return the linear program of the halfspaces that classify every row correctly: find w with yᵢ w·xᵢ ≥ 1.
+
+    Its fields are the arguments of `scipy.optimize.linprog`, which takes constraints as A_ub w ≤ b_ub: A_ub has the
+    rows −yᵢ xᵢ, b_ub is −1, c is 0 as every such w will do, and `bounds` leave w free. The program is feasible if and
+    only if the classes are separable; `sx.HalfspaceLP` solves it, and proves it when there is no solution.
+
+    Parameters
+    ----------
+    X : array or sparse matrix (n, p); the rows of the program are dense
+    y : labels of two classes (n,); the second in sorted order is +1
+    fit_intercept : whether each row starts with a 1, so that w starts with the intercept
+
+    Examples
+    --------
+    >>> import separatrix as sx
+    >>> from scipy.optimize import linprog
+    >>> program = sx.halfspace_program([[0.0], [1.0], [3.0]], ["no", "no", "yes"])
+    >>> program.A_ub.tolist(), program.b_ub.tolist()
+    ([[1.0, 0.0], [1.0, 1.0], [-1.0, -3.0]], [-1.0, -1.0, -1.0])
+    >>> linprog(**program._asdict()).x.round(6).tolist()
+    [-2.0, 1.0]
+
+    Reference: Shalev-Shwartz and Ben-David, Understanding Machine Learning (2014), section 9.1.1.
+    """
+    design = make_design(X, intercept=fit_intercept)
+    signs, _ = binary_signs(y)
+    if len(signs) != design.shape[0]:
+        raise DataError(f"X has {design.shape[0]} rows and y has {len(signs)} labels; give one label per row")
+    return separation_program(design.take(np.arange(design.shape[0])), signs)
 
 
 def separable_dichotomies(N: int, d: int) -> int:

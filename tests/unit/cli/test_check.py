@@ -263,6 +263,7 @@ HOSTILE = {
     "no certificate": (b'{"result": {"coef": [1]}}', "has no certificate"),
     "no object": (b'{"certificate": 5}', "a certificate is a JSON object; this is int"),
     "unknown kind": (b'{"kind": "seperability", "format": 1}', "did you mean 'separability'?"),
+    "removed kind": (b'{"kind": "mixing", "format": 1}', "fit again with update='batch', or on sx.blocked(X)"),
     "another format": (b'{"kind": "separability", "format": 2}', "this release reads 1"),
     "no content": (b'{"kind": "separability", "format": 1}', "malformed certificate"),
     "code": (b'{"kind": "__import__(\'os\')", "format": 1}', "unknown kind of certificate"),

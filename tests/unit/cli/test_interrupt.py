@@ -67,7 +67,7 @@ def test_a_process_told_to_end_leaves_nothing(tmp_path: Path, how: signal.Signal
 @pytest.mark.skipif(os.name == "nt", reason="signals are those of POSIX")
 def test_ctrl_c_stops_at_the_best_point_says_so_and_writes_what_there_is(tmp_path: Path) -> None:
     out = tmp_path / "model.json"
-    command = [sys.executable, "-c", CODE, *ENDLESS, *LIMIT, "--out", str(out), "--json"]
+    command = [sys.executable, "-c", CODE, *ENDLESS, *LIMIT, "--keep", "best", "--out", str(out), "--json"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
         assert process.stderr.readline() == "running\n"

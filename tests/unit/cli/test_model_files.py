@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from typer.testing import CliRunner
 
 import separatrix as sx
 from separatrix.cli.main import app
+from separatrix.errors import CertificateError
 
 
 def run(*arguments: str) -> Any:
@@ -258,6 +260,24 @@ def change(model: str, **values: Any) -> None:
     content = json.loads(Path(model).read_text(encoding="utf-8"))
     del content["checksum"]
     Path(model).write_text(json.dumps({**content, **values}), encoding="utf-8")
+
+
+@pytest.mark.parametrize("target", ["bought", "region"], ids=["two classes", "three classes"])
+def test_a_model_with_a_certificate_that_is_no_longer_read_still_predicts(shop: tuple[str, str], target: str) -> None:
+    table, model = shop
+    options = ("--model", "perceptron", "--max-passes", "3")
+    assert run("fit", table, "--target", target, *options, "--out", model).exit_code == 0
+    certificate = json.loads(Path(model).read_text(encoding="utf-8"))["certificate"]
+    for part in certificate["content"].get("parts", [certificate]):
+        part["kind"] = "mixing"
+        part["content"] |= {"mixed": 2.0, "rounds": 3, "parts": 4, "by_mistakes": True}
+    change(model, certificate=certificate)
+    assert run("predict", model, table).exit_code == 0
+    assert run("summary", model).exit_code == 0
+    remedy = "perceptrons mixed over a cluster were given up; fit again with update='batch', or on sx.blocked(X)"
+    with pytest.raises(CertificateError, match=re.escape(f"unknown kind of certificate 'mixing': {remedy}")):
+        sx.load_model(model).evidence()
+    assert refusal("verify", model, table) == f"{model}: unknown kind of certificate 'mixing': {remedy}"
 
 
 def test_a_model_of_some_rows_is_verified_on_these(shop: tuple[str, str]) -> None:

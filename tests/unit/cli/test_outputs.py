@@ -77,7 +77,7 @@ def test_too_little_memory_is_told_without_a_traceback(table: Path, monkeypatch:
 
 
 def test_options_out_of_range_are_refused_where_they_play_no_part_too(table: Path) -> None:
-    assert "--l1-ratio 2.0 is out of range" in refusal("fit", table, "--target", "sold", "--l1-ratio", "2")
+    assert "--l1-ratio 2 is out of range" in refusal("fit", table, "--target", "sold", "--l1-ratio", "2")
     assert "--seed -1 is out of range" in refusal("fit", table, "--target", "sold", "--seed", "-1")
 
 

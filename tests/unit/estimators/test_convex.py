@@ -217,8 +217,10 @@ def test_bad_options_name_the_value_and_the_remedy(data, options, message):
 
 def test_an_unknown_reference_is_named(data):
     rows, scores, _ = data
-    with pytest.raises(OptionError, match="reference='d' is not among classes"):
-        sx.LogisticRegression(reference="d").fit(rows, np.array(["a", "b", "c"])[np.digitize(scores, [-0.5, 0.5])])
+    with pytest.raises(OptionError, match="reference_class='d' is not among the classes"):
+        sx.LogisticRegression(reference_class="d").fit(
+            rows, np.array(["a", "b", "c"])[np.digitize(scores, [-0.5, 0.5])]
+        )
 
 
 @pytest.mark.parametrize("convention", ["C", "ridge_alpha", "lasso_alpha", "sgd_alpha", "lambda"])

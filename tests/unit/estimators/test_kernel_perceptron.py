@@ -1,4 +1,4 @@
-"""KernelPerceptron: kernels of every kind, a budget, several classes, small caches, certificates that can be broken."""
+"""KernelPerceptron: kernels of every kind, several classes, small caches, certificates that can be broken."""
 
 import json
 from dataclasses import replace
@@ -9,7 +9,10 @@ from scipy import sparse
 from sklearn.datasets import load_iris, make_moons
 
 import separatrix as sx
-from separatrix.errors import ConvergenceWarning, DataError, OptionError
+from separatrix.errors import CertificateError, ConvergenceWarning, DataError, OptionError
+from separatrix.families.base import TrainingRows
+from separatrix.families.kernel import fit
+from separatrix.fit.labels import find_classes
 
 X, Y = make_moons(80, noise=0.1, random_state=1)
 NOISY = np.where(np.arange(80) % 9 == 0, 1 - Y, Y)
@@ -44,37 +47,58 @@ def test_a_cache_of_a_few_rows_changes_nothing_but_the_work():
     assert few.trace_.steps["kernel_rows"][-1] >= distinct
 
 
-@pytest.mark.parametrize("forget", ["oldest", "smallest"])
-def test_a_budget_is_kept_and_said_to_lose_the_guarantee(forget):
-    model = sx.KernelPerceptron(gamma=4.0, budget=10, forget=forget, max_passes=20)
-    with pytest.warns(ConvergenceWarning, match="forgotten for the budget, which loses the guarantee"):
-        model.fit(X, NOISY)
-    assert len(model.support_) <= 10
-    assert model.certificate_.verdict == "no guarantee"
-    assert model.certificate_.bound is None
-    assert "a budget of 10 rows forgets some" in model.certificate_.claim
-    assert model.certificate_.verify(X, NOISY)
-    K = rbf(X, X) + 1.0
-    kept = np.zeros(len(Y))
-    kept[model.support_] = model.dual_coef_[0]
-    np.testing.assert_allclose(model.decision_function(X), K @ kept, atol=1e-9)
-
-
-def test_an_average_under_a_budget_is_the_average_of_all_visits():
-    K, signs, coef, total = rbf(X, X) + 1.0, np.where(Y == 1, 1.0, -1.0), np.zeros(80), np.zeros(80)
-    last = np.zeros(80, dtype=int)
+def test_the_average_is_that_of_all_visits():
+    K, signs, coef, total = rbf(X, X) + 1.0, np.where(NOISY == 1, 1.0, -1.0), np.zeros(80), np.zeros(80)
     for visit in range(160):
         row = visit % 80
         if (1.0 if K[row] @ coef >= -1e-12 else -1.0) != signs[row]:
             coef[row] += signs[row]
-            last[row] = visit + 1
-            others = [i for i in np.flatnonzero(coef) if i != row]
-            if len(others) + 1 > 6:
-                coef[min(others, key=lambda i: last[i])] = 0.0
         total += coef
-    with pytest.warns(ConvergenceWarning):
-        model = sx.KernelPerceptron(gamma=4.0, budget=6, keep="average", max_passes=2).fit(X, Y)
+    with pytest.warns(ConvergenceWarning, match="stopped at max_passes=2 before every row was right"):
+        model = sx.KernelPerceptron(gamma=4.0, keep="average", max_passes=2).fit(X, NOISY)
     np.testing.assert_allclose(model.result_.coef, total / 160, atol=1e-12)
+
+
+def test_a_budget_is_gone_and_certificates_with_one_are_refused():
+    with pytest.raises(TypeError, match="unexpected keyword argument 'budget'"):
+        sx.KernelPerceptron(budget=10)
+    written = sx.KernelPerceptron(gamma=4.0).fit(X, Y).certificate_.to_dict()
+    assert "budget" not in written["content"]
+    unlimited = {**written, "content": {**written["content"], "budget": None}}
+    assert sx.certificate_from_dict(unlimited).verify(X, Y)
+    limited = {**written, "content": {**written["content"], "budget": 10}}
+    with pytest.raises(CertificateError, match="the run had a budget of 10 support vectors, which is no longer"):
+        sx.certificate_from_dict(limited)
+
+
+def test_the_positive_class_is_the_second():
+    plain, flipped = sx.KernelPerceptron(gamma=4.0).fit(X, Y), sx.KernelPerceptron(gamma=4.0, positive=0).fit(X, Y)
+    assert flipped.classes_.tolist() == [1, 0]
+    assert flipped.predict(X).tolist() == plain.predict(X).tolist() == Y.tolist()
+    assert flipped.certificate_.labels == (1, 0)
+    assert flipped.certificate_.verify(X, Y)
+    with pytest.raises(OptionError, match=r"positive=2 is not among the classes \[0, 1\]"):
+        sx.KernelPerceptron(positive=2).fit(X, Y)
+
+
+def test_a_fit_is_that_of_its_family_and_can_be_interrupted():
+    options = sx.KernelPerceptron(gamma=4.0).checked()
+    rows = TrainingRows(X, Y, find_classes(Y))
+    fitted, model = fit(rows, options), sx.KernelPerceptron(gamma=4.0).fit(X, Y)
+    assert fitted.result.coef.tolist() == model.result_.coef.tolist()
+    assert fitted.details["support"].tolist() == model.support_.tolist()
+    assert fitted.details["support_vectors"].tolist() == X[model.support_].tolist()
+    assert fitted.details["dual_coef"].tolist() == [fitted.result.coef[model.support_].tolist()]
+    assert fitted.details["kernel"] == model.kernel_ == sx.kernels.RBF(4.0)
+    assert fitted.options.plain()["kernel"] == "rbf"
+    stopped = fit(rows, options, lambda _: True)
+    assert stopped.result.message.startswith("stopped at your request before every row was right")
+
+
+def test_warnings_point_at_the_call():
+    with pytest.warns(ConvergenceWarning) as told:
+        sx.KernelPerceptron(max_updates=2).fit(X, Y)
+    assert told[0].filename == __file__
 
 
 def test_several_classes_are_learned_one_against_the_rest():
@@ -148,8 +172,6 @@ def test_the_proof_of_a_run_is_shown_update_by_update_or_refused():
         ({"kernel": "rfb"}, "did you mean 'rbf'"),
         ({"kernel": rbf, "gamma": 2.0}, r"takes no \['gamma'\] here"),
         ({"keep": "vote"}, "keep='vote' is not one of 'last', 'best', 'average'"),
-        ({"budget": 0}, "budget=0 is out of range"),
-        ({"forget": "newest", "budget": 5}, "forget='newest' is not one of 'oldest', 'smallest'"),
         ({"cache_mb": 1e-4}, "cache_mb=0.0001 holds no 2 kernel rows of 80 numbers"),
         ({"cache_mb": 0.0}, "cache_mb=0.0 is out of range"),
     ],

@@ -1,4 +1,4 @@
-"""KernelSVM: weights, several classes, small caches, hard margins, probabilities, certificates that can be broken."""
+"""KernelSVM: weights, several classes, small caches, hard margins, certificates that can be broken."""
 
 import json
 from dataclasses import replace
@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_iris, make_moons
 from sklearn.model_selection import cross_val_score
 from sklearn.svm import SVC
@@ -13,6 +14,10 @@ from sklearn.svm import SVC
 import separatrix as sx
 from separatrix.design.kernels import RBF
 from separatrix.errors import ConvergenceWarning, DataError, OptionError, OverlapError
+from separatrix.families.base import TrainingRows
+from separatrix.families.kernel import fit
+from separatrix.fit.labels import find_classes
+from separatrix.fit.result import Status
 
 X, Y = make_moons(150, noise=0.3, random_state=2)
 IRIS = load_iris(return_X_y=True)
@@ -124,16 +129,34 @@ def _distinct(A, b):
     return A[first], b[first]
 
 
-def test_probabilities_come_by_calibration_on_request():
-    with pytest.raises(AttributeError, match="no attribute 'predict_proba'"):
+def test_probabilities_come_by_calibration():
+    with pytest.raises(AttributeError, match=r"no probabilities; .* use sklearn\.calibration\.CalibratedClass"):
         sx.KernelSVM().fit(X, Y).predict_proba(X)
-    for method in (True, "isotonic"):
-        model = sx.KernelSVM(gamma=2.0, probability=method).fit(X, Y)
-        chances = model.predict_proba(X)
-        np.testing.assert_allclose(chances.sum(axis=1), 1.0)
-        assert -np.log(np.maximum(chances[np.arange(150), Y], 1e-3)).mean() < 0.45
-    with pytest.raises(DataError, match="needs 5 rows of each class; one has 4"):
-        sx.KernelSVM(probability=True).fit(X[:8], [0] * 4 + [1] * 4)
+    model = CalibratedClassifierCV(sx.KernelSVM(gamma=2.0), cv=5, ensemble=False).fit(X, Y)
+    chances = model.predict_proba(X)
+    np.testing.assert_allclose(chances.sum(axis=1), 1.0)
+    assert -np.log(np.maximum(chances[np.arange(150), Y], 1e-3)).mean() < 0.45
+
+
+def test_the_positive_class_is_the_second():
+    plain, flipped = sx.KernelSVM(**EXACT).fit(X, Y), sx.KernelSVM(**EXACT, positive=0).fit(X, Y)
+    assert flipped.classes_.tolist() == [1, 0]
+    np.testing.assert_allclose(flipped.decision_function(X), -plain.decision_function(X), atol=1e-4)
+    assert flipped.certificate_.verify(X, Y)
+    with pytest.raises(OptionError, match=r"positive=2 is not among the classes \[0, 1\]"):
+        sx.KernelSVM(positive=2).fit(X, Y)
+    with pytest.raises(OptionError, match="positive=0 chooses between two classes, but there are 3"):
+        sx.KernelSVM(positive=0).fit(*IRIS)
+
+
+@pytest.mark.parametrize("hard", [False, True])
+def test_an_interrupted_fit_says_so(hard):
+    rows = TrainingRows(X, Y, find_classes(Y))
+    options = sx.KernelSVM(gamma=20.0, strength=1e-4, tol=1e-12, hard_margin=hard).checked()
+    fitted = fit(rows, options, lambda _: True)
+    assert fitted.result.status is Status.INTERRUPTED
+    assert "stopped after 1 block, as it was interrupted" in fitted.result.message
+    assert fitted.strength == (None if hard else 1e-4)
 
 
 def test_a_certificate_can_be_broken():
@@ -165,7 +188,6 @@ def test_a_fit_cut_short_says_so_with_its_gap():
         ({"strength": 0.0}, "strength=0.0 is out of range"),
         ({"tol": -1.0}, "tol=-1.0 is out of range"),
         ({"multiclass": "ovo"}, "multiclass='ovo' is not one of 'one_vs_one', 'one_vs_rest'"),
-        ({"probability": "platt"}, "probability='platt' is not one of"),
         ({"max_steps": 0}, "max_steps=0 is out of range"),
         ({"cache_mb": 1e-3}, "cache_mb=0.001 holds no 2 kernel rows of 150 numbers; give at least 0.00229"),
     ],
@@ -225,7 +247,7 @@ def test_one_against_the_rest_cuts_a_matrix_both_ways():
 
 
 def test_options_named_otherwise_elsewhere_are_explained():
-    with pytest.raises(OptionError, match=r"gamma='auto' is not a number; .* above 0, or \"scale\" for 1 / \(columns"):
+    with pytest.raises(OptionError, match=r"gamma='auto' is not known; give a number above 0, or \"scale\""):
         sx.KernelSVM(gamma="auto").fit(X, Y)
     with pytest.raises(OptionError, match="kernel='poly' is no kernel; did you mean 'polynomial'"):
         sx.KernelSVM(kernel="poly").fit(X, Y)

@@ -15,6 +15,10 @@ from separatrix.certificates.base import certificate_from_dict
 from separatrix.certificates.margin import MarginCertificate
 from separatrix.design.build import make_design
 from separatrix.errors import OptionError, OverlapError, SeparationWarning
+from separatrix.families.base import TrainingRows
+from separatrix.families.margin import fit
+from separatrix.fit.labels import find_classes
+from separatrix.fit.result import Status
 from separatrix.separability.margin import MarginOptions, fit_max_margin
 
 
@@ -128,6 +132,8 @@ def test_on_overlap_soft_falls_back_with_a_warning():
         "a soft margin instead: no halfspace separates class 'versicolor' ",
         "a soft margin instead: no halfspace separates class 'virginica' a",
     ]
+    assert {each.filename for each in told} == {__file__}
+    assert model.fitted_.sentences == tuple(str(each.message) for each in told)
     assert np.isnan(model.margin_[1])
     assert model.margin_[0] > 0.8
     assert model.score(X, y) > 0.8
@@ -157,6 +163,31 @@ def test_rows_one_ulp_apart_are_decided():
         sx.MaxMarginClassifier().fit([[1.0], [1.0]], [0, 1])
     with pytest.raises(OverlapError, match="rows of both classes lie on every hyperplane"):
         sx.MaxMarginClassifier().fit([[0.0], [1.0], [1.0]], [0, 0, 1])
+
+
+@pytest.mark.parametrize("estimator", [sx.HalfspaceLP, sx.MaxMarginClassifier, sx.ZeroOneClassifier])
+def test_the_positive_class_is_the_second(estimator):
+    X, y = sx.load_demo("iris")
+    two = y != "virginica"
+    model = estimator(positive="setosa").fit(X[two], y[two])
+    assert model.classes_.tolist() == ["versicolor", "setosa"]
+    assert model.score(X[two], y[two]) == 1.0
+    assert model.certificate_.labels == ("versicolor", "setosa")
+    assert model.certificate_.verify(X[two], y[two])
+    with pytest.raises(OptionError, match=r"positive='setsa' is not among the classes .*; did you mean 'setosa'"):
+        estimator(positive="setsa").fit(X[two], y[two])
+
+
+def test_an_interrupted_fit_says_so(monkeypatch):
+    monkeypatch.setattr("separatrix.solvers.max_margin.FIRST_ENTRIES", 1)  # a small working set: several steps
+    monkeypatch.setattr("separatrix.solvers.max_margin.JOINING_ENTRIES", 1)
+    wide, noise = separable(2000, 10), np.random.default_rng(0).normal(size=(60, 4))
+    cases = {sx.MaxMarginClassifier: wide, sx.ZeroOneClassifier: (noise, np.arange(60) % 2)}
+    for estimator, (X, y) in cases.items():
+        fitted = fit(TrainingRows(X, y, find_classes(y)), estimator().checked(), lambda facts: facts["steps"] >= 2)
+        assert fitted.result.status is Status.INTERRUPTED
+        assert ", as it was interrupted: " in fitted.result.message
+        assert fitted.result.certificate.verify(X, y)
 
 
 def certificate_of(X, y):

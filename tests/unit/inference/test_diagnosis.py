@@ -305,7 +305,7 @@ def test_models_without_least_squares_are_refused(monkeypatch):
     with pytest.raises(OptionError, match="solver='lbfgs' and not by a factorisation"):
         sx.diagnose(sx.LinearRegression(solver="lbfgs").fit(X, y))
     with monkeypatch.context() as patch:
-        patch.setattr("separatrix.estimators.linear.can_solve_directly", lambda _: False)
+        patch.setattr("separatrix.families.linear.can_solve_directly", lambda _: False)
         with pytest.raises(OptionError, match=r"too many columns for a factorisation.*; fit fewer columns"):
             sx.diagnose(sx.LinearRegression().fit(X, y))
     with pytest.raises(DataError, match=r"does not carry the rows that it was fitted on.*; fit it again"):

@@ -202,7 +202,7 @@ def test_bias_reduced_fits_of_weights_that_are_no_counts() -> None:
 
 
 def test_nothing_is_told_where_nothing_is_decided() -> None:
-    fit = fitted(X, OVERLAP)._model.fits[0]
+    fit = fitted(X, OVERLAP).fitted_.inference.fits[0]
     unknown = replace(fit, existence=replace(fit.existence, reason="floats could not tell"))
     found = likelihood_table(unknown, CovarianceChoice("classical"), 0.95)
     assert all(term.estimate is None and "could not be shown" in term.absent for term in found.terms)
@@ -305,7 +305,7 @@ def test_a_softmax_without_a_maximum_offers_what_there_is() -> None:
 
 def test_a_softmax_is_against_its_reference_or_the_first_class() -> None:
     assert "each class against 0" in fitted(X, THREE).summary().conventions[-1]
-    assert "each class against 2" in fitted(X, THREE, reference=2).summary().conventions[-1]
+    assert "each class against 2" in fitted(X, THREE, reference_class=2).summary().conventions[-1]
     with pytest.raises(OptionError, match="profile-likelihood intervals are of two classes, and here are 3"):
         fitted(X, THREE).profile_intervals()
 

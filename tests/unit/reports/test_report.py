@@ -8,8 +8,6 @@ import numpy as np
 import pytest
 
 from separatrix.errors import OptionError
-from separatrix.families.perceptron import PerceptronOptions
-from separatrix.model.learn.base import LearnOptions
 from separatrix.model.train import TrainOptions, train_table
 from separatrix.rendering.html import LOOK
 from separatrix.rendering.sheet import format_number
@@ -91,10 +89,10 @@ def hostile_table(rows=300):
 
 CASES = {
     "logistic": (demo_table("breast-cancer"), TrainOptions(holdout=0.25)),
-    "separated": (demo_table("breast-cancer"), TrainOptions(learn=LearnOptions(strength=0.0))),
+    "separated": (demo_table("breast-cancer"), TrainOptions(given={"strength": 0.0})),
     "softmax": (demo_table("iris"), TrainOptions()),
     "least squares": (regression_table(), TrainOptions(folds=3)),
-    "ridge": (regression_table(), TrainOptions(learn=LearnOptions(strength=0.1))),
+    "ridge": (regression_table(), TrainOptions(given={"strength": 0.1})),
     "perceptron": (demo_table("students"), TrainOptions(model="perceptron")),
     "svm": (demo_table("iris"), TrainOptions(model="svm")),
     "generative": (demo_table("breast-cancer"), TrainOptions(model="generative")),
@@ -271,8 +269,8 @@ def test_the_answers_of_each_class_against_the_rest(reports):
 
 
 def test_a_fit_that_only_some_classes_reach_says_partly():
-    table, few = demo_table("iris"), LearnOptions(perceptron=PerceptronOptions(max_passes=50, keep="best"))
-    record = make_report(train_table(table, TrainOptions(model="perceptron", learn=few)), table, COMMAND)
+    table, few = demo_table("iris"), {"max_passes": 50, "keep": "best"}
+    record = make_report(train_table(table, TrainOptions(model="perceptron", given=few)), table, COMMAND)
     assert record.findings[0].word == "partly"
     assert record.findings[0].evidence[0].startswith("'setosa' against the rest: yes: a separating halfspace")
 
@@ -304,7 +302,7 @@ def test_many_classes_are_listed_by_their_confusions():
     X = rng.normal(size=(360, 2)) + np.column_stack([codes % 6, codes // 6])
     columns = [Column(name, "number", X[:, place]) for place, name in enumerate("ab")]
     table = Table((*columns, category_column("c", [f"k{code:02}" for code in codes])), "grid.csv", "c")
-    record = make_report(train_table(table, TrainOptions(learn=LearnOptions(strength=0.01))), table, COMMAND)
+    record = make_report(train_table(table, TrainOptions(given={"strength": 0.01})), table, COMMAND)
     page = Page(render_report(record))
     assert "The 20 commonest of 30 classes" in page.text["quality"]
     assert "23 more classes are not drawn" in page.text["quality"]

@@ -119,11 +119,6 @@ def gather_part(*arguments: Any) -> NDArray[Any]:
         return np.concatenate(list(_results(*arguments)))
 
 
-def run_on_part(task: Callable[..., Any], stored: Any, view: View, *arguments: Any) -> Any:
-    """Run a task on a whole partition, as a design."""
-    return task(view.design(stored), *arguments)
-
-
 def strided_rows(stored: Any, first: int, stride: int) -> Any:
     """Return every stride-th stored row, from `first` on."""
     rows = stored[first::stride]
@@ -186,12 +181,6 @@ class Partitions:
     def gather(self, view: View, task: Any, shared: Sequence[Any], rows: Sequence[Any]) -> NDArray[Any]:
         """Run a task on every block; return its concatenated results, one entry per row."""
         return np.concatenate(self.engine.run(gather_part, self._calls(view, task, shared, rows), self.workers))
-
-    def run_on_each(self, task: Any, view: View, rows: Sequence[Any], shared: Sequence[Sequence[Any]]) -> list[Any]:
-        """Run ``task(design, *rows, *shared[k])`` on every partition k as a design."""
-        vectors = [self._split(row) for row in rows]
-        calls = [(task, part, view, *(row[k] for row in vectors), *shared[k]) for k, part in enumerate(self.stored)]
-        return self.engine.run(run_on_part, calls, self.workers)
 
     def _calls(self, view: View, task: Any, shared: Sequence[Any], rows: Sequence[Any]) -> list[tuple[Any, ...]]:
         vectors = [self._split(row) for row in rows]
@@ -265,7 +254,6 @@ class DaskDesign(Design):
     """The rows of some partitions as a view has them."""
 
     random_rows = True
-    partitioned = True
 
     def __init__(self, partitions: Partitions, view: View, names: Sequence[str]) -> None:
         width = partitions.shape[1] if view.map is None else view.map.outputs
@@ -292,15 +280,6 @@ class DaskDesign(Design):
     def gather(self, task: Callable[..., Any], *shared: Any, rows: Sequence[NDArray[Any]] = ()) -> Floats:
         self.passes += 1.0
         return self.partitions.gather(self.view, task, shared, rows)
-
-    def each_part(
-        self, task: Callable[..., Any], shared: Sequence[Sequence[Any]], rows: Sequence[NDArray[Any]] = ()
-    ) -> list[Any]:
-        return self.partitions.run_on_each(task, self.view, rows, shared)
-
-    @property
-    def parts(self) -> list[slice]:
-        return self.partitions.slices
 
     def take(self, indices: Sequence[int] | Indices) -> Floats:
         rows = np.asarray(indices, dtype=np.intp)

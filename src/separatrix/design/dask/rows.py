@@ -18,7 +18,7 @@ import dask
 import numpy as np
 
 from separatrix.arrays import Bools
-from separatrix.design.array import divide_columns
+from separatrix.design.array import divide_matrix
 from separatrix.design.base import Design
 from separatrix.design.dask.design import DaskDesign, Partitions, View, row_lengths, stack
 from separatrix.design.dask.engine import ClusterEngine, Engine, current_engine
@@ -83,7 +83,7 @@ class DaskRows(RowSource):
 
     def divided(self, scales: Any) -> DaskRows:
         """Return the rows with their columns divided by `scales`, on the cluster."""
-        return DaskRows(self.partitions.transformed(divide_columns, scales), self.names)
+        return DaskRows(self.partitions.transformed(divide_matrix, scales), self.names)
 
     @classmethod
     def from_delayed(cls, delayed: Sequence[Any], engine: Engine, names: Sequence[str] | None = None) -> DaskRows:

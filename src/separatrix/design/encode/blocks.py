@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 MOST_CELLS = 2**21  # of a block of the table
 MOST_ENTRIES = 2**20  # of a block of a dense matrix that is written to disk
 FEWEST_ROWS = 2048  # of a block
-BLOCK_ENTRIES = 2**20  # of a block yielded by `row_blocks`
 
 
 def encode_source(
@@ -158,12 +157,3 @@ def _prefetch(blocks: Iterator[Table]) -> Iterator[Table]:
         while (block := following.result()) is not None:
             following = reader.submit(next, blocks, None)
             yield block
-
-
-def row_blocks(X: Any) -> Iterator[tuple[int, Any]]:
-    """Yield (first row, rows) for consecutive row blocks of a matrix or store."""
-    n, columns = X.shape
-    entries = X.starts[-1] if hasattr(X, "starts") else X.nnz if hasattr(X, "nnz") else n * columns
-    step = max(1, BLOCK_ENTRIES * n // max(1, int(entries)))
-    for start in range(0, n, step):
-        yield start, (X.read(start, min(n, start + step)) if hasattr(X, "read") else X[start : start + step])

@@ -25,6 +25,7 @@ from separatrix.design.encode.columns import (
     PresenceEncoding,
 )
 from separatrix.design.encode.text import TextEncoding
+from separatrix.errors import OptionError, counted
 from separatrix.model.record import Model
 
 Weights = tuple[float, ...]
@@ -84,6 +85,11 @@ class TextTerm(ScoreTerm):
 
 def terms_of(model: Model) -> tuple[ScoreTerm, ...]:
     """Return the terms of a model, without columns that contribute nothing, also if their cell is missing."""
+    if model.kernel is not None:
+        raise OptionError(
+            f"the scores of {model.estimator} are kernel values of {counted(model.kernel.support, 'support vector')},"
+            " not a sum over columns that could be exported; use its model file, or fit a linear model"
+        )
     imputes = model.encoding.missing == "impute"
     kinds, formats = model.kinds, model.formats
     parts = zip(model.encoding.columns, model.encoding.places, strict=True)

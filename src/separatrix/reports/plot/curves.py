@@ -11,8 +11,9 @@ import numpy as np
 from separatrix import losses as all_losses
 from separatrix.arrays import Floats
 from separatrix.errors import OptionError, counted
-from separatrix.inference.evaluation import ClassifierEvaluation, evaluate
+from separatrix.inference.evaluation import ClassifierEvaluation
 from separatrix.inference.evaluation_curves import Reliability
+from separatrix.model.evaluate import evaluate
 from separatrix.reports.display import (
     COLOURS,
     EDGE,

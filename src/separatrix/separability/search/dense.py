@@ -79,10 +79,18 @@ class DenseSeparation:
 Violating = Callable[[tuple[Relation, ...]], Indices]  # returns the rays outside the sample that violate relations
 
 
-def separate_dense(rays: Floats, violating: Violating | None = None) -> DenseSeparation | None:
-    """Return the separation of some rays, exact on them; None if neither floats nor a small rational LP decides."""
+def separate_dense(
+    rays: Floats, violating: Violating | None = None, multipliers: Floats | None = None
+) -> DenseSeparation | None:
+    """Return the separation of some rays, exact on them; None if neither floats nor a small rational LP decides.
+
+    `multipliers` of a proof of overlap, if some are known, are tried first.
+    """
     with one_blas_thread():
-        for candidate in _float_candidates(rays, whiten(rays), violating):
+        white = whiten(rays)
+        if multipliers is not None and (known := _overlap(rays, white, multipliers, violating)) is not None:
+            return known
+        for candidate in _float_candidates(rays, white, violating):
             if candidate is not None:
                 return candidate
         return _rational_separation(rays)

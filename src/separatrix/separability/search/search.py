@@ -24,6 +24,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -32,6 +33,7 @@ from separatrix.certificates.overlap import OverlapProof, PairOverlap
 from separatrix.certificates.rays import Rays, Relation
 from separatrix.design.base import Block, add_each
 from separatrix.fit.run import Watch
+from separatrix.numerics import softmax
 from separatrix.separability.search.dense import separate_dense
 from separatrix.separability.search.wide import WideSeparation, overlap_of_pair, separate_wide, separation_from_fit
 
@@ -61,8 +63,27 @@ class Separation:
     pair_overlaps: tuple[PairOverlap, ...] = ()
 
 
-def find_separation(rays: Rays, places: Indices, hint: Floats | None = None, watch: Watch | None = None) -> Separation:
-    """Return the separation of the rays in some places; `hint` is a vector near the boundary, such as a fit's."""
+class Optimum(NamedTuple):
+    """The maximum of the rows' likelihood with row weights (None: 1): its residuals are multipliers that cancel."""
+
+    coef: Floats
+    weights: Floats | None
+
+    def multipliers(self, rays: Rays, places: Indices, taken: Floats) -> Floats:
+        """Return the residual of each ray in some places: the probability of the class that it compares with."""
+        others = -(taken @ self.coef).reshape(-1, max(rays.classes, 2) - 1)
+        residuals = softmax(np.column_stack([np.zeros(len(others)), others]))[:, 1:].ravel()
+        return residuals if self.weights is None else residuals * self.weights[rays.rows_of(places)]
+
+
+def find_separation(
+    rays: Rays, places: Indices, hint: Floats | Optimum | None = None, watch: Watch | None = None
+) -> Separation:
+    """Return the separation of the rays in some places; `hint` is a vector near the boundary, such as a fit's.
+
+    If the hint is an optimum and all rays can be held in memory, its residuals are tried first as a proof of overlap.
+    """
+    optimum, hint = (hint, hint.coef) if isinstance(hint, Optimum) else (None, hint)
     if _is_stopped(rays, watch):
         return Separation(None, places, reason=STOPPED)
     wide = separate_wide(rays, places, watch) if rays.design.row_visits and _too_wide(rays, places) else None
@@ -85,7 +106,8 @@ def find_separation(rays: Rays, places: Indices, hint: Floats | None = None, wat
     reason: str | None = None
     sample = _first_sample(rays, remaining, hint)
     while len(remaining) and proof is None and reason is None:
-        stage, proof, sample, reason = _search(rays, remaining, sample, watch)
+        known = optimum if len(sample) == rays.count else None
+        stage, proof, sample, reason = _search(rays, remaining, sample, watch, known)
         if stage is not None:
             stages.append(stage)
             remaining = np.setdiff1d(remaining, stage.separated, assume_unique=True)
@@ -108,7 +130,7 @@ class _Stage:
 
 
 def _search(
-    rays: Rays, remaining: Indices, sample: Indices, watch: Watch | None
+    rays: Rays, remaining: Indices, sample: Indices, watch: Watch | None, optimum: Optimum | None
 ) -> tuple[_Stage | None, OverlapProof | None, Indices, str | None]:
     """Return a vector that separates some remaining rays, or the proof that they overlap; and the last sample."""
     too_wide = len(sample) * rays.width > 2 * DENSE_ENTRIES
@@ -117,7 +139,9 @@ def _search(
             return None, None, sample, STOPPED
         if too_wide:
             return None, None, sample, TOO_WIDE.format(rays.width)
-        solved = separate_dense(rays.take(sample), partial(violating_rays, rays, remaining))
+        taken = rays.take(sample)
+        multipliers = None if optimum is None else optimum.multipliers(rays, sample, taken)
+        solved = separate_dense(taken, partial(violating_rays, rays, remaining), multipliers)
         if solved is None:
             break
         if solved.violating is not None:

@@ -1,0 +1,128 @@
+"""Linear regression: least squares with inference, or ridge, lasso and elastic net.
+
+Strength "auto" means least squares if there are more rows than columns, else a penalty with a reason. Least squares is
+solved by a factorisation, unless another solver is given or there are too many columns.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+import numpy as np
+
+from separatrix.arrays import Floats
+from separatrix.errors import counted
+from separatrix.families.base import Fitted, TrainingRows, convex_options
+from separatrix.families.options import LinearOptions
+from separatrix.families.penalised import (
+    choose_penalty,
+    cv_provenance,
+    no_inference_reason,
+    penalty_sentence,
+    scale_rows,
+)
+from separatrix.fit.convex import fit_convex, linear_result
+from separatrix.fit.least_squares import (
+    LeastSquaresFit,
+    can_solve_directly,
+    fit_least_squares,
+    least_squares_result,
+)
+from separatrix.fit.run import Watch
+from separatrix.inference import eligibility
+from separatrix.inference.prediction import LinearInference
+from separatrix.inference.refused import RefusedInference
+from separatrix.losses.squared import Squared
+from separatrix.problem import Problem
+
+
+class LinearFitted(Fitted):
+    """A fit with, for least squares, its factorisation."""
+
+    @property
+    def least_squares(self) -> LeastSquaresFit | None:
+        """The least squares fit; None with a penalty or with another solver."""
+        return self.details.get("least_squares")
+
+
+def fit(
+    rows: TrainingRows, options: LinearOptions, watch: Watch | None = None, start: Floats | None = None
+) -> LinearFitted:
+    """Fit numbers; `start` has the initial coefficients, the intercept first."""
+    n, p = rows.shape
+    problem = linear_problem(rows, options.fit_intercept)
+    needed = ""
+    if options.strength == "auto" and (n <= p + 1 or not can_solve_directly(problem.design)):
+        needed = f"{counted(n, 'row')} do not identify {counted(p, 'column')}"
+    if needed or not options.may_be_unpenalised:
+        return _fit_penalised(rows, options, watch, start, needed)
+    if options.solver == "auto" and can_solve_directly(problem.design):
+        return _fit_least_squares(problem, options)
+    convex = convex_options(options)
+    result = linear_result(
+        problem,
+        fit_convex(problem, convex, start=start, watch=watch),
+        convex,
+        provenance={"weight_kind": options.weight_kind},
+    )
+    fitted = LinearFitted(options, result, strength=0.0)
+    fitted.inference = _refused(problem, fitted, eligibility.not_factored(options.solver))
+    return fitted
+
+
+def linear_problem(rows: TrainingRows, intercept: bool) -> Problem:
+    """Return the unpenalised problem."""
+    y = np.asarray(rows.y, dtype=np.float64)
+    return Problem(rows.design(intercept), y, Squared(), weights=rows.weights)
+
+
+def _fit_least_squares(problem: Problem, options: LinearOptions) -> LinearFitted:
+    began = time.perf_counter()
+    solution = fit_least_squares(problem)
+    result = least_squares_result(
+        problem, solution, time.perf_counter() - began, provenance={"weight_kind": options.weight_kind}
+    )
+    if options.keep_iterates:
+        result = replace(result, trace=replace(result.trace, coefs=solution.coef[np.newaxis]))
+    return LinearFitted(
+        options,
+        result,
+        strength=0.0,
+        sentences=("no penalty: least squares",),
+        inference=LinearInference(problem, solution, options.weight_kind),
+        details={"least_squares": solution},
+    )
+
+
+def _fit_penalised(
+    rows: TrainingRows, options: LinearOptions, watch: Watch | None, start: Floats | None, needed: str
+) -> LinearFitted:
+    """Fit with a penalty; `needed` is the reason for one that was not requested."""
+    scaled, convex = scale_rows(rows, options.scaling), convex_options(options)
+    problem = linear_problem(scaled.rows, options.fit_intercept)
+    chosen = choose_penalty([problem], options, options.l1_ratio)
+    (problem,), (begin,) = chosen.applied([problem]), chosen.starts([scaled.start(start)])
+    fit = fit_convex(problem, convex, start=begin, watch=watch)
+    result = linear_result(problem, fit, convex, provenance=cv_provenance(options, chosen.cv))
+    fitted = LinearFitted(
+        options,
+        scaled.in_units(result),
+        strength=chosen.strength,
+        cv=chosen.cv,
+        scales=scaled.scales,
+        sentences=(penalty_sentence(needed), chosen.sentence, *scaled.sentences),
+    )
+    fitted.inference = _refused(problem, fitted, no_inference_reason(chosen, needed))
+    return fitted
+
+
+def _refused(problem: Problem, fitted: Fitted, reason: str) -> RefusedInference:
+    coef = fitted.coef[0]
+    coef = np.concatenate([fitted.intercept, coef]) if problem.design.virtual else coef
+    return RefusedInference(reason, "linear", problem.design.names, [(None, coef)], float(problem.design.shape[0]))
+
+
+def problems(rows: TrainingRows, options: LinearOptions) -> list[Problem]:
+    """Return the unpenalised problem, as a list of one."""
+    return [linear_problem(rows, options.fit_intercept)]

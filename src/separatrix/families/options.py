@@ -1,0 +1,632 @@
+"""Every option of every learner, once: name, type, default, bounds and help text.
+
+An option is a dataclass field made by `option`. Estimators inherit the dataclass of their family, so its fields are
+their parameters. The command line makes its flags from the fields, the documentation its tables of parameters, and the
+model file its `options`. `checked` validates values by annotation and bounds; `check` compares options with each other.
+
+To add an option, add a field here and use it in its family. The module imports the standard library only, so that
+`separatrix --help` loads no NumPy.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import Field, dataclass, field, fields
+from functools import cache
+from types import NoneType, UnionType
+from typing import Any, ClassVar, Literal, Self, Union, get_args, get_origin, get_type_hints
+
+from separatrix.errors import OptionError, require_choice, require_count, require_number
+
+LARGEST_RATE = 1e100  # and its inverse the smallest: beyond, squares of updates overflow
+DOC_WIDTH = 112  # of the text of a docstring's parameters
+DOC_MARK = "{options}"  # replaced in docstrings by the description of all options
+Order = Literal["cyclic", "random", "shuffled"]
+Task = Literal["classification", "regression"]
+
+
+def option(
+    default: Any,
+    help: str,  # the word of every command line
+    *,
+    least: float | None = None,
+    above: float | None = None,
+    most: float | None = None,
+    flag: str | None = "",
+) -> Any:
+    """Return the dataclass field of an option; `flag` overrides its flag on the command line, None leaves it out."""
+    return field(default=default, metadata={"help": help, "least": least, "above": above, "most": most, "flag": flag})
+
+
+@dataclass(kw_only=True, repr=False, eq=False)
+class Options:
+    """Base class of the options of a family: `family` is its name, `module` its module, `title` its name in reports."""
+
+    family: ClassVar[str] = ""
+    module: ClassVar[str] = ""
+    title: ClassVar[str] = ""
+    tasks: ClassVar[tuple[Task, ...]] = ("classification",)
+
+    def __init_subclass__(cls, **arguments: Any) -> None:
+        """Fill in the parameters of a docstring that has a line `{options}`."""
+        super().__init_subclass__(**arguments)
+        if cls.__doc__ and DOC_MARK in cls.__doc__:
+            cls.__doc__ = cls.__doc__.replace(f"    {DOC_MARK}", _parameters_text(cls))
+
+    def checked(self) -> Self:
+        """Return the options, each validated, as an instance of the family's own class."""
+        kind: Any = _options_class(type(self))
+        types = _types(kind)
+        values = {each.name: _checked(each, types[each.name], getattr(self, each.name)) for each in fields(kind)}
+        options: Self = kind(**values)
+        options.check()
+        return options
+
+    def check(self) -> None:
+        """Raise an OptionError for options that contradict each other."""
+
+    def plain(self) -> dict[str, Any]:
+        """Return the options as JSON values."""
+        return {each.name: _plain(getattr(self, each.name)) for each in fields(self)}
+
+
+def _options_class(kind: type) -> type:
+    """Return the dataclass of options that a class is or inherits."""
+    return next(base for base in kind.__mro__ if "__dataclass_fields__" in vars(base))
+
+
+@cache
+def _types(kind: type) -> dict[str, Any]:
+    return get_type_hints(kind)
+
+
+def _checked(each: Field[Any], kind: Any, value: Any) -> Any:
+    """Return the value of an option in its annotated type; an OptionError says what it may be."""
+    kinds = get_args(kind) if get_origin(kind) in {Union, UnionType} else (kind,)
+    if Any in kinds or (value is None and NoneType in kinds):
+        return value
+    if any(get_origin(part) is Callable for part in kinds) and callable(value):
+        return value
+    if bool in kinds:
+        return _checked_flag(each.name, value)
+    choices = [choice for part in kinds if get_origin(part) is Literal for choice in get_args(part)]
+    if (isinstance(value, str) and choices) or not {float, int} & set(kinds):
+        return _checked_text(each, kinds, choices, value)
+    return _checked_number(each, value, whole=float not in kinds)
+
+
+def _checked_number(each: Field[Any], value: Any, *, whole: bool) -> float:
+    bounds = {name: each.metadata[name] for name in ("least", "above", "most")}
+    if whole and bounds["least"] in {None, 1}:
+        return require_count(each.name, value)
+    number = require_number(each.name, value, **bounds)
+    return int(number) if whole else number
+
+
+def _checked_text(each: Field[Any], kinds: tuple[Any, ...], choices: list[str], value: Any) -> str:
+    if isinstance(value, str) and (value in choices or str in kinds):
+        return value
+    if not {float, int} & set(kinds):
+        return require_choice(each.name, value, choices)
+    words = ", ".join(f'"{choice}"' for choice in choices)
+    bound = each.metadata["above"] if each.metadata["least"] is None else each.metadata["least"]
+    low = "" if bound is None else f" {'above' if each.metadata['least'] is None else 'of at least'} {bound:g}"
+    raise OptionError(f"{each.name}={value!r} is not known; give a number{low}, or {words}")
+
+
+def _checked_flag(name: str, value: Any) -> bool:
+    if not isinstance(value, str) and value in (True, False):
+        return bool(value)
+    raise OptionError(f"{name}={value!r} is not True or False")
+
+
+def _plain(value: Any) -> Any:
+    value = value.tolist() if hasattr(value, "tolist") else value
+    if isinstance(value, Mapping):
+        return {str(key): _plain(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    return str(getattr(value, "__name__", None) or value)
+
+
+def option_fields(kind: type[Options]) -> tuple[Field[Any], ...]:
+    """Return the options of a family, or of an estimator, as dataclass fields."""
+    return fields(_options_class(kind))
+
+
+def _parameters_text(kind: type) -> str:
+    """Return the options as the lines of a docstring's section of parameters, indented."""
+    entries: Iterator[str] = (f"{each.name} : {each.metadata['help']}" for each in fields(_options_class(kind)))
+    lines = (textwrap.fill(entry, DOC_WIDTH, subsequent_indent="    ") for entry in entries)
+    return textwrap.indent("\n".join(lines), "    ")
+
+
+# Options shared by several families
+
+
+@dataclass(kw_only=True, repr=False, eq=False)
+class InterceptOptions(Options):
+    """The intercept."""
+
+    fit_intercept: bool = option(
+        True,
+        "whether scores have a constant, so that the boundary may miss the origin",
+        flag="--intercept/--no-intercept",
+    )
+
+
+@dataclass(kw_only=True, repr=False, eq=False)
+class TraceOptions(Options):
+    """What the trace of a fit keeps."""
+
+    keep_iterates: bool = option(
+        False,
+        "whether `trace_.coefs` has the coefficients of every step, intercept first, in 8 bytes per coefficient and"
+        " step",
+        flag=None,
+    )
+
+
+@dataclass(kw_only=True, repr=False, eq=False)
+class ClassOptions(Options):
+    """The order of two classes."""
+
+    positive: Any = option(
+        None, "which of two classes is the positive one, the second in `classes_`; None for the last in sorted order"
+    )
+
+
+@dataclass(kw_only=True, repr=False, eq=False)
+class ScalingOptions(Options):
+    """The scale of the columns."""
+
+    scaling: Literal["none", "spread"] = option(
+        "none",
+        '"spread" divides each column by its standard deviation before the fit, except columns of 0 and 1 and the words'
+        ' of a text; coefficients are in the units of the columns either way. Tables default to "spread"',
+    )
+
+
+@dataclass(kw_only=True, repr=False, eq=False)
+class PenalisedOptions(InterceptOptions, ScalingOptions, TraceOptions):
+    """The penalty, its choice by cross-validation, and the solver."""
+
+    strength: float | Literal["cv", "auto"] = option(
+        0.0,
+        'strength of the penalty: a number, 0 for none, "cv" to choose it by cross-validation, or "auto": none if the'
+        ' estimate exists without, else 1/n. Tables default to "auto"',
+        least=0.0,
+    )
+    cv: Any = option(5, 'number of folds for strength "cv"', flag="--cv-folds")
+    cv_choice: Literal["one_standard_error", "best"] = option(
+        "one_standard_error",
+        '"one_standard_error" (the largest strength within one standard error of the best) or "best"',
+    )
+    strengths: Any = option(100, "number of strengths to try, or the strengths themselves", flag=None)
+    solver: str = option(
+        "auto",
+        '"auto", or the name of a solver: "newton", "newton_cg", "lbfgs", "coordinate", "dual_coordinate",'
+        ' "interior_point", and of the textbooks "gradient" (gradient descent) and "stochastic" (one row at a time)',
+    )
+    tol: float = option(1e-8, "relative duality gap to reach", above=0.0)
+    max_passes: int = option(1000, "largest number of passes over the rows")
+    random_state: Any = option(None, "seed of the folds; None gives the same folds each time", flag=None)
+
+    @property
+    def may_be_unpenalised(self) -> bool:
+        """Whether the fit is to have no penalty, or none if the estimate exists without."""
+        return self.strength in (0.0, "auto")
+
+
+DESCENTS = ("gradient", "stochastic")  # solvers that step along negative gradients at a rate
+
+
+@dataclass(kw_only=True, repr=False, eq=False)
+class DescentOptions(PenalisedOptions):
+    """The options of the solvers "gradient" and "stochastic"."""
+
+    rate: float | Literal["auto"] | Callable[[int], float] = option(
+        "auto",
+        'rate η of the solvers "gradient" and "stochastic", whose objective is a mean over the rows: a number, "auto"'
+        " (half the largest rate that is known not to diverge), or a function of the number k = 0, 1, … of the step,"
+        " which is one pass (gradient) or one row (stochastic)",
+        above=0.0,
+    )
+    schedule: Literal["constant", "inverse"] = option(
+        "constant",
+        'rate of the stochastic solver: "constant", or "inverse", rate/(1 + k/n) after k rows (or'
+        " rate/(1 + rate·strength·k) if every coefficient is penalised), which converges",
+    )
+    order: Order = option(
+        "cyclic",
+        'order of stochastic visits: "cyclic"; "random", with replacement; "shuffled", a new permutation each pass',
+    )
+    keep: Literal["last", "average"] = option(
+        "last", 'stochastic weights to use: the "last", or the "average" over the second half of the run'
+    )
+    stop: Literal["gap", "gradient", "change"] = option(
+        "gap",
+        'what must be at most tol: the "gap"; for the solvers "gradient" and "stochastic" also the length η‖∇‖ of the'
+        ' next step ("gradient"), or the largest change of a coefficient in the last pass ("change")',
+    )
+    random_state: Any = option(
+        None,
+        "seed of the folds and of random orders; None gives the same folds, but other orders, each time",
+        flag=None,
+    )
+
+    def check(self) -> None:
+        stochastic = ("schedule", "order", "keep")
+        for name in ("rate", "stop", *stochastic):
+            solvers = ("stochastic",) if name in stochastic else DESCENTS
+            if self.solver not in solvers and getattr(self, name) != type(self).__dataclass_fields__[name].default:
+                known = " or ".join(f'solver="{solver}"' for solver in solvers)
+                raise OptionError(f"{name}={_plain(getattr(self, name))!r} is for {known}, not for {self.solver!r}")
+        if callable(self.rate) and self.schedule == "inverse":
+            raise OptionError("a rate that is a function is its own schedule; leave schedule out")
+
+
+@dataclass(kw_only=True, repr=False, eq=False)
+class ElasticNetOptions(DescentOptions):
+    """A penalty that may be L1, and inference without one."""
+
+    l1_ratio: float = option(0.0, "0 for an L2 penalty, 1 for L1, between for elastic net", least=0.0, most=1.0)
+    weight_kind: Literal["precision", "frequency"] = option(
+        "precision",
+        'meaning of sample_weight: "precision" (importance relative to the other rows) or "frequency" (number of'
+        " observations, an integer); the coefficients are the same, but not standard errors and tests",
+        flag=None,
+    )
+    warm_start: bool = option(
+        False, "whether to start at the coefficients of the last fit, if they have the same shape", flag=None
+    )
+
+
+@dataclass(kw_only=True, repr=False, eq=False)
+class ClassWeightOptions(ClassOptions):
+    """The weights of classes."""
+
+    class_weight: Any = option(
+        None,
+        'None, "balanced", or a weight for each class; multiplied with the sample weights',
+        flag=None,
+    )
+
+
+@dataclass(kw_only=True, repr=False, eq=False)
+class VisitOptions(InterceptOptions, ClassOptions, TraceOptions):
+    """The options of mistake-driven rules, primal or dual."""
+
+    order: Order = option(
+        "cyclic", 'order of the visits: "cyclic"; "random", with replacement; "shuffled", a new permutation each pass'
+    )
+    rate: float = option(
+        1.0,
+        "learning rate, above 0; from a zero start it only scales the weights",
+        least=1.0 / LARGEST_RATE,
+        most=LARGEST_RATE,
+    )
+    schedule: Literal["constant", "inverse"] = option("constant", '"constant", or "inverse": rate / k for update k')
+    tie: Literal["positive", "negative", "mistake", "correct"] = option(
+        "positive",
+        'meaning of a score of exactly 0: "positive" (predicts the second class), "negative" (the first), "mistake"'
+        ' (for either class), "correct" (for either class)',
+    )
+    margin: float = option(0.0, "a visit with y·score below this margin is corrected too", least=0.0, most=LARGEST_RATE)
+    max_updates: int = option(1_000_000, "largest number of updates, at which it stops with a warning")
+    max_passes: int = option(10_000, "largest number of passes over the rows, at which it stops with a warning")
+    random_state: Any = option(None, "seed of random orders and of a random start", flag=None)
+
+
+@dataclass(kw_only=True, repr=False, eq=False)
+class KernelOptions(Options):
+    """The kernel and its parameters."""
+
+    kernel: Any = option(
+        "rbf",
+        '"rbf", "linear", "polynomial", "sigmoid", "precomputed" (X is then the kernel matrix), one of sx.kernels, or a'
+        " function of two matrices (n, p) and (m, p) that returns (n, m)",
+    )
+    gamma: float | Literal["scale"] = option(
+        "scale",
+        "parameter of the named kernel: exp(−gamma ‖a − b‖²), (gamma a·b + offset)^degree or tanh(gamma a·b + offset);"
+        ' "scale" is 1 / (p · variance of all entries)',
+        above=0.0,
+    )
+    degree: int = option(3, "degree of the polynomial kernel")
+    offset: float | None = option(None, "offset of the kernel; None is 1 (polynomial) or 0 (sigmoid)")
+    cache_mb: float = option(
+        200.0,
+        "memory in MB for kernel rows of 8 n bytes each, the least recently used being replaced; at least two rows are"
+        " cached",
+        above=0.0,
+    )
+
+
+# The families
+
+
+@dataclass(kw_only=True, repr=False, eq=False)
+class LogisticOptions(ElasticNetOptions, ClassWeightOptions):
+    """The options of logistic regression."""
+
+    family: ClassVar[str] = "logistic"
+    module: ClassVar[str] = "logistic"
+    title: ClassVar[str] = "Logistic regression"
+
+    multiclass: Literal["softmax", "one_vs_rest"] = option(
+        "softmax", '"softmax" or "one_vs_rest", for more than two classes'
+    )
+    reference_class: Any = option(
+        None,
+        "class whose scores are 0, so that the coefficients of the others are log-odds against it; of two classes the"
+        " other one is the positive one. None for softmax coefficients that minimise the penalty or, without one, have"
+        " zero sum over the classes",
+    )
+    on_separation: Literal["warn", "raise", "ignore", "firth"] = option(
+        "warn",
+        'what to do if strength is 0 and no maximum is proved to exist: "warn", "raise", "ignore", or "firth" for'
+        " bias-reduced estimates, which always exist (two classes)",
+    )
+    threshold: float = option(0.5, "probability from which the second of two classes is predicted", above=0.0, most=1.0)
+
+
+@dataclass(kw_only=True, repr=False, eq=False)
+class LinearOptions(ElasticNetOptions):
+    """The options of linear regression."""
+
+    family: ClassVar[str] = "linear"
+    module: ClassVar[str] = "linear"
+    title: ClassVar[str] = "Linear regression"
+    tasks: ClassVar[tuple[Task, ...]] = ("regression",)
+
+    max_passes: int = option(10_000, "largest number of passes over the rows")
+
+
+@dataclass(kw_only=True, repr=False, eq=False)
+class SVMOptions(PenalisedOptions, ClassWeightOptions):
+    """The options of the linear support vector machine."""
+
+    family: ClassVar[str] = "svm"
+    module: ClassVar[str] = "svm"
+    title: ClassVar[str] = "Support vector machine"
+    l1_ratio: ClassVar[float] = 0.0  # the penalty is L2
+
+    strength: float | Literal["cv", "auto"] = option(
+        "auto",
+        'strength of the penalty, above 0; "auto" is 1/n (C = 1 of scikit-learn and LIBSVM), "cv" is chosen by'
+        " cross-validation",
+        above=0.0,
+    )
+    loss: Literal["hinge", "squared_hinge"] = option("hinge", '"hinge" or "squared_hinge"')
+    tol: float = option(1e-6, "relative duality gap to reach", above=0.0)
+    max_passes: int = option(10_000, "largest number of passes over the rows")
+
+
+@dataclass(kw_only=True, repr=False, eq=False)
+class PerceptronOptions(VisitOptions):
+    """The options of the perceptron."""
+
+    family: ClassVar[str] = "perceptron"
+    module: ClassVar[str] = "perceptron"
+    title: ClassVar[str] = "Perceptron"
+
+    update: Literal["single", "batch"] = option(
+        "single", '"single" corrects each mistake as it is made; "batch", all mistakes of a pass at once'
+    )
+    start: Any = option(
+        None, 'None for zeros, "random" for small random numbers, or the weights, intercept first (if fitted)'
+    )
+    keep: Literal["last", "best", "average", "vote"] = option(
+        "last",
+        'weights to use: the "last"; the "best", with the fewest training mistakes (pocket algorithm); the "average"'
+        ' over all visits; the "vote" of all',
+    )
+    on_overlap: Literal["run", "stop"] = option(
+        "run",
+        '"run" to a limit, or "stop" once it is proved that no weights classify all rows correctly, which is checked'
+        " once, after ten passes and 2,000 visits or at a limit; a partial fit does not stop",
+    )
+
+
+@dataclass(kw_only=True, repr=False, eq=False)
+class LMSOptions(InterceptOptions, ScalingOptions, TraceOptions):
+    """The options of least mean squares."""
+
+    family: ClassVar[str] = "lms"
+    module: ClassVar[str] = "lms"
+    title: ClassVar[str] = "Least mean squares"
+    tasks: ClassVar[tuple[Task, ...]] = ("classification", "regression")
+
+    update: Literal["batch", "stochastic"] = option(
+        "batch", '"batch", all rows at once, or "stochastic", one row at a time'
+    )
+    rate: float | None = option(
+        None,
+        "None for half the largest rate that converges: 1/λmax (batch), λ the eigenvalues of XᵗX/n, or 1/R²"
+        " (stochastic), R the largest ‖x‖. Texts that sum over the rows use this rate divided by n",
+        above=0.0,
+    )
+    schedule: Literal["constant", "inverse"] = option(
+        "constant",
+        'stochastic rate: "constant", or "inverse", rate/(1 + rate·λmin·k) after k visits, which converges',
+    )
+    order: Order = option(
+        "cyclic",
+        'order of stochastic visits: "cyclic"; "random", with replacement; "shuffled", a new permutation each pass',
+    )
+    start: Any = option(None, 'None for zeros, "random" for small random numbers, or the weights, intercept first')
+    keep: Literal["last", "average"] = option(
+        "last", 'stochastic weights to use: the "last", or the "average" over the second half of the run'
+    )
+    tol: float = option(
+        1e-8, "excess over the least squares objective to reach, relative to that of the best constant", least=0.0
+    )
+    max_passes: int = option(10_000, "largest number of passes over the rows")
+    random_state: Any = option(None, "seed of the order and of a random start", flag=None)
+
+    def check(self) -> None:
+        if self.update == "batch" and (self.schedule, self.order, self.keep) != ("constant", "cyclic", "last"):
+            raise OptionError(
+                "schedule, order and keep are for update='stochastic': a batch step sees all rows at once,"
+                " and converges at a constant rate"
+            )
+
+
+@dataclass(kw_only=True, repr=False, eq=False)
+class LMSClassifierOptions(LMSOptions, ClassOptions):
+    """The options of least mean squares on classes."""
+
+
+@dataclass(kw_only=True, repr=False, eq=False)
+class GenerativeOptions(ClassOptions):
+    """The options of the Gaussian generative classifier."""
+
+    family: ClassVar[str] = "generative"
+    module: ClassVar[str] = "generative"
+    title: ClassVar[str] = "Gaussian generative classifier"
+    fit_intercept: ClassVar[bool] = True
+
+    priors: Any = option(
+        None, "the probability of each class, in the order of `classes_`; None for their shares of the rows", flag=None
+    )
+
+
+@dataclass(kw_only=True, repr=False, eq=False)
+class SeparatingOptions(InterceptOptions, ClassOptions, TraceOptions):
+    """The options of classifiers that need separable classes."""
+
+    module: ClassVar[str] = "margin"
+
+    tol: float = option(1e-10, "relative gap to reach between the margin and its upper bound", least=0.0)
+    max_passes: int = option(1000, "largest number of passes over the rows")
+    on_overlap: Literal["raise", "soft"] = option(
+        "raise", '"raise", or "soft": fit LinearSVM(loss="squared_hinge") to a class that is not separable, and warn'
+    )
+
+
+@dataclass(kw_only=True, repr=False, eq=False)
+class HalfspaceOptions(SeparatingOptions):
+    """The options of a separating halfspace by linear programming."""
+
+    family: ClassVar[str] = "halfspace"
+    title: ClassVar[str] = "Separating halfspace"
+
+    tol: float = option(1e-10, "relative gap up to which the margin counts as the widest", least=0.0)
+
+
+@dataclass(kw_only=True, repr=False, eq=False)
+class MaxMarginOptions(SeparatingOptions):
+    """The options of the halfspace of widest margin."""
+
+    family: ClassVar[str] = "max_margin"
+    title: ClassVar[str] = "Maximum margin"
+
+
+@dataclass(kw_only=True, repr=False, eq=False)
+class ZeroOneOptions(InterceptOptions, ClassOptions, TraceOptions):
+    """The options of the halfspace with the fewest mistakes."""
+
+    family: ClassVar[str] = "zero_one"
+    module: ClassVar[str] = "margin"
+    title: ClassVar[str] = "Fewest mistakes"
+
+    time_limit: float = option(60.0, "longest search for each class, in seconds", above=0.0)
+    max_steps: int = option(
+        1_000_000,
+        "largest number of linear programs for each class; unlike a time limit, it gives reproducible results",
+    )
+    watch: Any = option(
+        None, "function called with the facts of each step: `lower`, `upper`, `subsystems`, `seconds`", flag=None
+    )
+
+
+@dataclass(kw_only=True, repr=False, eq=False)
+class KernelPerceptronOptions(KernelOptions, VisitOptions):
+    """The options of the kernel perceptron."""
+
+    family: ClassVar[str] = "kernel_perceptron"
+    module: ClassVar[str] = "kernel"
+    title: ClassVar[str] = "Kernel perceptron"
+
+    keep: Literal["last", "best", "average"] = option(
+        "last", '"last" coefficients; "best", with the fewest training mistakes; "average" over all visits'
+    )
+
+
+@dataclass(kw_only=True, repr=False, eq=False)
+class KernelSVMOptions(KernelOptions, ClassWeightOptions):
+    """The options of the kernel support vector machine."""
+
+    family: ClassVar[str] = "kernel_svm"
+    module: ClassVar[str] = "kernel"
+    title: ClassVar[str] = "Kernel support vector machine"
+    fit_intercept: ClassVar[bool] = True
+
+    strength: float = option(1e-3, "strength of the penalty; C of scikit-learn is 1 / (n · strength)", above=0.0)
+    hard_margin: bool = option(False, "whether to allow no mistakes; strength is then not used")
+    multiclass: Literal["one_vs_one", "one_vs_rest"] = option(
+        "one_vs_one", '"one_vs_one", with a fit for each pair of classes, or "one_vs_rest"'
+    )
+    tol: float = option(
+        1e-3, "relative duality gap to reach; with a hard margin, relative gap between its two bounds", above=0.0
+    )
+    max_steps: int = option(2_000, "largest number of blocks of rows to solve")
+
+
+FAMILIES: dict[str, type[Options]] = {
+    each.family: each
+    for each in (
+        LogisticOptions,
+        LinearOptions,
+        SVMOptions,
+        PerceptronOptions,
+        LMSClassifierOptions,
+        GenerativeOptions,
+        HalfspaceOptions,
+        MaxMarginOptions,
+        ZeroOneOptions,
+        KernelPerceptronOptions,
+        KernelSVMOptions,
+    )
+}
+# Defaults of tables that differ from those of arrays: their columns have units, and a fit always ends in a predictor.
+TABLE_DEFAULTS: dict[str, Any] = {"scaling": "spread", "strength": "auto"}
+
+
+def table_options(family: str, given: Mapping[str, Any], spelled: Callable[[str], str] = str) -> Options:
+    """Return the checked options of a family for a table: the given ones and the defaults of tables.
+
+    An option that the family does not have raises an OptionError that names the families that do; `spelled` returns
+    the name of an option as the user writes it.
+    """
+    kind = FAMILIES[require_choice("model", family, FAMILIES)]
+    known = {each.name for each in fields(kind)}
+    for name in given:
+        if name not in known:
+            raise OptionError(foreign_option(spelled(name), name, family))
+    defaults = {each.name: table_default(kind, each) for each in fields(kind)}
+    options = kind(**{**defaults, **given}).checked()
+    if "l1_ratio" in given and getattr(options, "strength", None) in (0.0, "auto"):
+        remedy = f"{spelled('strength')} cv or a number above 0"
+        raise OptionError(f"{spelled('l1_ratio')} is about a penalty; ask for one with {remedy}")
+    return options
+
+
+def table_default(kind: type[Options], each: Field[Any]) -> Any:
+    """Return the default of an option for tables; kernel machines keep their own strength."""
+    if each.name not in TABLE_DEFAULTS or (each.name == "strength" and not issubclass(kind, PenalisedOptions)):
+        return each.default
+    return TABLE_DEFAULTS[each.name]
+
+
+def foreign_option(spelled: str, name: str, family: str) -> str:
+    """Return a message that an option is not one of a family, with the families that have it."""
+    owners = [owner for owner, kind in FAMILIES.items() if name in {each.name for each in fields(kind)}]
+    if not owners:
+        return f"{spelled} is not an option of {family}"
+    listed = " and ".join(filter(None, [", ".join(owners[:-1]), owners[-1]]))
+    return f"{spelled} is an option of {listed}, not of {family}"

@@ -1,0 +1,188 @@
+"""Penalised fits: the scale of the columns, and the strength of the penalty.
+
+Columns may be divided by their standard deviation first, so that their units do not matter; coefficients are returned
+in the units of the rows, and the certificate knows the divisors. Columns that hold only 0 and 1 keep their scale. The
+default strength of tables is 1/n, as much prior information as one of the n rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from separatrix.arrays import Floats, Indices
+from separatrix.certificates.base import Certificate, OneVsRestCertificate
+from separatrix.certificates.optimality import OptimalityCertificate
+from separatrix.design.base import Block, add_each
+from separatrix.errors import OptionError, counted, require_count
+from separatrix.families.base import TrainingRows, convex_options
+from separatrix.families.options import PenalisedOptions
+from separatrix.fit.result import FitResult, Trace
+from separatrix.inference import eligibility
+from separatrix.penalties import Penalty, make_penalty
+from separatrix.problem import Problem
+from separatrix.selection.cross_validation import CrossValidation, assign_folds, cross_validate
+from separatrix.selection.path import Path
+
+
+class ScaledRows(NamedTuple):
+    """Rows with their columns divided by `scales`; None if they are as they were."""
+
+    rows: TrainingRows
+    scales: Floats | None
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """A sentence about the scaled columns, if there are any."""
+        count = 0 if self.scales is None else int((self.scales != 1.0).sum())
+        were = "was" if count == 1 else "were"
+        return (f"{counted(count, 'numeric column')} {were} standardised for the fit",) if count else ()
+
+    def start(self, start: Floats | None) -> Floats | None:
+        """Return initial coefficients, (p,) or (p, K), the intercept first if there is one, for the scaled columns."""
+        if start is None or self.scales is None:
+            return start
+        factors = np.ones(len(start))
+        factors[len(start) - len(self.scales) :] = self.scales
+        return np.asarray((factors * start.T).T)
+
+    def in_units(self, result: FitResult) -> FitResult:
+        """Return a fit of the scaled rows in the units of the original columns, its certificate with the scales."""
+        scales = self.scales
+        if scales is None:
+            return result
+        return replace(
+            result,
+            coef=result.coef / scales,
+            trace=self._trace_in_units(result.trace),
+            certificate=_with_scales(result.certificate, scales),
+            parts=tuple(map(self.in_units, result.parts)),
+        )
+
+    def _trace_in_units(self, trace: Trace) -> Trace:
+        if trace.coefs is None or self.scales is None:
+            return trace
+        intercepts = np.ones(trace.coefs.shape[-1] - len(self.scales))
+        return replace(trace, coefs=trace.coefs / np.concatenate([intercepts, self.scales]))
+
+    def path_in_units(self, path: Path) -> Path:
+        """Return a path of the scaled rows in the units of the original columns."""
+        if self.scales is None:
+            return path
+        divisors = np.concatenate([np.ones(int(path.virtual)), self.scales])
+        return replace(path, coefs=path.coefs / divisors.reshape(-1, *[1] * (path.coefs.ndim - 2)))
+
+
+def _with_scales(certificate: Certificate, scales: Floats) -> Certificate:
+    if isinstance(certificate, OneVsRestCertificate):
+        return replace(certificate, parts=tuple(_with_scales(part, scales) for part in certificate.parts))
+    assert isinstance(certificate, OptimalityCertificate)
+    return replace(certificate, scales=scales)
+
+
+def scale_rows(rows: TrainingRows, scaling: str) -> ScaledRows:
+    """Return the rows as they are (scaling "none"), or with columns divided by their standard deviation ("spread")."""
+    if scaling == "none":
+        return ScaledRows(rows, None)
+    scales = standard_deviations(rows)
+    if (scales == 1.0).all():
+        return ScaledRows(rows, None)
+    return ScaledRows(rows.divided(scales), scales)
+
+
+def standard_deviations(rows: TrainingRows) -> Floats:
+    """Return the standard deviation of each column that may be scaled, and 1 for the others, in one pass."""
+    design = rows.design(intercept=False)
+    weights = np.ones(design.shape[0]) if rows.weights is None else rows.weights
+    sums, squares, other = design.fold(_moments, rows=(weights,), combine=add_each)
+    with np.errstate(over="ignore", invalid="ignore"):  # overflowing columns are rejected by name later
+        deviations = np.sqrt(np.maximum(squares / weights.sum() - (sums / weights.sum()) ** 2, 0.0))
+    scaled = (deviations > 0.0) & (other > 0) & np.isfinite(deviations)
+    return np.where(scaled if rows.quantities is None else scaled & rows.quantities, deviations, 1.0)
+
+
+def _moments(block: Block, weights: Floats) -> tuple[Floats, Floats, Indices]:
+    """Return the weighted sum of each column and of its squares, and the number of its entries other than 0 and 1."""
+    return block.rmatvec(weights), block.column_squares(weights), block.other_entries()
+
+
+class ChosenPenalty(NamedTuple):
+    """A penalty, its strength, the cross-validation that chose it, if any, and a sentence about the choice."""
+
+    penalty: Penalty
+    strength: float
+    cv: CrossValidation | None
+    sentence: str
+
+    def applied(self, problems: Sequence[Problem]) -> list[Problem]:
+        """Return the problems with the penalty."""
+        return [replace(problem, penalty=self.penalty) for problem in problems]
+
+    def starts(self, starts: Sequence[Floats | None]) -> Sequence[Floats | None]:
+        """Return the coefficients to start from: those of the cross-validation's path, or the given ones."""
+        return starts if self.cv is None else [path.coefs[self.cv.place] for path in self.cv.paths]
+
+
+def choose_penalty(problems: Sequence[Problem], options: PenalisedOptions, l1_ratio: float) -> ChosenPenalty:
+    """Return the penalty of the given strength, of 1/n ("auto"; n the sum of the weights) or cross-validated ("cv")."""
+    total, cv, strength = problems[0].total_weight, None, options.strength
+    if strength == "cv":
+        cv = _cross_validation(problems, options, l1_ratio)
+        strength = cv.strength
+        sentence = (
+            f"the strength {strength:.3g} was chosen by cross-validation in {len(cv.fold_losses)} folds:"
+            f" {'the best' if cv.choice == 'best' else 'the largest within one standard error of the best'}"
+        )
+    elif strength == "auto":
+        strength, sentence = 1.0 / total, f"the strength is 1/n = {1.0 / total:.3g} (default)"
+    else:
+        sentence = f"the strength is {strength:g}, as given"
+    return ChosenPenalty(make_penalty(float(strength), l1_ratio), float(strength), cv, sentence)
+
+
+def _cross_validation(problems: Sequence[Problem], options: PenalisedOptions, l1_ratio: float) -> CrossValidation:
+    first, count = problems[0], require_count("cv", options.cv)
+    if first.design.shape[0] < count:
+        rows = f"n_samples={first.design.shape[0]}"
+        raise OptionError(f"cv={count} folds are more than there are rows ({rows}); give a strength, as 0.1")
+    classes = None if first.loss.target == "numbers" else _strata(problems)
+    folds = assign_folds(len(first.y), count, options.random_state, classes)
+    return cross_validate(
+        problems,
+        l1_ratio,
+        folds,
+        choice=options.cv_choice,
+        strengths=options.strengths,
+        options=convex_options(options)._replace(keep_iterates=False),
+    )
+
+
+def _strata(problems: Sequence[Problem]) -> Indices:
+    """Return the class of each row: its code, its sign, or the one-vs-rest problem in which it is positive."""
+    if problems[0].loss.target == "classes":
+        return np.asarray(problems[0].y, dtype=np.intp)
+    if len(problems) == 1:
+        return (problems[0].y > 0.0).astype(np.intp)
+    return np.asarray(np.argmax([problem.y for problem in problems], axis=0))
+
+
+def no_inference_reason(chosen: ChosenPenalty, needed: str) -> str:
+    """Return why a penalised fit has no inference, with the reason for a penalty that was not requested."""
+    if chosen.cv is not None:
+        return eligibility.chosen_by_cross_validation(chosen.strength)
+    reason = eligibility.penalised(chosen.strength)
+    return f"{reason}; the penalty is needed, as {needed.partition(';')[0]}" if needed else reason
+
+
+def penalty_sentence(needed: str) -> str:
+    """Return a sentence about why there is a penalty."""
+    return f"a penalty is used: {needed}" if needed else "a penalty is used, as given"
+
+
+def cv_provenance(options: PenalisedOptions, cv: CrossValidation | None) -> dict[str, object]:
+    """Return the kind of weights and of cross-validation, for a result's provenance."""
+    kind = {"weight_kind": options.weight_kind} if hasattr(options, "weight_kind") else {}
+    return kind if cv is None else {**kind, "cv": len(cv.fold_losses), "cv_choice": cv.choice}

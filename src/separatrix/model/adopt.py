@@ -1,0 +1,172 @@
+"""Fitted estimators and models by formula as models of tables, so that every function takes all of them alike.
+
+An estimator becomes a model of plain number columns, named as those of its fit or x1, x2, …; a model by formula, one of
+the columns of its design. Such a model has the certificate and the inference of the fit. It knows how many rows there
+were, but has no digest of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from separatrix.design.encode.columns import NumberEncoding
+from separatrix.design.encode.encoding import Encoding, unique_names
+from separatrix.design.row_source import as_array
+from separatrix.errors import DataError, OptionError
+from separatrix.families.base import Fitted
+from separatrix.families.options import Options
+from separatrix.model.expansion import expansion_of
+from separatrix.model.provenance import describe_arrays
+from separatrix.model.record import Model, build_model
+from separatrix.tables.frames import from_frame
+from separatrix.tables.open import open_table
+from separatrix.tables.source import TableSource, as_source
+from separatrix.tables.table import TRUTH_VALUES, Column, Table, category_column
+
+ARRAYS = "arrays"  # the source of a model whose rows were no table
+TARGET = "y"  # of an estimator
+
+
+def as_model(model: Any) -> Model:
+    """Return a fitted estimator, a model by formula or a trained table as a model; a model is returned as it is.
+
+    >>> import separatrix as sx
+    >>> model = as_model(sx.LinearRegression().fit([[0.0], [1.0], [2.0]], [1.0, 3.0, 5.0]))
+    >>> model.encoding.feature_names, model.target, model.coef.round(6).tolist()
+    (('x1',), 'y', [[2.0]])
+    """
+    if (own := table_model(model)) is not None:
+        return own
+    return _adopted(model.model, model.target_) if is_formula(model) else _adopted(model, TARGET)
+
+
+def table_model(model: Any) -> Model | None:
+    """Return the model of a table, None for an estimator and for a model by formula."""
+    own = model if isinstance(model, Model) else getattr(model, "model", None)
+    return own if isinstance(own, Model) else None
+
+
+def is_formula(model: Any) -> bool:
+    """Tell whether a model is one by formula."""
+    return hasattr(model, "formula") and hasattr(model, "matrix")
+
+
+def _adopted(estimator: Any, target: str) -> Model:
+    fitted = _fit_of(estimator)
+    expansion = expansion_of(fitted)
+    width = fitted.coef.shape[1] if expansion is None else expansion.machines[0].vectors.shape[1]
+    names = _column_names(estimator, int(width))
+    columns = tuple(NumberEncoding(name, f"{name!r} is a number", 0.0, False) for name in names)
+    sparse = expansion is not None and any(hasattr(machine.vectors, "indptr") for machine in expansion.machines)
+    encoding = Encoding(columns, missing="error", sparse=sparse)
+    model = build_model(fitted, encoding, free_name(target, names), describe_arrays(ARRAYS, names, estimator.n_rows_))
+    threshold = getattr(estimator, "threshold", model.rule.threshold)
+    return replace(model, rule=replace(model.rule, threshold=threshold))
+
+
+def _fit_of(estimator: Any) -> Fitted:
+    fitted = getattr(estimator, "fitted_", None)  # an estimator before its fit has none
+    if isinstance(fitted, Fitted):
+        return fitted
+    if isinstance(estimator, Options) or isinstance(getattr(estimator, "estimator", None), Options):
+        raise OptionError(f"{type(estimator).__name__} is not fitted; call its fit(X, y) first")
+    raise OptionError(
+        f"a {type(estimator).__name__} is no model; give what sx.train or sx.load_model returned, a fitted estimator of"
+        " separatrix, or a model of sx.from_formula"
+    )
+
+
+def _column_names(estimator: Any, width: int) -> tuple[str, ...]:
+    """Return the names of the columns of a fit; an OptionError if a map made these."""
+    known, count = getattr(estimator, "feature_names_in_", None), int(estimator.n_features_in_)
+    if width != count:
+        raise OptionError(
+            f"the fit is of {width} columns that a map makes of {count}, and a model has no maps; fit the matrix that"
+            " the map makes"
+        )
+    return numbered_columns(count) if known is None else unique_names(map(str, known))
+
+
+class ModelRows(NamedTuple):
+    """A model, and rows given with it as a table."""
+
+    model: Model
+    source: TableSource
+
+
+@contextmanager
+def with_rows(model: Any, X: Any, y: Any = None) -> Iterator[ModelRows]:
+    """Open rows for a model of any kind: a table, frame or path; data of a formula; or X and y of an estimator."""
+    own = as_model(model)
+    if table_model(model) is None:
+        yield ModelRows(own, as_source(array_table(*arrays_of(model, X, y), own.target, own.encoding.feature_names)))
+    else:
+        with open_for(own, X, y) as source:
+            yield ModelRows(own, source)
+
+
+def open_for(model: Model, table: Any, y: Any = None) -> AbstractContextManager[TableSource]:
+    """Open a table, frame or path with the column types of a model's training table."""
+    if y is not None:
+        raise OptionError(f"the target {model.target!r} is a column of the table; leave y out")
+    if isinstance(table, TableSource):  # which the caller closes
+        return nullcontext(table)
+    if isinstance(table, Table):
+        return as_source(table)
+    types: dict[str, Any] = {"kinds": model.kinds, "levels": model.levels, "formats": model.formats}
+    if isinstance(table, str | Path):
+        return open_table(str(table), **types)
+    return as_source(from_frame(table, **types))
+
+
+def arrays_of(model: Any, X: Any, y: Any = None) -> tuple[Any, Any]:
+    """Return the matrix and the target for an estimator: those given, or those that a formula makes of data."""
+    if is_formula(model):
+        return model.matrix(X), model.target_values(X) if y is None else y
+    if y is None:
+        raise OptionError(f"{type(model).__name__} was fitted to X and y; give y too")
+    return X, y
+
+
+def array_table(X: Any, y: Any, target: str = TARGET, names: tuple[str, ...] | None = None) -> Table:
+    """Return rows X (n, p), an array, a frame of numbers or a sparse matrix, and their targets y (n,) as a table.
+
+    The columns are called as those of a frame, which must be `names` if these are given, or else `names`.
+    """
+    matrix = X.toarray() if hasattr(X, "toarray") else np.asarray(as_array(X), dtype=np.float64)
+    labels, frame_names = np.asarray(y), getattr(X, "columns", None)
+    if matrix.ndim != 2 or labels.shape != matrix.shape[:1]:
+        raise DataError(f"X has shape {matrix.shape} and y {labels.shape}; give (n, p) and (n,)")
+    default = numbered_columns(matrix.shape[1]) if names is None or len(names) != matrix.shape[1] else names
+    own = default if frame_names is None else unique_names(map(str, frame_names))
+    if names is not None and own != names:
+        raise DataError(f"X has the columns {list(own[:5])}; the fit was of {len(names)}, {list(names[:5])}")
+    name = free_name(target, own)
+    numbers = (Column(each, "number", column) for each, column in zip(own, matrix.T, strict=True))
+    return Table((*numbers, _target_column(name, labels)), ARRAYS, name)
+
+
+def free_name(target: str, names: tuple[str, ...]) -> str:
+    """Return the name of a target, another one if a column has it."""
+    return next(name for name in (target, "target", "the target") if name not in names)
+
+
+def numbered_columns(count: int) -> tuple[str, ...]:
+    """Return the names of columns that have none: x1, x2, …"""
+    return tuple(f"x{place + 1}" for place in range(count))
+
+
+def _target_column(name: str, y: NDArray[Any]) -> Column:
+    labels = np.asarray(y.tolist()) if y.dtype.kind == "O" else y
+    if labels.dtype.kind == "b":
+        return Column(name, "boolean", labels.astype(np.float64), TRUTH_VALUES)
+    if labels.dtype.kind in "iuf":
+        return Column(name, "number", labels.astype(np.float64))
+    return category_column(name, map(str, labels.tolist()))

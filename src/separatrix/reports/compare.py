@@ -1,0 +1,170 @@
+"""The page of `separatrix compare` and `sx.compare`: the linear classifiers of two classes on the same rows."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from separatrix.errors import OptionError, counted, require_number
+from separatrix.families.base import TrainingRows
+from separatrix.fit.labels import Classes
+from separatrix.fit.run import Watch
+from separatrix.model.adopt import array_table, as_model
+from separatrix.model.class_rows import ClassRows, RowsRequest, encoded_classes, split_rows
+from separatrix.model.compare import LearnerRow, compare_learners, model_row
+from separatrix.model.record import Model
+from separatrix.model.storage import Storage
+from separatrix.model.target import label_index
+from separatrix.model.train import folds_for_share
+from separatrix.reports.verification import Comparison
+from separatrix.tables.frames import from_frame
+from separatrix.tables.open import open_table
+from separatrix.tables.source import TableSource, as_source
+from separatrix.tables.table import Table
+
+FEWEST_ROWS = 20  # below which no rows are held out
+
+
+@dataclass(frozen=True)
+class CompareOptions:
+    """The positive class, the share of held-out rows, whether scores have a constant, and the seed of the split."""
+
+    positive: str | None = None
+    holdout: float = 0.2
+    intercept: bool = True
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        require_number("holdout", self.holdout, least=0.0, most=0.9)
+
+
+def compare(  # noqa: PLR0913  # the public options, each by its name
+    X: Any,
+    y: Any = None,
+    *,
+    target: str | None = None,
+    models: Sequence[Any] | Mapping[str, Any] = (),
+    positive: Any = None,
+    holdout: float = 0.2,
+    fit_intercept: bool = True,
+    seed: int = 0,
+    drop: Sequence[str] = (),
+    missing: str = "impute",
+) -> Comparison:
+    """Fit perceptron, LMS, logistic regression and more to the same rows of two classes, side by side.
+
+    Parameters
+    ----------
+    X : rows (n, p) with labels y; or a table, frame or path
+    y : (n,) labels; None for a table
+    target : the column of a table to predict; a demo knows its own
+    models : fitted models of the two classes to set beside them, as they are: a sequence, or a mapping by name
+    positive : the class that counts as +1; of more than two classes, against all others
+    holdout : share of the rows that a second fit of each learner is judged on, 0 for none
+    fit_intercept : whether scores have a constant
+    seed : of the rows held out
+    drop : columns of a table to leave out
+    missing : "impute", "drop" or "error", for a table
+
+    Returns an object that prints as the page of `separatrix compare`.
+
+    Examples
+    --------
+    >>> import separatrix as sx
+    >>> page = sx.compare("demo:five-points")
+    >>> [(row.learner, row.mistakes) for row in page.compared][:3]
+    [('perceptron', 0), ('LMS', 0), ('logistic', 0)]
+    """
+    options = CompareOptions(None if positive is None else str(positive), holdout, fit_intercept, seed)
+    request = RowsRequest(target=target, drop=tuple(drop), missing=missing, storage=Storage(memory=sys.maxsize))
+    with _opened(X, y) as source, encoded_classes(source, request) as data:
+        return compare_rows(data, request, options, _named(models))
+
+
+def _named(models: Sequence[Any] | Mapping[str, Any]) -> dict[str, Model]:
+    """Return models by name: the given one, or their number and family."""
+    if isinstance(models, Mapping):
+        return {name: as_model(each) for name, each in models.items()}
+    return {f"model {place}: {each.estimator}": each for place, each in enumerate(map(as_model, models), start=1)}
+
+
+def _opened(X: Any, y: Any) -> AbstractContextManager[TableSource]:
+    if y is not None:
+        return as_source(array_table(X, y))
+    if isinstance(X, TableSource):  # which the caller closes
+        return nullcontext(X)
+    if isinstance(X, str | Path):
+        return open_table(str(X))
+    return as_source(X if isinstance(X, Table) else from_frame(X))
+
+
+def compare_rows(
+    data: ClassRows,
+    request: RowsRequest,
+    options: CompareOptions,
+    models: Mapping[str, Model] | None = None,
+    watch: Watch | None = None,
+) -> Comparison:
+    """Fit every learner to encoded rows, and measure the given models on the same rows of the table."""
+    rows = data.rows
+    place = _positive_class(rows, options.positive)
+    two, split = _against_rest(rows, place), None
+    if options.holdout > 0.0 and rows.shape[0] >= FEWEST_ROWS:
+        parts = split_rows(data, request, folds_for_share(options.holdout, data.table.n_rows), options.seed)
+        split = _against_rest(parts[0], place), _against_rest(parts[1], place)
+    compared, refused = compare_learners(two, intercept=options.intercept, split=split, watch=watch)
+    compared += _measured(models or {}, data, two)
+    left_out = (f"{name!r} is left out: {reason}" for name, reason in data.encoding.omitted)
+    held_out = 0 if split is None else split[1].shape[0]
+    notes = (*data.notes, *left_out, *_holdout_note(options.holdout, held_out))
+    names = tuple(dict.fromkeys((*data.encoding.feature_names, *(name for each in compared for name in each.weights))))
+    title = f"{_opponents(rows, place)}, {data.target} of {data.source}"
+    return Comparison(title, names, rows.shape[0], held_out, tuple(compared), tuple(refused), notes)
+
+
+def _measured(models: Mapping[str, Model], data: ClassRows, rows: TrainingRows) -> Iterator[LearnerRow]:
+    table = data.table.read() if models else None
+    for name, model in models.items():
+        assert table is not None  # there are models
+        yield model_row(name, model, table, rows, data.kept)
+
+
+def _positive_class(rows: TrainingRows, positive: str | None) -> int:
+    """Return the index of the class that is +1."""
+    assert rows.classes is not None  # the target was read as classes
+    if positive is not None:
+        return label_index(positive, rows.classes)
+    count = len(rows.classes.values)
+    if count > 2:
+        raise OptionError(f"the target has {count} classes; say with --positive which is set against the rest")
+    return 1
+
+
+def _opponents(rows: TrainingRows, place: int) -> str:
+    plain = rows.labels
+    return f"{plain[place]} against {'the rest' if len(plain) > 2 else plain[1 - place]}"
+
+
+def _against_rest(rows: TrainingRows, place: int) -> TrainingRows:
+    """Return the rows with two classes, the given one second."""
+    assert rows.classes is not None  # the target was read as classes
+    if len(rows.classes.values) == 2:
+        return rows.ordered(rows.labels[place])
+    codes = (rows.classes.codes == place).astype(np.intp)
+    return replace(rows, classes=Classes(np.asarray(["the rest", str(rows.labels[place])]), codes))
+
+
+def _holdout_note(share: float, held_out: int) -> tuple[str, ...]:
+    if share == 0.0:
+        return ()
+    if not held_out:
+        return (f"no rows are kept apart of fewer than {FEWEST_ROWS}",)
+    return (
+        f"{counted(held_out, 'row')} kept apart are judged by fits of the others; all else is of fits of every row",
+    )
