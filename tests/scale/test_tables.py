@@ -42,8 +42,9 @@ def folder(tmp_path_factory):
 def little(monkeypatch):
     """Have a matrix of 1.7 megabytes be too large for SMALL, and tables be read and encoded in several blocks."""
     monkeypatch.setattr(storage, "MATRIX_PART", 30)
-    for name, value in (("BLOCK_ROWS", 2500), ("FEWEST_ROWS", 700), ("MOST_ENTRIES", 2**14), ("BLOCK_ENTRIES", 2**15)):
+    for name, value in (("BLOCK_ROWS", 2500), ("FEWEST_ROWS", 700), ("MOST_ENTRIES", 2**14)):
         monkeypatch.setattr(stored, name, value)
+    monkeypatch.setattr("separatrix.design.storage.BLOCK_ENTRIES", 2**15)
 
 
 @pytest.fixture
