@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from separatrix.errors import OptionError
 
 if TYPE_CHECKING:
+    from separatrix.model.class_rows import ColumnOptions
     from separatrix.model.record import Model
     from separatrix.model.storage import Storage
     from separatrix.tables.source import TableSource
@@ -24,11 +25,11 @@ def opened(
     *,
     where: str | None = None,
     sql: str | None = None,
-    storage: Storage | None = None,
-    expect: Callable[[str, tuple[str, ...]], None] | None = None,
+    columns: ColumnOptions,
 ) -> TableSource:
-    """Open a table within the memory of the storage; `expect` may refuse it by the names of its columns."""
-    return _opened(source, where=where, sql=sql, storage=storage, expect=expect)
+    """Open a table within the memory of the storage; it must have the columns that the options name."""
+    storage, kinds, expect = columns.storage, columns.kinds, columns.expect
+    return _opened(source, where=where, sql=sql, storage=storage, kinds=kinds, expect=expect)
 
 
 def open_for(
@@ -48,15 +49,18 @@ def storage_of(
     return Storage(None if memory is None else parse_memory(memory), engine, scheduler, checkpoint)
 
 
-def parse_references(pairs: Sequence[str]) -> dict[str, str]:
-    """Return the reference levels, given as COLUMN=LEVEL, by column."""
+def column_options(
+    target: str | None, drop: list[str] | None, text: list[str] | None, missing: str, reference: list[str] | None
+) -> dict[str, Any]:
+    """Return the options of `ColumnOptions` that were given; reference levels are given as COLUMN=LEVEL."""
     levels = {}
-    for pair in pairs:
+    for pair in reference or ():
         name, equals, level = pair.partition("=")
         if not (name and equals):
             raise OptionError(f"--reference {pair!r} is not of the form COLUMN=LEVEL, as in --reference cut=Ideal")
         levels[name] = level
-    return levels
+    drop, text = drop or [], text or []
+    return {"target": target, "drop": tuple(drop), "text": tuple(text), "missing": missing, "reference": levels}
 
 
 def _opened(source: str, *, storage: Storage | None, model: Model | None = None, **options: Any) -> TableSource:

@@ -29,7 +29,7 @@ from separatrix.certificates.base import Certificate
 from separatrix.design.mapped import MappedRows
 from separatrix.design.row_source import RowSource, as_row_source, is_dask
 from separatrix.errors import ConvergenceWarning, DataError, require_number
-from separatrix.families.base import Fitted, TrainingRows
+from separatrix.families.base import Fitted, TrainingRows, checked_weights
 from separatrix.fit.labels import Classes, find_classes, real_targets
 from separatrix.fit.result import FitResult, Trace
 from separatrix.inference.refused import Inference
@@ -187,18 +187,9 @@ class LinearModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
         """Return the sample weights, validated; None if there are none."""
         if sample_weight is None:
             return None
-        weights = np.asarray(
-            _check_sample_weight(
-                vector_of(sample_weight), as_row_source(X) or X, dtype=np.float64, ensure_non_negative=True
-            )
-        )
-        if getattr(self, "weight_kind", "precision") == "frequency" and (weights % 1.0).any():
-            row = int(np.flatnonzero(weights % 1.0)[0])
-            raise DataError(
-                f"sample_weight has {weights[row]:g} in row {row}, which is no number of repetitions; give whole"
-                ' numbers, or weight_kind="precision"'
-            )
-        return weights
+        rows = as_row_source(X) or X
+        checked = _check_sample_weight(vector_of(sample_weight), rows, dtype=np.float64, ensure_non_negative=True)
+        return checked_weights(np.asarray(checked), self)
 
     def _scores(self, X: Any) -> Floats:
         """Return the scores of validated rows, (n, K), computed as a saved model computes them."""

@@ -25,7 +25,7 @@ from separatrix.certificates.parts import OneVsOneCertificate
 from separatrix.design.base import Design
 from separatrix.design.build import divide_columns, make_design
 from separatrix.errors import DataError, OptionError, did_you_mean
-from separatrix.families.options import DescentOptions, Options, PenalisedOptions
+from separatrix.families.options import DescentOptions, Options, PenalisedOptions, require_weighted
 from separatrix.fit.convex import ConvexOptions
 from separatrix.fit.labels import Classes
 from separatrix.fit.result import FitResult, Status
@@ -156,6 +156,20 @@ def weigh(rows: TrainingRows, *, intercept: bool, class_weight: Any = None) -> W
         classes = _present(Classes(classes.values, classes.codes[kept]))
     sample = SampleRows(sample.count, np.flatnonzero(kept))
     return WeightedRows(design.select(kept), rows.y[kept], classes, weights[kept], by_label, sample)
+
+
+def checked_weights(weights: Floats | None, options: Options) -> Floats | None:
+    """Return the sample weights of a fit, which must take them and, if they are frequencies, be whole numbers."""
+    if weights is None:
+        return None
+    require_weighted(options)
+    if getattr(options, "weight_kind", "precision") == "frequency" and (weights % 1.0).any():
+        row = int(np.flatnonzero(weights % 1.0)[0])
+        raise DataError(
+            f"sample_weight has {weights[row]:g} in row {row}, which is no number of repetitions; give whole"
+            ' numbers, or weight_kind="precision"'
+        )
+    return weights
 
 
 def _present(classes: Classes) -> Classes:

@@ -309,7 +309,7 @@ def fit_kernel_svm(
         AtLeast("stalled", 1, Status.STALLED),
         AtLeast("steps", options.max_steps, Status.MAX_STEPS),
     )
-    walk = run(problem, KernelDual(), rules, start=state, watch=watch)
+    walk = run(problem, KernelDual(), rules, start=state, watch=watch, keep_iterates=options.keep_iterates)
     if rows.columns is not None:  # it stopped while rows were shrunk
         rows.restrict(None)
     if hard:
@@ -451,7 +451,7 @@ def _result(
         passes=walk.passes,
         seconds=walk.seconds,
         certificate=certificate,
-        trace=walk.trace(),
+        trace=walk.ending_at(state.point).trace(),
         facts={**facts, "support": support, "rows": state.rows.n, "kernel_rows": state.rows.computed},
         provenance={**options.plain(), "kernel": state.rows.kernel.name},
     )

@@ -41,11 +41,15 @@ def option(
 
 @dataclass(kw_only=True, repr=False, eq=False)
 class Options:
-    """Base class of the options of a family: `family` is its name, `module` its module, `title` its name in reports."""
+    """Base class of the options of a family: its name, its module, its name in reports, and its tasks.
+
+    `weighted` tells whether its fit takes sample weights.
+    """
 
     family: ClassVar[str] = ""
     module: ClassVar[str] = ""
     title: ClassVar[str] = ""
+    weighted: ClassVar[bool] = False
     tasks: ClassVar[tuple[Task, ...]] = ("classification",)
 
     def __init_subclass__(cls, **arguments: Any) -> None:
@@ -276,9 +280,8 @@ class ElasticNetOptions(DescentOptions):
     l1_ratio: float = option(0.0, "0 for an L2 penalty, 1 for L1, between for elastic net", least=0.0, most=1.0)
     weight_kind: Literal["precision", "frequency"] = option(
         "precision",
-        'meaning of sample_weight: "precision" (importance relative to the other rows) or "frequency" (number of'
+        'meaning of weights: "precision" (importance relative to the other rows) or "frequency" (number of'
         " observations, an integer); the coefficients are the same, but not standard errors and tests",
-        flag=None,
     )
     warm_start: bool = option(
         False, "whether to start at the coefficients of the last fit, if they have the same shape", flag=None
@@ -356,6 +359,7 @@ class LogisticOptions(ElasticNetOptions, ClassWeightOptions):
     family: ClassVar[str] = "logistic"
     module: ClassVar[str] = "logistic"
     title: ClassVar[str] = "Logistic regression"
+    weighted: ClassVar[bool] = True
 
     multiclass: Literal["softmax", "one_vs_rest"] = option(
         "softmax", '"softmax" or "one_vs_rest", for more than two classes'
@@ -381,6 +385,7 @@ class LinearOptions(ElasticNetOptions):
     family: ClassVar[str] = "linear"
     module: ClassVar[str] = "linear"
     title: ClassVar[str] = "Linear regression"
+    weighted: ClassVar[bool] = True
     tasks: ClassVar[tuple[Task, ...]] = ("regression",)
 
     max_passes: int = option(10_000, "largest number of passes over the rows")
@@ -393,6 +398,7 @@ class SVMOptions(PenalisedOptions, ClassWeightOptions):
     family: ClassVar[str] = "svm"
     module: ClassVar[str] = "svm"
     title: ClassVar[str] = "Support vector machine"
+    weighted: ClassVar[bool] = True
     l1_ratio: ClassVar[float] = 0.0  # the penalty is L2
 
     strength: float | Literal["cv", "auto"] = option(
@@ -439,6 +445,7 @@ class LMSOptions(InterceptOptions, ScalingOptions, TraceOptions):
     family: ClassVar[str] = "lms"
     module: ClassVar[str] = "lms"
     title: ClassVar[str] = "Least mean squares"
+    weighted: ClassVar[bool] = True
     tasks: ClassVar[tuple[Task, ...]] = ("classification", "regression")
 
     update: Literal["batch", "stochastic"] = option(
@@ -488,6 +495,7 @@ class GenerativeOptions(ClassOptions):
     family: ClassVar[str] = "generative"
     module: ClassVar[str] = "generative"
     title: ClassVar[str] = "Gaussian generative classifier"
+    weighted: ClassVar[bool] = True
     fit_intercept: ClassVar[bool] = True
 
     priors: Any = option(
@@ -558,12 +566,13 @@ class KernelPerceptronOptions(KernelOptions, VisitOptions):
 
 
 @dataclass(kw_only=True, repr=False, eq=False)
-class KernelSVMOptions(KernelOptions, ClassWeightOptions):
+class KernelSVMOptions(KernelOptions, ClassWeightOptions, TraceOptions):
     """The options of the kernel support vector machine."""
 
     family: ClassVar[str] = "kernel_svm"
     module: ClassVar[str] = "kernel"
     title: ClassVar[str] = "Kernel support vector machine"
+    weighted: ClassVar[bool] = True
     fit_intercept: ClassVar[bool] = True
 
     strength: float = option(1e-3, "strength of the penalty; C of scikit-learn is 1 / (n · strength)", above=0.0)
@@ -628,5 +637,15 @@ def foreign_option(spelled: str, name: str, family: str) -> str:
     owners = [owner for owner, kind in FAMILIES.items() if name in {each.name for each in fields(kind)}]
     if not owners:
         return f"{spelled} is not an option of {family}"
-    listed = " and ".join(filter(None, [", ".join(owners[:-1]), owners[-1]]))
-    return f"{spelled} is an option of {listed}, not of {family}"
+    return f"{spelled} is an option of {_listed(owners)}, not of {family}"
+
+
+def require_weighted(options: Options) -> None:
+    """Raise an OptionError for a family whose fit takes no sample weights, with the families that do."""
+    if not options.weighted:
+        owners = _listed([owner for owner, kind in FAMILIES.items() if kind.weighted])
+        raise OptionError(f"weights are for {owners}, not for {options.family}; leave them out")
+
+
+def _listed(names: list[str]) -> str:
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))

@@ -23,13 +23,11 @@ from separatrix.codec import Record
 from separatrix.design.build import divide_columns
 from separatrix.design.row_source import RowSource
 from separatrix.errors import ModelFileError, OptionError, counted
-from separatrix.model.adopt import arrays_of, as_model, open_for, table_model
+from separatrix.model.adopt import arrays_of, as_model, open_for, rows_of, table_model
 from separatrix.model.certified_kernel import check_kernel
 from separatrix.model.provenance import data_digest
 from separatrix.model.record import Model
 from separatrix.model.storage import Storage
-from separatrix.model.target import find_target, read_target
-from separatrix.model.train import without_missing_target
 from separatrix.tables.source import TableSource, as_source
 from separatrix.tables.table import Table
 
@@ -44,14 +42,20 @@ class NamedColumns(np.ndarray[Any, np.dtype[np.float64]]):
 
 
 class CertifiedRows(NamedTuple):
-    """Features (n, p), scaled as in the fit, and the target (n,).
+    """Features (n, p), scaled as in the fit, the target (n,), and the sample weights (n,), if the fit had any.
 
     `same`: whether they are the rows of the fit, None if the model has no digest of these.
     """
 
     X: Any
     y: NDArray[Any]
+    weights: Any
     same: bool | None
+
+    def verify(self, certificate: Certificate, stated: object) -> CheckedCertificate:
+        """Check a certificate on the rows, and that its stated verdict is the one that its content implies."""
+        weights = {} if self.weights is None else {"sample_weight": self.weights}
+        return verify_stated(certificate, stated, self.X, self.y, **weights)
 
 
 @dataclass(frozen=True)
@@ -146,15 +150,13 @@ def verify(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Chec
     """
     own = as_model(model)
     if table_model(model) is None:
-        rows, targets = arrays_of(model, X, y)
-        weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+        rows = CertifiedRows(*arrays_of(model, X, y), sample_weight, None)
         assert own.fitted is not None  # of an estimator
         result = own.fitted.result
         claims = [claim for claim in (result.certificate, result.overlap) if claim is not None]
-        checked = [verify_stated(claim, claim.verdict, rows, targets, **weights) for claim in claims]
-        return _checked_model(own, checked, CertifiedRows(rows, targets, None))
+        return _checked_model(own, [rows.verify(claim, claim.verdict) for claim in claims], rows)
     if sample_weight is not None:
-        raise OptionError("sample_weight is for the fit of an estimator; leave it out for a table")
+        raise OptionError("sample_weight is for the fit of an estimator; a table has its weights in a column")
     stated = [(own.evidence(), (own.certificate or {}).get("verdict"))]
     with open_for(own, X, y) as source:
         return verify_table(own, stated, source)
@@ -168,8 +170,7 @@ def verify_table(
 ) -> CheckedModel:
     """Check certificates with their stated verdicts on a table, and a model's coefficients against the first."""
     with certified_rows(model, source, storage) as rows:
-        checked = [verify_stated(each, verdict, rows.X, rows.y) for each, verdict in stated]
-        return _checked_model(model, checked, rows)
+        return _checked_model(model, [rows.verify(each, verdict) for each, verdict in stated], rows)
 
 
 def _checked_model(model: Model, checked: list[CheckedCertificate], rows: CertifiedRows) -> CheckedModel:
@@ -190,15 +191,14 @@ def certified_rows(
     storage: Storage = Storage(),  # noqa: B008  # frozen
 ) -> Iterator[CertifiedRows]:
     """Encode the rows of a table as the fit of a model would; rows without a target are left out."""
-    known, _ = without_missing_target(as_source(table), model.target, model.encoding.missing)
-    target = find_target(read_target(known, model.target), model.target, model.task)
+    known, target, _ = rows_of(model, as_source(table), model.encoding.missing)
     with storage.opened({}) as row_storage, row_storage.hold(model.encoding, known) as encoded:
-        y = target.y[encoded.kept]
+        own = target.select(encoded.kept)
         digest = model.data.get("sha256")
-        same = None if digest is None else data_digest(encoded.stored, y) == digest
+        same = None if digest is None else data_digest(encoded.stored, own.y) == digest
         scales = scales_of(model)
         X = encoded.X if scales is None else divide_columns(encoded.X, scales)
-        yield CertifiedRows(named_columns(X, model.encoding.feature_names), y, same)
+        yield CertifiedRows(named_columns(X, model.encoding.feature_names), own.y, own.weights, same)
 
 
 def scales_of(model: Model) -> Floats | None:

@@ -1,15 +1,15 @@
-"""The target of a table: classes or numbers, decided by its kind and values, with the reason."""
+"""The target of a table, classes or numbers by its kind and values, with the reason, and the weights of its rows."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.arrays import Floats, Indices
+from separatrix.arrays import Bools, Floats, Indices
 from separatrix.errors import DataError, OptionError, counted, did_you_mean
 from separatrix.families.options import Task
 from separatrix.fit.labels import Classes, real_targets
@@ -28,12 +28,62 @@ TRUE_WORDS, FALSE_WORDS = {"true", "t", "yes", "y", "1"}, {"false", "f", "no", "
 
 @dataclass(frozen=True, eq=False)
 class Target:
-    """The task, the values (n,), the classes (None for a regression), and the reason for the task."""
+    """The task, the values (n,), the classes (None for a regression), the reason for the task, and the weights."""
 
     task: Task
     y: NDArray[Any]
     classes: Classes | None
     reason: str
+    weights: Floats | None = None
+
+    def select(self, rows: Bools) -> Target:
+        """Return the target of some rows; classes without rows stay."""
+        if rows.all():
+            return self
+        classes = None if self.classes is None else Classes(self.classes.values, self.classes.codes[rows])
+        weights = None if self.weights is None else self.weights[rows]
+        return replace(self, y=self.y[rows], classes=classes, weights=weights)
+
+
+class LabelledRows(NamedTuple):
+    """The rows of a table whose target is not missing, their target, and a sentence about the others, if any."""
+
+    source: TableSource
+    target: Target
+    left_out: tuple[str, ...]
+
+
+def labelled_rows(
+    source: TableSource, name: str, *, missing: str = "impute", task: Task | None = None, weights: str | None = None
+) -> LabelledRows:
+    """Return the rows whose target is not missing; `task` if the learner fixes it, `weights` the column of weights."""
+    known, left_out = without_missing_target(source, name, missing)
+    target = find_target(known.read([each for each in known.names if each != name]), name, task)
+    if weights is not None:
+        target = replace(target, weights=_weights(known.column(weights)))
+    return LabelledRows(known, target, left_out)
+
+
+def without_missing_target(source: TableSource, target: str, missing: str) -> tuple[TableSource, tuple[str, ...]]:
+    """Return the rows whose target is not missing, and a sentence about the others."""
+    is_missing = source.column(target).is_missing
+    count = int(np.count_nonzero(is_missing))
+    if not count or missing == "error":
+        return source, ()
+    if count == source.n_rows:
+        raise DataError(f"the target {target!r} is missing in every row; choose another --target")
+    return source.select(~is_missing), (f"{counted(count, 'row')} without a {target!r} left out",)
+
+
+def _weights(column: Column) -> Floats:
+    """Return the weights of the rows; a DataError if they are no finite numbers of at least 0, one of them above."""
+    if column.kind != "number":
+        raise DataError(f"the weights {column.name!r} hold {column.kind}; give a column of numbers")
+    wrong = ~(np.isfinite(column.values) & (column.values >= 0.0))
+    if wrong.any() or not column.values.any():
+        found = f"{column.values[wrong][0]:g}" if wrong.any() else "only 0"
+        raise DataError(f"the weights {column.name!r} have {found}; give numbers of at least 0, not all of them 0")
+    return column.values
 
 
 def known_target(table: Table | TableSource, requested: str | None) -> str:
@@ -58,11 +108,6 @@ def _require_target(source: str, names: Collection[str], target: str | None) -> 
         raise DataError(f"say which column to predict with --target; {source} has {columns}")
     require_column(source, names, target)
     return target
-
-
-def read_target(source: TableSource, target: str) -> Table:
-    """Read the target column only."""
-    return source.read([name for name in source.names if name != target])
 
 
 def find_target(table: Table, target: str, task: Task | None = None) -> Target:
