@@ -26,13 +26,13 @@ import numpy as np
 
 from separatrix.arrays import Floats
 from separatrix.certificates.exact import least_margin
-from separatrix.certificates.mistakes import MistakesCertificate
+from separatrix.certificates.mistakes import KernelMistakesCertificate, MistakesCertificate
 from separatrix.certificates.rays import make_rays
 from separatrix.certificates.separability import SeparabilityCertificate
 from separatrix.design.base import Block, Design
 from separatrix.design.build import row_radius
 from separatrix.errors import OptionError, counted, require_choice
-from separatrix.families.base import Fitted, TrainingRows, binary_targets, join_results
+from separatrix.families.base import Fitted, Side, TrainingRows, binary_targets, join_results
 from separatrix.families.options import LARGEST_RATE, PerceptronOptions, VisitOptions
 from separatrix.fit.result import AtLeast, FitResult, Rule, Status, Updates, first_met
 from separatrix.fit.run import Run, Watch, run
@@ -117,22 +117,21 @@ def fit(
 ) -> Fitted:
     """Fit two classes, or each of several against the rest; from earlier states, make exactly one pass."""
     rows = rows.ordered(options.positive)
-    assert rows.classes is not None  # a classification
-    design, targets = rows.design(options.fit_intercept), binary_targets(rows.classes)
+    design, classes = rows.design(options.fit_intercept), rows.class_targets
+    targets = binary_targets(classes)
+    starts: Sequence[PerceptronState | None] = states or [None] * len(targets)
     fits = [
-        fit_perceptron(
-            design, target.signs, options, labels=target.labels, state=states[k] if states else None, watch=watch
-        )
-        for k, target in enumerate(targets)
+        fit_perceptron(design, signs, options, labels=labels, state=state, watch=watch)
+        for (signs, labels), state in zip(targets, starts, strict=True)
     ]
-    return Fitted(
-        options,
-        join_results([fit.result for fit in fits], rows.labels),
-        rows.classes.values,
-        tie="negative" if options.tie == "negative" else "positive",
-        no_inference=NO_INFERENCE,
-        details={"fits": fits},
-    )
+    result = join_results([fit.result for fit in fits], rows.labels)
+    tie, details = predicted_tie(options), {"fits": fits}
+    return Fitted(options, result, classes.values, tie=tie, no_inference=NO_INFERENCE, details=details)
+
+
+def predicted_tie(options: VisitOptions) -> Side:
+    """Return the class that a score of 0 predicts."""
+    return "negative" if options.tie == "negative" else "positive"
 
 
 def first_states(p: int, options: PerceptronOptions, count: int) -> list[PerceptronState]:
@@ -190,9 +189,7 @@ def _rules(options: PerceptronOptions, n: int, partial: bool) -> tuple[Rule, ...
 def _certify(
     problem: Problem, rule: UpdateRule, state: PerceptronState, walk: Run, radius: float, labels: tuple[Any, Any]
 ) -> MistakesCertificate:
-    converged = walk.status is Status.CONVERGED
-    separator = _best_separator(problem, state, radius, walk.status)
-    record = state.record
+    separator, record = _best_separator(problem, state, radius, walk.status), state.record
     single = rule.update == "single"
     return MistakesCertificate(
         updates=state.updates - state.earlier,
@@ -201,7 +198,7 @@ def _certify(
         rule=rule,
         start=record.start,
         coef=state.coef.copy(),
-        converged=converged,
+        converged=walk.status is Status.CONVERGED,
         fit_intercept=problem.design.virtual,
         labels=labels,
         n_rows=problem.design.shape[0],
@@ -216,8 +213,7 @@ def _best_separator(problem: Problem, state: PerceptronState, radius: float, sta
     design, y = problem.design, problem.y
     own = Separator(None, 0.0, radius, Status.MAX_PASSES)
     if status is Status.CONVERGED and state.coef.any():
-        least, _ = least_margin(design, y, state.coef)
-        norm = float(np.linalg.norm(state.coef))
+        least, norm = least_margin(design, y, state.coef)[0], float(np.linalg.norm(state.coef))
         if least > 0.0:
             own = Separator(state.coef / norm, least / norm, radius, Status.CONVERGED)
     large = design.shape[0] * design.shape[1] > (NARROW_DATA if design.shape[1] <= NARROW else SMALL_DATA)
@@ -255,7 +251,7 @@ def _result(
         coef=coef[virtual:],
         intercept=np.asarray(coef[0] if virtual else 0.0),
         status=walk.status,
-        message=_message(walk.status, options, state, certificate, wrong, len(y)),
+        message=run_message(walk.status, options, state, certificate, (wrong, len(y), certificate.n_rows)),
         objective=float(problem.loss.value(scores, y).mean()),
         passes=walk.passes,
         seconds=walk.seconds,
@@ -266,19 +262,18 @@ def _result(
     )
 
 
-def _message(
+def run_message(
     status: Status,
-    options: PerceptronOptions,
-    state: PerceptronState,
-    certificate: MistakesCertificate,
-    wrong: int,
-    scored: int,
+    options: VisitOptions,
+    state: Any,
+    certificate: MistakesCertificate | KernelMistakesCertificate,
+    counts: tuple[int, int, int],
 ) -> str:
-    rows = certificate.n_rows
+    """Return how a run ended, of the numbers of mistakes, of rows scored and of all rows."""
+    wrong, scored, rows = counts
     sampled = "" if scored == rows else " sampled"
-    errors = (
-        f"{wrong:,} of {counted(scored, 'row')}{sampled} wrong ({100.0 * wrong / scored:.3g} %) at the weights kept"
-    )
+    share = f"{100.0 * wrong / scored:.3g} %"
+    errors = f"{wrong:,} of {counted(scored, 'row')}{sampled} wrong ({share}) at the weights kept"
     updates = counted(state.updates, "update")
     if status is Status.CONVERGED:
         no_halfspace = (
@@ -290,24 +285,26 @@ def _message(
     if status is Status.INFEASIBLE:
         return f"stopped, as no weights are right on every row: {errors}"
     limits = {
-        Status.MAX_UPDATES: f"max_updates={int(options.max_updates):,}",
-        Status.MAX_PASSES: f"max_passes={int(options.max_passes):,}",
+        Status.MAX_UPDATES: f"max_updates={options.max_updates:,}",
+        Status.MAX_PASSES: f"max_passes={options.max_passes:,}",
         Status.INTERRUPTED: "your request",
         Status.MEMORY_CAP: f"the {VOTE_BYTES // 2**20} MiB that a vote may store",
     }
-    advice = "use keep='average', which stores none" if status is Status.MEMORY_CAP else _advice(certificate, options)
     condition = "reached the margin" if options.margin > 0.0 else "was right"
+    advice = "use keep='average', which stores none" if status is Status.MEMORY_CAP else _advice(certificate, options)
     return f"stopped at {limits[status]} before every row {condition}: {errors}; {advice}"
 
 
-def _advice(certificate: MistakesCertificate, options: PerceptronOptions) -> str:
-    if certificate.bound is None or math.isinf(certificate.bound):
-        better = "; keep='best' or 'average' stops at a good one" if options.keep == "last" else ""
-        return f"if no halfspace separates the rows, more updates cannot help{better}"
-    return (
-        f"a separator of margin {certificate.margin:.3g} exists, so it would converge"
-        f" within {certificate.bound:.3g} updates: raise the limit, or rescale the columns to widen the margin"
-    )
+def _advice(certificate: MistakesCertificate | KernelMistakesCertificate, options: VisitOptions) -> str:
+    if certificate.bound is not None and math.isfinite(certificate.bound):
+        return (
+            f"a separator of margin {certificate.margin:.3g} exists, so it would converge within"
+            f" {certificate.bound:.3g} updates: raise the limit, or rescale the columns to widen the margin"
+        )
+    space = "function of this kernel's space" if isinstance(certificate, KernelMistakesCertificate) else "halfspace"
+    keep = getattr(options, "keep", "last")
+    better = "; keep='best' or 'average' stops at a good one" if keep == "last" else ""
+    return f"if no {space} separates the rows, more updates cannot help{better}"
 
 
 class InfeasibilityCheck:
