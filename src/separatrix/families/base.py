@@ -1,10 +1,8 @@
 """The seam of all learners: rows in (`TrainingRows`), a fit with its evidence and inference out (`Fitted`).
 
 A family is a module with a function ``fit(rows, options, watch) -> Fitted``. Estimators, tables, the command line and
-the comparison are adapters over it.
-
-Several classes come from binary fits: one-vs-rest (`each_class`), where the highest score wins, makes one fit for two
-classes and one per class for more; one-vs-one, where most votes win, fits each pair of classes on its rows.
+the comparison are adapters over it. Several classes come from binary fits: one-vs-rest (`each_class`), where the
+highest score wins, or one-vs-one (`each_pair`), where most votes win.
 """
 
 from __future__ import annotations

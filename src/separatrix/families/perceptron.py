@@ -1,12 +1,10 @@
 """The perceptron: fit, mistake bound, vote, and a check for overlap.
 
 The certificate of each run has R, T and, once a separator is known, (R/γ)². A run that converged is its own separator;
-on small data the widest margin is computed as well, which tightens the bound and shows whether more updates would help
-a run that did not converge.
+on small data the widest margin is computed as well, which tightens the bound.
 
-`InfeasibilityCheck` asks once whether any halfspace could classify all rows correctly, and proves it. After
-`CHECK_PASSES` passes (and `CHECK_VISITS` visits) without convergence, or at a limit, it decides the separability of the
-rows. Every step then has two more facts: `judged`, and `infeasible`, 1 once no weights can be right on all rows:
+`InfeasibilityCheck` decides once, after some passes without convergence or at a limit, whether any halfspace could
+classify all rows correctly. Every step then has the facts `judged`, and `infeasible` once no weights can:
 
     overlap     always: weights that are right on all rows would score every row 0
     quasi       if a row that every candidate scores 0 is a mistake at 0, by tie and margin
@@ -83,12 +81,6 @@ def start_weights(start: Any, p: int, rng: np.random.Generator) -> Floats:
     return weights
 
 
-def _solver(options: PerceptronOptions, seed: np.random.Generator) -> Solver:
-    if options.update == "batch":
-        return BatchPerceptron(update_rule(options))
-    return PerceptronSolver(update_rule(options), options.order, options.max_updates, options.max_passes, seed)
-
-
 class Ballot(NamedTuple):
     """The voters of a voted perceptron: weights (T + 1, p), and the visits that each survived, (T + 1,)."""
 
@@ -157,9 +149,11 @@ def fit_perceptron(
     else:
         state.begin_record()
         options = replace(options, max_passes=1)
-    radius = row_radius(design)
-    problem = Problem(design, signs, PerceptronLoss())
-    solver, rules = _solver(options, rng), _rules(options, design.shape[0], partial)
+    radius, problem = row_radius(design), Problem(design, signs, PerceptronLoss())
+    solver: Solver = PerceptronSolver(rule, options.order, options.max_updates, options.max_passes, rng)
+    if options.update == "batch":
+        solver = BatchPerceptron(rule)
+    rules = _rules(options, design.shape[0], partial)
     check = InfeasibilityCheck(solver, rule, rules, labels)
     if options.on_overlap == "stop" and not partial:
         solver, rules = check, check.rules
@@ -171,7 +165,8 @@ def fit_perceptron(
     scores = _scores(sampled.design, state, ballot, options.tie)
     result = _result(sampled, options, state, walk, certificate, scores)
     if check.certificate is not None and walk.status is not Status.CONVERGED:
-        result = replace(result, overlap=check.proof, message=f"{result.message}; {check.message}")
+        proof = check.certificate if check.infeasible else None
+        result = replace(result, overlap=proof, message=f"{result.message}; {check.message}")
     return PerceptronFit(result, state, ballot, options.tie)
 
 
@@ -244,9 +239,8 @@ def _result(
     certificate: MistakesCertificate,
     scores: Floats,
 ) -> FitResult:
-    coef, design, y = state.kept(), problem.design, problem.y
+    coef, design, y, virtual = state.kept(), problem.design, problem.y, int(problem.design.virtual)
     wrong = int((predicted_signs(scores, options.tie) != y).sum())
-    virtual = int(design.virtual)
     return FitResult(
         coef=coef[virtual:],
         intercept=np.asarray(coef[0] if virtual else 0.0),
@@ -329,11 +323,6 @@ class InfeasibilityCheck:
         return (self.limits[0], AtLeast("infeasible", 1, Status.INFEASIBLE), *self.limits[1:])
 
     @property
-    def proof(self) -> SeparabilityCertificate | None:
-        """The proof that no weights can be right on all rows; None if some may be."""
-        return self.certificate if self.infeasible else None
-
-    @property
     def message(self) -> str:
         """The result of the check as a message; empty before."""
         if self.certificate is None:
@@ -349,8 +338,9 @@ class InfeasibilityCheck:
     def steps(self, problem: Problem, start: Any) -> Iterator[Step]:
         """Yield the steps of the solver, each with the facts `judged` and `infeasible`."""
         check_needs(self.solver, problem)
-        trigger = AtLeast("walked", self._visits_before_check(problem.design.shape[0]), Status.MAX_PASSES)
-        due = (*self.limits, trigger)
+        n, batch = problem.design.shape[0], self.update_rule.update == "batch"
+        visits = max(CHECK_PASSES * n, CHECK_VISITS)
+        due = (*self.limits, AtLeast("walked", -(-visits // n) if batch else visits, Status.MAX_PASSES))
         for step in self.solver.steps(problem, start):
             if self.certificate is None and first_met(due, step.facts) not in {None, Status.CONVERGED}:
                 self.updates = int(step.facts["updates"])
@@ -358,11 +348,6 @@ class InfeasibilityCheck:
                 self.infeasible = self._is_infeasible(self.certificate, problem)
             checked = {"judged": self.certificate is not None, "infeasible": self.infeasible}
             yield replace(step, facts={**step.facts, **checked})
-
-    def _visits_before_check(self, n: int) -> int:
-        """Return the visits, or passes of the batch rule, before the check."""
-        visits = max(CHECK_PASSES * n, CHECK_VISITS)
-        return -(-visits // n) if self.update_rule.update == "batch" else visits
 
     def _is_infeasible(self, certificate: SeparabilityCertificate, problem: Problem) -> bool:
         """Tell whether no weights can be right on every row by the update rule."""

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,7 +45,17 @@ def as_model(model: Any) -> Model:
     """
     if (own := table_model(model)) is not None:
         return own
-    return _adopted(model.model, model.target_) if is_formula(model) else _adopted(model, TARGET)
+    estimator, target = (model.model, model.target_) if is_formula(model) else (model, TARGET)
+    fitted = _fit_of(estimator)
+    expansion = expansion_of(fitted)
+    width = fitted.coef.shape[1] if expansion is None else expansion.machines[0].vectors.shape[1]
+    names = _column_names(estimator, int(width))
+    columns = tuple(NumberEncoding(name, f"{name!r} is a number", 0.0, False) for name in names)
+    sparse = expansion is not None and any(hasattr(machine.vectors, "indptr") for machine in expansion.machines)
+    encoding = Encoding(columns, missing="error", sparse=sparse)
+    adopted = build_model(fitted, encoding, free_name(target, names), describe_arrays(ARRAYS, names, estimator.n_rows_))
+    threshold = getattr(estimator, "threshold", adopted.rule.threshold)
+    return replace(adopted, rule=replace(adopted.rule, threshold=threshold))
 
 
 def table_model(model: Any) -> Model | None:
@@ -57,19 +67,6 @@ def table_model(model: Any) -> Model | None:
 def is_formula(model: Any) -> bool:
     """Tell whether a model is one by formula."""
     return hasattr(model, "formula") and hasattr(model, "matrix")
-
-
-def _adopted(estimator: Any, target: str) -> Model:
-    fitted = _fit_of(estimator)
-    expansion = expansion_of(fitted)
-    width = fitted.coef.shape[1] if expansion is None else expansion.machines[0].vectors.shape[1]
-    names = _column_names(estimator, int(width))
-    columns = tuple(NumberEncoding(name, f"{name!r} is a number", 0.0, False) for name in names)
-    sparse = expansion is not None and any(hasattr(machine.vectors, "indptr") for machine in expansion.machines)
-    encoding = Encoding(columns, missing="error", sparse=sparse)
-    model = build_model(fitted, encoding, free_name(target, names), describe_arrays(ARRAYS, names, estimator.n_rows_))
-    threshold = getattr(estimator, "threshold", model.rule.threshold)
-    return replace(model, rule=replace(model.rule, threshold=threshold))
 
 
 def _fit_of(estimator: Any) -> Fitted:
@@ -95,22 +92,15 @@ def _column_names(estimator: Any, width: int) -> tuple[str, ...]:
     return numbered_columns(count) if known is None else unique_names(map(str, known))
 
 
-class ModelRows(NamedTuple):
-    """A model, and rows given with it as a table."""
-
-    model: Model
-    source: TableSource
-
-
 @contextmanager
-def with_rows(model: Any, X: Any, y: Any = None) -> Iterator[ModelRows]:
+def with_rows(model: Any, X: Any, y: Any = None) -> Iterator[tuple[Model, TableSource]]:
     """Open rows for a model of any kind: a table, frame or path; data of a formula; or X and y of an estimator."""
     own = as_model(model)
     if table_model(model) is None:
-        yield ModelRows(own, as_source(array_table(*arrays_of(model, X, y), own.target, own.encoding.feature_names)))
+        yield own, as_source(array_table(*arrays_of(model, X, y), own.target, own.encoding.feature_names))
     else:
         with open_for(own, X, y) as source:
-            yield ModelRows(own, source)
+            yield own, source
 
 
 def open_for(model: Model, table: Any, y: Any = None) -> AbstractContextManager[TableSource]:

@@ -33,6 +33,14 @@ from separatrix.tables.table import Table
 
 ROUNDING = 1e-9  # tolerance for scaling and centring, relative to the largest coefficient of a feature
 NAME = "coefficients"
+SAME_ROWS = {
+    True: ("These are the rows that it was fitted on.",),
+    None: ("It is not known whether these are the rows that it was fitted on: the model has no digest of them.",),
+    False: (
+        "These are not the rows that it was fitted on.",
+        "For those, give the same file, its rows in the same order, and the --where or --sql of the fit.",
+    ),
+}
 
 
 class NamedColumns(np.ndarray[Any, np.dtype[np.float64]]):
@@ -70,10 +78,6 @@ class CheckedCertificate:
         """Whether something was checked and nothing fails."""
         return self.verification.holds and any(check.holds for check in self.verification.checks)
 
-    def with_check(self, check: Check) -> CheckedCertificate:
-        """Return it with one more check."""
-        return CheckedCertificate(self.certificate, Verification((*self.verification.checks, check)))
-
 
 def verify_stated(certificate: Certificate, stated: object, X: Any, y: Any, **weights: Any) -> CheckedCertificate:
     """Check a certificate on data, and that the verdict stated in the file is the one that its content implies."""
@@ -110,24 +114,11 @@ class CheckedModel:
     @property
     def notes(self) -> tuple[str, ...]:
         """Whether the rows are those of the fit and, if not, how to use those; and which parts were checked."""
-        return (*_same_rows(self.same), _extent(self.certificates[0].verification.checks[-1]))
-
-
-def _same_rows(same: bool | None) -> tuple[str, ...]:
-    if same:
-        return ("These are the rows that it was fitted on.",)
-    if same is None:
-        return ("It is not known whether these are the rows that it was fitted on: the model has no digest of them.",)
-    return (
-        "These are not the rows that it was fitted on.",
-        "For those, give the same file, its rows in the same order, and the --where or --sql of the fit.",
-    )
-
-
-def _extent(coefficients: Check) -> str:
-    if coefficients.holds is None:
-        return "Only the certificate was checked: neither the coefficients nor what else the file says."
-    return "The certificate was checked, and the coefficients against it, not what else the file says."
+        unknown = self.certificates[0].verification.checks[-1].holds is None
+        extent = "The certificate was checked, and the coefficients against it, not what else the file says."
+        if unknown:
+            extent = "Only the certificate was checked: neither the coefficients nor what else the file says."
+        return (*SAME_ROWS[self.same], extent)
 
 
 def verify(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> CheckedModel:
@@ -181,7 +172,8 @@ def _checked_model(model: Model, checked: list[CheckedCertificate], rows: Certif
         check = Check(NAME, None, "not compared, as the certificate does not hold on these rows")
     else:
         check = Check(NAME, *check_kernel(model.kernel, certificate, rows.X, rows.y, model.options.get("keep")))
-    return CheckedModel((first.with_check(check), *checked[1:]), len(rows.y), rows.same)
+    checks = Verification((*first.verification.checks, check))
+    return CheckedModel((CheckedCertificate(certificate, checks), *checked[1:]), len(rows.y), rows.same)
 
 
 @contextmanager
@@ -233,13 +225,18 @@ def check_coefficients(model: Model, certificate: Certificate) -> Check:
         return Check(NAME, None, f"not covered: the proof of {certificate.kind} is about none of them")
     ordered = _reordered(certified, model.classes)
     if ordered is None:
-        certified_labels, labels = _labels_text(certified.labels), _labels_text(model.classes)
-        return Check(NAME, False, f"the certificate is of {certified_labels}, the model of {labels}")
+        own, other = (
+            "numbers" if labels is None else f"the classes {list(labels)}"
+            for labels in (certified.labels, model.classes)
+        )
+        return Check(NAME, False, f"the certificate is of {own}, the model of {other}")
     claimed = np.column_stack([ordered.intercept, ordered.coef])
     used = np.column_stack([model.intercept, model.coef * _scales(model)])
     if claimed.shape != used.shape:
-        message = f"the certificate has {_shape_text(claimed)}, intercept included, the model {_shape_text(used)}"
-        return Check(NAME, False, message)
+        own, other = (
+            f"{counted(len(each), 'score')} of {counted(each.shape[1], 'coefficient')}" for each in (claimed, used)
+        )
+        return Check(NAME, False, f"the certificate has {own}, intercept included, the model {other}")
     differs = _differs(used, claimed, claimed)
     centred = claimed - claimed.mean(axis=0) if model.rule.link == "softmax" else claimed
     if not differs.any() or not _differs(used, centred, claimed).any():
@@ -289,11 +286,3 @@ def _first_difference(model: Model, used: Floats, claimed: Floats, differs: Bool
         f"{used[score, place] / unit:.10g} in the model and {claimed[score, place] / unit:.10g} by the certificate"
     )
     return f"{name}{of_class} is {numbers}, and {counted(int(differs.sum()), 'number')} of {used.size:,} differ so"
-
-
-def _labels_text(labels: tuple[Any, ...] | None) -> str:
-    return "numbers" if labels is None else f"the classes {list(labels)}"
-
-
-def _shape_text(numbers: Floats) -> str:
-    return f"{counted(len(numbers), 'score')} of {counted(numbers.shape[1], 'coefficient')}"

@@ -36,7 +36,7 @@ from separatrix.model.class_rows import ColumnOptions, training_rows
 from separatrix.model.expansion import require_portable_kernel
 from separatrix.model.provenance import describe_data
 from separatrix.model.record import LEVEL, Model, Predictions, build_model, join_predictions, require_one_predictor
-from separatrix.model.storage import ClusterStorage, EncodedRows, RowStorage, Storage, as_dask_table
+from separatrix.model.storage import EncodedRows, RowStorage, Storage, as_dask_table
 from separatrix.model.target import Target, label_index, labelled_rows
 from separatrix.selection.cross_validation import assign_folds
 from separatrix.tables.frames import from_frame
@@ -116,7 +116,7 @@ class TrainedModel:
     def training_description(self) -> str:
         """The training rows that `own` is about."""
         used = len(self.predictions) - self.predictions.left_out
-        sampled = used > MOST_EVALUATED
+        sampled = self.own.rows < used and (self.target.weights is None or used > MOST_EVALUATED)  # or of weight 0
         return f"on {self.own.rows:,} of its own rows, drawn at random" if sampled else "on its own rows"
 
 
@@ -185,8 +185,6 @@ def train(  # noqa: PLR0913  # the public options, each by its name
         seed=int(require_number("seed", seed, least=0)),
         storage=Storage(None if memory is None else parse_memory(memory)),
     )
-    if is_dask(table):
-        options = replace(options, storage=ClusterStorage())
     if isinstance(table, TableSource):  # which the caller closes
         return train_table(table, options).model
     with _as_source(table, options) as source:
@@ -237,23 +235,20 @@ def train_table(
     checked_weights(target.weights, learner)
     require_one_predictor(learner)
     require_portable_kernel(getattr(learner, "kernel", None))
-    target = _in_order(target, learner)
+    if target.classes is not None:
+        order = (getattr(learner, name, None) for name in ("positive", "reference_class"))
+        target = replace(target, classes=order_classes(target.classes, *order))
     with options.storage.opened(_identity(source, options, learner)) as storage:
         fit = TableFit(known, target, learner, options, name, storage)
         model, fitted, predictions = fit.learn(watch)
-        holdout, description = evaluate_holdout(_with_strength(fit, fitted), watch)
-    reasons = (*lost, target.reason, _family_reason(learner, options, target), *_weighting(options), *_resumed(storage))
+        if getattr(learner, "strength", None) == "auto" and fitted.strength:  # so that folds do not look for it again
+            fit = replace(fit, learner=replace(learner, strength=fitted.strength))
+        holdout, description = evaluate_holdout(fit, watch)
+    weighting = () if options.weights is None else (f"rows are weighted by {options.weights!r}",)
+    reasons = (*lost, target.reason, _family_reason(learner, options, target), *weighting, *_resumed(storage))
     decisions = (*reasons, *fitted.sentences, *model.encoding.decisions())
     training = evaluate_predictions(predictions, target, seed=options.seed)
     return TrainedModel(model, fitted, target, decisions, training, holdout, description, predictions)
-
-
-def _in_order(target: Target, options: Any) -> Target:
-    """Return the target with its classes in the order of the scores."""
-    if target.classes is None:
-        return target
-    reference = getattr(options, "reference_class", None)
-    return replace(target, classes=order_classes(target.classes, getattr(options, "positive", None), reference))
 
 
 def _family_reason(learner: Options, options: TrainOptions, target: Target) -> str:
@@ -263,10 +258,6 @@ def _family_reason(learner: Options, options: TrainOptions, target: Target) -> s
         return f"{learner.title}, as the target is a number"
     assert target.classes is not None  # a classification
     return f"{learner.title}, as the target has {len(target.classes.values)} classes"
-
-
-def _weighting(options: TrainOptions) -> tuple[str, ...]:
-    return () if options.weights is None else (f"rows are weighted by {options.weights!r}",)
 
 
 def _identity(source: TableSource, options: TrainOptions, learner: Options) -> dict[str, str]:
@@ -286,13 +277,6 @@ def _resumed(storage: RowStorage) -> tuple[str, ...]:
     if journal is None or not journal.found:
         return ()
     return (f"{counted(journal.replayed, 'pass')} found in the checkpoint, {counted(journal.made, 'pass')} made",)
-
-
-def _with_strength(fit: TableFit, fitted: Fitted) -> TableFit:
-    """Return the fit with the penalty that all rows needed, so that folds do not look for it again."""
-    if getattr(fit.learner, "strength", None) != "auto" or not fitted.strength:
-        return fit
-    return replace(fit, learner=replace(fit.learner, strength=fitted.strength))
 
 
 # One fit
@@ -381,13 +365,16 @@ def evaluate_holdout(fit: TableFit, watch: Watch | None) -> tuple[Evaluation | N
     if options.holdout is not None:
         if not 0.0 < options.holdout < 1.0:
             raise OptionError(f"holdout={options.holdout!r} is out of range; give a share between 0 and 1")
-        rows = assign_folds(n, folds_for_share(options.holdout, n), options.seed, codes) == 0
-        description = f"on {counted(int(rows.sum()), 'row')} kept apart from the fit that is judged"
-        return _described(_evaluate_folds(fit, [rows], watch), description, int(rows.sum()))
-    folds = assign_folds(n, int(options.folds or 0), options.seed, codes, option="folds")
-    masks = [folds == number for number in range(int(folds.max()) + 1)]
-    description = f"on each row by a fit of other rows, in {options.folds} folds"
-    return _described(_evaluate_folds(fit, masks, watch), description, n)
+        masks = [assign_folds(n, folds_for_share(options.holdout, n), options.seed, codes) == 0]
+        description = f"on {counted(int(masks[0].sum()), 'row')} kept apart from the fit that is judged"
+    else:
+        folds = assign_folds(n, int(options.folds or 0), options.seed, codes, option="folds")
+        masks = [folds == number for number in range(int(folds.max()) + 1)]
+        description = f"on each row by a fit of other rows, in {options.folds} folds"
+    evaluation = _evaluate_folds(fit, masks, watch)
+    if evaluation is not None and sum(int(mask.sum()) for mask in masks) > MOST_EVALUATED == evaluation.rows:
+        description += f", of which {MOST_EVALUATED:,} drawn at random"
+    return evaluation, description
 
 
 def folds_for_share(share: float, n: int) -> int:
@@ -396,12 +383,6 @@ def folds_for_share(share: float, n: int) -> int:
     if parts > n:
         raise OptionError(f"holdout={share!r} is less than one of {counted(n, 'row')}; give a larger share, as 0.2")
     return parts
-
-
-def _described(evaluation: Evaluation | None, description: str, rows: int) -> tuple[Evaluation | None, str]:
-    """Return an evaluation and the description of its rows, which says if they are a sample."""
-    sampled = evaluation is not None and evaluation.rows == MOST_EVALUATED < rows
-    return evaluation, f"{description}, of which {MOST_EVALUATED:,} drawn at random" if sampled else description
 
 
 def _evaluate_folds(fit: TableFit, folds: list[Bools], watch: Watch | None) -> Evaluation | None:
