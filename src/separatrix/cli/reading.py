@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 from separatrix.errors import OptionError
 
 if TYPE_CHECKING:
-    from separatrix.model.class_rows import ColumnOptions
     from separatrix.model.record import Model
     from separatrix.model.storage import Storage
+    from separatrix.model.target import ColumnOptions
     from separatrix.tables.source import TableSource
 
 

@@ -1,22 +1,29 @@
-"""The target of a table, classes or numbers by its kind and values, with the reason, and the weights of its rows."""
+"""The target of a table, classes or numbers by kind and values, with the reason, and the columns to predict it from.
+
+`ColumnOptions` says which columns are used, and `training_rows` joins the encoded ones to their target and weights.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.arrays import Bools, Floats, Indices
+from separatrix.design.encode.encoding import Encoded, Encoding
+from separatrix.design.encode.plan import plan_encoding
 from separatrix.errors import DataError, OptionError, counted, did_you_mean
+from separatrix.families.base import TrainingRows
 from separatrix.families.options import Task
 from separatrix.fit.labels import Classes, real_targets
+from separatrix.model.storage import EncodedRows, Storage
 from separatrix.numerics import distinct
 from separatrix.tables.demos import DEMO_PREFIX
 from separatrix.tables.source import TableSource
-from separatrix.tables.table import TRUTH_VALUES, Column, Table, require_column, target_column
+from separatrix.tables.table import TRUTH_VALUES, Column, ColumnKind, Table, require_column, target_column
 
 FEW_NUMBERS = 10  # distinct integers, up to which they may be classes
 ROWS_PER_CLASS = 2  # on average; with fewer, integers are numbers
@@ -24,6 +31,48 @@ MANY_CLASSES = 1000
 POINTER = 8  # bytes
 TASK_WORDS: dict[Task, str] = {"classification": "classes", "regression": "a number"}
 TRUE_WORDS, FALSE_WORDS = {"true", "t", "yes", "y", "1"}, {"false", "f", "no", "n", "0"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ColumnOptions:
+    """The target, the columns to leave out, those whose words to use, and how and where the rows are encoded.
+
+    `weights` names the column of sample weights, which is no feature. `reference` has the level that others are
+    compared with, by column; such a column is read as a category.
+    """
+
+    target: str | None = None
+    weights: str | None = None
+    drop: tuple[str, ...] = ()
+    text: tuple[str, ...] = ()
+    missing: str = "impute"
+    reference: Mapping[str, str] = field(default_factory=dict)
+    storage: Storage = field(default_factory=Storage)
+
+    @property
+    def kinds(self) -> dict[str, ColumnKind]:
+        """The kinds of columns that the options imply, to be passed to `tables.open_table`."""
+        return dict.fromkeys(self.reference, "category")
+
+    def expect(self, source: str, names: tuple[str, ...]) -> None:
+        """Raise a DataError for a table whose column names lack one that the options name."""
+        require_columns(source, names, self.target, (*self._unused, *self.text, *self.reference))
+
+    @property
+    def _unused(self) -> tuple[str, ...]:
+        return self.drop if self.weights is None else (*self.drop, self.weights)
+
+    def target_of(self, source: TableSource) -> str:
+        """Return the name of the target, which must not be left out."""
+        name = known_target(source, self.target)
+        if name in self.drop:
+            raise OptionError(f"--drop {name!r} would drop the target; drop another column, or choose another --target")
+        return name
+
+    def encoding(self, source: TableSource, target: str) -> Encoding:
+        """Return how the columns of a table are encoded."""
+        drop, missing, text, reference = self._unused, self.missing, self.text, self.reference
+        return plan_encoding(source, target, drop=drop, missing=missing, text=text, reference=reference)
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,3 +237,12 @@ def _is_named(label: Any, text: str) -> bool:
         return bool(float(text) == label)
     except ValueError:
         return False
+
+
+def training_rows(encoding: Encoding, encoded: Encoded | EncodedRows, target: Target) -> TrainingRows:
+    """Return encoded rows with their target and weights; the words of a text are not scaled."""
+    scalable = np.ones(len(encoding.feature_names), dtype=np.bool_)
+    for column, place in zip(encoding.columns, encoding.places, strict=True):
+        scalable[place] = column.kind != "text"
+    own = target.select(encoded.kept)
+    return TrainingRows(encoded.X, own.y, own.classes, own.weights, encoding.feature_names, scalable)

@@ -32,12 +32,11 @@ from separatrix.inference.evaluation import (
     evaluate_classifier,
     evaluate_regressor,
 )
-from separatrix.model.class_rows import ColumnOptions, training_rows
 from separatrix.model.expansion import require_portable_kernel
 from separatrix.model.provenance import describe_data
 from separatrix.model.record import LEVEL, Model, Predictions, build_model, join_predictions, require_one_predictor
 from separatrix.model.storage import EncodedRows, RowStorage, Storage, as_dask_table
-from separatrix.model.target import Target, label_index, labelled_rows
+from separatrix.model.target import ColumnOptions, Target, label_index, labelled_rows, training_rows
 from separatrix.selection.cross_validation import assign_folds
 from separatrix.tables.frames import from_frame
 from separatrix.tables.open import open_table
