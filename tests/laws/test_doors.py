@@ -26,7 +26,7 @@ from typer.testing import CliRunner
 import separatrix as sx
 from separatrix.cli.main import app
 from separatrix.cli.options import spell_flag
-from separatrix.errors import DataError, OptionError
+from separatrix.errors import DataError, OptionError, SeparationError
 from separatrix.families.base import Fitted
 from separatrix.families.options import FAMILIES, Options, option, option_fields, table_options
 from separatrix.jit import WorkGate
@@ -241,6 +241,15 @@ def test_a_model_of_weighted_rows_is_verified_and_evaluated_with_their_weights(t
 def test_weights_that_are_none_are_refused(weight: Any) -> None:
     with pytest.raises(DataError, match="the weights 'weight' "):
         sx.train(frame().assign(weight=weight), "target", weights="weight")
+
+
+def test_separated_classes_raise_at_both_doors_if_they_are_to() -> None:
+    data = pd.DataFrame({"x": [0.0, 1.0, 2.0, 3.0], "target": ["no", "no", "yes", "yes"]})
+    estimator = sx.LogisticRegression(on_separation="raise")
+    with pytest.raises(SeparationError, match="the likelihood has no maximum"):
+        estimator.fit(data[["x"]], data["target"])
+    with pytest.raises(SeparationError, match="the likelihood has no maximum"):
+        sx.train(data, "target", model=estimator)
 
 
 @pytest.mark.parametrize("cells", [str, int])

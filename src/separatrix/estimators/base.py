@@ -19,7 +19,6 @@ from sklearn.utils.validation import (
     _check_sample_weight,
     check_consistent_length,
     check_is_fitted,
-    check_random_state,
     column_or_1d,
     validate_data,
 )
@@ -28,8 +27,8 @@ from separatrix.arrays import Floats
 from separatrix.certificates.base import Certificate
 from separatrix.design.mapped import MappedRows
 from separatrix.design.row_source import RowSource, as_row_source, is_dask
-from separatrix.errors import ConvergenceWarning, DataError, SeparationWarning, require_number
-from separatrix.families.base import Fitted, TrainingRows, checked_weights, fit_family
+from separatrix.errors import ConvergenceWarning, DataError, SeparationWarning
+from separatrix.families.base import Fitted, TrainingRows, checked_weights, fit_family, seeded
 from separatrix.fit.labels import Classes, find_classes, real_targets
 from separatrix.fit.result import FitResult, Trace
 from separatrix.inference.refused import Inference
@@ -108,13 +107,6 @@ def _check_columns(estimator: Any, rows: RowSource, reset: bool) -> None:
         raise DataError(f"column {place + 1} is {names[place]!r}, but in the fit it was {known[place]!r}; reorder them")
 
 
-def seed_of(random_state: Any) -> int | None:
-    """Return scikit-learn's `random_state` as a seed: None, the integer itself, or one drawn from the generator."""
-    if random_state is None or isinstance(random_state, int | np.integer):
-        return None if random_state is None else int(require_number("random_state", random_state, least=0))
-    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
-
-
 def named_columns(estimator: Any) -> tuple[str, ...] | None:
     """Return the names of the columns that an estimator was fitted on, None if they had none."""
     names = getattr(estimator, "feature_names_in_", None)
@@ -185,10 +177,7 @@ class LinearModel(FitAttributes, BaseEstimator):  # type: ignore[misc]  # scikit
 
     def _options(self) -> Any:
         """Return the checked options, with a seed in place of a generator."""
-        options = self.checked()
-        if hasattr(options, "random_state"):
-            options.random_state = seed_of(options.random_state)
-        return options
+        return seeded(self.checked())
 
     def _weights(self, sample_weight: Any, X: Any) -> Floats | None:
         """Return the sample weights, validated; None if there are none."""

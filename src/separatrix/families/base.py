@@ -22,7 +22,7 @@ from separatrix.certificates.base import OneVsRestCertificate
 from separatrix.certificates.parts import OneVsOneCertificate
 from separatrix.design.base import Design
 from separatrix.design.build import divide_columns, make_design
-from separatrix.errors import DataError, OptionError, did_you_mean
+from separatrix.errors import DataError, OptionError, did_you_mean, require_number
 from separatrix.families.options import ElasticNetOptions, Options, PenalisedOptions, require_weighted
 from separatrix.fit.convex import ConvexOptions
 from separatrix.fit.labels import Classes
@@ -256,6 +256,18 @@ class Fitted:
         """Return the pickled state: everything but the rows."""
         inference = None if self.inference is None else self.inference.without_rows()
         return {**self.__dict__, "inference": inference}
+
+
+def seeded(options: Any) -> Any:
+    """Return options with `random_state` as a seed: None, the integer itself, or one drawn from the generator."""
+    seed = getattr(options, "random_state", None)
+    if isinstance(seed, np.random.RandomState):
+        options.random_state = int(seed.randint(np.iinfo(np.int32).max))
+    elif isinstance(seed, int | np.integer):
+        options.random_state = int(require_number("random_state", seed, least=0))
+    elif seed is not None:
+        raise OptionError(f"random_state={seed!r} is no seed; give None, an integer or a RandomState")
+    return options
 
 
 def fit_family(rows: TrainingRows, options: Options, watch: Watch | None = None) -> Fitted:

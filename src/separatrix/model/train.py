@@ -21,7 +21,7 @@ from separatrix.design.encode.encoding import Encoded
 from separatrix.design.memory import parse_memory
 from separatrix.design.row_source import is_dask
 from separatrix.errors import OptionError, counted, require_choice, require_number
-from separatrix.families.base import Fitted, checked_weights, fit_family, order_classes
+from separatrix.families.base import Fitted, checked_weights, fit_family, order_classes, seeded
 from separatrix.families.options import FAMILIES, Options, foreign_option, table_options
 from separatrix.fit.labels import Classes
 from separatrix.fit.result import Status
@@ -78,7 +78,7 @@ class TrainOptions(ColumnOptions):
         if isinstance(self.model, Options):
             if self.given:
                 raise OptionError(f"{next(iter(self.given))} is an option of the estimator; set it there")
-            options: Any = self.model.checked()
+            options: Any = seeded(self.model.checked())
         else:
             options = table_options(family, self.given, self.spelled)
             if hasattr(options, "random_state"):
