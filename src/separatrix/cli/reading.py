@@ -20,23 +20,15 @@ if TYPE_CHECKING:
     from separatrix.tables.source import TableSource
 
 
-def opened(
-    source: str,
-    *,
-    where: str | None = None,
-    sql: str | None = None,
-    columns: ColumnOptions,
-) -> TableSource:
-    """Open a table within the memory of the storage; it must have the columns that the options name."""
-    storage, kinds, expect = columns.storage, columns.kinds, columns.expect
-    return _opened(source, where=where, sql=sql, storage=storage, kinds=kinds, expect=expect)
+def opened(source: str, columns: ColumnOptions, **rows: str | None) -> TableSource:
+    """Open a table, which must have the columns that the options name; `rows` choose rows: where, sql."""
+    return _opened(source, storage=columns.storage, kinds=columns.kinds, expect=columns.expect, **rows)
 
 
-def open_for(
-    model: Model, source: str, *, where: str | None = None, sql: str | None = None, storage: Storage | None = None
-) -> TableSource:
-    """Open a table with the column types of a model's training table."""
-    return _opened(source, where=where, sql=sql, storage=storage, model=model)
+def open_for(model: Model, source: str, *, storage: Storage | None = None, **rows: str | None) -> TableSource:
+    """Open a table with the column types of a model's training table; `rows` are as in `opened`."""
+    types: dict[str, Any] = {"kinds": model.kinds, "levels": model.levels, "formats": model.formats}
+    return _opened(source, storage=storage, **rows, **types)
 
 
 def storage_of(
@@ -63,23 +55,14 @@ def column_options(
     return {"target": target, "drop": tuple(drop), "text": tuple(text), "missing": missing, "reference": levels}
 
 
-def _opened(source: str, *, storage: Storage | None, model: Model | None = None, **options: Any) -> TableSource:
-    from separatrix.tables.libsvm import is_libsvm
+def _opened(source: str, *, storage: Storage | None, **options: Any) -> TableSource:
+    from separatrix.tables.libsvm import densify, is_libsvm, read_libsvm
     from separatrix.tables.open import open_table
-
-    if is_libsvm(source):
-        return _sparse(source, options["where"], options["sql"])
-    memory = None if storage is None else storage.table_memory
-    if model is None:
-        return open_table(source, memory=memory, **options)
-    return open_table(source, memory=memory, kinds=model.kinds, levels=model.levels, formats=model.formats, **options)
-
-
-def _sparse(source: str, where: str | None, sql: str | None) -> TableSource:
-    from separatrix.tables.libsvm import densify, read_libsvm
     from separatrix.tables.source import MemorySource
 
-    if where is not None or sql is not None:
+    if not is_libsvm(source):
+        return open_table(source, memory=None if storage is None else storage.table_memory, **options)
+    if any(options.get(name) is not None for name in ("where", "sql")):
         raise OptionError(f"--where and --sql choose rows of a table of columns, and {source!r} is a sparse file")
     return MemorySource(densify(read_libsvm(source)))
 

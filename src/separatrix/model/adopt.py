@@ -45,17 +45,7 @@ def as_model(model: Any) -> Model:
     """
     if (own := table_model(model)) is not None:
         return own
-    estimator, target = (model.model, model.target_) if is_formula(model) else (model, TARGET)
-    fitted = _fit_of(estimator)
-    expansion = expansion_of(fitted)
-    width = fitted.coef.shape[1] if expansion is None else expansion.machines[0].vectors.shape[1]
-    names = _column_names(estimator, int(width))
-    columns = tuple(NumberEncoding(name, f"{name!r} is a number", 0.0, False) for name in names)
-    sparse = expansion is not None and any(hasattr(machine.vectors, "indptr") for machine in expansion.machines)
-    encoding = Encoding(columns, missing="error", sparse=sparse)
-    adopted = build_model(fitted, encoding, free_name(target, names), describe_arrays(ARRAYS, names, estimator.n_rows_))
-    threshold = getattr(estimator, "threshold", adopted.rule.threshold)
-    return replace(adopted, rule=replace(adopted.rule, threshold=threshold))
+    return _adopted(model.model, model.target_) if is_formula(model) else _adopted(model, TARGET)
 
 
 def table_model(model: Any) -> Model | None:
@@ -67,6 +57,19 @@ def table_model(model: Any) -> Model | None:
 def is_formula(model: Any) -> bool:
     """Tell whether a model is one by formula."""
     return hasattr(model, "formula") and hasattr(model, "matrix")
+
+
+def _adopted(estimator: Any, target: str) -> Model:
+    fitted = _fit_of(estimator)
+    expansion = expansion_of(fitted)
+    width = fitted.coef.shape[1] if expansion is None else expansion.machines[0].vectors.shape[1]
+    names = _column_names(estimator, int(width))
+    columns = tuple(NumberEncoding(name, f"{name!r} is a number", 0.0, False) for name in names)
+    sparse = expansion is not None and any(hasattr(machine.vectors, "indptr") for machine in expansion.machines)
+    encoding = Encoding(columns, missing="error", sparse=sparse)
+    model = build_model(fitted, encoding, free_name(target, names), describe_arrays(ARRAYS, names, estimator.n_rows_))
+    threshold = getattr(estimator, "threshold", model.rule.threshold)
+    return replace(model, rule=replace(model.rule, threshold=threshold))
 
 
 def _fit_of(estimator: Any) -> Fitted:

@@ -84,9 +84,12 @@ def require_portable_kernel(kernel: Any) -> None:
 def expansion_of(fitted: Fitted) -> KernelExpansion | None:
     """Return the machines of a fit, None for a linear one."""
     machines = tuple(_machines(fitted))
-    several = len(fitted.labels or ()) > 2 and len(machines) == 1
-    votes = several and getattr(fitted.options, "multiclass", "") == "one_vs_one"
-    return KernelExpansion(machines, votes) if machines else None
+    votes = fitted.labels is not None and len(fitted.labels) > 2 and len(machines) == 1
+    return (
+        KernelExpansion(machines, votes and fitted.options.plain().get("multiclass") == "one_vs_one")
+        if machines
+        else None
+    )
 
 
 def _machines(fitted: Fitted) -> Iterator[KernelMachine]:

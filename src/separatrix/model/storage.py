@@ -146,15 +146,6 @@ class EncodedRows:
         return X
 
 
-class _ClusterRows(EncodedRows):
-    """The encoded rows of a Dask dataframe, which releases data without references itself."""
-
-    def __init__(self, encoding: Encoding, source: Any) -> None:
-        self._stack, self.names = ExitStack(), encoding.feature_names
-        self.X, self.kept, self.reports = source.encoded(encoding)
-        self.stored = self.X
-
-
 @dataclass(frozen=True)
 class RowStorage:
     """Stores encoded rows according to settings; with a checkpoint, all fits share its journal."""
@@ -163,9 +154,8 @@ class RowStorage:
     journal: Journal | None = None
 
     def hold(self, encoding: Encoding, source: TableSource) -> EncodedRows:
-        """Return the encoded rows of a table; those of a Dask dataframe stay on its workers."""
-        on_cluster = hasattr(source, "encoded")
-        return _ClusterRows(encoding, source) if on_cluster else EncodedRows(self, encoding, source)
+        """Return the encoded rows of a table."""
+        return EncodedRows(self, encoding, source)
 
 
 def as_dask_table(frame: Any) -> DaskTable:
@@ -173,3 +163,32 @@ def as_dask_table(frame: Any) -> DaskTable:
     from separatrix.design.dask.tables import DaskTable  # noqa: PLC0415  # Dask is an extra
 
     return DaskTable(frame)
+
+
+@dataclass(frozen=True)
+class ClusterStorage(Storage):
+    """Storage on the cluster of a Dask dataframe."""
+
+    @contextmanager
+    def opened(self, identity: Mapping[str, str]) -> Iterator[RowStorage]:  # noqa: ARG002  # nothing is journaled
+        yield _ClusterRowStorage(self)
+
+
+@dataclass(frozen=True)
+class _ClusterRowStorage(RowStorage):
+    """Stores encoded rows on the workers that have their partitions."""
+
+    def hold(self, encoding: Encoding, source: TableSource) -> EncodedRows:
+        return _ClusterRows(encoding, source)
+
+
+class _ClusterRows(EncodedRows):
+    """The encoded rows of a Dask dataframe."""
+
+    def __init__(self, encoding: Encoding, source: Any) -> None:
+        self.names = encoding.feature_names
+        self.X, self.kept, self.reports = source.encoded(encoding)
+        self.stored = self.X
+
+    def close(self) -> None:
+        pass  # Dask releases data without references

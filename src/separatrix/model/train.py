@@ -35,7 +35,7 @@ from separatrix.inference.evaluation import (
 from separatrix.model.expansion import require_portable_kernel
 from separatrix.model.provenance import describe_data
 from separatrix.model.record import LEVEL, Model, Predictions, build_model, join_predictions, require_one_predictor
-from separatrix.model.storage import EncodedRows, RowStorage, Storage, as_dask_table
+from separatrix.model.storage import ClusterStorage, EncodedRows, RowStorage, Storage, as_dask_table
 from separatrix.model.target import ColumnOptions, Target, label_index, labelled_rows, training_rows
 from separatrix.selection.cross_validation import assign_folds
 from separatrix.tables.frames import from_frame
@@ -184,6 +184,8 @@ def train(  # noqa: PLR0913  # the public options, each by its name
         seed=int(require_number("seed", seed, least=0)),
         storage=Storage(None if memory is None else parse_memory(memory)),
     )
+    if is_dask(table):
+        options = replace(options, storage=ClusterStorage())
     if isinstance(table, TableSource):  # which the caller closes
         return train_table(table, options).model
     with _as_source(table, options) as source:
