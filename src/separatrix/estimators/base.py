@@ -41,15 +41,15 @@ ACCEPTED: dict[str, Any] = {"accept_sparse": ["csr", "csc"], "dtype": [np.float6
 SMALL_COPY = 2**26  # bytes, up to which a column-major array is copied
 
 
-def checked_rows(estimator: Any, X: Any, *, reset: bool = False, finite: bool = True) -> Any:
+def checked_rows(estimator: Any, X: Any, *, reset: bool = False) -> Any:
     """Return X, validated; with `reset` the estimator stores its columns, else they must be the stored ones."""
     if isinstance(X, MappedRows):
-        return MappedRows(checked_rows(estimator, X.X, reset=reset, finite=finite), X.map)
+        return MappedRows(checked_rows(estimator, X.X, reset=reset), X.map)
     source = as_row_source(X)
     if source is not None:
         _check_columns(estimator, source, reset)
         return source
-    return _by_rows(validate_data(estimator, X, reset=reset, **ACCEPTED, ensure_all_finite=finite))
+    return _by_rows(validate_data(estimator, X, reset=reset, **ACCEPTED))
 
 
 def checked_rows_and_targets(
