@@ -237,6 +237,19 @@ def test_a_model_of_weighted_rows_is_verified_and_evaluated_with_their_weights(t
         sx.verify(loaded, data.drop(columns="weight"))
 
 
+def test_the_command_line_takes_the_column_of_weights(tmp_path: Path) -> None:
+    data, path, out = frame().assign(weight=np.arange(90) % 4), tmp_path / "table.csv", tmp_path / "model.json"
+    data.to_csv(path, index=False)
+    arguments = ["fit", str(path), "--target", "target", "--weights", "weight", "--weight-kind", "frequency"]
+    assert CliRunner().invoke(app, [*arguments, "--out", str(out)]).exit_code == 0
+    repeated = data.loc[data.index.repeat(data["weight"])].drop(columns="weight")
+    expected = sx.train(repeated, "target")
+    model = sx.load_model(out)
+    np.testing.assert_allclose(model.coef, expected.coef, rtol=1e-6)
+    assert model.summary["terms"][0]["standard_error"] == pytest.approx(expected.summary["terms"][0]["standard_error"])
+    assert CliRunner().invoke(app, ["verify", str(out), str(path)]).exit_code == 0
+
+
 @pytest.mark.parametrize("weight", [-1.0, np.nan, 0.0, "heavy"])
 def test_weights_that_are_none_are_refused(weight: Any) -> None:
     with pytest.raises(DataError, match="the weights 'weight' "):
