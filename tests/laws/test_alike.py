@@ -147,3 +147,19 @@ def test_a_formula_has_the_bits_of_its_model(formula: str, tmp_path: Path) -> No
     assert sx.verify(fitted, data).holds
     own = sx.evaluate(fitted, data)
     assert own.to_dict() == sx.evaluate(fitted.model, fitted.matrix(data), fitted.target_values(data)).to_dict()
+
+
+def test_every_kind_of_model_is_compared_by_its_own_predictions() -> None:
+    X, y = rows(2)
+    data = pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "kind": np.where(X[:, 2] > 0, "1", "2"), "label": y})
+    models = {
+        "formula": sx.from_formula("label ~ a + C(kind)", data, sx.LogisticRegression(strength=0.01)),
+        "estimator": fit(sx.KernelSVM(), data[["a", "b"]], y),
+        "table": sx.train(data, "label"),
+    }
+    page = sx.compare(data, target="label", models=models)
+    mistakes = {row.learner: row.mistakes for row in page.compared}
+    assert mistakes["formula"] == int((models["formula"].predict(data) != y).sum())
+    assert mistakes["estimator"] == int((models["estimator"].predict(data[["a", "b"]]) != y).sum())
+    table = sx.evaluate(models["table"], data)
+    assert mistakes["table"] == round((1.0 - table.accuracy.value) * table.rows)

@@ -1,8 +1,8 @@
 """Laws of the doors: an option is written once, and means the same to an estimator, to `sx.train` and to a flag.
 
 The estimator on the encoded matrix and `sx.train` on the table agree bit for bit in coefficients, status, certificate
-and inference: for every family, at both scalings, for every value of every option that takes a choice. Rows on disk
-agree with rows on disk, with and without weights.
+and inference: for every family, at both scalings, for every value of every option that takes a choice, and with a
+column of weights where they are taken. Rows on disk agree with rows on disk, with and without weights.
 """
 
 from __future__ import annotations
@@ -20,12 +20,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
+from sklearn.utils.validation import has_fit_parameter
 from typer.testing import CliRunner
 
 import separatrix as sx
 from separatrix.cli.main import app
 from separatrix.cli.options import spell_flag
-from separatrix.errors import OptionError
+from separatrix.errors import DataError, OptionError, SeparationError
 from separatrix.families.base import Fitted
 from separatrix.families.options import FAMILIES, Options, option, option_fields, table_options
 from separatrix.jit import WorkGate
@@ -169,16 +170,18 @@ class BothDoors:
     estimator: Any
 
 
-def fitted_twice(family: str, options: dict[str, Any]) -> BothDoors:
+def fitted_twice(family: str, options: dict[str, Any], weights: Any = None) -> BothDoors:
     data = frame(classes=family != "linear")
-    estimator = made(family, options)
+    estimator, own, by_row = made(family, options), {}, {}
+    if weights is not None:
+        data["weight"], own, by_row = weights, {"weights": "weight"}, {"sample_weight": weights}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        trained = train_table(from_frame(data), TrainOptions(clone(estimator), target="target"))
+        trained = train_table(from_frame(data), TrainOptions(clone(estimator), target="target", **own))
         encoding = trained.model.encoding
         X = encoding.apply(from_frame(data)).X
         columns = pd.DataFrame(X, columns=encoding.feature_names)
-        estimator.fit(columns, data["target"].to_numpy())
+        estimator.fit(columns, data["target"].to_numpy(), **by_row)
     return BothDoors(trained.fitted, estimator.fitted_, estimator)
 
 
@@ -201,6 +204,76 @@ def test_a_table_and_its_encoded_matrix_have_the_same_fit(family: str, options: 
     assert_equal_fits(both.table, both.matrix)
 
 
+WEIGHTED = [family for family, kind in FAMILIES.items() if kind.weighted]
+WEIGHTED_CASES = [(family, options) for family in WEIGHTED for options in ({}, *MORE[family])]
+
+
+@pytest.mark.parametrize(("family", "options"), WEIGHTED_CASES, ids=[f"{name}-{each}" for name, each in WEIGHTED_CASES])
+def test_a_column_of_weights_is_the_sample_weight_of_the_encoded_matrix(family: str, options: dict[str, Any]) -> None:
+    both = fitted_twice(family, options, np.arange(90) % 4 / 2.0)
+    assert_equal_fits(both.table, both.matrix)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_weights_are_taken_by_both_doors_or_by_neither(family: str) -> None:
+    assert has_fit_parameter(ESTIMATORS[family], "sample_weight") is (family in WEIGHTED)
+    if family not in WEIGHTED:
+        with pytest.raises(OptionError, match=f"weights are for logistic, linear, .*, not for {family}; leave them"):
+            fitted_twice(family, {}, np.ones(90))
+
+
+def test_a_model_of_weighted_rows_is_verified_and_evaluated_with_their_weights(tmp_path: Path) -> None:
+    data = frame().assign(weight=np.arange(90) % 4)
+    model = sx.train(data, "target", weights="weight")
+    assert "weight" not in model.encoding.feature_names
+    sx.save_model(model, tmp_path / "model.json")
+    loaded = sx.load_model(tmp_path / "model.json")
+    assert sx.verify(loaded, data).holds
+    assert not sx.verify(loaded, data.assign(weight=1)).holds
+    repeated = data.loc[data.index.repeat(data["weight"])].drop(columns="weight")
+    assert sx.evaluate(loaded, data).accuracy.value == pytest.approx(sx.evaluate(loaded, repeated).accuracy.value)
+    assert sx.evaluate(loaded, data).rows == int((data["weight"] > 0).sum())
+    with pytest.raises(DataError, match="no column 'weight'"):
+        sx.verify(loaded, data.drop(columns="weight"))
+
+
+def test_the_command_line_takes_the_column_of_weights(tmp_path: Path) -> None:
+    data, path, out = frame().assign(weight=np.arange(90) % 4), tmp_path / "table.csv", tmp_path / "model.json"
+    data.to_csv(path, index=False)
+    arguments = ["fit", str(path), "--target", "target", "--weights", "weight", "--weight-kind", "frequency"]
+    assert CliRunner().invoke(app, [*arguments, "--out", str(out)]).exit_code == 0
+    repeated = data.loc[data.index.repeat(data["weight"])].drop(columns="weight")
+    expected = sx.train(repeated, "target")
+    model = sx.load_model(out)
+    np.testing.assert_allclose(model.coef, expected.coef, rtol=1e-6)
+    assert model.summary["terms"][0]["standard_error"] == pytest.approx(expected.summary["terms"][0]["standard_error"])
+    assert CliRunner().invoke(app, ["verify", str(out), str(path)]).exit_code == 0
+
+
+@pytest.mark.parametrize("weight", [-1.0, np.nan, 0.0, "heavy"])
+def test_weights_that_are_none_are_refused(weight: Any) -> None:
+    with pytest.raises(DataError, match="the weights 'weight' "):
+        sx.train(frame().assign(weight=weight), "target", weights="weight")
+
+
+def test_separated_classes_raise_at_both_doors_if_they_are_to() -> None:
+    data = pd.DataFrame({"x": [0.0, 1.0, 2.0, 3.0], "target": ["no", "no", "yes", "yes"]})
+    estimator = sx.LogisticRegression(on_separation="raise")
+    with pytest.raises(SeparationError, match="the likelihood has no maximum"):
+        estimator.fit(data[["x"]], data["target"])
+    with pytest.raises(SeparationError, match="the likelihood has no maximum"):
+        sx.train(data, "target", model=estimator)
+
+
+@pytest.mark.parametrize("cells", [str, int])
+def test_a_column_with_a_reference_level_is_a_category(cells: type, tmp_path: Path) -> None:
+    data = frame().assign(clinic=(np.arange(90) % 3 + 1).astype(cells))
+    data.to_csv(tmp_path / "table.csv", index=False)
+    for table in (data, tmp_path / "table.csv"):
+        names = sx.train(table, "target", reference={"clinic": "1"}).encoding.feature_names
+        assert [name for name in names if "clinic" in name] == ["clinic=2", "clinic=3"]
+
+
 @pytest.mark.parametrize("family", [family for family in FAMILIES if not family.startswith("kernel")])
 def test_a_named_family_is_its_estimator_with_the_defaults_of_tables(family: str) -> None:
     data = frame(classes=family != "linear")
@@ -216,7 +289,6 @@ def test_a_named_family_is_its_estimator_with_the_defaults_of_tables(family: str
     assert trained.fitted.intercept.tolist() == estimator.fitted_.intercept.tolist()
 
 
-WEIGHTED = {"logistic", "linear", "svm", "lms", "generative"}
 ON_DISK = [case for case in CASES if not case[0].startswith("kernel") and case[0] != "zero_one"]
 
 

@@ -63,7 +63,9 @@ def kept(monkeypatch):
 
 
 def options_of(model="auto", target="sold", memory=None, **more):
-    return TrainOptions(model, more.pop("given", {}), target, OTHERS[target], storage=Storage(memory), **more)
+    return TrainOptions(
+        model, more.pop("given", {}), target=target, drop=OTHERS[target], storage=Storage(memory), **more
+    )
 
 
 def trained(path, options):

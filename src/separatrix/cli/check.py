@@ -49,14 +49,14 @@ def check(  # noqa: PLR0913, PLR0917  # every parameter is an option
     scheme = require_choice("multiclass", multiclass, MULTICLASS)
     from separatrix.cli.evidence import rows_to_check, write_certificate
     from separatrix.cli.progress import Interrupt, Progress
-    from separatrix.cli.reading import parse_references, require_outputs, storage_of
+    from separatrix.cli.reading import column_options, require_outputs, storage_of
     from separatrix.model.class_rows import RowsRequest
     from separatrix.reports.verdict import make_verdict, render_verdict, verdict_dict, with_names
     from separatrix.separability.check import check_separability
 
     require_outputs({"--out": out}, table)
-    columns = tuple(drop or ()), tuple(text or ()), missing, parse_references(reference or ())
-    request = RowsRequest(table, target, *columns, where, sql, storage_of(memory))
+    columns = column_options(target, drop, text, missing, reference)
+    request = RowsRequest(table, where, sql, **columns, storage=storage_of(memory))
     with Progress(f"reading {table}") as progress, rows_to_check(request) as data:
         progress.stage("judging")
         X, labels, names = data.rows.X, data.rows.y, data.rows.design(intercept).names

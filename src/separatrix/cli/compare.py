@@ -40,16 +40,15 @@ def compare(  # noqa: PLR0913, PLR0917  # every parameter is an option
     """
     from separatrix.cli.evidence import class_rows
     from separatrix.cli.progress import Interrupt, Progress
-    from separatrix.cli.reading import parse_references
+    from separatrix.cli.reading import column_options
     from separatrix.model.class_rows import RowsRequest
     from separatrix.model.storage import Storage
     from separatrix.reports.compare import CompareOptions, compare_rows
     from separatrix.reports.verification import comparison_dict, render_comparison
 
     options = CompareOptions(positive, holdout, intercept, seed)
-    references = parse_references(reference or ())
-    columns = tuple(drop or ()), tuple(text or ()), missing, references
-    request = RowsRequest(table, target, *columns, where, sql, Storage(memory=sys.maxsize))  # rows are split in memory
+    columns = column_options(target, drop, text, missing, reference)
+    request = RowsRequest(table, where, sql, **columns, storage=Storage(memory=sys.maxsize))  # rows are split in memory
     with Progress(f"reading {table}") as progress, class_rows(request) as data:
         progress.stage("fitting")
         with Interrupt() as interrupt:

@@ -39,6 +39,9 @@ def fit(  # noqa: PLR0913, PLR0917  # every parameter is an option
     text: Text = None,
     missing: Missing = "impute",
     reference: Reference = None,
+    weights: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="The column of sample weights, which is no feature.")
+    ] = None,
     where: Where = None,
     sql: Sql = None,
     holdout: Annotated[
@@ -76,19 +79,16 @@ def fit(  # noqa: PLR0913, PLR0917  # every parameter is an option
     """
     family = require_choice("model", model, ("auto", *FAMILIES))
     from separatrix.cli.fitting import FitRequest, answer
-    from separatrix.cli.reading import parse_references, storage_of
+    from separatrix.cli.reading import column_options, storage_of
     from separatrix.model.train import TrainOptions
 
     classes = {name: options.pop(name) for name in ("positive", "reference_class")}
     training = TrainOptions(
         family,
         given_options(family, options),
-        target,
-        tuple(drop or ()),
-        tuple(text or ()),
-        missing,
-        parse_references(reference or ()),
         **classes,
+        **column_options(target, drop, text, missing, reference),
+        weights=weights,
         holdout=holdout,
         folds=folds,
         seed=int(require_number("seed", seed, least=0)),

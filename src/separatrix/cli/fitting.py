@@ -32,8 +32,7 @@ def answer(request: FitRequest, *, as_json: bool) -> Any:
     require_outputs({"--out": request.out, "--report": request.report}, request.source)
     with Progress(f"reading {request.source}") as progress:
         options = request.options
-        rows = {"where": request.where, "sql": request.sql}
-        with opened(request.source, **rows, storage=options.storage, expect=options.expect) as table:
+        with opened(request.source, options, where=request.where, sql=request.sql) as table:
             progress.stage("fitting")
             with Interrupt() as interrupt:
                 trained = train_table(table, options, progress.watch(lambda: interrupt.requested))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,26 +16,19 @@ from separatrix.errors import OptionError
 if TYPE_CHECKING:
     from separatrix.model.record import Model
     from separatrix.model.storage import Storage
+    from separatrix.model.target import ColumnOptions
     from separatrix.tables.source import TableSource
 
 
-def opened(
-    source: str,
-    *,
-    where: str | None = None,
-    sql: str | None = None,
-    storage: Storage | None = None,
-    expect: Callable[[str, tuple[str, ...]], None] | None = None,
-) -> TableSource:
-    """Open a table within the memory of the storage; `expect` may refuse it by the names of its columns."""
-    return _opened(source, where=where, sql=sql, storage=storage, expect=expect)
+def opened(source: str, columns: ColumnOptions, **rows: str | None) -> TableSource:
+    """Open a table, which must have the columns that the options name; `rows` choose rows: where, sql."""
+    return _opened(source, storage=columns.storage, kinds=columns.kinds, expect=columns.expect, **rows)
 
 
-def open_for(
-    model: Model, source: str, *, where: str | None = None, sql: str | None = None, storage: Storage | None = None
-) -> TableSource:
-    """Open a table with the column types of a model's training table."""
-    return _opened(source, where=where, sql=sql, storage=storage, model=model)
+def open_for(model: Model, source: str, *, storage: Storage | None = None, **rows: str | None) -> TableSource:
+    """Open a table with the column types of a model's training table; `rows` are as in `opened`."""
+    types: dict[str, Any] = {"kinds": model.kinds, "levels": model.levels, "formats": model.formats}
+    return _opened(source, storage=storage, **rows, **types)
 
 
 def storage_of(
@@ -48,34 +41,28 @@ def storage_of(
     return Storage(None if memory is None else parse_memory(memory), engine, scheduler, checkpoint)
 
 
-def parse_references(pairs: Sequence[str]) -> dict[str, str]:
-    """Return the reference levels, given as COLUMN=LEVEL, by column."""
+def column_options(
+    target: str | None, drop: list[str] | None, text: list[str] | None, missing: str, reference: list[str] | None
+) -> dict[str, Any]:
+    """Return the options of `ColumnOptions` that were given; reference levels are given as COLUMN=LEVEL."""
     levels = {}
-    for pair in pairs:
+    for pair in reference or ():
         name, equals, level = pair.partition("=")
         if not (name and equals):
             raise OptionError(f"--reference {pair!r} is not of the form COLUMN=LEVEL, as in --reference cut=Ideal")
         levels[name] = level
-    return levels
+    drop, text = drop or [], text or []
+    return {"target": target, "drop": tuple(drop), "text": tuple(text), "missing": missing, "reference": levels}
 
 
-def _opened(source: str, *, storage: Storage | None, model: Model | None = None, **options: Any) -> TableSource:
-    from separatrix.tables.libsvm import is_libsvm
+def _opened(source: str, *, storage: Storage | None, **options: Any) -> TableSource:
+    from separatrix.tables.libsvm import densify, is_libsvm, read_libsvm
     from separatrix.tables.open import open_table
-
-    if is_libsvm(source):
-        return _sparse(source, options["where"], options["sql"])
-    memory = None if storage is None else storage.table_memory
-    if model is None:
-        return open_table(source, memory=memory, **options)
-    return open_table(source, memory=memory, kinds=model.kinds, levels=model.levels, formats=model.formats, **options)
-
-
-def _sparse(source: str, where: str | None, sql: str | None) -> TableSource:
-    from separatrix.tables.libsvm import densify, read_libsvm
     from separatrix.tables.source import MemorySource
 
-    if where is not None or sql is not None:
+    if not is_libsvm(source):
+        return open_table(source, memory=None if storage is None else storage.table_memory, **options)
+    if any(options.get(name) is not None for name in ("where", "sql")):
         raise OptionError(f"--where and --sql choose rows of a table of columns, and {source!r} is a sparse file")
     return MemorySource(densify(read_libsvm(source)))
 

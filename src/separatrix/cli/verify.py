@@ -57,12 +57,12 @@ def verify(  # noqa: PLR0913, PLR0917  # every parameter is an option
     Example: separatrix verify certificate.json table.csv --target grade --drop name
     """
     from separatrix.cli.evidence import is_model, read_object
-    from separatrix.cli.reading import parse_references, storage_of
+    from separatrix.cli.reading import column_options, storage_of
     from separatrix.model.class_rows import RowsRequest
     from separatrix.reports.verification import accepted, render_verifications, verifications_dict
 
-    columns = tuple(drop or ()), tuple(text or ()), missing, parse_references(reference or ())
-    request = RowsRequest(table, target, *columns, where, sql, storage_of(memory))
+    columns = column_options(target, drop, text, missing, reference)
+    request = RowsRequest(table, where, sql, **columns, storage=storage_of(memory))
     content = read_object(file)
     verify_content = _verify_model if is_model(content) else _verify_certificates
     certificates, data, notes = verify_content(file, content, request)

@@ -19,7 +19,6 @@ from sklearn.utils.validation import (
     _check_sample_weight,
     check_consistent_length,
     check_is_fitted,
-    check_random_state,
     column_or_1d,
     validate_data,
 )
@@ -28,8 +27,8 @@ from separatrix.arrays import Floats
 from separatrix.certificates.base import Certificate
 from separatrix.design.mapped import MappedRows
 from separatrix.design.row_source import RowSource, as_row_source, is_dask
-from separatrix.errors import ConvergenceWarning, DataError, require_number
-from separatrix.families.base import Fitted, TrainingRows
+from separatrix.errors import ConvergenceWarning, DataError, SeparationWarning
+from separatrix.families.base import Fitted, TrainingRows, checked_weights, fit_family, seeded
 from separatrix.fit.labels import Classes, find_classes, real_targets
 from separatrix.fit.result import FitResult, Trace
 from separatrix.inference.refused import Inference
@@ -42,15 +41,15 @@ ACCEPTED: dict[str, Any] = {"accept_sparse": ["csr", "csc"], "dtype": [np.float6
 SMALL_COPY = 2**26  # bytes, up to which a column-major array is copied
 
 
-def checked_rows(estimator: Any, X: Any, *, reset: bool = False, finite: bool = True) -> Any:
+def checked_rows(estimator: Any, X: Any, *, reset: bool = False) -> Any:
     """Return X, validated; with `reset` the estimator stores its columns, else they must be the stored ones."""
     if isinstance(X, MappedRows):
-        return MappedRows(checked_rows(estimator, X.X, reset=reset, finite=finite), X.map)
+        return MappedRows(checked_rows(estimator, X.X, reset=reset), X.map)
     source = as_row_source(X)
     if source is not None:
         _check_columns(estimator, source, reset)
         return source
-    return _by_rows(validate_data(estimator, X, reset=reset, **ACCEPTED, ensure_all_finite=finite))
+    return _by_rows(validate_data(estimator, X, reset=reset, **ACCEPTED))
 
 
 def checked_rows_and_targets(
@@ -108,43 +107,48 @@ def _check_columns(estimator: Any, rows: RowSource, reset: bool) -> None:
         raise DataError(f"column {place + 1} is {names[place]!r}, but in the fit it was {known[place]!r}; reorder them")
 
 
-def seed_of(random_state: Any) -> int | None:
-    """Return scikit-learn's `random_state` as a seed: None, the integer itself, or one drawn from the generator."""
-    if random_state is None or isinstance(random_state, int | np.integer):
-        return None if random_state is None else int(require_number("random_state", random_state, least=0))
-    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
-
-
 def named_columns(estimator: Any) -> tuple[str, ...] | None:
     """Return the names of the columns that an estimator was fitted on, None if they had none."""
     names = getattr(estimator, "feature_names_in_", None)
     return None if names is None else tuple(names)
 
 
-class LinearModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
-    """Base class of all estimators: validation, and a family's fit with `result_`, `certificate_` and `trace_`."""
+class FitAttributes:
+    """The attributes of a fit that every estimator has."""
+
+    fitted_: Any
+
+    @property
+    def result_(self) -> FitResult:
+        """The result of the fit."""
+        result: FitResult = self.fitted_.result
+        return result
+
+    @property
+    def certificate_(self) -> Certificate:
+        """The evidence for the fit, which `verify(X, y)` re-checks from the data."""
+        return self.result_.certificate
+
+    @property
+    def trace_(self) -> Trace:
+        """The convergence of the fit: one column per fact, one entry per step."""
+        return self.result_.trace
+
+
+class LinearModel(FitAttributes, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
+    """Base class of all estimators: validation, and a family's fit."""
 
     fit_intercept: bool
     checked: Any  # of the options that every estimator inherits
-    result_: FitResult
     n_features_in_: int
     n_iter_: int
     _fitted: Fitted
+    _counts_steps = False  # whether `n_iter_` is the number of steps, not of passes over the rows
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
-
-    @property
-    def certificate_(self) -> Certificate:
-        """The evidence for the fit, which `verify(X, y)` re-checks from the data."""
-        return self.fitted_.result.certificate
-
-    @property
-    def trace_(self) -> Trace:
-        """The convergence of the fit: one column per fact, one entry per step."""
-        return self.fitted_.result.trace
 
     @property
     def fitted_(self) -> Fitted:
@@ -155,7 +159,9 @@ class LinearModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
     @property
     def strength_(self) -> float:
         """The strength of the penalty that was used."""
-        strength: float = self._known("strength")
+        strength = self.fitted_.strength
+        if strength is None:
+            raise AttributeError(f"{type(self).__name__} has no strength_")
         return strength
 
     @property
@@ -169,49 +175,57 @@ class LinearModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
         assert inference is not None  # of families with a likelihood
         return inference
 
-    def _known(self, name: str) -> Any:
-        """Return an attribute of the fit; an AttributeError if the family has none."""
-        value = getattr(self.fitted_, name)
-        if value is None:
-            raise AttributeError(f"{type(self).__name__} has no {name}_")
-        return value
-
     def _options(self) -> Any:
         """Return the checked options, with a seed in place of a generator."""
-        options = self.checked()
-        if hasattr(options, "random_state"):
-            options.random_state = seed_of(options.random_state)
-        return options
+        return seeded(self.checked())
 
     def _weights(self, sample_weight: Any, X: Any) -> Floats | None:
         """Return the sample weights, validated; None if there are none."""
         if sample_weight is None:
             return None
-        weights = np.asarray(
-            _check_sample_weight(
-                vector_of(sample_weight), as_row_source(X) or X, dtype=np.float64, ensure_non_negative=True
-            )
-        )
-        if getattr(self, "weight_kind", "precision") == "frequency" and (weights % 1.0).any():
-            row = int(np.flatnonzero(weights % 1.0)[0])
-            raise DataError(
-                f"sample_weight has {weights[row]:g} in row {row}, which is no number of repetitions; give whole"
-                ' numbers, or weight_kind="precision"'
-            )
-        return weights
+        rows = as_row_source(X) or X
+        checked = _check_sample_weight(vector_of(sample_weight), rows, dtype=np.float64, ensure_non_negative=True)
+        return checked_weights(np.asarray(checked), self)
+
+    def _rows(self, X: Any, y: Any, sample_weight: Any = None) -> TrainingRows:
+        """Return validated rows with their targets and weights."""
+        raise NotImplementedError
 
     def _scores(self, X: Any) -> Floats:
         """Return the scores of validated rows, (n, K), computed as a saved model computes them."""
         coef, intercept = np.atleast_2d(self.coef_), np.atleast_1d(self.intercept_)
         return linear_scores(checked_rows(self, X), coef, intercept)
 
-    def _keep(self, fitted: Fitted, n_iter: float, frames: int = 0) -> Self:
-        """Store a fit, and warn if it was stopped early, `frames` further out than the caller of `fit`."""
-        self._fitted, self.result_ = fitted, fitted.result
-        self.n_iter_ = max(1, math.ceil(n_iter))
-        if not fitted.result.status.reached_goal:
-            warnings.warn(fitted.result.message, ConvergenceWarning, stacklevel=4 + frames)  # over the subclass, fit
+    def _keep(self, fitted: Fitted, n_iter: float | None = None) -> Self:
+        """Store a fit, and warn if it was stopped early or the classes are not as it needs them."""
+        self._fitted, result = fitted, fitted.result
+        parts = result.parts or (result,)
+        if n_iter is None and self._counts_steps:
+            n_iter = max(len(part.trace) for part in parts)
+        elif n_iter is None and "visits" in parts[0].facts:
+            n_iter = max(part.facts["visits"] / part.facts["rows"] for part in parts)
+        self.n_iter_ = max(1, math.ceil(round(result.passes) if n_iter is None else n_iter))
+        for message in fitted.warnings:
+            warnings.warn(message, SeparationWarning, stacklevel=4)  # over the subclass and fit
+        if not result.status.reached_goal:
+            warnings.warn(result.message, ConvergenceWarning, stacklevel=4)
         return self
+
+
+class WeightedFit(LinearModel):
+    """A fit with sample weights."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit to X (n, p), dense or sparse, and targets y (n,), with weights (n,); rows of weight 0 are ignored."""
+        return self._keep(fit_family(self._rows(X, y, sample_weight), self._options()))
+
+
+class UnweightedFit(LinearModel):
+    """A fit in which every row counts alike."""
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Fit to X (n, p), dense or sparse, and labels y (n,) of two or more classes."""
+        return self._keep(fit_family(self._rows(X, y), self._options()))
 
 
 class ScoreClassifier(ClassifierMixin, LinearModel):  # type: ignore[misc]  # scikit-learn is untyped
@@ -274,10 +288,10 @@ class LinearClassifier(ScoreClassifier):
         codes = Classes(known, np.searchsorted(known, labels))
         return TrainingRows(rows, labels, codes, None, named_columns(self)), first
 
-    def _keep(self, fitted: Fitted, n_iter: float, frames: int = 0) -> Self:
+    def _keep(self, fitted: Fitted, n_iter: float | None = None) -> Self:
         assert fitted.classes is not None  # a classification
         self.classes_, self.coef_, self.intercept_ = fitted.classes, fitted.coef, fitted.intercept
-        return super()._keep(fitted, n_iter, frames)
+        return super()._keep(fitted, n_iter)
 
 
 class ProbabilityMixin:
@@ -313,6 +327,6 @@ class LinearRegressor(RegressorMixin, LinearModel):  # type: ignore[misc]  # sci
         rows, y = checked_rows_and_targets(self, X, y, numeric=True)
         return TrainingRows(rows, real_targets(y), weights=self._weights(sample_weight, X), names=named_columns(self))
 
-    def _keep(self, fitted: Fitted, n_iter: float, frames: int = 0) -> Self:
+    def _keep(self, fitted: Fitted, n_iter: float | None = None) -> Self:
         self.coef_, self.intercept_ = fitted.result.coef, float(fitted.result.intercept)
-        return super()._keep(fitted, n_iter, frames)
+        return super()._keep(fitted, n_iter)

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
-
 import numpy as np
 
-from separatrix.estimators.base import LinearClassifier, ProbabilityMixin
-from separatrix.families import generative
+from separatrix.arrays import Floats
+from separatrix.estimators.base import LinearClassifier, ProbabilityMixin, WeightedFit
 from separatrix.families.options import GenerativeOptions
 
 
-class GaussianGenerativeClassifier(GenerativeOptions, ProbabilityMixin, LinearClassifier):
+class GaussianGenerativeClassifier(GenerativeOptions, WeightedFit, ProbabilityMixin, LinearClassifier):
     """Gaussian naive Bayes with variances shared by the classes: logistic weights in closed form.
 
     Bayes' rule turns ``P(xⱼ | k) = N(μₖⱼ, σⱼ²)`` and the priors πₖ into P(second class) = σ(w·x + b) with
@@ -40,9 +38,12 @@ class GaussianGenerativeClassifier(GenerativeOptions, ProbabilityMixin, LinearCl
     Reference: Efron, The efficiency of logistic regression compared to normal discriminant analysis (1975).
     """
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit in one pass to X (n, p), dense or sparse, and labels y (n,) of two or more classes."""
-        fitted = generative.fit(self._rows(X, y, sample_weight), self._options())
-        self.means_ = np.asarray(fitted.result.provenance["means"])
-        self.variances_ = np.asarray(fitted.result.provenance["variances"])
-        return self._keep(fitted, 1)
+    @property
+    def means_(self) -> Floats:
+        """The means of the columns in each class, (K, p)."""
+        return np.asarray(self.result_.provenance["means"])
+
+    @property
+    def variances_(self) -> Floats:
+        """The variances of the columns within the classes, (p,)."""
+        return np.asarray(self.result_.provenance["variances"])

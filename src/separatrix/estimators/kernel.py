@@ -11,9 +11,8 @@ from separatrix.arrays import Floats, Ints
 from separatrix.design.kernel_matrix import by_rows, kernel_scores
 from separatrix.design.kernels import Kernel, Precomputed
 from separatrix.design.row_source import as_array
-from separatrix.estimators.base import ScoreClassifier, checked_rows
+from separatrix.estimators.base import ScoreClassifier, UnweightedFit, WeightedFit, checked_rows
 from separatrix.estimators.margin import widest_margins
-from separatrix.families import kernel
 from separatrix.families.base import Fitted, pair_votes
 from separatrix.families.options import KernelPerceptronOptions, KernelSVMOptions
 
@@ -45,15 +44,15 @@ class KernelClassifier(ScoreClassifier):
         """Return one score per class from one score per fit."""
         return scores
 
-    def _keep(self, fitted: Fitted, n_iter: float, frames: int = 0) -> Self:
+    def _keep(self, fitted: Fitted, n_iter: float | None = None) -> Self:
         assert fitted.classes is not None  # a classification
         self.classes_, self.intercept_ = fitted.classes, fitted.intercept
         for name in ("kernel", "support", "support_vectors", "dual_coef"):
             setattr(self, f"{name}_", fitted.details[name])
-        return super()._keep(fitted, n_iter, frames)
+        return super()._keep(fitted, n_iter)
 
 
-class KernelPerceptron(KernelPerceptronOptions, KernelClassifier):
+class KernelPerceptron(KernelPerceptronOptions, UnweightedFit, KernelClassifier):
     """The perceptron in its dual form: linear in the feature space of a kernel, its mistakes counted against the bound.
 
     A mistake on row i adds ``rate · yᵢ`` to its coefficient cᵢ; the score of x is ``Σ cⱼ (k(x, xⱼ) + 1)``. With the
@@ -85,12 +84,6 @@ class KernelPerceptron(KernelPerceptronOptions, KernelClassifier):
     Reference: Aizerman, Braverman and Rozonoer (1964); Freund and Schapire (1999).
     """
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Fit to X (n, p), dense or sparse, or a kernel matrix (n, n) if precomputed, and labels y (n,)."""
-        fitted = kernel.fit(self._rows(X, y), self._options())
-        parts = fitted.result.parts or (fitted.result,)
-        return self._keep(fitted, max(part.facts["visits"] / part.facts["rows"] for part in parts))
-
     @property
     def n_updates_(self) -> int:
         """The number of updates over all classes."""
@@ -102,7 +95,7 @@ class KernelPerceptron(KernelPerceptronOptions, KernelClassifier):
         return np.asarray(np.abs(self.fitted_.result.coef))
 
 
-class KernelSVM(KernelSVMOptions, KernelClassifier):
+class KernelSVM(KernelSVMOptions, WeightedFit, KernelClassifier):
     """The kernel support vector machine, with a soft margin to a certified gap, or with a hard margin.
 
     Minimises ``Σ sᵢ max(0, 1 − yᵢ f(xᵢ)) / Σ sᵢ + strength/2 ‖w‖²`` over functions ``f(x) = w·φ(x) + b``; the intercept
@@ -133,10 +126,7 @@ class KernelSVM(KernelSVMOptions, KernelClassifier):
     Reference: Cortes and Vapnik (1995); Platt (1998); Joachims (1999); Fan, Chen and Lin (2005).
     """
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit to X (n, p), dense or sparse, or a kernel matrix (n, n) if precomputed, and labels y (n,)."""
-        fitted = kernel.fit(self._rows(X, y, sample_weight), self._options())
-        return self._keep(fitted, max(len(part.trace) for part in fitted.result.parts or (fitted.result,)))
+    _counts_steps = True
 
     @property
     def margin_(self) -> Any:

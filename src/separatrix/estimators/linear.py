@@ -10,14 +10,12 @@ from collections.abc import Sequence
 from typing import Any, Self, overload
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from separatrix.arrays import Floats
 from separatrix.design.build import make_design
 from separatrix.errors import DataError
 from separatrix.estimators.base import LinearRegressor, checked_rows
 from separatrix.families import linear
-from separatrix.families.linear import LinearFitted
 from separatrix.families.options import LinearOptions
 from separatrix.fit.least_squares import LeastSquaresFit
 from separatrix.inference.hypotheses import TestedModel, WaldTest
@@ -55,18 +53,16 @@ class LinearRegression(LinearOptions, LinearRegressor):
     Reference: Zou and Hastie, Regularization and variable selection via the elastic net (2005).
     """
 
-    _fitted: LinearFitted
+    _counts_steps = True
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit to X (n, p), dense or sparse, and numbers y (n,), with weights (n,)."""
-        fitted = linear.fit(self._rows(X, y, sample_weight), self._options(), start=self._last_coef())
-        return self._keep(fitted, len(fitted.result.trace))
+        return self._keep(linear.fit(self._rows(X, y, sample_weight), self._options(), start=self._last_coef()))
 
     @property
     def least_squares_(self) -> LeastSquaresFit | None:
         """The factorised fit of least squares; None with a penalty or with another solver."""
-        check_is_fitted(self)
-        return self._fitted.least_squares
+        return self.fitted_.details.get("least_squares")
 
     def summary(
         self, covariance: str = "classical", groups: Any = None, lag: int | None = None, level: float = 0.95

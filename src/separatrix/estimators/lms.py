@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
-
-from separatrix.estimators.base import LinearClassifier, LinearRegressor
-from separatrix.families import lms
-from separatrix.families.base import Fitted
+from separatrix.estimators.base import LinearClassifier, LinearRegressor, WeightedFit
 from separatrix.families.options import LMSClassifierOptions, LMSOptions
 
 
-class LMSClassifier(LMSClassifierOptions, LinearClassifier):
+class LMSClassifier(LMSClassifierOptions, WeightedFit, LinearClassifier):
     """Least mean squares (Widrow-Hoff) on targets ±1; the sign of the score is the class.
 
     Minimises ``½ mean (w·x + b − t)²``, t = ±1, by ``w ← w − rate · mean (w·x − t) x`` (batch) or one row at a time. It
@@ -38,14 +34,8 @@ class LMSClassifier(LMSClassifierOptions, LinearClassifier):
     Reference: Widrow and Hoff, Adaptive switching circuits (1960).
     """
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit to X (n, p), dense or sparse, and labels y (n,) of two or more classes, with weights (n,)."""
-        options = self._options()
-        fitted = lms.fit(self._rows(X, y, sample_weight), options)
-        return self._keep(fitted, _passes(fitted))
 
-
-class LMSRegressor(LMSOptions, LinearRegressor):
+class LMSRegressor(LMSOptions, WeightedFit, LinearRegressor):
     """Least mean squares (Widrow-Hoff): gradient descent to the least squares line.
 
     Minimises ``½ mean (w·x + b − y)²`` by ``w ← w − rate · mean (w·x − y) x`` (batch) or one row at a time.
@@ -69,14 +59,3 @@ class LMSRegressor(LMSOptions, LinearRegressor):
 
     Reference: Widrow and Hoff, Adaptive switching circuits (1960).
     """
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit to X (n, p), dense or sparse, and numbers y (n,), with weights (n,)."""
-        options = self._options()
-        fitted = lms.fit(self._rows(X, y, sample_weight), options)
-        return self._keep(fitted, _passes(fitted))
-
-
-def _passes(fitted: Fitted) -> int:
-    parts = fitted.result.parts or (fitted.result,)
-    return max(round(part.facts["visits"] / part.facts["rows"]) for part in parts)

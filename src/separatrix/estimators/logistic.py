@@ -5,7 +5,6 @@ A fitted model refers to its rows, without a copy; pickling drops them, and infe
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any, Literal, Self, overload
 
@@ -16,7 +15,6 @@ from sklearn.utils.validation import check_is_fitted
 from separatrix.arrays import Floats
 from separatrix.certificates.separability import SeparabilityCertificate
 from separatrix.design.build import make_design
-from separatrix.errors import SeparationWarning
 from separatrix.estimators.base import LinearClassifier, ProbabilityMixin, checked_rows
 from separatrix.families import logistic
 from separatrix.families.logistic import LogisticFitted
@@ -76,10 +74,7 @@ class LogisticRegression(LogisticOptions, ProbabilityMixin, LinearClassifier):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit to X (n, p), dense or sparse, and labels y (n,), with weights (n,); rows of weight 0 are ignored."""
         options, rows = self._options(), self._rows(X, y, sample_weight)
-        fitted = logistic.fit(rows, options, start=self._last_coef())
-        if message := logistic.separation_message(fitted):
-            warnings.warn(message, SeparationWarning, stacklevel=2)
-        return self._keep(fitted, round(fitted.result.passes))
+        return self._keep(logistic.fit(rows, options, start=self._last_coef()))
 
     @available_if(_visits_rows)  # type: ignore[untyped-decorator]  # scikit-learn is untyped
     def partial_fit(self, X: Any, y: Any, classes: Sequence[Any] | None = None) -> Self:

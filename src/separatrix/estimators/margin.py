@@ -5,15 +5,12 @@ HalfspaceLP and MaxMarginClassifier need separable classes: otherwise the fit ra
 
 from __future__ import annotations
 
-import warnings
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
 from separatrix.arrays import Floats, Ints
-from separatrix.errors import SeparationWarning
-from separatrix.estimators.base import LinearClassifier
-from separatrix.families import margin
+from separatrix.estimators.base import LinearClassifier, UnweightedFit
 from separatrix.families.options import HalfspaceOptions, MaxMarginOptions, ZeroOneOptions
 from separatrix.fit.result import FitResult
 
@@ -24,18 +21,7 @@ def widest_margins(result: FitResult) -> Any:
     return float(margins[0]) if len(margins) == 1 else margins
 
 
-class SeparatingClassifier(LinearClassifier):
-    """Base class of classifiers without training mistakes, which refuse classes that overlap."""
-
-    def fit(self, X: Any, y: Any) -> Self:
-        """Fit to X (n, p), dense or sparse, and labels y (n,)."""
-        fitted = margin.fit(self._rows(X, y), self._options())
-        for message in fitted.details["softened"]:
-            warnings.warn(message, SeparationWarning, stacklevel=2)
-        return self._keep(fitted, round(fitted.result.passes))
-
-
-class HalfspaceLP(HalfspaceOptions, SeparatingClassifier):
+class HalfspaceLP(HalfspaceOptions, UnweightedFit, LinearClassifier):
     """A separating halfspace, found by linear programming (HiGHS) and verified in exact arithmetic.
 
     Solves ``y (w·x + b) ≥ 1`` for all rows, whatever the units of the columns. If the classes are not separable, an
@@ -63,7 +49,7 @@ class HalfspaceLP(HalfspaceOptions, SeparatingClassifier):
     """
 
 
-class MaxMarginClassifier(MaxMarginOptions, SeparatingClassifier):
+class MaxMarginClassifier(MaxMarginOptions, UnweightedFit, LinearClassifier):
     """The halfspace of widest margin: the hard-margin support vector machine.
 
     Minimises ``‖w‖`` subject to ``y (w·x + b) ≥ 1`` for every row; the intercept is not part of ``‖w‖``, and the margin
@@ -116,7 +102,7 @@ class MaxMarginClassifier(MaxMarginOptions, SeparatingClassifier):
         return vectors
 
 
-class ZeroOneClassifier(ZeroOneOptions, LinearClassifier):
+class ZeroOneClassifier(ZeroOneOptions, UnweightedFit, LinearClassifier):
     """The halfspace with the fewest training mistakes: the minimum of the 0-1 loss, with a proof.
 
     Minimises ``#{i : yᵢ (w·xᵢ + b) ≤ 0}``: a score of exactly 0 counts as a mistake. This is NP-hard: for small or
@@ -143,8 +129,4 @@ class ZeroOneClassifier(ZeroOneOptions, LinearClassifier):
     Reference: Amaldi, Pfetsch and Trotter, On the maximum feasible subsystem problem, IISs and IIS-hypergraphs (2003).
     """
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Fit to X (n, p), dense or sparse, and labels y (n,)."""
-        fitted = margin.fit(self._rows(X, y), self._options())
-        result = fitted.result
-        return self._keep(fitted, max(len(part.trace) for part in result.parts or (result,)))
+    _counts_steps = True

@@ -13,13 +13,11 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from separatrix.arrays import Floats
-from separatrix.certificates.base import Certificate
 from separatrix.design.row_source import as_row_source
 from separatrix.errors import OptionError
-from separatrix.estimators.base import LinearModel, checked_rows, checked_rows_and_targets
+from separatrix.estimators.base import FitAttributes, LinearModel, checked_rows, checked_rows_and_targets
 from separatrix.families.base import Fitted, binary_targets, join_fitted
 from separatrix.fit.labels import find_classes
-from separatrix.fit.result import FitResult, Trace
 from separatrix.model.decision_rule import DecisionRule, linear_scores
 
 LINEAR = ("coef_", "intercept_")  # of linear classifiers, joined to be scored in one product
@@ -29,7 +27,7 @@ def _has_probabilities(self: OneVsRest) -> bool:
     return hasattr(self.estimator, "predict_proba")
 
 
-class OneVsRest(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
+class OneVsRest(FitAttributes, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
     """One-vs-rest classification by any binary classifier of this library.
 
     Parameters
@@ -97,21 +95,6 @@ class OneVsRest(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ig
         """The fits as one, with a score per class, or one score for two classes."""
         check_is_fitted(self)
         return join_fitted([each.fitted_ for each in self.estimators_], self.classes_)
-
-    @property
-    def result_(self) -> FitResult:
-        """The joined result."""
-        return self.fitted_.result
-
-    @property
-    def certificate_(self) -> Certificate:
-        """The certificates of the fits, by class."""
-        return self.fitted_.result.certificate
-
-    @property
-    def trace_(self) -> Trace:
-        """The convergence of the fit with the worst status."""
-        return self.fitted_.result.trace
 
     def decision_function(self, X: Any) -> Floats:
         """Return the scores of the classifiers: (n,) for two classes, (n, K) for more."""

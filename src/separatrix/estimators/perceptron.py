@@ -10,14 +10,13 @@ import numpy as np
 from separatrix.arrays import Floats
 from separatrix.certificates.base import Certificate
 from separatrix.design.build import make_design
-from separatrix.estimators.base import LinearClassifier, checked_rows
+from separatrix.estimators.base import LinearClassifier, UnweightedFit, checked_rows
 from separatrix.families import perceptron
-from separatrix.families.base import Fitted
 from separatrix.families.options import PerceptronOptions
 from separatrix.families.perceptron import Ballot
 
 
-class Perceptron(PerceptronOptions, LinearClassifier):
+class Perceptron(PerceptronOptions, UnweightedFit, LinearClassifier):
     """The perceptron of Rosenblatt in all its variants, its mistakes counted against their bound.
 
     Each mistake moves the weights towards the row: ``w ← w + rate · y · x``. If a hyperplane separates the rows, it
@@ -47,11 +46,6 @@ class Perceptron(PerceptronOptions, LinearClassifier):
     Reference: Rosenblatt, The perceptron (1958); Novikoff (1962); Gallant (1990); Freund and Schapire (1999).
     """
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Fit to X (n, p), dense or sparse, and labels y (n,) of two or more classes."""
-        options = self._options()
-        return self._keep_visits(perceptron.fit(self._rows(X, y), options))
-
     def partial_fit(self, X: Any, y: Any, classes: Sequence[Any] | None = None) -> Self:
         """Continue with one pass over these rows; the first call needs all `classes`."""
         options = self._options()
@@ -61,7 +55,12 @@ class Perceptron(PerceptronOptions, LinearClassifier):
             states = perceptron.first_states(p, options, count)
         else:
             states = [fit.state for fit in self.fitted_.details["fits"]]
-        return self._keep_visits(perceptron.fit(rows, options, states=states))
+        return self._keep(perceptron.fit(rows, options, states=states))
+
+    @property
+    def n_updates_(self) -> int:
+        """The number of updates over all classes."""
+        return int(self.result_.facts["updates"])
 
     @property
     def overlap_(self) -> Certificate | None:
@@ -75,12 +74,6 @@ class Perceptron(PerceptronOptions, LinearClassifier):
         if not ballots:
             raise AttributeError("votes_ exists after a fit with keep='vote'")
         return ballots
-
-    def _keep_visits(self, fitted: Fitted) -> Self:
-        """Store a fit with its numbers of updates and passes."""
-        self.n_updates_ = int(fitted.result.facts["updates"])
-        parts = fitted.result.parts or (fitted.result,)
-        return self._keep(fitted, max(part.facts["visits"] / part.facts["rows"] for part in parts), frames=1)
 
     def _scores(self, X: Any) -> Floats:
         fits = self.fitted_.details["fits"]

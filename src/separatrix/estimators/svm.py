@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
-
 from separatrix.arrays import Ints
-from separatrix.estimators.base import LinearClassifier
-from separatrix.families import svm
+from separatrix.estimators.base import LinearClassifier, WeightedFit
 from separatrix.families.options import SVMOptions
 
 
-class LinearSVM(SVMOptions, LinearClassifier):
+class LinearSVM(SVMOptions, WeightedFit, LinearClassifier):
     """The linear support vector machine with a soft margin; with more than two classes, each against the rest.
 
     Minimises ``Σ loss(y (w·x + b)) / n + strength/2 ‖w‖²``; the intercept is not penalised. C of scikit-learn and
@@ -36,11 +33,6 @@ class LinearSVM(SVMOptions, LinearClassifier):
 
     Reference: Cortes and Vapnik, Support-vector networks (1995).
     """
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit to X (n, p), dense or sparse, and labels y (n,), with weights (n,); rows of weight 0 are ignored."""
-        fitted = svm.fit(self._rows(X, y, sample_weight), self._options())
-        return self._keep(fitted, round(fitted.result.passes))
 
     @property
     def support_(self) -> Ints:

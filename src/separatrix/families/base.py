@@ -1,10 +1,8 @@
 """The seam of all learners: rows in (`TrainingRows`), a fit with its evidence and inference out (`Fitted`).
 
 A family is a module with a function ``fit(rows, options, watch) -> Fitted``. Estimators, tables, the command line and
-the comparison are adapters over it.
-
-Several classes come from binary fits: one-vs-rest (`each_class`), where the highest score wins, makes one fit for two
-classes and one per class for more; one-vs-one, where most votes win, fits each pair of classes on its rows.
+the comparison are adapters over it. Several classes come from binary fits: one-vs-rest (`each_class`), where the
+highest score wins, or one-vs-one (`each_pair`), where most votes win.
 """
 
 from __future__ import annotations
@@ -24,8 +22,8 @@ from separatrix.certificates.base import OneVsRestCertificate
 from separatrix.certificates.parts import OneVsOneCertificate
 from separatrix.design.base import Design
 from separatrix.design.build import divide_columns, make_design
-from separatrix.errors import DataError, OptionError, did_you_mean
-from separatrix.families.options import DescentOptions, Options, PenalisedOptions
+from separatrix.errors import DataError, OptionError, did_you_mean, require_number
+from separatrix.families.options import ElasticNetOptions, Options, PenalisedOptions, require_weighted
 from separatrix.fit.convex import ConvexOptions
 from separatrix.fit.labels import Classes
 from separatrix.fit.result import FitResult, Status
@@ -66,8 +64,13 @@ class TrainingRows:
     @property
     def labels(self) -> tuple[Any, ...]:
         """The classes as plain values, in the order of the scores."""
-        assert self.classes is not None  # a classification
-        return tuple(self.classes.plain)
+        return tuple(self.class_targets.plain)
+
+    @property
+    def class_targets(self) -> Classes:
+        """The classes of a classification."""
+        assert self.classes is not None
+        return self.classes
 
     def design(self, intercept: bool) -> Design:
         """Return X as a design."""
@@ -79,8 +82,7 @@ class TrainingRows:
 
     def ordered(self, positive: Any, reference: Any = None) -> TrainingRows:
         """Return the rows with the classes in the order of the scores."""
-        assert self.classes is not None  # a classification
-        return replace(self, classes=order_classes(self.classes, positive, reference))
+        return replace(self, classes=order_classes(self.class_targets, positive, reference))
 
 
 def order_classes(classes: Classes, positive: Any, reference: Any = None) -> Classes:
@@ -127,8 +129,13 @@ class WeightedRows(NamedTuple):
     @property
     def labels(self) -> tuple[Any, ...]:
         """The classes as plain values."""
-        assert self.classes is not None  # a classification
-        return tuple(self.classes.plain)
+        return tuple(self.class_targets.plain)
+
+    @property
+    def class_targets(self) -> Classes:
+        """The classes of a classification."""
+        assert self.classes is not None
+        return self.classes
 
     def weights_of(self, labels: Sequence[Any]) -> tuple[float, ...] | None:
         """Return the class weights of some labels; None if there are none, or for one class against the rest."""
@@ -156,6 +163,20 @@ def weigh(rows: TrainingRows, *, intercept: bool, class_weight: Any = None) -> W
         classes = _present(Classes(classes.values, classes.codes[kept]))
     sample = SampleRows(sample.count, np.flatnonzero(kept))
     return WeightedRows(design.select(kept), rows.y[kept], classes, weights[kept], by_label, sample)
+
+
+def checked_weights(weights: Floats | None, options: Options) -> Floats | None:
+    """Return the sample weights of a fit, which must take them and, if they are frequencies, be whole numbers."""
+    if weights is None:
+        return None
+    require_weighted(options)
+    if getattr(options, "weight_kind", "precision") == "frequency" and (weights % 1.0).any():
+        row = int(np.flatnonzero(weights % 1.0)[0])
+        raise DataError(
+            f"sample_weight has {weights[row]:g} in row {row}, which is no number of repetitions; give whole"
+            ' numbers, or weight_kind="precision"'
+        )
+    return weights
 
 
 def _present(classes: Classes) -> Classes:
@@ -193,7 +214,8 @@ class Fitted:
 
     `link` turns scores into probabilities, and `tie` is the class of a score of 0. `strength`, `cv` and `scales` are
     those of a penalised fit: the strength used, the cross-validation that chose it, and the divisors of the columns.
-    `sentences` tell what was decided. Without inference, `no_inference` says why.
+    `sentences` tell what was decided, `warnings` that classes are not as the fit needs them. Without inference,
+    `no_inference` says why.
     """
 
     options: Any
@@ -205,6 +227,7 @@ class Fitted:
     cv: CrossValidation | None = None
     scales: Floats | None = None
     sentences: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
     inference: Inference | None = None
     no_inference: str = ""
     details: Mapping[str, Any] = field(default_factory=dict)
@@ -235,6 +258,18 @@ class Fitted:
         return {**self.__dict__, "inference": inference}
 
 
+def seeded(options: Any) -> Any:
+    """Return options with `random_state` as a seed: None, the integer itself, or one drawn from the generator."""
+    seed = getattr(options, "random_state", None)
+    if isinstance(seed, np.random.RandomState):
+        options.random_state = int(seed.randint(np.iinfo(np.int32).max))
+    elif isinstance(seed, int | np.integer):
+        options.random_state = int(require_number("random_state", seed, least=0))
+    elif seed is not None:
+        raise OptionError(f"random_state={seed!r} is no seed; give None, an integer or a RandomState")
+    return options
+
+
 def fit_family(rows: TrainingRows, options: Options, watch: Watch | None = None) -> Fitted:
     """Fit rows by the family of some checked options."""
     fitted: Fitted = import_module(f"separatrix.families.{options.module}").fit(rows, options, watch)
@@ -245,19 +280,15 @@ def convex_options(options: PenalisedOptions) -> ConvexOptions:
     """Return the options of the convex fit."""
     convex = ConvexOptions.named(options.solver, options.tol, options.max_passes)
     convex = convex._replace(keep_iterates=options.keep_iterates)
-    if not isinstance(options, DescentOptions):
+    if not isinstance(options, ElasticNetOptions):
         return convex
-    return convex._replace(solver=_with_rate(convex.solver, options), stop=options.stop)
-
-
-def _with_rate(solver: Solver | None, options: DescentOptions) -> Solver | None:
-    """Return the solver with the options of a descent, if it is one."""
+    solver: Solver | None = convex.solver
     if isinstance(solver, Gradient):
-        return replace(solver, rate=options.rate)
-    if isinstance(solver, Stochastic):
+        solver = replace(solver, rate=options.rate)
+    elif isinstance(solver, Stochastic):
         seed, order, keep = options.random_state, options.order, options.keep
-        return replace(solver, rate=options.rate, schedule=options.schedule, order=order, keep=keep, seed=seed)
-    return solver
+        solver = replace(solver, rate=options.rate, schedule=options.schedule, order=order, keep=keep, seed=seed)
+    return convex._replace(solver=solver, stop=options.stop)
 
 
 def each_class(fit: Callable[[BinaryTarget], FitResult], classes: Classes) -> FitResult:
@@ -287,6 +318,7 @@ def join_results(parts: Sequence[FitResult], classes: Sequence[Any]) -> FitResul
     worst = min(parts, key=lambda part: (part.status.reached_goal, part.status is not Status.INFEASIBLE))
     messages = [f"{label!r} against the rest: {part.message}" for label, part in zip(classes, parts, strict=True)]
     facts = {name: sum(part.facts[name] for part in parts) for name in ADDITIVE_FACTS if name in parts[0].facts}
+    proofs = {label: part.overlap for label, part in zip(classes, parts, strict=True) if part.overlap is not None}
     return FitResult(
         coef=np.vstack([part.coef for part in parts]),
         intercept=np.asarray([float(part.intercept) for part in parts]),
@@ -300,14 +332,8 @@ def join_results(parts: Sequence[FitResult], classes: Sequence[Any]) -> FitResul
         facts=facts,
         provenance=worst.provenance,
         parts=tuple(parts),
-        overlap=_join_overlaps(parts, classes),
+        overlap=OneVsRestCertificate(tuple(proofs), tuple(proofs.values()), indicators=True) if proofs else None,
     )
-
-
-def _join_overlaps(parts: Sequence[FitResult], classes: Sequence[Any]) -> OneVsRestCertificate | None:
-    """Return the proofs for the classes that cannot be separated from the rest; None if there are none."""
-    proofs = {label: part.overlap for label, part in zip(classes, parts, strict=True) if part.overlap is not None}
-    return OneVsRestCertificate(tuple(proofs), tuple(proofs.values()), indicators=True) if proofs else None
 
 
 def join_fitted(parts: Sequence[Fitted], classes: NDArray[Any]) -> Fitted:
@@ -330,35 +356,20 @@ def join_fitted(parts: Sequence[Fitted], classes: NDArray[Any]) -> Fitted:
     )
 
 
-class Pair(NamedTuple):
-    """Two classes: their rows, and the target of the fit on these."""
-
-    rows: Ints
-    target: BinaryTarget
-
-
-def class_pairs(classes: Classes) -> list[Pair]:
-    """Return all pairs of classes, the first of each negative."""
-    plain, pairs = classes.plain, []
+def each_pair(fit: Callable[[Ints, BinaryTarget], FitResult], classes: Classes, square: bool) -> FitResult:
+    """Fit each pair of classes on its rows as one result: coef (pairs, n) over all rows, intercept (pairs,)."""
+    plain, codes = classes.plain, classes.codes
+    parts, labels = [], []
     for first, second in combinations(range(len(plain)), 2):
-        rows = np.flatnonzero((classes.codes == first) | (classes.codes == second))
-        signs = np.where(classes.codes[rows] == second, 1.0, -1.0)
-        pairs.append(Pair(rows, BinaryTarget(signs, (plain[first], plain[second]))))
-    return pairs
-
-
-def join_pairs(parts: Sequence[FitResult], pairs: Sequence[Pair], n: int, square: bool) -> FitResult:
-    """Return the fits of pairs as one result: coef (pairs, n) over all rows, intercept (pairs,)."""
-    labels = tuple(pair.target.labels for pair in pairs)
-    padded = []
-    for part, pair in zip(parts, pairs, strict=True):
-        coef = np.zeros(n)
-        coef[pair.rows] = part.coef
-        padded.append(replace(part, coef=coef))
-    joined = join_results(padded, [f"{first} against {second}" for first, second in labels])
-    certificate = OneVsOneCertificate(labels, tuple(part.certificate for part in parts), square)
+        rows = np.flatnonzero((codes == first) | (codes == second))
+        target = BinaryTarget(np.where(codes[rows] == second, 1.0, -1.0), (plain[first], plain[second]))
+        part, coef = fit(rows, target), np.zeros(len(codes))
+        coef[rows] = part.coef
+        parts.append(replace(part, coef=coef))
+        labels.append(target.labels)
+    certificate = OneVsOneCertificate(tuple(labels), tuple(part.certificate for part in parts), square)
     message = "; ".join(f"{a!r} and {b!r}: {part.message}" for (a, b), part in zip(labels, parts, strict=True))
-    return replace(joined, certificate=certificate, message=message)
+    return replace(join_results(parts, labels), certificate=certificate, message=message)
 
 
 def pair_votes(scores: Floats, n_classes: int) -> Floats:

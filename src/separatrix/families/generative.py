@@ -28,10 +28,9 @@ NO_INFERENCE = "standard errors are not available for a generative classifier"
 def fit(rows: TrainingRows, options: GenerativeOptions, watch: Watch | None = None) -> Fitted:  # noqa: ARG001
     """Fit the classes in one pass."""
     weighted = weigh(rows.ordered(options.positive), intercept=True)
-    assert weighted.classes is not None  # a classification
-    result = fit_generative(weighted.design, weighted.classes, options.priors, weighted.weights)
+    result = fit_generative(weighted.design, weighted.class_targets, options.priors, weighted.weights)
     link: Link = "softmax" if len(weighted.labels) > 2 else "sigmoid"
-    return Fitted(options, result, weighted.classes.values, link=link, no_inference=NO_INFERENCE)
+    return Fitted(options, result, weighted.class_targets.values, link=link, no_inference=NO_INFERENCE)
 
 
 def fit_generative(design: Design, classes: Classes, priors: Any = None, weights: Floats | None = None) -> FitResult:

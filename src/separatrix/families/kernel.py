@@ -1,8 +1,7 @@
 """The perceptron and support vector machines in the feature space of a kernel.
 
-The perceptron's mistake bound needs a separator in that space. A run that converged is its own; on small data the
-widest margin is computed as well, which tightens the bound and shows whether more updates would help a run that did
-not converge.
+The perceptron's mistake bound needs a separator in that space: a run that converged is its own, and on small data the
+widest margin is computed as well.
 
 The soft-margin SVM minimises mean hinge + strength/2 ‖w‖² with a free intercept and row weights, to a certified gap.
 The hard-margin SVM has the widest margin, certified from both sides; rows whose hulls meet in the feature space raise
@@ -17,7 +16,7 @@ result has the coefficients of all rows of positive weight.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import fields, replace
 from typing import Any, NamedTuple
 
@@ -38,16 +37,12 @@ from separatrix.families.base import (
     BinaryTarget,
     Fitted,
     TrainingRows,
-    binary_targets,
-    class_pairs,
     each_class,
-    join_pairs,
-    join_results,
+    each_pair,
     weigh,
 )
 from separatrix.families.options import KernelOptions, KernelPerceptronOptions, KernelSVMOptions
-from separatrix.families.perceptron import update_rule
-from separatrix.fit.labels import Classes
+from separatrix.families.perceptron import predicted_tie, run_message, update_rule
 from separatrix.fit.result import AtLeast, AtMost, FitResult, Rule, Status, Updates
 from separatrix.fit.run import Run, Watch, run
 from separatrix.losses.margin import Hinge, PerceptronLoss
@@ -102,18 +97,13 @@ def _predictor(result: FitResult, kernel: Kernel, X: Any, places: Ints | None = 
 
 
 def _fit_perceptron(rows: TrainingRows, options: KernelPerceptronOptions, watch: Watch | None) -> Fitted:
-    assert rows.classes is not None  # a classification
-    kernel = with_scale(named_kernel(options), rows.X)
+    kernel, classes = with_scale(named_kernel(options), rows.X), rows.class_targets
     kernel_rows = KernelRows(kernel, rows.X, options.cache_mb, constant=float(options.fit_intercept))
     design = rows.design(intercept=False)
-    result = each_class(lambda target: fit_kernel_perceptron(kernel_rows, design, target, options, watch), rows.classes)
+    result = each_class(lambda target: fit_kernel_perceptron(kernel_rows, design, target, options, watch), classes)
+    details = _predictor(result, kernel, rows.X)
     return Fitted(
-        options,
-        result,
-        rows.classes.values,
-        tie="negative" if options.tie == "negative" else "positive",
-        no_inference=NO_INFERENCE,
-        details=_predictor(result, kernel, rows.X),
+        options, result, classes.values, tie=predicted_tie(options), no_inference=NO_INFERENCE, details=details
     )
 
 
@@ -136,7 +126,7 @@ def fit_kernel_perceptron(
     seed, limits = np.random.default_rng(options.random_state), (options.max_updates, options.max_passes)
     solver = KernelPerceptronSolver(update_rule(options), options.order, *limits, seed)
     walk = run(problem, solver, rules, start=state, watch=watch, keep_iterates=options.keep_iterates)
-    certificate = _certify(rows, target, options, state, walk)
+    certificate = _certify(target, options, state, walk.status is Status.CONVERGED)
     coef = state.kept()
     scores = state.scores if options.keep == "last" else rows.times(coef, np.arange(n))
     wrong = int((predicted_signs(scores, options.tie) != target.signs).sum())
@@ -145,7 +135,7 @@ def fit_kernel_perceptron(
         coef=coef,
         intercept=np.asarray(coef.sum() if rows.constant else 0.0),
         status=walk.status,
-        message=_perceptron_message(walk.status, options, state, certificate, wrong),
+        message=run_message(walk.status, options, state, certificate, (wrong, n, n)),
         objective=float(problem.loss.value(scores, target.signs).mean()),
         passes=walk.passes,
         seconds=walk.seconds,
@@ -157,78 +147,52 @@ def fit_kernel_perceptron(
 
 
 def _certify(
-    rows: KernelRows, target: BinaryTarget, options: KernelPerceptronOptions, state: KernelPerceptronState, walk: Run
+    target: BinaryTarget, options: KernelPerceptronOptions, state: KernelPerceptronState, converged: bool
 ) -> KernelMistakesCertificate:
-    converged = walk.status is Status.CONVERGED
-    separator = _best_separator(rows, target.signs, state, converged)
-    record = state.record
+    rows, record = state.rows, state.record
+    margin, separator = _best_separator(state, target.signs, converged)
     return KernelMistakesCertificate(
         kernel=rows.kernel,
         updates=state.updates,
-        radius=math.sqrt(float(rows.diagonal.max())),
+        radius=_radius(rows),
         rule=update_rule(options),
         coef=state.coef.copy(),
         converged=converged,
         fit_intercept=bool(rows.constant),
         labels=target.labels,
         shape=(rows.n, int(rows.X.shape[1])),
-        margin=separator.margin if separator.coef is not None else None,
-        separator=separator.coef,
+        margin=margin,
+        separator=separator,
         history=record.updates.rows()[:, 1].astype(np.int64) if record.complete else None,
     )
 
 
-class _Separator(NamedTuple):
-    coef: Floats | None
-    margin: float
-
-
-def _best_separator(rows: KernelRows, signs: Floats, state: KernelPerceptronState, converged: bool) -> _Separator:
-    """Return the separator of widest known margin: the run's own or, on small data, the computed one."""
-    radius = math.sqrt(float(rows.diagonal.max()))
-    size = radius, int(rows.X.shape[1])
-    own = _unit_separator(state.coef, state.scores, signs, size) if converged else _Separator(None, 0.0)
+def _best_separator(
+    state: KernelPerceptronState, signs: Floats, converged: bool
+) -> tuple[float, Floats] | tuple[None, None]:
+    """Return the widest known margin and its separator: the run's own or, on small data, the computed one."""
+    rows = state.rows
+    own = _unit_separator(rows, state.coef, state.scores, signs) if converged else (None, None)
     if rows.n > SMALL_DATA:
         return own
     matrix, features, back = rows.embedding
-    separator = find_separator(make_design(features, intercept=False), signs, radius, max_steps=SEPARATOR_STEPS)
+    design = make_design(features, intercept=False)
+    separator = find_separator(design, signs, _radius(rows), max_steps=SEPARATOR_STEPS)
     if separator.weights is None:
         return own
     coef = back @ separator.weights
-    computed = _unit_separator(coef, matrix @ coef, signs, size)
-    return computed if computed.margin > own.margin else own
+    return max(own, _unit_separator(rows, coef, matrix @ coef, signs), key=lambda each: each[0] or 0.0)
 
 
-def _unit_separator(coef: Floats, scores: Floats, signs: Floats, size: tuple[float, int]) -> _Separator:
-    """Return coefficients as a separator of length 1, its margin reduced by the rounding error."""
-    squared, rounding = float(coef @ scores), score_rounding(coef, *size)
+def _unit_separator(
+    rows: KernelRows, coef: Floats, scores: Floats, signs: Floats
+) -> tuple[float, Floats] | tuple[None, None]:
+    """Return the margin, reduced by the rounding error, and the coefficients at length 1; None if it is not above 0."""
+    squared, rounding = float(coef @ scores), score_rounding(coef, _radius(rows), int(rows.X.shape[1]))
     least = float((signs * scores).min()) - ROUNDINGS * rounding
     if not (squared > 0.0 and least > 0.0):
-        return _Separator(None, 0.0)
-    return _Separator(coef / math.sqrt(squared), least / math.sqrt(squared))
-
-
-def _perceptron_message(
-    status: Status,
-    options: KernelPerceptronOptions,
-    state: KernelPerceptronState,
-    certificate: KernelMistakesCertificate,
-    wrong: int,
-) -> str:
-    n = state.rows.n
-    if status is Status.CONVERGED:
-        return f"converged: {counted(n, 'visit')} in a row without a mistake after {counted(state.updates, 'update')}"
-    limits = {
-        Status.MAX_UPDATES: f"max_updates={options.max_updates:,}",
-        Status.MAX_PASSES: f"max_passes={options.max_passes:,}",
-        Status.INTERRUPTED: "your request",
-    }
-    errors = f"{wrong:,} of {counted(n, 'row')} wrong ({100.0 * wrong / n:.3g} %) at the coefficients kept"
-    advice = "if no function of this kernel's space separates the rows, more updates cannot help"
-    if certificate.bound is not None and math.isfinite(certificate.bound):
-        advice = f"a separator of margin {certificate.margin:.3g} exists there, so it would converge within"
-        advice += f" {certificate.bound:.3g} updates: raise the limit"
-    return f"stopped at {limits[status]} before every row was right: {errors}; {advice}"
+        return None, None
+    return least / math.sqrt(squared), coef / math.sqrt(squared)
 
 
 class RowWeights(NamedTuple):
@@ -239,54 +203,31 @@ class RowWeights(NamedTuple):
     given: bool = False
 
 
-class _KernelSVM(NamedTuple):
-    """The rows of positive weight of a machine, the kernel with its scale, the weights, and the options."""
-
-    kernel: Kernel
-    X: Any
-    weights: RowWeights
-    options: KernelSVMOptions
-
-    def among(self, rows: Ints) -> _KernelSVM:
-        """Return the machine of some of the rows."""
-        weights = self.weights._replace(rows=self.weights.rows[rows])
-        return self._replace(X=select_rows(self.kernel, self.X, rows), weights=weights)
-
-    def fit(self, targets: Sequence[BinaryTarget], watch: Watch | None) -> list[FitResult]:
-        """Fit targets on all rows, with one cache of kernel rows."""
-        rows = KernelRows(self.kernel, self.X, self.options.cache_mb)
-        design = make_design(self.X, intercept=False)
-        return [fit_kernel_svm(rows, design, target, self.options, self.weights, watch) for target in targets]
-
-
 def _fit_svm(rows: TrainingRows, options: KernelSVMOptions, watch: Watch | None) -> Fitted:
     if options.hard_margin and not (rows.weights is None and options.class_weight is None):
         raise OptionError("hard_margin=True counts every row alike; leave weights out, or drop rows")
     weighted = weigh(rows, intercept=False, class_weight=options.class_weight)
-    places, classes, kernel = weighted.sample.indices, weighted.classes, named_kernel(options)
-    assert classes is not None  # a classification
+    places, classes, kernel = weighted.sample.indices, weighted.class_targets, named_kernel(options)
     X = rows.X if places is None else select_rows(kernel, rows.X, places)
+    kernel = with_scale(kernel, X)
     by_class = None if weighted.class_weights is None else tuple(weighted.class_weights.items())
     row_weights = np.ones(X.shape[0]) if weighted.weights is None else weighted.weights
-    machine = _KernelSVM(with_scale(kernel, X), X, RowWeights(row_weights, by_class, rows.weights is not None), options)
-    result = _fit_classes(machine, classes, watch)
-    return Fitted(
-        options,
-        result,
-        classes.values,
-        strength=None if options.hard_margin else options.strength,
-        no_inference=NO_INFERENCE,
-        details=_predictor(result, machine.kernel, X, places),
-    )
+    weights = RowWeights(row_weights, by_class, rows.weights is not None)
 
+    def machine(X: Any, weights: RowWeights) -> Callable[[BinaryTarget], FitResult]:
+        matrix, design = KernelRows(kernel, X, options.cache_mb), make_design(X, intercept=False)
+        return lambda target: fit_kernel_svm(matrix, design, target, options, weights, watch)
 
-def _fit_classes(machine: _KernelSVM, classes: Classes, watch: Watch | None) -> FitResult:
-    """Fit two classes, each against the rest, or each pair on its own rows."""
-    if len(classes.values) == 2 or machine.options.multiclass == "one_vs_rest":
-        return join_results(machine.fit(binary_targets(classes), watch), classes.plain)
-    pairs = class_pairs(classes)
-    parts = [machine.among(pair.rows).fit([pair.target], watch)[0] for pair in pairs]
-    return join_pairs(parts, pairs, len(classes.codes), isinstance(machine.kernel, Precomputed))
+    def pair(among: Ints, target: BinaryTarget) -> FitResult:
+        return machine(select_rows(kernel, X, among), weights._replace(rows=row_weights[among]))(target)
+
+    if len(classes.values) == 2 or options.multiclass == "one_vs_rest":
+        result = each_class(machine(X, weights), classes)
+    else:
+        result = each_pair(pair, classes, isinstance(kernel, Precomputed))
+    strength = None if options.hard_margin else options.strength
+    details = _predictor(result, kernel, X, places)
+    return Fitted(options, result, classes.values, strength=strength, no_inference=NO_INFERENCE, details=details)
 
 
 def fit_kernel_svm(
@@ -309,7 +250,7 @@ def fit_kernel_svm(
         AtLeast("stalled", 1, Status.STALLED),
         AtLeast("steps", options.max_steps, Status.MAX_STEPS),
     )
-    walk = run(problem, KernelDual(), rules, start=state, watch=watch)
+    walk = run(problem, KernelDual(), rules, start=state, watch=watch, keep_iterates=options.keep_iterates)
     if rows.columns is not None:  # it stopped while rows were shrunk
         rows.restrict(None)
     if hard:
@@ -384,8 +325,7 @@ def _widest_margin(state: KernelDualState, walk: Run, target: BinaryTarget) -> K
 def _matrix_certificate(state: KernelDualState, target: BinaryTarget, support: Ints) -> KernelCertificate:
     """Return the certificate from the kernel matrix of the support rows, for all rows."""
     rows = state.rows
-    support_rows = select_rows(rows.kernel, rows.X, support)
-    certificate = check_kernel(support_rows, target.signs[support], rows.kernel)
+    certificate = check_kernel(select_rows(rows.kernel, rows.X, support), target.signs[support], rows.kernel)
     coef = np.zeros(rows.n)
     coef[support[certificate.rows]] = certificate.multipliers * target.signs[support[certificate.rows]]
     return _kernel_certificate(state, target, coef, certificate.intercept)
@@ -441,18 +381,18 @@ def _result(
     facts: dict[str, float],
     options: KernelSVMOptions,
 ) -> FitResult:
-    support = int(np.count_nonzero(state.point))
+    facts = {**facts, "support": int(np.count_nonzero(state.point)), "rows": state.rows.n}
     return FitResult(
         coef=state.point,
         intercept=np.asarray(state.intercept),
         status=status,
-        message=_svm_message(status, walk, {**facts, "support": support, "rows": state.rows.n}, options),
+        message=_svm_message(status, walk, facts, options),
         objective=facts["objective"],
         passes=walk.passes,
         seconds=walk.seconds,
         certificate=certificate,
-        trace=walk.trace(),
-        facts={**facts, "support": support, "rows": state.rows.n, "kernel_rows": state.rows.computed},
+        trace=walk.ending_at(state.point).trace(),
+        facts={**facts, "kernel_rows": state.rows.computed},
         provenance={**options.plain(), "kernel": state.rows.kernel.name},
     )
 

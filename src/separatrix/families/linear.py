@@ -20,35 +20,19 @@ from separatrix.families.penalised import (
     cv_provenance,
     no_inference_reason,
     penalty_sentence,
+    refused_inference,
     scale_rows,
 )
 from separatrix.fit.convex import fit_convex, linear_result
-from separatrix.fit.least_squares import (
-    LeastSquaresFit,
-    can_solve_directly,
-    fit_least_squares,
-    least_squares_result,
-)
+from separatrix.fit.least_squares import can_solve_directly, fit_least_squares, least_squares_result
 from separatrix.fit.run import Watch
 from separatrix.inference import eligibility
 from separatrix.inference.prediction import LinearInference
-from separatrix.inference.refused import RefusedInference
 from separatrix.losses.squared import Squared
 from separatrix.problem import Problem
 
 
-class LinearFitted(Fitted):
-    """A fit with, for least squares, its factorisation."""
-
-    @property
-    def least_squares(self) -> LeastSquaresFit | None:
-        """The least squares fit; None with a penalty or with another solver."""
-        return self.details.get("least_squares")
-
-
-def fit(
-    rows: TrainingRows, options: LinearOptions, watch: Watch | None = None, start: Floats | None = None
-) -> LinearFitted:
+def fit(rows: TrainingRows, options: LinearOptions, watch: Watch | None = None, start: Floats | None = None) -> Fitted:
     """Fit numbers; `start` has the initial coefficients, the intercept first."""
     n, p = rows.shape
     problem = linear_problem(rows, options.fit_intercept)
@@ -60,14 +44,10 @@ def fit(
     if options.solver == "auto" and can_solve_directly(problem.design):
         return _fit_least_squares(problem, options)
     convex = convex_options(options)
-    result = linear_result(
-        problem,
-        fit_convex(problem, convex, start=start, watch=watch),
-        convex,
-        provenance={"weight_kind": options.weight_kind},
-    )
-    fitted = LinearFitted(options, result, strength=0.0)
-    fitted.inference = _refused(problem, fitted, eligibility.not_factored(options.solver))
+    solution, kind = fit_convex(problem, convex, start=start, watch=watch), {"weight_kind": options.weight_kind}
+    fitted = Fitted(options, linear_result(problem, solution, convex, provenance=kind), strength=0.0)
+    reason = eligibility.not_factored(options.solver)
+    fitted.inference = refused_inference(fitted, problem.design, reason)
     return fitted
 
 
@@ -77,15 +57,13 @@ def linear_problem(rows: TrainingRows, intercept: bool) -> Problem:
     return Problem(rows.design(intercept), y, Squared(), weights=rows.weights)
 
 
-def _fit_least_squares(problem: Problem, options: LinearOptions) -> LinearFitted:
+def _fit_least_squares(problem: Problem, options: LinearOptions) -> Fitted:
     began = time.perf_counter()
-    solution = fit_least_squares(problem)
-    result = least_squares_result(
-        problem, solution, time.perf_counter() - began, provenance={"weight_kind": options.weight_kind}
-    )
+    solution, kind = fit_least_squares(problem), {"weight_kind": options.weight_kind}
+    result = least_squares_result(problem, solution, time.perf_counter() - began, provenance=kind)
     if options.keep_iterates:
         result = replace(result, trace=replace(result.trace, coefs=solution.coef[np.newaxis]))
-    return LinearFitted(
+    return Fitted(
         options,
         result,
         strength=0.0,
@@ -97,7 +75,7 @@ def _fit_least_squares(problem: Problem, options: LinearOptions) -> LinearFitted
 
 def _fit_penalised(
     rows: TrainingRows, options: LinearOptions, watch: Watch | None, start: Floats | None, needed: str
-) -> LinearFitted:
+) -> Fitted:
     """Fit with a penalty; `needed` is the reason for one that was not requested."""
     scaled, convex = scale_rows(rows, options.scaling), convex_options(options)
     problem = linear_problem(scaled.rows, options.fit_intercept)
@@ -105,22 +83,10 @@ def _fit_penalised(
     (problem,), (begin,) = chosen.applied([problem]), chosen.starts([scaled.start(start)])
     fit = fit_convex(problem, convex, start=begin, watch=watch)
     result = linear_result(problem, fit, convex, provenance=cv_provenance(options, chosen.cv))
-    fitted = LinearFitted(
-        options,
-        scaled.in_units(result),
-        strength=chosen.strength,
-        cv=chosen.cv,
-        scales=scaled.scales,
-        sentences=(penalty_sentence(needed), chosen.sentence, *scaled.sentences),
-    )
-    fitted.inference = _refused(problem, fitted, no_inference_reason(chosen, needed))
+    fitted = Fitted(options, scaled.in_units(result), **chosen.facts(scaled, penalty_sentence(needed)))
+    reason = no_inference_reason(chosen, needed)
+    fitted.inference = refused_inference(fitted, problem.design, reason)
     return fitted
-
-
-def _refused(problem: Problem, fitted: Fitted, reason: str) -> RefusedInference:
-    coef = fitted.coef[0]
-    coef = np.concatenate([fitted.intercept, coef]) if problem.design.virtual else coef
-    return RefusedInference(reason, "linear", problem.design.names, [(None, coef)], float(problem.design.shape[0]))
 
 
 def problems(rows: TrainingRows, options: LinearOptions) -> list[Problem]:

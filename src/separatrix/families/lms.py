@@ -113,13 +113,21 @@ def fit_lms(
     rng = np.random.default_rng(options.random_state)
     start = start_weights(options.start, design.shape[1], rng)
     rate = limits.automatic(options.update) if options.rate is None else float(options.rate)
-    solver, rules, kept = _solver(options, rate, limits, rng), _rules(problem, options), options.keep_iterates
+    visits: dict[str, Any] = {"schedule": options.schedule, "order": options.order, "keep": options.keep}
+    solver: Solver = Stochastic(rate, **visits, seed=rng, least_curvature=limits.least)
+    if options.update == "batch":
+        solver = Gradient(rate, limits.least)
+    rules, kept = _rules(problem, options), options.keep_iterates
     walk = run(problem, solver, rules, start=start, watch=watch, keep_iterates=kept)
     coef = start if walk.status is Status.DIVERGED else walk.coef
-    certificate = _certify(problem, coef, labels, options.tol)
+    centred, centre = problem.centred()
+    bound = dual_bound(centred, shift_intercept(coef, centre, 1.0))
+    certificate = OptimalityCertificate.of(problem, coef, bound, labels=labels, tolerance=options.tol)
     if walk.status is Status.CONVERGED and certificate.relative_gap > max(FALSE_CONVERGENCE, options.tol):
         walk = replace(walk, status=Status.STALLED)  # rounding hid the slope: the columns are far from 0
-    virtual = int(design.virtual)
+    virtual, n, steps = int(design.virtual), design.shape[0], walk.facts["steps"]
+    facts = {name: walk.facts[name] for name in ("excess", "change", "step_length")}
+    facts |= {"updates": walk.facts.get("visits", steps), "visits": walk.facts.get("visits", n * steps)}
     return FitResult(
         coef=coef[virtual:],
         intercept=np.asarray(coef[0] if virtual else 0.0),
@@ -130,28 +138,8 @@ def fit_lms(
         seconds=walk.seconds,
         certificate=certificate,
         trace=walk.trace(),
-        facts={**_facts(walk, rate, limits, design.shape[0]), "gap": certificate.gap},
+        facts={**facts, "rate": rate, "rows": n, **limits._asdict(), "gap": certificate.gap},
         provenance={**options.plain(), "names": list(design.names), "storage": type(design).__name__},
-    )
-
-
-def _certify(problem: Problem, coef: Floats, labels: tuple[Any, ...] | None, tol: float) -> OptimalityCertificate:
-    """Return the certificate of an unpenalised least squares fit: its objective and a bound on the suboptimality."""
-    centred, centre = problem.centred()
-    bound = dual_bound(centred, shift_intercept(coef, centre, 1.0))
-    return OptimalityCertificate.of(problem, coef, bound, labels=labels, tolerance=tol)
-
-
-def _solver(options: LMSOptions, rate: float, limits: RateLimits, rng: np.random.Generator) -> Solver:
-    if options.update == "batch":
-        return Gradient(rate, limits.least)
-    return Stochastic(
-        rate,
-        schedule=options.schedule,
-        order=options.order,
-        keep=options.keep,
-        seed=rng,
-        least_curvature=limits.least,
     )
 
 
@@ -170,13 +158,6 @@ def _rules(problem: Problem, options: LMSOptions) -> tuple[Rule, ...]:
         AtLeast("stalled", 2, Status.STALLED),
         AtLeast("steps", options.max_passes, Status.MAX_PASSES),
     )
-
-
-def _facts(walk: Run, rate: float, limits: RateLimits, rows: int) -> dict[str, float]:
-    visits = walk.facts.get("visits", rows * walk.facts["steps"])
-    updates = walk.facts.get("visits", walk.facts["steps"])
-    facts = {name: walk.facts[name] for name in ("excess", "change", "step_length")}
-    return {**facts, "rate": rate, "updates": updates, "visits": visits, "rows": rows, **limits._asdict()}
 
 
 def _message(walk: Run, options: LMSOptions, rate: float, limits: RateLimits, gap: float) -> str:

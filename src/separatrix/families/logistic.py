@@ -9,7 +9,7 @@ The intercept is never penalised.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -34,22 +34,21 @@ from separatrix.families.base import (
 )
 from separatrix.families.options import LogisticOptions
 from separatrix.families.penalised import (
-    ChosenPenalty,
     ScaledRows,
     choose_penalty,
     cv_provenance,
     no_inference_reason,
     penalty_sentence,
+    refused_inference,
     scale_rows,
 )
-from separatrix.fit.convex import ConvexOptions, fit_convex, linear_result
-from separatrix.fit.result import AtLeast, FitResult, Status, separation_rule
+from separatrix.fit.convex import ConvexFit, ConvexOptions, fit_convex, linear_result
+from separatrix.fit.result import AtLeast, FitResult, Rule, Status, separation_rule
 from separatrix.fit.run import Watch
 from separatrix.inference import eligibility
 from separatrix.inference.likelihood import LikelihoodFit
 from separatrix.inference.logistic import LogisticModel
 from separatrix.inference.profile import FirthFit, fit_firth
-from separatrix.inference.refused import RefusedInference
 from separatrix.losses.base import Loss
 from separatrix.losses.margin import Logistic
 from separatrix.losses.softmax import Softmax
@@ -71,18 +70,12 @@ class LogisticTask(NamedTuple):
     class_weights: tuple[float, ...] | None
 
 
+@dataclass(eq=False)
 class LogisticFitted(Fitted):
-    """A fit with, at strength 0, the certificates of existence and the bias-reduced fit if it was needed."""
+    """A fit with, at strength 0, the certificates of separability, one per fit, and the bias-reduced fit if needed."""
 
-    @property
-    def existence(self) -> list[SeparabilityCertificate] | None:
-        """The certificates of separability, one per fit; None with a penalty."""
-        return self.details.get("existence")
-
-    @property
-    def firth(self) -> FirthFit | None:
-        """The bias-reduced fit, if it was needed."""
-        return self.details.get("firth")
+    existence: list[SeparabilityCertificate] | None = None
+    firth: FirthFit | None = None
 
     @cached_property
     def limits(self) -> list[dict[str, float]] | None:
@@ -98,7 +91,6 @@ def fit(
     rows: TrainingRows, options: LogisticOptions, watch: Watch | None = None, start: Floats | None = None
 ) -> LogisticFitted:
     """Fit classes; `start` has the initial coefficients, one column per score, intercepts first."""
-    assert rows.classes is not None  # a classification
     rows = rows.ordered(options.positive, options.reference_class)
     needed = _too_few(rows) if options.strength == "auto" else ""
     if needed or not options.may_be_unpenalised:
@@ -107,7 +99,7 @@ def fit(
     tasks = logistic_tasks(weighted, options.multiclass)
     starts = _starts(start, tasks, weighted)
     fits = [_fit_likelihood(task, options, begin, watch) for task, begin in zip(tasks, starts, strict=True)]
-    missing = _without_maximum([fit.existence for fit in fits])
+    missing = _without_maximum([existence for _, existence in fits])
     if missing and options.strength == "auto":
         return _fit_penalised(rows, options, watch, start, _no_maximum(missing[0]))
     return _unpenalised(weighted, tasks, fits, options)
@@ -115,11 +107,9 @@ def fit(
 
 def logistic_tasks(rows: WeightedRows, multiclass: str) -> list[LogisticTask]:
     """Return one task for two classes or softmax, else one per class against the rest."""
-    assert rows.classes is not None  # a classification
-    if len(rows.labels) > 2 and multiclass == "softmax":
-        targets: list[tuple[NDArray[Any], tuple[Any, ...]]] = [(rows.classes.codes, rows.labels)]
-    else:
-        targets = [(target.signs, target.labels) for target in binary_targets(rows.classes)]
+    targets: Sequence[tuple[NDArray[Any], tuple[Any, ...]]] = [(rows.class_targets.codes, rows.labels)]
+    if len(rows.labels) == 2 or multiclass != "softmax":
+        targets = binary_targets(rows.class_targets)
     return [
         LogisticTask(logistic_problem(rows.design, y, labels, rows.weights), labels, rows.weights_of(labels))
         for y, labels in targets
@@ -145,26 +135,26 @@ def _starts(start: Floats | None, tasks: Sequence[LogisticTask], rows: WeightedR
 # Without a penalty
 
 
-class _LikelihoodResult(NamedTuple):
-    result: FitResult
-    existence: SeparabilityCertificate
+def _solve(
+    task: LogisticTask, convex: ConvexOptions, start: Floats | None, watch: Watch | None = None, *rules: Rule
+) -> tuple[ConvexFit, FitResult]:
+    """Return the convex fit of a task, and its result."""
+    fit = fit_convex(task.problem, convex, start=start, watch=watch, extra_rules=rules)
+    result = linear_result(task.problem, fit, convex, labels=task.labels)
+    assert isinstance(result.certificate, OptimalityCertificate)
+    return fit, replace(result, certificate=replace(result.certificate, class_weights=task.class_weights))
 
 
 def _fit_likelihood(
     task: LogisticTask, options: LogisticOptions, start: Floats | None, watch: Watch | None
-) -> _LikelihoodResult:
+) -> tuple[FitResult, SeparabilityCertificate]:
     """Maximise the likelihood, and judge whether it has a maximum."""
     problem, convex = task.problem, convex_options(options)
-    fit = fit_convex(problem, convex, start=start, watch=watch, extra_rules=(separation_rule(problem),))
-    result = linear_result(problem, fit, convex, labels=task.labels)
+    fit, result = _solve(task, convex, start, watch, separation_rule(problem))
     existence = check_existence(problem, task.labels, fit, watch)
-    certificate = LikelihoodCertificate(_certificate(result, task), existence)
-    return _LikelihoodResult(replace(_with_existence(result, existence, convex), certificate=certificate), existence)
-
-
-def _certificate(result: FitResult, task: LogisticTask) -> OptimalityCertificate:
     assert isinstance(result.certificate, OptimalityCertificate)
-    return replace(result.certificate, class_weights=task.class_weights)
+    certificate = LikelihoodCertificate(result.certificate, existence)
+    return replace(_with_existence(result, existence, convex), certificate=certificate), existence
 
 
 def _with_existence(result: FitResult, existence: SeparabilityCertificate, options: ConvexOptions) -> FitResult:
@@ -182,22 +172,26 @@ def _with_existence(result: FitResult, existence: SeparabilityCertificate, optio
 
 
 def _unpenalised(
-    rows: WeightedRows, tasks: Sequence[LogisticTask], fits: Sequence[_LikelihoodResult], options: LogisticOptions
+    rows: WeightedRows,
+    tasks: Sequence[LogisticTask],
+    fits: Sequence[tuple[FitResult, SeparabilityCertificate]],
+    options: LogisticOptions,
 ) -> LogisticFitted:
-    existence = [fit.existence for fit in fits]
+    existence = [each for _, each in fits]
     firth = _reduce_bias(rows, tasks, existence, options)
-    result = join_results([fit.result for fit in fits], rows.labels) if firth is None else firth.result
+    result = join_results([result for result, _ in fits], rows.labels) if firth is None else firth.result
     result = replace(result, provenance={**result.provenance, "weight_kind": options.weight_kind})
-    result = _with_reference(result, rows, options, penalised=False)
     fitted = LogisticFitted(
         options,
-        result,
-        rows.classes.values if rows.classes is not None else None,
+        _with_reference(result, rows, options, penalised=False),
+        rows.class_targets.values,
         link=_link(rows, options),
         strength=0.0,
         sentences=(_no_penalty(existence),),
-        details={"existence": existence, "firth": firth},
+        existence=existence,
+        firth=firth,
     )
+    fitted.warnings = _separation_warnings(fitted)
     fitted.inference = _inference(rows, tasks, fitted)
     return fitted
 
@@ -219,34 +213,27 @@ def _reduce_bias(
 
 def _inference(rows: WeightedRows, tasks: Sequence[LogisticTask], fitted: LogisticFitted) -> LogisticModel:
     """Return the inference of a maximum likelihood fit, which starts at its coefficients."""
-    options, firth, weights = fitted.options, fitted.firth, rows.weights
-    weighting = "" if weights is None or (weights == 1.0).all() else _weighting(options)
-    assert rows.classes is not None  # a classification
-    reference = class_index("reference_class", options.reference_class, rows.classes) or 0
+    options, weights, weighting = fitted.options, rows.weights, ""
+    if options.class_weight is not None:
+        weighting = eligibility.CLASS_WEIGHTS
+    elif options.weight_kind != "frequency":
+        weighting = 'precision weights (weight_kind="precision")'
+    if weights is None or (weights == 1.0).all():
+        weighting = ""
+    reference = class_index("reference_class", options.reference_class, rows.class_targets) or 0
     flat = np.column_stack([fitted.intercept, fitted.coef]) if options.fit_intercept else fitted.coef
     coefs = [(flat[1:] - flat[0]).ravel()] if len(tasks[0].labels) > 2 else list(flat)
+    named = (task.labels if task.labels[0] is not None else ("the rest", task.labels[1]) for task in tasks)
     fits = tuple(
-        LikelihoodFit(task.problem, existence, coef, _named(task.labels), weighting, reference)
-        for task, existence, coef in zip(tasks, fitted.existence or (), coefs, strict=True)
+        LikelihoodFit(task.problem, existence, coef, labels, weighting, reference)
+        for task, labels, existence, coef in zip(tasks, named, fitted.existence or (), coefs, strict=True)
     )
-    return LogisticModel(fits, rows.labels, rows.sample, firth)
-
-
-def _weighting(options: LogisticOptions) -> str:
-    """Return the kind of weights, an empty string for frequencies."""
-    if options.class_weight is not None:
-        return eligibility.CLASS_WEIGHTS
-    return "" if options.weight_kind == "frequency" else 'precision weights (weight_kind="precision")'
-
-
-def _named(labels: tuple[Any, ...]) -> tuple[Any, ...]:
-    return labels if labels[0] is not None else ("the rest", labels[1])
+    return LogisticModel(fits, rows.labels, rows.sample, fitted.firth)
 
 
 def _with_reference(result: FitResult, rows: WeightedRows, options: LogisticOptions, *, penalised: bool) -> FitResult:
     """Return softmax coefficients relative to the reference class, or centred over the classes."""
-    assert rows.classes is not None  # a classification
-    place = class_index("reference_class", options.reference_class, rows.classes)
+    place = class_index("reference_class", options.reference_class, rows.class_targets)
     if result.coef.ndim == 1 or options.multiclass != "softmax":
         return result
     only_intercept = penalised and place is None
@@ -277,11 +264,11 @@ def _without_maximum(existence: Sequence[SeparabilityCertificate]) -> list[Separ
     return [each for each in existence if each.verdict != "overlap"]
 
 
-def separation_message(fitted: LogisticFitted) -> str:
-    """Return a warning that no maximum is proved to exist; empty if one is, or if the fit was made without it."""
+def _separation_warnings(fitted: LogisticFitted) -> tuple[str, ...]:
+    """Return a warning that no maximum is proved to exist, unless one is, or it is to be ignored; or raise it."""
     unproved = next(iter(_without_maximum(fitted.existence or [])), None)
     if unproved is None or fitted.options.on_separation == "ignore" or fitted.firth is not None:
-        return ""
+        return ()
     unknown = unproved.verdict == "undecided"
     head = "it is not known whether the likelihood has a maximum" if unknown else "the likelihood has no maximum"
     message = (
@@ -290,7 +277,7 @@ def separation_message(fitted: LogisticFitted) -> str:
     )
     if fitted.options.on_separation == "raise":
         raise SeparationError(message)
-    return message
+    return (message,)
 
 
 def _no_penalty(existence: Sequence[SeparabilityCertificate]) -> str:
@@ -316,8 +303,10 @@ def fit_pass(
 
     The states of the fit are in its `details`. Its certificate is about these rows only, and existence is not judged.
     """
-    assert rows.classes is not None  # a classification
-    _require_one_pass(options)
+    wholes = {"strength": isinstance(options.strength, str), "class_weight": options.class_weight is not None}
+    for name, given in {**wholes, "scaling": options.scaling != "none"}.items():
+        if given:
+            raise OptionError(f"{name}={getattr(options, name)!r} needs all rows; leave it out of partial fits")
     rows = rows.ordered(options.positive, options.reference_class)
     weighted = weigh(rows, intercept=options.fit_intercept)
     tasks, solver = logistic_tasks(weighted, options.multiclass), convex_options(options).solver
@@ -326,29 +315,16 @@ def fit_pass(
     if states is None:
         starts = zip(_starts(start, tasks, weighted), tasks, strict=True)
         states = [solver.first_state(task.problem.zero_coef() if one is None else one) for one, task in starts]
-    parts = [
-        _one_pass(task._replace(problem=replace(task.problem, penalty=chosen.penalty)), options, solver, state)
-        for task, state in zip(tasks, states, strict=True)
-    ]
-    result = join_results(parts, weighted.labels)
-    fitted = _penalised(weighted, result, options, (ScaledRows(rows, None), chosen), "", PARTIAL_FIT)
+    parts = []
+    for task, problem, state in zip(tasks, chosen.applied([task.problem for task in tasks]), states, strict=True):
+        convex = convex_options(options)._replace(solver=replace(solver, state=state), stop="change")
+        begin, once = state.result(int(options.fit_intercept)), AtLeast("steps", 1, Status.PARTIAL)
+        parts.append(_solve(task._replace(problem=problem), convex, begin, None, once)[1])
+    result, facts = join_results(parts, weighted.labels), chosen.facts(ScaledRows(rows, None), penalty_sentence(""))
+    fitted = LogisticFitted(options, result, weighted.class_targets.values, link=_link(weighted, options), **facts)
+    fitted.inference = refused_inference(fitted, weighted.design, PARTIAL_FIT)
     fitted.details = {"states": states}
     return fitted
-
-
-def _one_pass(task: LogisticTask, options: LogisticOptions, solver: Stochastic, state: StochasticState) -> FitResult:
-    convex = convex_options(options)._replace(solver=replace(solver, state=state), stop="change")
-    start, once = state.result(int(options.fit_intercept)), AtLeast("steps", 1, Status.PARTIAL)
-    fit = fit_convex(task.problem, convex, start=start, extra_rules=(once,))
-    return linear_result(task.problem, fit, convex, labels=task.labels)
-
-
-def _require_one_pass(options: LogisticOptions) -> None:
-    """Refuse options that one pass over some of the rows cannot obey."""
-    wholes = {"strength": isinstance(options.strength, str), "class_weight": options.class_weight is not None}
-    for name, given in {**wholes, "scaling": options.scaling != "none"}.items():
-        if given:
-            raise OptionError(f"{name}={getattr(options, name)!r} needs all rows; leave it out of partial fits")
 
 
 # With a penalty
@@ -383,52 +359,17 @@ def _fit_penalised(
     problems = [task.problem for task in tasks]
     chosen = choose_penalty(problems, options, options.l1_ratio)
     starts = chosen.starts(_starts(scaled.start(start), tasks, weighted))
+    convex = convex_options(options)
     parts = [
-        _fit_one(task._replace(problem=problem), options, begin, watch)
+        _solve(task._replace(problem=problem), convex, begin, watch)[1]
         for task, problem, begin in zip(tasks, chosen.applied(problems), starts, strict=True)
     ]
     result = scaled.in_units(join_results(parts, weighted.labels))
     result = replace(result, provenance={**result.provenance, **cv_provenance(options, chosen.cv)})
     result = _with_reference(result, weighted, options, penalised=True)
-    return _penalised(weighted, result, options, (scaled, chosen), needed)
-
-
-def _fit_one(task: LogisticTask, options: LogisticOptions, start: Floats | None, watch: Watch | None) -> FitResult:
-    convex = convex_options(options)
-    result = linear_result(
-        task.problem, fit_convex(task.problem, convex, start=start, watch=watch), convex, labels=task.labels
-    )
-    return replace(result, certificate=_certificate(result, task))
-
-
-def _penalised(
-    rows: WeightedRows,
-    result: FitResult,
-    options: LogisticOptions,
-    penalty: tuple[ScaledRows, ChosenPenalty],
-    needed: str,
-    no_inference: str = "",
-) -> LogisticFitted:
-    scaled, chosen = penalty
-    fitted = LogisticFitted(
-        options,
-        result,
-        rows.classes.values if rows.classes is not None else None,
-        link=_link(rows, options),
-        strength=chosen.strength,
-        cv=chosen.cv,
-        scales=scaled.scales,
-        sentences=(penalty_sentence(needed), chosen.sentence, *scaled.sentences),
-    )
-    coefs = np.column_stack([fitted.intercept, fitted.coef]) if options.fit_intercept else fitted.coef
-    outputs = [None] if len(coefs) == 1 else list(rows.labels)
-    fitted.inference = RefusedInference(
-        no_inference or no_inference_reason(chosen, needed),
-        "logistic" if len(rows.labels) == 2 else "softmax",
-        rows.design.names,
-        list(zip(outputs, coefs, strict=True)),
-        float(rows.design.shape[0]),
-    )
+    facts = chosen.facts(scaled, penalty_sentence(needed))
+    fitted = LogisticFitted(options, result, weighted.class_targets.values, link=_link(weighted, options), **facts)
+    fitted.inference = refused_inference(fitted, weighted.design, no_inference_reason(chosen, needed))
     return fitted
 
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import scipy
@@ -61,32 +61,25 @@ SOFT_STRENGTH = 1e-3
 NO_INFERENCE = "a separating halfspace has no likelihood, so nothing is inferred from it"
 
 
-class _SeparatorFit(NamedTuple):
-    """A fit, and why its margin is soft; empty if it is not."""
-
-    result: FitResult
-    softened: str = ""
-
-
 def fit(
     rows: TrainingRows, options: HalfspaceOptions | MaxMarginOptions | ZeroOneOptions, watch: Watch | None = None
 ) -> Fitted:
     """Fit two classes, or each of several against the rest."""
     rows = rows.ordered(options.positive)
-    assert rows.classes is not None  # a classification
-    design, targets = rows.design(options.fit_intercept), binary_targets(rows.classes)
+    design, targets = rows.design(options.fit_intercept), binary_targets(rows.class_targets)
     fits = [_fit_target(design, target, options, watch) for target in targets]
-    softened = tuple(fit.softened for fit in fits if fit.softened)
-    details: dict[str, Any] = {"softened": softened}
+    softened = tuple(message for _, message in fits if message)
+    details: dict[str, Any] = {}
     if isinstance(options, MaxMarginOptions):
-        pairs = zip(fits, targets, strict=True)
-        support = np.unique(np.concatenate([_support(fit.result, design, target) for fit, target in pairs]))
-        details |= {"support": support, "support_vectors": design.take(support)[:, int(design.virtual) :]}
+        supports = [_support(part, design, target) for (part, _), target in zip(fits, targets, strict=True)]
+        support = np.unique(np.concatenate(supports))
+        details = {"support": support, "support_vectors": design.take(support)[:, int(design.virtual) :]}
     return Fitted(
         options,
-        join_results([fit.result for fit in fits], rows.labels),
-        rows.classes.values,
+        join_results([part for part, _ in fits], rows.labels),
+        rows.class_targets.values,
         sentences=softened,
+        warnings=softened,
         no_inference=NO_INFERENCE,
         details=details,
     )
@@ -97,24 +90,21 @@ def _fit_target(
     target: BinaryTarget,
     options: HalfspaceOptions | MaxMarginOptions | ZeroOneOptions,
     watch: Watch | None,
-) -> _SeparatorFit:
+) -> tuple[FitResult, str]:
+    """Return a fit, and why its margin is soft; empty if it is not."""
+    signs, labels = target
     if isinstance(options, ZeroOneOptions):
-        watch = options.watch or watch
-        return _SeparatorFit(fit_zero_one(design, target.signs, options, labels=target.labels, watch=watch))
+        return fit_zero_one(design, signs, options, labels=labels, watch=options.watch or watch), ""
     separate = fit_max_margin if isinstance(options, MaxMarginOptions) else fit_halfspace
     limits = MarginOptions(options.tol, options.max_passes, options.keep_iterates)
     try:
-        return _SeparatorFit(separate(design, target.signs, limits, labels=target.labels, watch=watch))
+        return separate(design, signs, limits, labels=labels, watch=watch), ""
     except OverlapError as overlap:
         if options.on_overlap == "raise":
             raise
         soft = SOFT_OPTIONS._replace(keep_iterates=options.keep_iterates)
-        return _SeparatorFit(_fit_soft(design, target, soft, watch), f"a soft margin instead: {overlap}")
-
-
-def _fit_soft(design: Design, target: BinaryTarget, options: ConvexOptions, watch: Watch | None) -> FitResult:
-    problem = Problem(design, target.signs, SquaredHinge(), make_penalty(SOFT_STRENGTH, 0.0))
-    return fit_svm(problem, options, labels=target.labels, watch=watch)
+        problem = Problem(design, signs, SquaredHinge(), make_penalty(SOFT_STRENGTH, 0.0))
+        return fit_svm(problem, soft, labels=labels, watch=watch), f"a soft margin instead: {overlap}"
 
 
 def _support(part: FitResult, design: Design, target: BinaryTarget) -> Ints:
@@ -147,8 +137,8 @@ def fit_halfspace(
         return result
     certificate = check_signs(design, signs, labels, walk.coef if walk.coef.any() else None)
     separator = float_separator(design, signs, certificate)
-    converged = replace(walk, status=Status.CONVERGED)
-    result = None if separator is None else _verified(design, signs, separator, converged, labels, options)
+    if separator is not None:
+        result = _verified(design, signs, separator, replace(walk, status=Status.CONVERGED), labels, options)
     if result is None:
         raise overlap_error(labels, certificate)
     return result

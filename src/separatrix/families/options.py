@@ -24,6 +24,9 @@ DOC_WIDTH = 112  # of the text of a docstring's parameters
 DOC_MARK = "{options}"  # replaced in docstrings by the description of all options
 Order = Literal["cyclic", "random", "shuffled"]
 Task = Literal["classification", "regression"]
+START = 'None for zeros, "random" for small random numbers, or the weights, intercept first (if fitted)'
+STOCHASTIC_ORDER = 'order of stochastic visits: "cyclic"; "random", with replacement; "shuffled", new in each pass'
+STOCHASTIC_KEEP = 'stochastic weights to use: the "last", or the "average" over the second half of the run'
 
 
 def option(
@@ -41,16 +44,25 @@ def option(
 
 @dataclass(kw_only=True, repr=False, eq=False)
 class Options:
-    """Base class of the options of a family: `family` is its name, `module` its module, `title` its name in reports."""
+    """Base class of the options of a family.
+
+    A subclass gives its `family`, the `title` in reports, the `module` of its fit (default: named as the family), its
+    `tasks`, and whether its fit takes sample weights.
+    """
 
     family: ClassVar[str] = ""
-    module: ClassVar[str] = ""
     title: ClassVar[str] = ""
+    module: ClassVar[str] = ""
     tasks: ClassVar[tuple[Task, ...]] = ("classification",)
+    weighted: ClassVar[bool] = False
 
-    def __init_subclass__(cls, **arguments: Any) -> None:
-        """Fill in the parameters of a docstring that has a line `{options}`."""
-        super().__init_subclass__(**arguments)
+    def __init_subclass__(cls, family: str = "", title: str = "", **facts: Any) -> None:
+        """Set the facts of a family, and fill in the parameters of a docstring that has a line `{options}`."""
+        super().__init_subclass__()
+        if family:
+            facts = {"family": family, "title": title, "module": cls.module or family, **facts}
+        for name, fact in facts.items():
+            setattr(cls, name, fact)
         if cls.__doc__ and DOC_MARK in cls.__doc__:
             cls.__doc__ = cls.__doc__.replace(f"    {DOC_MARK}", _parameters_text(cls))
 
@@ -89,15 +101,13 @@ def _checked(each: Field[Any], kind: Any, value: Any) -> Any:
     if any(get_origin(part) is Callable for part in kinds) and callable(value):
         return value
     if bool in kinds:
-        return _checked_flag(each.name, value)
+        if isinstance(value, str) or value not in (True, False):
+            raise OptionError(f"{each.name}={value!r} is not True or False")
+        return bool(value)
     choices = [choice for part in kinds if get_origin(part) is Literal for choice in get_args(part)]
     if (isinstance(value, str) and choices) or not {float, int} & set(kinds):
         return _checked_text(each, kinds, choices, value)
-    return _checked_number(each, value, whole=float not in kinds)
-
-
-def _checked_number(each: Field[Any], value: Any, *, whole: bool) -> float:
-    bounds = {name: each.metadata[name] for name in ("least", "above", "most")}
+    bounds, whole = {name: each.metadata[name] for name in ("least", "above", "most")}, float not in kinds
     if whole and bounds["least"] in {None, 1}:
         return require_count(each.name, value)
     number = require_number(each.name, value, **bounds)
@@ -113,12 +123,6 @@ def _checked_text(each: Field[Any], kinds: tuple[Any, ...], choices: list[str], 
     bound = each.metadata["above"] if each.metadata["least"] is None else each.metadata["least"]
     low = "" if bound is None else f" {'above' if each.metadata['least'] is None else 'of at least'} {bound:g}"
     raise OptionError(f"{each.name}={value!r} is not known; give a number{low}, or {words}")
-
-
-def _checked_flag(name: str, value: Any) -> bool:
-    if not isinstance(value, str) and value in (True, False):
-        return bool(value)
-    raise OptionError(f"{name}={value!r} is not True or False")
 
 
 def _plain(value: Any) -> Any:
@@ -148,25 +152,20 @@ def _parameters_text(kind: type) -> str:
 
 
 @dataclass(kw_only=True, repr=False, eq=False)
-class InterceptOptions(Options):
-    """The intercept."""
-
-    fit_intercept: bool = option(
-        True,
-        "whether scores have a constant, so that the boundary may miss the origin",
-        flag="--intercept/--no-intercept",
-    )
-
-
-@dataclass(kw_only=True, repr=False, eq=False)
 class TraceOptions(Options):
     """What the trace of a fit keeps."""
 
     keep_iterates: bool = option(
-        False,
-        "whether `trace_.coefs` has the coefficients of every step, intercept first, in 8 bytes per coefficient and"
-        " step",
-        flag=None,
+        False, "whether `trace_.coefs` has the coefficients of every step, intercept first (8 bytes each)", flag=None
+    )
+
+
+@dataclass(kw_only=True, repr=False, eq=False)
+class InterceptOptions(TraceOptions):
+    """The intercept of linear scores."""
+
+    fit_intercept: bool = option(
+        True, "whether the boundary may miss the origin: scores have a constant", flag="--intercept/--no-intercept"
     )
 
 
@@ -176,6 +175,15 @@ class ClassOptions(Options):
 
     positive: Any = option(
         None, "which of two classes is the positive one, the second in `classes_`; None for the last in sorted order"
+    )
+
+
+@dataclass(kw_only=True, repr=False, eq=False)
+class ClassWeightOptions(ClassOptions):
+    """The weights of classes."""
+
+    class_weight: Any = option(
+        None, 'None, "balanced", or a weight for each class; multiplied with the sample weights', flag=None
     )
 
 
@@ -191,7 +199,7 @@ class ScalingOptions(Options):
 
 
 @dataclass(kw_only=True, repr=False, eq=False)
-class PenalisedOptions(InterceptOptions, ScalingOptions, TraceOptions):
+class PenalisedOptions(InterceptOptions, ScalingOptions, weighted=True):
     """The penalty, its choice by cross-validation, and the solver."""
 
     strength: float | Literal["cv", "auto"] = option(
@@ -221,13 +229,19 @@ class PenalisedOptions(InterceptOptions, ScalingOptions, TraceOptions):
         return self.strength in (0.0, "auto")
 
 
-DESCENTS = ("gradient", "stochastic")  # solvers that step along negative gradients at a rate
-
-
 @dataclass(kw_only=True, repr=False, eq=False)
-class DescentOptions(PenalisedOptions):
-    """The options of the solvers "gradient" and "stochastic"."""
+class ElasticNetOptions(PenalisedOptions):
+    """A penalty that may be L1, inference without one, and the solvers "gradient" and "stochastic"."""
 
+    l1_ratio: float = option(0.0, "0 for an L2 penalty, 1 for L1, between for elastic net", least=0.0, most=1.0)
+    weight_kind: Literal["precision", "frequency"] = option(
+        "precision",
+        'meaning of weights: "precision" (importance relative to the other rows) or "frequency" (number of'
+        " observations, an integer); the coefficients are the same, but not standard errors and tests",
+    )
+    warm_start: bool = option(
+        False, "whether to start at the coefficients of the last fit, if they have the same shape", flag=None
+    )
     rate: float | Literal["auto"] | Callable[[int], float] = option(
         "auto",
         'rate η of the solvers "gradient" and "stochastic", whose objective is a mean over the rows: a number, "auto"'
@@ -240,13 +254,8 @@ class DescentOptions(PenalisedOptions):
         'rate of the stochastic solver: "constant", or "inverse", rate/(1 + k/n) after k rows (or'
         " rate/(1 + rate·strength·k) if every coefficient is penalised), which converges",
     )
-    order: Order = option(
-        "cyclic",
-        'order of stochastic visits: "cyclic"; "random", with replacement; "shuffled", a new permutation each pass',
-    )
-    keep: Literal["last", "average"] = option(
-        "last", 'stochastic weights to use: the "last", or the "average" over the second half of the run'
-    )
+    order: Order = option("cyclic", STOCHASTIC_ORDER)
+    keep: Literal["last", "average"] = option("last", STOCHASTIC_KEEP)
     stop: Literal["gap", "gradient", "change"] = option(
         "gap",
         'what must be at most tol: the "gap"; for the solvers "gradient" and "stochastic" also the length η‖∇‖ of the'
@@ -261,7 +270,7 @@ class DescentOptions(PenalisedOptions):
     def check(self) -> None:
         stochastic = ("schedule", "order", "keep")
         for name in ("rate", "stop", *stochastic):
-            solvers = ("stochastic",) if name in stochastic else DESCENTS
+            solvers = ("stochastic",) if name in stochastic else ("gradient", "stochastic")
             if self.solver not in solvers and getattr(self, name) != type(self).__dataclass_fields__[name].default:
                 known = " or ".join(f'solver="{solver}"' for solver in solvers)
                 raise OptionError(f"{name}={_plain(getattr(self, name))!r} is for {known}, not for {self.solver!r}")
@@ -270,34 +279,7 @@ class DescentOptions(PenalisedOptions):
 
 
 @dataclass(kw_only=True, repr=False, eq=False)
-class ElasticNetOptions(DescentOptions):
-    """A penalty that may be L1, and inference without one."""
-
-    l1_ratio: float = option(0.0, "0 for an L2 penalty, 1 for L1, between for elastic net", least=0.0, most=1.0)
-    weight_kind: Literal["precision", "frequency"] = option(
-        "precision",
-        'meaning of sample_weight: "precision" (importance relative to the other rows) or "frequency" (number of'
-        " observations, an integer); the coefficients are the same, but not standard errors and tests",
-        flag=None,
-    )
-    warm_start: bool = option(
-        False, "whether to start at the coefficients of the last fit, if they have the same shape", flag=None
-    )
-
-
-@dataclass(kw_only=True, repr=False, eq=False)
-class ClassWeightOptions(ClassOptions):
-    """The weights of classes."""
-
-    class_weight: Any = option(
-        None,
-        'None, "balanced", or a weight for each class; multiplied with the sample weights',
-        flag=None,
-    )
-
-
-@dataclass(kw_only=True, repr=False, eq=False)
-class VisitOptions(InterceptOptions, ClassOptions, TraceOptions):
+class VisitOptions(InterceptOptions, ClassOptions):
     """The options of mistake-driven rules, primal or dual."""
 
     order: Order = option(
@@ -322,7 +304,7 @@ class VisitOptions(InterceptOptions, ClassOptions, TraceOptions):
 
 
 @dataclass(kw_only=True, repr=False, eq=False)
-class KernelOptions(Options):
+class KernelOptions(Options, module="kernel"):
     """The kernel and its parameters."""
 
     kernel: Any = option(
@@ -339,10 +321,7 @@ class KernelOptions(Options):
     degree: int = option(3, "degree of the polynomial kernel")
     offset: float | None = option(None, "offset of the kernel; None is 1 (polynomial) or 0 (sigmoid)")
     cache_mb: float = option(
-        200.0,
-        "memory in MB for kernel rows of 8 n bytes each, the least recently used being replaced; at least two rows are"
-        " cached",
-        above=0.0,
+        200.0, "memory in MB for kernel rows of 8 n bytes each, of which at least two are cached", above=0.0
     )
 
 
@@ -350,12 +329,8 @@ class KernelOptions(Options):
 
 
 @dataclass(kw_only=True, repr=False, eq=False)
-class LogisticOptions(ElasticNetOptions, ClassWeightOptions):
+class LogisticOptions(ElasticNetOptions, ClassWeightOptions, family="logistic", title="Logistic regression"):
     """The options of logistic regression."""
-
-    family: ClassVar[str] = "logistic"
-    module: ClassVar[str] = "logistic"
-    title: ClassVar[str] = "Logistic regression"
 
     multiclass: Literal["softmax", "one_vs_rest"] = option(
         "softmax", '"softmax" or "one_vs_rest", for more than two classes'
@@ -375,24 +350,16 @@ class LogisticOptions(ElasticNetOptions, ClassWeightOptions):
 
 
 @dataclass(kw_only=True, repr=False, eq=False)
-class LinearOptions(ElasticNetOptions):
+class LinearOptions(ElasticNetOptions, family="linear", title="Linear regression", tasks=("regression",)):
     """The options of linear regression."""
-
-    family: ClassVar[str] = "linear"
-    module: ClassVar[str] = "linear"
-    title: ClassVar[str] = "Linear regression"
-    tasks: ClassVar[tuple[Task, ...]] = ("regression",)
 
     max_passes: int = option(10_000, "largest number of passes over the rows")
 
 
 @dataclass(kw_only=True, repr=False, eq=False)
-class SVMOptions(PenalisedOptions, ClassWeightOptions):
+class SVMOptions(PenalisedOptions, ClassWeightOptions, family="svm", title="Support vector machine"):
     """The options of the linear support vector machine."""
 
-    family: ClassVar[str] = "svm"
-    module: ClassVar[str] = "svm"
-    title: ClassVar[str] = "Support vector machine"
     l1_ratio: ClassVar[float] = 0.0  # the penalty is L2
 
     strength: float | Literal["cv", "auto"] = option(
@@ -407,19 +374,13 @@ class SVMOptions(PenalisedOptions, ClassWeightOptions):
 
 
 @dataclass(kw_only=True, repr=False, eq=False)
-class PerceptronOptions(VisitOptions):
+class PerceptronOptions(VisitOptions, family="perceptron", title="Perceptron"):
     """The options of the perceptron."""
-
-    family: ClassVar[str] = "perceptron"
-    module: ClassVar[str] = "perceptron"
-    title: ClassVar[str] = "Perceptron"
 
     update: Literal["single", "batch"] = option(
         "single", '"single" corrects each mistake as it is made; "batch", all mistakes of a pass at once'
     )
-    start: Any = option(
-        None, 'None for zeros, "random" for small random numbers, or the weights, intercept first (if fitted)'
-    )
+    start: Any = option(None, START)
     keep: Literal["last", "best", "average", "vote"] = option(
         "last",
         'weights to use: the "last"; the "best", with the fewest training mistakes (pocket algorithm); the "average"'
@@ -433,13 +394,15 @@ class PerceptronOptions(VisitOptions):
 
 
 @dataclass(kw_only=True, repr=False, eq=False)
-class LMSOptions(InterceptOptions, ScalingOptions, TraceOptions):
+class LMSOptions(
+    InterceptOptions,
+    ScalingOptions,
+    family="lms",
+    title="Least mean squares",
+    tasks=("classification", "regression"),
+    weighted=True,
+):
     """The options of least mean squares."""
-
-    family: ClassVar[str] = "lms"
-    module: ClassVar[str] = "lms"
-    title: ClassVar[str] = "Least mean squares"
-    tasks: ClassVar[tuple[Task, ...]] = ("classification", "regression")
 
     update: Literal["batch", "stochastic"] = option(
         "batch", '"batch", all rows at once, or "stochastic", one row at a time'
@@ -454,14 +417,9 @@ class LMSOptions(InterceptOptions, ScalingOptions, TraceOptions):
         "constant",
         'stochastic rate: "constant", or "inverse", rate/(1 + rate·λmin·k) after k visits, which converges',
     )
-    order: Order = option(
-        "cyclic",
-        'order of stochastic visits: "cyclic"; "random", with replacement; "shuffled", a new permutation each pass',
-    )
-    start: Any = option(None, 'None for zeros, "random" for small random numbers, or the weights, intercept first')
-    keep: Literal["last", "average"] = option(
-        "last", 'stochastic weights to use: the "last", or the "average" over the second half of the run'
-    )
+    order: Order = option("cyclic", STOCHASTIC_ORDER)
+    start: Any = option(None, START)
+    keep: Literal["last", "average"] = option("last", STOCHASTIC_KEEP)
     tol: float = option(
         1e-8, "excess over the least squares objective to reach, relative to that of the best constant", least=0.0
     )
@@ -482,12 +440,9 @@ class LMSClassifierOptions(LMSOptions, ClassOptions):
 
 
 @dataclass(kw_only=True, repr=False, eq=False)
-class GenerativeOptions(ClassOptions):
+class GenerativeOptions(ClassOptions, family="generative", title="Gaussian generative classifier", weighted=True):
     """The options of the Gaussian generative classifier."""
 
-    family: ClassVar[str] = "generative"
-    module: ClassVar[str] = "generative"
-    title: ClassVar[str] = "Gaussian generative classifier"
     fit_intercept: ClassVar[bool] = True
 
     priors: Any = option(
@@ -496,12 +451,12 @@ class GenerativeOptions(ClassOptions):
 
 
 @dataclass(kw_only=True, repr=False, eq=False)
-class SeparatingOptions(InterceptOptions, ClassOptions, TraceOptions):
+class SeparatingOptions(InterceptOptions, ClassOptions, module="margin"):
     """The options of classifiers that need separable classes."""
 
-    module: ClassVar[str] = "margin"
-
-    tol: float = option(1e-10, "relative gap to reach between the margin and its upper bound", least=0.0)
+    tol: float = option(
+        1e-10, "relative gap between the margin and its upper bound up to which it counts as the widest", least=0.0
+    )
     max_passes: int = option(1000, "largest number of passes over the rows")
     on_overlap: Literal["raise", "soft"] = option(
         "raise", '"raise", or "soft": fit LinearSVM(loss="squared_hinge") to a class that is not separable, and warn'
@@ -509,30 +464,18 @@ class SeparatingOptions(InterceptOptions, ClassOptions, TraceOptions):
 
 
 @dataclass(kw_only=True, repr=False, eq=False)
-class HalfspaceOptions(SeparatingOptions):
+class HalfspaceOptions(SeparatingOptions, family="halfspace", title="Separating halfspace"):
     """The options of a separating halfspace by linear programming."""
 
-    family: ClassVar[str] = "halfspace"
-    title: ClassVar[str] = "Separating halfspace"
-
-    tol: float = option(1e-10, "relative gap up to which the margin counts as the widest", least=0.0)
-
 
 @dataclass(kw_only=True, repr=False, eq=False)
-class MaxMarginOptions(SeparatingOptions):
+class MaxMarginOptions(SeparatingOptions, family="max_margin", title="Maximum margin"):
     """The options of the halfspace of widest margin."""
 
-    family: ClassVar[str] = "max_margin"
-    title: ClassVar[str] = "Maximum margin"
-
 
 @dataclass(kw_only=True, repr=False, eq=False)
-class ZeroOneOptions(InterceptOptions, ClassOptions, TraceOptions):
+class ZeroOneOptions(InterceptOptions, ClassOptions, family="zero_one", title="Fewest mistakes", module="margin"):
     """The options of the halfspace with the fewest mistakes."""
-
-    family: ClassVar[str] = "zero_one"
-    module: ClassVar[str] = "margin"
-    title: ClassVar[str] = "Fewest mistakes"
 
     time_limit: float = option(60.0, "longest search for each class, in seconds", above=0.0)
     max_steps: int = option(
@@ -545,12 +488,8 @@ class ZeroOneOptions(InterceptOptions, ClassOptions, TraceOptions):
 
 
 @dataclass(kw_only=True, repr=False, eq=False)
-class KernelPerceptronOptions(KernelOptions, VisitOptions):
+class KernelPerceptronOptions(KernelOptions, VisitOptions, family="kernel_perceptron", title="Kernel perceptron"):
     """The options of the kernel perceptron."""
-
-    family: ClassVar[str] = "kernel_perceptron"
-    module: ClassVar[str] = "kernel"
-    title: ClassVar[str] = "Kernel perceptron"
 
     keep: Literal["last", "best", "average"] = option(
         "last", '"last" coefficients; "best", with the fewest training mistakes; "average" over all visits'
@@ -558,12 +497,16 @@ class KernelPerceptronOptions(KernelOptions, VisitOptions):
 
 
 @dataclass(kw_only=True, repr=False, eq=False)
-class KernelSVMOptions(KernelOptions, ClassWeightOptions):
+class KernelSVMOptions(
+    KernelOptions,
+    ClassWeightOptions,
+    TraceOptions,
+    family="kernel_svm",
+    title="Kernel support vector machine",
+    weighted=True,
+):
     """The options of the kernel support vector machine."""
 
-    family: ClassVar[str] = "kernel_svm"
-    module: ClassVar[str] = "kernel"
-    title: ClassVar[str] = "Kernel support vector machine"
     fit_intercept: ClassVar[bool] = True
 
     strength: float = option(1e-3, "strength of the penalty; C of scikit-learn is 1 / (n · strength)", above=0.0)
@@ -628,5 +571,15 @@ def foreign_option(spelled: str, name: str, family: str) -> str:
     owners = [owner for owner, kind in FAMILIES.items() if name in {each.name for each in fields(kind)}]
     if not owners:
         return f"{spelled} is not an option of {family}"
-    listed = " and ".join(filter(None, [", ".join(owners[:-1]), owners[-1]]))
-    return f"{spelled} is an option of {listed}, not of {family}"
+    return f"{spelled} is an option of {_listed(owners)}, not of {family}"
+
+
+def require_weighted(options: Options) -> None:
+    """Raise an OptionError for a family whose fit takes no sample weights, with the families that do."""
+    if not options.weighted:
+        owners = _listed([owner for owner, kind in FAMILIES.items() if kind.weighted])
+        raise OptionError(f"weights are for {owners}, not for {options.family}; leave them out")
+
+
+def _listed(names: list[str]) -> str:
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))

@@ -9,19 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from separatrix.arrays import Floats, Indices
 from separatrix.certificates.base import Certificate, OneVsRestCertificate
 from separatrix.certificates.optimality import OptimalityCertificate
-from separatrix.design.base import Block, add_each
+from separatrix.design.base import Block, Design, add_each
 from separatrix.errors import OptionError, counted, require_count
-from separatrix.families.base import TrainingRows, convex_options
+from separatrix.families.base import Fitted, TrainingRows, convex_options
 from separatrix.families.options import PenalisedOptions
-from separatrix.fit.result import FitResult, Trace
+from separatrix.fit.result import FitResult
 from separatrix.inference import eligibility
+from separatrix.inference.refused import RefusedInference
 from separatrix.penalties import Penalty, make_penalty
 from separatrix.problem import Problem
 from separatrix.selection.cross_validation import CrossValidation, assign_folds, cross_validate
@@ -51,22 +52,19 @@ class ScaledRows(NamedTuple):
 
     def in_units(self, result: FitResult) -> FitResult:
         """Return a fit of the scaled rows in the units of the original columns, its certificate with the scales."""
-        scales = self.scales
+        scales, trace = self.scales, result.trace
         if scales is None:
             return result
+        if trace.coefs is not None:
+            intercepts = np.ones(trace.coefs.shape[-1] - len(scales))
+            trace = replace(trace, coefs=trace.coefs / np.concatenate([intercepts, scales]))
         return replace(
             result,
             coef=result.coef / scales,
-            trace=self._trace_in_units(result.trace),
+            trace=trace,
             certificate=_with_scales(result.certificate, scales),
             parts=tuple(map(self.in_units, result.parts)),
         )
-
-    def _trace_in_units(self, trace: Trace) -> Trace:
-        if trace.coefs is None or self.scales is None:
-            return trace
-        intercepts = np.ones(trace.coefs.shape[-1] - len(self.scales))
-        return replace(trace, coefs=trace.coefs / np.concatenate([intercepts, self.scales]))
 
     def path_in_units(self, path: Path) -> Path:
         """Return a path of the scaled rows in the units of the original columns."""
@@ -121,6 +119,11 @@ class ChosenPenalty(NamedTuple):
         """Return the problems with the penalty."""
         return [replace(problem, penalty=self.penalty) for problem in problems]
 
+    def facts(self, scaled: ScaledRows, *sentences: str) -> dict[str, Any]:
+        """Return the part of a `Fitted` about the penalty and the scale of the columns."""
+        told = (*sentences, self.sentence, *scaled.sentences)
+        return {"strength": self.strength, "cv": self.cv, "scales": scaled.scales, "sentences": told}
+
     def starts(self, starts: Sequence[Floats | None]) -> Sequence[Floats | None]:
         """Return the coefficients to start from: those of the cross-validation's path, or the given ones."""
         return starts if self.cv is None else [path.coefs[self.cv.place] for path in self.cv.paths]
@@ -150,14 +153,9 @@ def _cross_validation(problems: Sequence[Problem], options: PenalisedOptions, l1
         raise OptionError(f"cv={count} folds are more than there are rows ({rows}); give a strength, as 0.1")
     classes = None if first.loss.target == "numbers" else _strata(problems)
     folds = assign_folds(len(first.y), count, options.random_state, classes)
-    return cross_validate(
-        problems,
-        l1_ratio,
-        folds,
-        choice=options.cv_choice,
-        strengths=options.strengths,
-        options=convex_options(options)._replace(keep_iterates=False),
-    )
+    solver = convex_options(options)._replace(keep_iterates=False)
+    choice, strengths = options.cv_choice, options.strengths
+    return cross_validate(problems, l1_ratio, folds, choice=choice, strengths=strengths, options=solver)
 
 
 def _strata(problems: Sequence[Problem]) -> Indices:
@@ -175,6 +173,16 @@ def no_inference_reason(chosen: ChosenPenalty, needed: str) -> str:
         return eligibility.chosen_by_cross_validation(chosen.strength)
     reason = eligibility.penalised(chosen.strength)
     return f"{reason}; the penalty is needed, as {needed.partition(';')[0]}" if needed else reason
+
+
+def refused_inference(fitted: Fitted, design: Design, reason: str) -> RefusedInference:
+    """Return the inference of a fit without standard errors: its coefficients, and the reason."""
+    kind: Literal["linear", "logistic", "softmax"] = "linear"
+    if fitted.labels is not None:
+        kind = "logistic" if len(fitted.labels) == 2 else "softmax"
+    coefs = np.column_stack([fitted.intercept, fitted.coef]) if design.virtual else fitted.coef
+    outputs = [None] if len(coefs) == 1 else fitted.labels or ()
+    return RefusedInference(reason, kind, design.names, list(zip(outputs, coefs, strict=True)), float(design.shape[0]))
 
 
 def penalty_sentence(needed: str) -> str:

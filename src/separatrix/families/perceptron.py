@@ -1,12 +1,10 @@
 """The perceptron: fit, mistake bound, vote, and a check for overlap.
 
 The certificate of each run has R, T and, once a separator is known, (R/γ)². A run that converged is its own separator;
-on small data the widest margin is computed as well, which tightens the bound and shows whether more updates would help
-a run that did not converge.
+on small data the widest margin is computed as well, which tightens the bound.
 
-`InfeasibilityCheck` asks once whether any halfspace could classify all rows correctly, and proves it. After
-`CHECK_PASSES` passes (and `CHECK_VISITS` visits) without convergence, or at a limit, it decides the separability of the
-rows. Every step then has two more facts: `judged`, and `infeasible`, 1 once no weights can be right on all rows:
+`InfeasibilityCheck` decides once, after some passes without convergence or at a limit, whether any halfspace could
+classify all rows correctly. Every step then has the facts `judged`, and `infeasible` once no weights can:
 
     overlap     always: weights that are right on all rows would score every row 0
     quasi       if a row that every candidate scores 0 is a mistake at 0, by tie and margin
@@ -26,13 +24,13 @@ import numpy as np
 
 from separatrix.arrays import Floats
 from separatrix.certificates.exact import least_margin
-from separatrix.certificates.mistakes import MistakesCertificate
+from separatrix.certificates.mistakes import KernelMistakesCertificate, MistakesCertificate
 from separatrix.certificates.rays import make_rays
 from separatrix.certificates.separability import SeparabilityCertificate
 from separatrix.design.base import Block, Design
 from separatrix.design.build import row_radius
 from separatrix.errors import OptionError, counted, require_choice
-from separatrix.families.base import Fitted, TrainingRows, binary_targets, join_results
+from separatrix.families.base import Fitted, Side, TrainingRows, binary_targets, join_results
 from separatrix.families.options import LARGEST_RATE, PerceptronOptions, VisitOptions
 from separatrix.fit.result import AtLeast, FitResult, Rule, Status, Updates, first_met
 from separatrix.fit.run import Run, Watch, run
@@ -83,12 +81,6 @@ def start_weights(start: Any, p: int, rng: np.random.Generator) -> Floats:
     return weights
 
 
-def _solver(options: PerceptronOptions, seed: np.random.Generator) -> Solver:
-    if options.update == "batch":
-        return BatchPerceptron(update_rule(options))
-    return PerceptronSolver(update_rule(options), options.order, options.max_updates, options.max_passes, seed)
-
-
 class Ballot(NamedTuple):
     """The voters of a voted perceptron: weights (T + 1, p), and the visits that each survived, (T + 1,)."""
 
@@ -117,22 +109,21 @@ def fit(
 ) -> Fitted:
     """Fit two classes, or each of several against the rest; from earlier states, make exactly one pass."""
     rows = rows.ordered(options.positive)
-    assert rows.classes is not None  # a classification
-    design, targets = rows.design(options.fit_intercept), binary_targets(rows.classes)
+    design, classes = rows.design(options.fit_intercept), rows.class_targets
+    targets = binary_targets(classes)
+    starts: Sequence[PerceptronState | None] = states or [None] * len(targets)
     fits = [
-        fit_perceptron(
-            design, target.signs, options, labels=target.labels, state=states[k] if states else None, watch=watch
-        )
-        for k, target in enumerate(targets)
+        fit_perceptron(design, signs, options, labels=labels, state=state, watch=watch)
+        for (signs, labels), state in zip(targets, starts, strict=True)
     ]
-    return Fitted(
-        options,
-        join_results([fit.result for fit in fits], rows.labels),
-        rows.classes.values,
-        tie="negative" if options.tie == "negative" else "positive",
-        no_inference=NO_INFERENCE,
-        details={"fits": fits},
-    )
+    result = join_results([fit.result for fit in fits], rows.labels)
+    tie, details = predicted_tie(options), {"fits": fits}
+    return Fitted(options, result, classes.values, tie=tie, no_inference=NO_INFERENCE, details=details)
+
+
+def predicted_tie(options: VisitOptions) -> Side:
+    """Return the class that a score of 0 predicts."""
+    return "negative" if options.tie == "negative" else "positive"
 
 
 def first_states(p: int, options: PerceptronOptions, count: int) -> list[PerceptronState]:
@@ -158,9 +149,11 @@ def fit_perceptron(
     else:
         state.begin_record()
         options = replace(options, max_passes=1)
-    radius = row_radius(design)
-    problem = Problem(design, signs, PerceptronLoss())
-    solver, rules = _solver(options, rng), _rules(options, design.shape[0], partial)
+    radius, problem = row_radius(design), Problem(design, signs, PerceptronLoss())
+    solver: Solver = PerceptronSolver(rule, options.order, options.max_updates, options.max_passes, rng)
+    if options.update == "batch":
+        solver = BatchPerceptron(rule)
+    rules = _rules(options, design.shape[0], partial)
     check = InfeasibilityCheck(solver, rule, rules, labels)
     if options.on_overlap == "stop" and not partial:
         solver, rules = check, check.rules
@@ -172,7 +165,8 @@ def fit_perceptron(
     scores = _scores(sampled.design, state, ballot, options.tie)
     result = _result(sampled, options, state, walk, certificate, scores)
     if check.certificate is not None and walk.status is not Status.CONVERGED:
-        result = replace(result, overlap=check.proof, message=f"{result.message}; {check.message}")
+        proof = check.certificate if check.infeasible else None
+        result = replace(result, overlap=proof, message=f"{result.message}; {check.message}")
     return PerceptronFit(result, state, ballot, options.tie)
 
 
@@ -190,9 +184,7 @@ def _rules(options: PerceptronOptions, n: int, partial: bool) -> tuple[Rule, ...
 def _certify(
     problem: Problem, rule: UpdateRule, state: PerceptronState, walk: Run, radius: float, labels: tuple[Any, Any]
 ) -> MistakesCertificate:
-    converged = walk.status is Status.CONVERGED
-    separator = _best_separator(problem, state, radius, walk.status)
-    record = state.record
+    separator, record = _best_separator(problem, state, radius, walk.status), state.record
     single = rule.update == "single"
     return MistakesCertificate(
         updates=state.updates - state.earlier,
@@ -201,7 +193,7 @@ def _certify(
         rule=rule,
         start=record.start,
         coef=state.coef.copy(),
-        converged=converged,
+        converged=walk.status is Status.CONVERGED,
         fit_intercept=problem.design.virtual,
         labels=labels,
         n_rows=problem.design.shape[0],
@@ -216,8 +208,7 @@ def _best_separator(problem: Problem, state: PerceptronState, radius: float, sta
     design, y = problem.design, problem.y
     own = Separator(None, 0.0, radius, Status.MAX_PASSES)
     if status is Status.CONVERGED and state.coef.any():
-        least, _ = least_margin(design, y, state.coef)
-        norm = float(np.linalg.norm(state.coef))
+        least, norm = least_margin(design, y, state.coef)[0], float(np.linalg.norm(state.coef))
         if least > 0.0:
             own = Separator(state.coef / norm, least / norm, radius, Status.CONVERGED)
     large = design.shape[0] * design.shape[1] > (NARROW_DATA if design.shape[1] <= NARROW else SMALL_DATA)
@@ -248,14 +239,13 @@ def _result(
     certificate: MistakesCertificate,
     scores: Floats,
 ) -> FitResult:
-    coef, design, y = state.kept(), problem.design, problem.y
+    coef, design, y, virtual = state.kept(), problem.design, problem.y, int(problem.design.virtual)
     wrong = int((predicted_signs(scores, options.tie) != y).sum())
-    virtual = int(design.virtual)
     return FitResult(
         coef=coef[virtual:],
         intercept=np.asarray(coef[0] if virtual else 0.0),
         status=walk.status,
-        message=_message(walk.status, options, state, certificate, wrong, len(y)),
+        message=run_message(walk.status, options, state, certificate, (wrong, len(y), certificate.n_rows)),
         objective=float(problem.loss.value(scores, y).mean()),
         passes=walk.passes,
         seconds=walk.seconds,
@@ -266,19 +256,18 @@ def _result(
     )
 
 
-def _message(
+def run_message(
     status: Status,
-    options: PerceptronOptions,
-    state: PerceptronState,
-    certificate: MistakesCertificate,
-    wrong: int,
-    scored: int,
+    options: VisitOptions,
+    state: Any,
+    certificate: MistakesCertificate | KernelMistakesCertificate,
+    counts: tuple[int, int, int],
 ) -> str:
-    rows = certificate.n_rows
+    """Return how a run ended, of the numbers of mistakes, of rows scored and of all rows."""
+    wrong, scored, rows = counts
     sampled = "" if scored == rows else " sampled"
-    errors = (
-        f"{wrong:,} of {counted(scored, 'row')}{sampled} wrong ({100.0 * wrong / scored:.3g} %) at the weights kept"
-    )
+    share = f"{100.0 * wrong / scored:.3g} %"
+    errors = f"{wrong:,} of {counted(scored, 'row')}{sampled} wrong ({share}) at the weights kept"
     updates = counted(state.updates, "update")
     if status is Status.CONVERGED:
         no_halfspace = (
@@ -290,24 +279,26 @@ def _message(
     if status is Status.INFEASIBLE:
         return f"stopped, as no weights are right on every row: {errors}"
     limits = {
-        Status.MAX_UPDATES: f"max_updates={int(options.max_updates):,}",
-        Status.MAX_PASSES: f"max_passes={int(options.max_passes):,}",
+        Status.MAX_UPDATES: f"max_updates={options.max_updates:,}",
+        Status.MAX_PASSES: f"max_passes={options.max_passes:,}",
         Status.INTERRUPTED: "your request",
         Status.MEMORY_CAP: f"the {VOTE_BYTES // 2**20} MiB that a vote may store",
     }
-    advice = "use keep='average', which stores none" if status is Status.MEMORY_CAP else _advice(certificate, options)
     condition = "reached the margin" if options.margin > 0.0 else "was right"
+    advice = "use keep='average', which stores none" if status is Status.MEMORY_CAP else _advice(certificate, options)
     return f"stopped at {limits[status]} before every row {condition}: {errors}; {advice}"
 
 
-def _advice(certificate: MistakesCertificate, options: PerceptronOptions) -> str:
-    if certificate.bound is None or math.isinf(certificate.bound):
-        better = "; keep='best' or 'average' stops at a good one" if options.keep == "last" else ""
-        return f"if no halfspace separates the rows, more updates cannot help{better}"
-    return (
-        f"a separator of margin {certificate.margin:.3g} exists, so it would converge"
-        f" within {certificate.bound:.3g} updates: raise the limit, or rescale the columns to widen the margin"
-    )
+def _advice(certificate: MistakesCertificate | KernelMistakesCertificate, options: VisitOptions) -> str:
+    if certificate.bound is not None and math.isfinite(certificate.bound):
+        return (
+            f"a separator of margin {certificate.margin:.3g} exists, so it would converge within"
+            f" {certificate.bound:.3g} updates: raise the limit, or rescale the columns to widen the margin"
+        )
+    space = "function of this kernel's space" if isinstance(certificate, KernelMistakesCertificate) else "halfspace"
+    keep = getattr(options, "keep", "last")
+    better = "; keep='best' or 'average' stops at a good one" if keep == "last" else ""
+    return f"if no {space} separates the rows, more updates cannot help{better}"
 
 
 class InfeasibilityCheck:
@@ -332,11 +323,6 @@ class InfeasibilityCheck:
         return (self.limits[0], AtLeast("infeasible", 1, Status.INFEASIBLE), *self.limits[1:])
 
     @property
-    def proof(self) -> SeparabilityCertificate | None:
-        """The proof that no weights can be right on all rows; None if some may be."""
-        return self.certificate if self.infeasible else None
-
-    @property
     def message(self) -> str:
         """The result of the check as a message; empty before."""
         if self.certificate is None:
@@ -352,8 +338,9 @@ class InfeasibilityCheck:
     def steps(self, problem: Problem, start: Any) -> Iterator[Step]:
         """Yield the steps of the solver, each with the facts `judged` and `infeasible`."""
         check_needs(self.solver, problem)
-        trigger = AtLeast("walked", self._visits_before_check(problem.design.shape[0]), Status.MAX_PASSES)
-        due = (*self.limits, trigger)
+        n, batch = problem.design.shape[0], self.update_rule.update == "batch"
+        visits = max(CHECK_PASSES * n, CHECK_VISITS)
+        due = (*self.limits, AtLeast("walked", -(-visits // n) if batch else visits, Status.MAX_PASSES))
         for step in self.solver.steps(problem, start):
             if self.certificate is None and first_met(due, step.facts) not in {None, Status.CONVERGED}:
                 self.updates = int(step.facts["updates"])
@@ -361,11 +348,6 @@ class InfeasibilityCheck:
                 self.infeasible = self._is_infeasible(self.certificate, problem)
             checked = {"judged": self.certificate is not None, "infeasible": self.infeasible}
             yield replace(step, facts={**step.facts, **checked})
-
-    def _visits_before_check(self, n: int) -> int:
-        """Return the visits, or passes of the batch rule, before the check."""
-        visits = max(CHECK_PASSES * n, CHECK_VISITS)
-        return -(-visits // n) if self.update_rule.update == "batch" else visits
 
     def _is_infeasible(self, certificate: SeparabilityCertificate, problem: Problem) -> bool:
         """Tell whether no weights can be right on every row by the update rule."""

@@ -10,7 +10,6 @@ Cost: that of the fit, one pass and a sort.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -51,40 +50,33 @@ def fit(rows: TrainingRows, options: SVMOptions, watch: Watch | None = None) -> 
         raise OptionError("strength=0.0 is out of range; give a finite number above 0")
     scaled = scale_rows(rows.ordered(options.positive), options.scaling)
     weighted = weigh(scaled.rows, intercept=options.fit_intercept, class_weight=options.class_weight)
-    problems, convex = svm_problems(weighted, options.loss), convex_options(options)
-    chosen = choose_penalty(problems, options, options.l1_ratio)
-    assert weighted.classes is not None  # a classification
+    unpenalised, convex = _problems(weighted, options), convex_options(options)
+    chosen, classes = choose_penalty(unpenalised, options, options.l1_ratio), weighted.class_targets
     parts = [
         fit_svm(problem, convex, labels=labels, class_weights=weighted.weights_of(labels), watch=watch)
-        for problem, (_, labels) in zip(chosen.applied(problems), binary_targets(weighted.classes), strict=True)
+        for problem, (_, labels) in zip(chosen.applied(unpenalised), binary_targets(classes), strict=True)
     ]
-    indices = weighted.sample.indices
+    pairs, indices = zip(unpenalised, parts, strict=True), weighted.sample.indices
+    support = np.flatnonzero(np.any([inside_margin(each.design, each.y, part) for each, part in pairs], axis=0))
     joined = join_results([_over_all_rows(part, indices) for part in parts], weighted.labels)
-    support = _support(problems, parts)
     return Fitted(
         options,
         replace(scaled.in_units(joined), provenance={**joined.provenance, **cv_provenance(options, chosen.cv)}),
-        weighted.classes.values,
-        strength=chosen.strength,
-        cv=chosen.cv,
-        scales=scaled.scales,
-        sentences=(chosen.sentence, *scaled.sentences),
+        classes.values,
+        **chosen.facts(scaled),
         no_inference=NO_INFERENCE,
         details={"support": support if indices is None else indices[support]},
     )
 
 
-def svm_problems(rows: WeightedRows, loss: str) -> list[Problem]:
+def problems(rows: TrainingRows, options: SVMOptions) -> list[Problem]:
     """Return the unpenalised problems: one, or one per class against the rest."""
-    assert rows.classes is not None  # a classification
-    targets = binary_targets(rows.classes)
-    return [Problem(rows.design, target.signs, LOSSES[loss], weights=rows.weights) for target in targets]
+    return _problems(weigh(rows, intercept=options.fit_intercept, class_weight=options.class_weight), options)
 
 
-def _support(problems: Sequence[Problem], parts: Sequence[FitResult]) -> Ints:
-    """Return the indices of the rows on or inside the margin of some score, one pass per score."""
-    pairs = zip(problems, parts, strict=True)
-    return np.flatnonzero(np.any([inside_margin(each.design, each.y, part) for each, part in pairs], axis=0))
+def _problems(rows: WeightedRows, options: SVMOptions) -> list[Problem]:
+    targets = binary_targets(rows.class_targets)
+    return [Problem(rows.design, target.signs, LOSSES[options.loss], weights=rows.weights) for target in targets]
 
 
 def inside_margin(design: Design, signs: Floats, part: FitResult) -> Bools:
@@ -124,7 +116,8 @@ def _with_middle_intercept(fit: ConvexFit) -> ConvexFit:
     problem, coef = fit.walked, fit.walk.coef.copy()
     coef[0] = 0.0
     scores = problem.design.matvec(coef)
-    intercept = _middle_intercept(problem, scores)
+    weights, (kink,) = np.ones(len(scores)) if problem.weights is None else problem.weights, problem.loss.kinks
+    intercept = middle_intercept(kink * problem.y - scores, weights, float(weights[problem.y > 0.0].sum()))
     loss = problem.mean(problem.loss.value(scores + intercept, problem.y))
     primal = loss + problem.penalty.value(coef, problem.penalty_weights)
     moved = fit.coef.copy()
@@ -133,16 +126,3 @@ def _with_middle_intercept(fit: ConvexFit) -> ConvexFit:
     if bound.gap > fit.bound.gap + EQUAL_OBJECTIVE * primal:
         return fit
     return replace(fit, coef=moved, bound=bound, walk=fit.walk.ending_at(moved))
-
-
-def _middle_intercept(problem: Problem, scores: Floats) -> float:
-    """Return the middle of the intercepts that minimise the loss at fixed coefficients."""
-    weights = np.ones(len(scores)) if problem.weights is None else problem.weights
-    (kink,) = problem.loss.kinks
-    return middle_intercept(kink * problem.y - scores, weights, float(weights[problem.y > 0.0].sum()))
-
-
-def problems(rows: TrainingRows, options: SVMOptions) -> list[Problem]:
-    """Return the unpenalised problems: one, or one per class against the rest."""
-    weighted = weigh(rows, intercept=options.fit_intercept, class_weight=options.class_weight)
-    return svm_problems(weighted, options.loss)

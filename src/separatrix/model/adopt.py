@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,12 +19,13 @@ from numpy.typing import NDArray
 from separatrix.design.encode.columns import NumberEncoding
 from separatrix.design.encode.encoding import Encoding, unique_names
 from separatrix.design.row_source import as_array
-from separatrix.errors import DataError, OptionError
+from separatrix.errors import DataError, ModelFileError, OptionError
 from separatrix.families.base import Fitted
 from separatrix.families.options import Options
 from separatrix.model.expansion import expansion_of
 from separatrix.model.provenance import describe_arrays
 from separatrix.model.record import Model, build_model
+from separatrix.model.target import LabelledRows, labelled_rows
 from separatrix.tables.frames import from_frame
 from separatrix.tables.open import open_table
 from separatrix.tables.source import TableSource, as_source
@@ -94,22 +95,15 @@ def _column_names(estimator: Any, width: int) -> tuple[str, ...]:
     return numbered_columns(count) if known is None else unique_names(map(str, known))
 
 
-class ModelRows(NamedTuple):
-    """A model, and rows given with it as a table."""
-
-    model: Model
-    source: TableSource
-
-
 @contextmanager
-def with_rows(model: Any, X: Any, y: Any = None) -> Iterator[ModelRows]:
+def with_rows(model: Any, X: Any, y: Any = None) -> Iterator[tuple[Model, TableSource]]:
     """Open rows for a model of any kind: a table, frame or path; data of a formula; or X and y of an estimator."""
     own = as_model(model)
     if table_model(model) is None:
-        yield ModelRows(own, as_source(array_table(*arrays_of(model, X, y), own.target, own.encoding.feature_names)))
+        yield own, as_source(array_table(*arrays_of(model, X, y), own.target, own.encoding.feature_names))
     else:
         with open_for(own, X, y) as source:
-            yield ModelRows(own, source)
+            yield own, source
 
 
 def open_for(model: Model, table: Any, y: Any = None) -> AbstractContextManager[TableSource]:
@@ -124,6 +118,14 @@ def open_for(model: Model, table: Any, y: Any = None) -> AbstractContextManager[
     if isinstance(table, str | Path):
         return open_table(str(table), **types)
     return as_source(from_frame(table, **types))
+
+
+def rows_of(model: Model, source: TableSource, missing: str = "impute", weighted: bool = True) -> LabelledRows:
+    """Return the rows of a table that have the target of a model, with the weights of its fit, if it had any."""
+    name = model.data.get("weights") if weighted else None
+    if name is not None and not isinstance(name, str):
+        raise ModelFileError(f"data.weights is {name!r}, where the name of a column should be")
+    return labelled_rows(source, model.target, missing=missing, task=model.task, weights=name)
 
 
 def arrays_of(model: Any, X: Any, y: Any = None) -> tuple[Any, Any]:

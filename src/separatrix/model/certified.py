@@ -23,18 +23,24 @@ from separatrix.codec import Record
 from separatrix.design.build import divide_columns
 from separatrix.design.row_source import RowSource
 from separatrix.errors import ModelFileError, OptionError, counted
-from separatrix.model.adopt import arrays_of, as_model, open_for, table_model
+from separatrix.model.adopt import arrays_of, as_model, open_for, rows_of, table_model
 from separatrix.model.certified_kernel import check_kernel
 from separatrix.model.provenance import data_digest
 from separatrix.model.record import Model
 from separatrix.model.storage import Storage
-from separatrix.model.target import find_target, read_target
-from separatrix.model.train import without_missing_target
 from separatrix.tables.source import TableSource, as_source
 from separatrix.tables.table import Table
 
 ROUNDING = 1e-9  # tolerance for scaling and centring, relative to the largest coefficient of a feature
 NAME = "coefficients"
+SAME_ROWS = {
+    True: ("These are the rows that it was fitted on.",),
+    None: ("It is not known whether these are the rows that it was fitted on: the model has no digest of them.",),
+    False: (
+        "These are not the rows that it was fitted on.",
+        "For those, give the same file, its rows in the same order, and the --where or --sql of the fit.",
+    ),
+}
 
 
 class NamedColumns(np.ndarray[Any, np.dtype[np.float64]]):
@@ -44,14 +50,20 @@ class NamedColumns(np.ndarray[Any, np.dtype[np.float64]]):
 
 
 class CertifiedRows(NamedTuple):
-    """Features (n, p), scaled as in the fit, and the target (n,).
+    """Features (n, p), scaled as in the fit, the target (n,), and the sample weights (n,), if the fit had any.
 
     `same`: whether they are the rows of the fit, None if the model has no digest of these.
     """
 
     X: Any
     y: NDArray[Any]
+    weights: Any
     same: bool | None
+
+    def verify(self, certificate: Certificate, stated: object) -> CheckedCertificate:
+        """Check a certificate on the rows, and that its stated verdict is the one that its content implies."""
+        weights = {} if self.weights is None else {"sample_weight": self.weights}
+        return verify_stated(certificate, stated, self.X, self.y, **weights)
 
 
 @dataclass(frozen=True)
@@ -65,10 +77,6 @@ class CheckedCertificate:
     def accepted(self) -> bool:
         """Whether something was checked and nothing fails."""
         return self.verification.holds and any(check.holds for check in self.verification.checks)
-
-    def with_check(self, check: Check) -> CheckedCertificate:
-        """Return it with one more check."""
-        return CheckedCertificate(self.certificate, Verification((*self.verification.checks, check)))
 
 
 def verify_stated(certificate: Certificate, stated: object, X: Any, y: Any, **weights: Any) -> CheckedCertificate:
@@ -106,24 +114,11 @@ class CheckedModel:
     @property
     def notes(self) -> tuple[str, ...]:
         """Whether the rows are those of the fit and, if not, how to use those; and which parts were checked."""
-        return (*_same_rows(self.same), _extent(self.certificates[0].verification.checks[-1]))
-
-
-def _same_rows(same: bool | None) -> tuple[str, ...]:
-    if same:
-        return ("These are the rows that it was fitted on.",)
-    if same is None:
-        return ("It is not known whether these are the rows that it was fitted on: the model has no digest of them.",)
-    return (
-        "These are not the rows that it was fitted on.",
-        "For those, give the same file, its rows in the same order, and the --where or --sql of the fit.",
-    )
-
-
-def _extent(coefficients: Check) -> str:
-    if coefficients.holds is None:
-        return "Only the certificate was checked: neither the coefficients nor what else the file says."
-    return "The certificate was checked, and the coefficients against it, not what else the file says."
+        unknown = self.certificates[0].verification.checks[-1].holds is None
+        extent = "The certificate was checked, and the coefficients against it, not what else the file says."
+        if unknown:
+            extent = "Only the certificate was checked: neither the coefficients nor what else the file says."
+        return (*SAME_ROWS[self.same], extent)
 
 
 def verify(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> CheckedModel:
@@ -146,15 +141,13 @@ def verify(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Chec
     """
     own = as_model(model)
     if table_model(model) is None:
-        rows, targets = arrays_of(model, X, y)
-        weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+        rows = CertifiedRows(*arrays_of(model, X, y), sample_weight, None)
         assert own.fitted is not None  # of an estimator
         result = own.fitted.result
         claims = [claim for claim in (result.certificate, result.overlap) if claim is not None]
-        checked = [verify_stated(claim, claim.verdict, rows, targets, **weights) for claim in claims]
-        return _checked_model(own, checked, CertifiedRows(rows, targets, None))
+        return _checked_model(own, [rows.verify(claim, claim.verdict) for claim in claims], rows)
     if sample_weight is not None:
-        raise OptionError("sample_weight is for the fit of an estimator; leave it out for a table")
+        raise OptionError("sample_weight is for the fit of an estimator; a table has its weights in a column")
     stated = [(own.evidence(), (own.certificate or {}).get("verdict"))]
     with open_for(own, X, y) as source:
         return verify_table(own, stated, source)
@@ -168,8 +161,7 @@ def verify_table(
 ) -> CheckedModel:
     """Check certificates with their stated verdicts on a table, and a model's coefficients against the first."""
     with certified_rows(model, source, storage) as rows:
-        checked = [verify_stated(each, verdict, rows.X, rows.y) for each, verdict in stated]
-        return _checked_model(model, checked, rows)
+        return _checked_model(model, [rows.verify(each, verdict) for each, verdict in stated], rows)
 
 
 def _checked_model(model: Model, checked: list[CheckedCertificate], rows: CertifiedRows) -> CheckedModel:
@@ -180,7 +172,8 @@ def _checked_model(model: Model, checked: list[CheckedCertificate], rows: Certif
         check = Check(NAME, None, "not compared, as the certificate does not hold on these rows")
     else:
         check = Check(NAME, *check_kernel(model.kernel, certificate, rows.X, rows.y, model.options.get("keep")))
-    return CheckedModel((first.with_check(check), *checked[1:]), len(rows.y), rows.same)
+    checks = Verification((*first.verification.checks, check))
+    return CheckedModel((CheckedCertificate(certificate, checks), *checked[1:]), len(rows.y), rows.same)
 
 
 @contextmanager
@@ -190,15 +183,14 @@ def certified_rows(
     storage: Storage = Storage(),  # noqa: B008  # frozen
 ) -> Iterator[CertifiedRows]:
     """Encode the rows of a table as the fit of a model would; rows without a target are left out."""
-    known, _ = without_missing_target(as_source(table), model.target, model.encoding.missing)
-    target = find_target(read_target(known, model.target), model.target, model.task)
+    known, target, _ = rows_of(model, as_source(table), model.encoding.missing)
     with storage.opened({}) as row_storage, row_storage.hold(model.encoding, known) as encoded:
-        y = target.y[encoded.kept]
+        own = target.select(encoded.kept)
         digest = model.data.get("sha256")
-        same = None if digest is None else data_digest(encoded.stored, y) == digest
+        same = None if digest is None else data_digest(encoded.stored, own.y) == digest
         scales = scales_of(model)
         X = encoded.X if scales is None else divide_columns(encoded.X, scales)
-        yield CertifiedRows(named_columns(X, model.encoding.feature_names), y, same)
+        yield CertifiedRows(named_columns(X, model.encoding.feature_names), own.y, own.weights, same)
 
 
 def scales_of(model: Model) -> Floats | None:
@@ -233,13 +225,18 @@ def check_coefficients(model: Model, certificate: Certificate) -> Check:
         return Check(NAME, None, f"not covered: the proof of {certificate.kind} is about none of them")
     ordered = _reordered(certified, model.classes)
     if ordered is None:
-        certified_labels, labels = _labels_text(certified.labels), _labels_text(model.classes)
-        return Check(NAME, False, f"the certificate is of {certified_labels}, the model of {labels}")
+        own, other = (
+            "numbers" if labels is None else f"the classes {list(labels)}"
+            for labels in (certified.labels, model.classes)
+        )
+        return Check(NAME, False, f"the certificate is of {own}, the model of {other}")
     claimed = np.column_stack([ordered.intercept, ordered.coef])
     used = np.column_stack([model.intercept, model.coef * _scales(model)])
     if claimed.shape != used.shape:
-        message = f"the certificate has {_shape_text(claimed)}, intercept included, the model {_shape_text(used)}"
-        return Check(NAME, False, message)
+        own, other = (
+            f"{counted(len(each), 'score')} of {counted(each.shape[1], 'coefficient')}" for each in (claimed, used)
+        )
+        return Check(NAME, False, f"the certificate has {own}, intercept included, the model {other}")
     differs = _differs(used, claimed, claimed)
     centred = claimed - claimed.mean(axis=0) if model.rule.link == "softmax" else claimed
     if not differs.any() or not _differs(used, centred, claimed).any():
@@ -289,11 +286,3 @@ def _first_difference(model: Model, used: Floats, claimed: Floats, differs: Bool
         f"{used[score, place] / unit:.10g} in the model and {claimed[score, place] / unit:.10g} by the certificate"
     )
     return f"{name}{of_class} is {numbers}, and {counted(int(differs.sum()), 'number')} of {used.size:,} differ so"
-
-
-def _labels_text(labels: tuple[Any, ...] | None) -> str:
-    return "numbers" if labels is None else f"the classes {list(labels)}"
-
-
-def _shape_text(numbers: Floats) -> str:
-    return f"{counted(len(numbers), 'score')} of {counted(numbers.shape[1], 'coefficient')}"

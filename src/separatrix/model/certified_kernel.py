@@ -8,7 +8,6 @@ support vector.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import singledispatch
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -69,44 +68,25 @@ def check_kernel(
     claimed = np.column_stack([each.scores(rows, own) for each, own in zip(functions, used.T, strict=True)])
     error, largest = float(np.abs(used - claimed).max()), float(np.abs(claimed).max())
     support = counted(model.support, "support vector")
-    return (
-        error <= ROUNDING * largest,
-        f"scores by {support} differ by {error:.3g} from certified ones up to {largest:.3g}",
-    )
+    detail = f"scores by {support} differ by {error:.3g} from certified ones up to {largest:.3g}"
+    return error <= ROUNDING * largest, detail
 
 
-@singledispatch
-def _functions(certificate: Certificate, own: Ints, y: NDArray[Any]) -> Iterator[CertifiedFunction]:  # noqa: ARG001
+def _functions(certificate: Certificate, own: Ints, y: NDArray[Any]) -> Iterator[CertifiedFunction]:
     """Yield the functions that a certificate is about, for some rows of the data, by their index; none of others."""
-    yield from ()
-
-
-@_functions.register
-def _(certificate: OneVsRestCertificate, own: Ints, y: NDArray[Any]) -> Iterator[CertifiedFunction]:
-    for part in certificate.parts:
-        yield from _functions(part, own, y)
-
-
-@_functions.register
-def _(certificate: OneVsOneCertificate, own: Ints, y: NDArray[Any]) -> Iterator[CertifiedFunction]:
-    for pair, part in zip(certificate.pairs, certificate.parts, strict=True):
-        yield from _functions(part, own[np.logical_or(*(y[own] == label for label in pair))], y)
-
-
-@_functions.register
-def _(certificate: KernelOptimalityCertificate, own: Ints, y: NDArray[Any]) -> Iterator[CertifiedFunction]:  # noqa: ARG001
-    parts = certificate.rows, certificate.multipliers, certificate.intercept
-    yield CertifiedFunction(certificate.kernel, *parts, certificate.shape[0], own)
-
-
-@_functions.register
-def _(certificate: KernelCertificate, own: Ints, y: NDArray[Any]) -> Iterator[CertifiedFunction]:  # noqa: ARG001
-    parts = certificate.rows, certificate.coef, certificate.intercept
-    yield CertifiedFunction(certificate.kernel, *parts, certificate.n_rows, own, scaled=True)
-
-
-@_functions.register
-def _(certificate: KernelMistakesCertificate, own: Ints, y: NDArray[Any]) -> Iterator[CertifiedFunction]:  # noqa: ARG001
-    rows, intercept = np.flatnonzero(certificate.coef), float(certificate.coef.sum()) * certificate.fit_intercept
-    parts = rows, certificate.coef[rows], intercept
-    yield CertifiedFunction(certificate.kernel, *parts, certificate.shape[0], own, kept="last")
+    if isinstance(certificate, OneVsRestCertificate):
+        for part in certificate.parts:
+            yield from _functions(part, own, y)
+    elif isinstance(certificate, OneVsOneCertificate):
+        for pair, part in zip(certificate.pairs, certificate.parts, strict=True):
+            yield from _functions(part, own[np.logical_or(*(y[own] == label for label in pair))], y)
+    elif isinstance(certificate, KernelOptimalityCertificate):
+        parts = certificate.rows, certificate.multipliers, certificate.intercept
+        yield CertifiedFunction(certificate.kernel, *parts, certificate.shape[0], own)
+    elif isinstance(certificate, KernelCertificate):
+        parts = certificate.rows, certificate.coef, certificate.intercept
+        yield CertifiedFunction(certificate.kernel, *parts, certificate.n_rows, own, scaled=True)
+    elif isinstance(certificate, KernelMistakesCertificate):
+        rows, intercept = np.flatnonzero(certificate.coef), float(certificate.coef.sum()) * certificate.fit_intercept
+        parts = rows, certificate.coef[rows], intercept
+        yield CertifiedFunction(certificate.kernel, *parts, certificate.shape[0], own, kept="last")

@@ -168,22 +168,18 @@ def model_row(name: str, model: Model, table: Table, rows: TrainingRows, kept: B
         raise OptionError(f"{name} is of {classes}; compare models of the two classes {list(labels)}")
     predictions = model.predict(table, intervals=False).take(np.flatnonzero(kept))
     flip = 1.0 if model.classes[1] == labels[1] else -1.0
-    weights = {} if model.kernel is not None else _weights(model, flip)
+    coef = [] if model.kernel is not None else (flip * model.coef[0]).tolist()
     return LearnerRow(
         name,
         "as fitted",
         FAMILIES[model.estimator].title if model.estimator in FAMILIES else model.estimator,
-        weights,
+        dict(zip(model.encoding.feature_names if coef else (), coef, strict=True)),
         None if model.kernel is not None else flip * float(model.intercept[0]),
         _model_ending(model),
         int(np.sum((predictions.labels == labels[1]) != (signs > 0.0))),
         _margin(flip * predictions.scores, signs, model.coef),
         _losses(flip * predictions.scores, signs),
     )
-
-
-def _weights(model: Model, flip: float) -> dict[str, float]:
-    return dict(zip(model.encoding.feature_names, (flip * model.coef[0]).tolist(), strict=True))
 
 
 def _margin(scores: Floats, signs: Floats, coef: Floats) -> float | None:

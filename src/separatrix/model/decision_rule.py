@@ -46,20 +46,6 @@ def linear_scores(X: Any, coef: Floats, intercept: Floats) -> Floats:
         return np.asarray(rows @ np.ascontiguousarray(coef).T, dtype=np.float64) + intercept
 
 
-def probabilities(scores: Floats) -> Floats:
-    """Return the probabilities (n, K) of the classes, from log-odds (n,) of the second class or scores (n, K)."""
-    if scores.ndim == 1:
-        return np.column_stack([sigmoid(-scores), sigmoid(scores)])
-    return softmax(scores)
-
-
-def log_probabilities(scores: Floats) -> Floats:
-    """Return the logarithms of `probabilities`, finite wherever the scores are."""
-    if scores.ndim == 1:
-        return -np.column_stack([softplus(scores), softplus(-scores)])
-    return np.asarray(scores - log_sum_exp(scores)[:, np.newaxis])
-
-
 @dataclass(frozen=True)
 class DecisionRule:
     """The link, the side of a score on the boundary, and the least probability that predicts the second class."""
@@ -88,18 +74,21 @@ class DecisionRule:
 
     def probabilities(self, scores: Floats) -> Floats | None:
         """Return the probabilities (n, K) of the classes, None if the link has none."""
-        if self.link == "none":
-            return None
-        return probabilities(self._log_odds(scores))
+        if self.link == "sigmoid":
+            return np.column_stack([sigmoid(-scores[:, 0]), sigmoid(scores[:, 0])])
+        return None if self.link == "none" else softmax(self._logits(scores))
 
     def log_probabilities(self, scores: Floats) -> Floats | None:
         """Return the logarithms of the probabilities, finite wherever the scores are."""
-        return None if self.link == "none" else log_probabilities(self._log_odds(scores))
-
-    def _log_odds(self, scores: Floats) -> Floats:
-        """Return scores whose sigmoid or softmax is the probability; with one-vs-rest, log-probabilities."""
         if self.link == "sigmoid":
-            return scores[:, 0]
+            return -np.column_stack([softplus(scores[:, 0]), softplus(-scores[:, 0])])
+        if self.link == "none":
+            return None
+        logits = self._logits(scores)
+        return np.asarray(logits - log_sum_exp(logits)[:, np.newaxis])
+
+    def _logits(self, scores: Floats) -> Floats:
+        """Return scores whose softmax has the probabilities."""
         return scores if self.link == "softmax" else -np.asarray(softplus(-scores))
 
     def distances(self, scores: Floats, coef: Floats) -> Floats:

@@ -11,16 +11,9 @@ from typing import Any
 from separatrix.errors import OptionError
 from separatrix.families.base import order_classes
 from separatrix.inference.evaluation import evaluate_classifier, evaluate_regressor
-from separatrix.model.adopt import arrays_of, is_formula, open_for, table_model
+from separatrix.model.adopt import arrays_of, is_formula, open_for, rows_of, table_model
 from separatrix.model.record import LEVEL, Model
-from separatrix.model.target import find_target, read_target
-from separatrix.model.train import (
-    Evaluation,
-    TrainedModel,
-    evaluate_predictions,
-    predict_source,
-    without_missing_target,
-)
+from separatrix.model.train import Evaluation, TrainedModel, evaluate_predictions, predict_source
 from separatrix.tables.source import TableSource
 
 
@@ -32,7 +25,7 @@ def evaluate(model: Any, X: Any, y: Any = None, weights: Any = None, *, level: f
     model : a fitted estimator, also of scikit-learn; a model by formula; or a model of a table
     X : rows; data of a formula; or a table, frame or path that has the target
     y : targets of an estimator
-    weights : (n,) sample weights, not for tables
+    weights : (n,) sample weights; a table has them in the column that the fit was weighted by, if it is there
     level : of the intervals
 
     Examples
@@ -50,10 +43,9 @@ def evaluate(model: Any, X: Any, y: Any = None, weights: Any = None, *, level: f
         rows, targets = arrays_of(model, X, y)
         return _evaluate_estimator(model.model if is_formula(model) else model, rows, targets, weights, level)
     if weights is not None:
-        raise OptionError("weights are for arrays; leave them out for a table")
+        raise OptionError("weights are for arrays; a table has them in a column")
     with open_for(own, X, y) as source:
-        known, _ = without_missing_target(source, own.target, "impute")
-        target = find_target(read_target(known, own.target), own.target, own.task)
+        known, target, _ = rows_of(own, source, weighted=own.data.get("weights") in source.names)
         return evaluate_predictions(predict_source(own, known), target, level=level)
 
 
@@ -76,8 +68,7 @@ def evaluated_fit(model: Model, source: TableSource) -> TrainedModel:
             "a model that was read from a file has no record of its fit; report the model that sx.train returned, or"
             " use separatrix fit --report"
         )
-    known, _ = without_missing_target(source, model.target, model.encoding.missing)
-    target = find_target(read_target(known, model.target), model.target, model.task)
+    known, target, _ = rows_of(model, source, model.encoding.missing)
     if target.classes is not None:
         positive = model.classes[1] if model.classes is not None and len(model.classes) == 2 else None
         target = replace(target, classes=order_classes(target.classes, positive))

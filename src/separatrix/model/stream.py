@@ -60,8 +60,10 @@ def write_predictions(
     run = PredictionRun()
     blocks = (_columns(model, block, keep, run, allow_absent) for block in source.blocks(rows))
     first = next(blocks)
-    types = dict.fromkeys(first, float) | {name: _type(first[name]) for name in keep}
-    types["prediction"] = _label_type(model.classes)
+    types: dict[str, type] = dict.fromkeys(first, float)
+    types |= {name: str if first[name].dtype == object else float for name in keep}
+    labels = {type(label) for label in model.classes or (0.0,)}
+    types["prediction"] = labels.pop() if len(labels) == 1 else str
     write_columns(path, chain([first], blocks), types)
     return run
 
@@ -84,13 +86,3 @@ def _cells(column: Column) -> NDArray[Any]:
         dates = [None if np.isnan(days) else iso_date(days) for days in column.values.tolist()]
         return np.asarray(dates, dtype=object)
     return column.words() if column.kind in {"text", "id"} or column.levels else column.values
-
-
-def _type(values: NDArray[Any]) -> type:
-    return str if values.dtype == object else float
-
-
-def _label_type(classes: tuple[Label, ...] | None) -> type:
-    """Return the common type of the labels, else str."""
-    types = {type(label) for label in classes or (0.0,)}
-    return types.pop() if len(types) == 1 else str

@@ -1,22 +1,29 @@
-"""The target of a table: classes or numbers, decided by its kind and values, with the reason."""
+"""The target of a table, classes or numbers by kind and values, with the reason, and the columns to predict it from.
+
+`ColumnOptions` says which columns are used, and `training_rows` joins the encoded ones to their target and weights.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.arrays import Floats, Indices
+from separatrix.arrays import Bools, Floats, Indices
+from separatrix.design.encode.encoding import Encoded, Encoding
+from separatrix.design.encode.plan import plan_encoding
 from separatrix.errors import DataError, OptionError, counted, did_you_mean
+from separatrix.families.base import TrainingRows
 from separatrix.families.options import Task
 from separatrix.fit.labels import Classes, real_targets
+from separatrix.model.storage import EncodedRows, Storage
 from separatrix.numerics import distinct
 from separatrix.tables.demos import DEMO_PREFIX
 from separatrix.tables.source import TableSource
-from separatrix.tables.table import TRUTH_VALUES, Column, Table, require_column, target_column
+from separatrix.tables.table import TRUTH_VALUES, Column, ColumnKind, Table, require_column, target_column
 
 FEW_NUMBERS = 10  # distinct integers, up to which they may be classes
 ROWS_PER_CLASS = 2  # on average; with fewer, integers are numbers
@@ -26,14 +33,106 @@ TASK_WORDS: dict[Task, str] = {"classification": "classes", "regression": "a num
 TRUE_WORDS, FALSE_WORDS = {"true", "t", "yes", "y", "1"}, {"false", "f", "no", "n", "0"}
 
 
+@dataclass(frozen=True, kw_only=True)
+class ColumnOptions:
+    """The target, the columns to leave out, those whose words to use, and how and where the rows are encoded.
+
+    `weights` names the column of sample weights, which is no feature. `reference` has the level that others are
+    compared with, by column; such a column is read as a category.
+    """
+
+    target: str | None = None
+    weights: str | None = None
+    drop: tuple[str, ...] = ()
+    text: tuple[str, ...] = ()
+    missing: str = "impute"
+    reference: Mapping[str, str] = field(default_factory=dict)
+    storage: Storage = field(default_factory=Storage)
+
+    @property
+    def kinds(self) -> dict[str, ColumnKind]:
+        """The kinds of columns that the options imply, to be passed to `tables.open_table`."""
+        return dict.fromkeys(self.reference, "category")
+
+    def expect(self, source: str, names: tuple[str, ...]) -> None:
+        """Raise a DataError for a table whose column names lack one that the options name."""
+        require_columns(source, names, self.target, (*self._unused, *self.text, *self.reference))
+
+    @property
+    def _unused(self) -> tuple[str, ...]:
+        return self.drop if self.weights is None else (*self.drop, self.weights)
+
+    def target_of(self, source: TableSource) -> str:
+        """Return the name of the target, which must not be left out."""
+        name = known_target(source, self.target)
+        if name in self.drop:
+            raise OptionError(f"--drop {name!r} would drop the target; drop another column, or choose another --target")
+        return name
+
+    def encoding(self, source: TableSource, target: str) -> Encoding:
+        """Return how the columns of a table are encoded."""
+        drop, missing, text, reference = self._unused, self.missing, self.text, self.reference
+        return plan_encoding(source, target, drop=drop, missing=missing, text=text, reference=reference)
+
+
 @dataclass(frozen=True, eq=False)
 class Target:
-    """The task, the values (n,), the classes (None for a regression), and the reason for the task."""
+    """The task, the values (n,), the classes (None for a regression), the reason for the task, and the weights."""
 
     task: Task
     y: NDArray[Any]
     classes: Classes | None
     reason: str
+    weights: Floats | None = None
+
+    def select(self, rows: Bools) -> Target:
+        """Return the target of some rows; classes without rows stay."""
+        if rows.all():
+            return self
+        classes = None if self.classes is None else Classes(self.classes.values, self.classes.codes[rows])
+        weights = None if self.weights is None else self.weights[rows]
+        return replace(self, y=self.y[rows], classes=classes, weights=weights)
+
+
+class LabelledRows(NamedTuple):
+    """The rows of a table whose target is not missing, their target, and a sentence about the others, if any."""
+
+    source: TableSource
+    target: Target
+    left_out: tuple[str, ...]
+
+
+def labelled_rows(
+    source: TableSource, name: str, *, missing: str = "impute", task: Task | None = None, weights: str | None = None
+) -> LabelledRows:
+    """Return the rows whose target is not missing; `task` if the learner fixes it, `weights` the column of weights."""
+    known, left_out = without_missing_target(source, name, missing)
+    target = find_target(known.read([each for each in known.names if each != name]), name, task)
+    if weights is not None:
+        target = replace(target, weights=_weights(known.column(weights)))
+    return LabelledRows(known, target, left_out)
+
+
+def without_missing_target(source: TableSource, target: str, missing: str) -> tuple[TableSource, tuple[str, ...]]:
+    """Return the rows whose target is not missing, and a sentence about the others."""
+    is_missing = source.column(target).is_missing
+    count = int(np.count_nonzero(is_missing))
+    if not count or missing == "error":
+        return source, ()
+    if count == source.n_rows:
+        raise DataError(f"the target {target!r} is missing in every row; choose another --target")
+    return source.select(~is_missing), (f"{counted(count, 'row')} without a {target!r} left out",)
+
+
+def _weights(column: Column) -> Floats:
+    """Return the weights of the rows; a DataError if they are no finite numbers of at least 0, one of them above."""
+    if column.kind != "number":
+        raise DataError(f"the weights {column.name!r} hold {column.kind}; give a column of numbers")
+    wrong = ~(np.isfinite(column.values) & (column.values >= 0.0))
+    if wrong.any() or not column.values.any():
+        found = f"{column.values[wrong][0]:g}" if wrong.any() else "only 0"
+        raise DataError(f"the weights {column.name!r} have {found}; give numbers of at least 0, not all of them 0")
+    return column.values
 
 
 def known_target(table: Table | TableSource, requested: str | None) -> str:
@@ -58,11 +157,6 @@ def _require_target(source: str, names: Collection[str], target: str | None) -> 
         raise DataError(f"say which column to predict with --target; {source} has {columns}")
     require_column(source, names, target)
     return target
-
-
-def read_target(source: TableSource, target: str) -> Table:
-    """Read the target column only."""
-    return source.read([name for name in source.names if name != target])
 
 
 def find_target(table: Table, target: str, task: Task | None = None) -> Target:
@@ -143,3 +237,12 @@ def _is_named(label: Any, text: str) -> bool:
         return bool(float(text) == label)
     except ValueError:
         return False
+
+
+def training_rows(encoding: Encoding, encoded: Encoded | EncodedRows, target: Target) -> TrainingRows:
+    """Return encoded rows with their target and weights; the words of a text are not scaled."""
+    scalable = np.ones(len(encoding.feature_names), dtype=np.bool_)
+    for column, place in zip(encoding.columns, encoding.places, strict=True):
+        scalable[place] = column.kind != "text"
+    own = target.select(encoded.kept)
+    return TrainingRows(encoded.X, own.y, own.classes, own.weights, encoding.feature_names, scalable)

@@ -12,17 +12,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 
 from separatrix.arrays import Bools, Indices
-from separatrix.design.encode.encoding import Encoded, Encoding
-from separatrix.design.encode.plan import plan_encoding
+from separatrix.design.encode.encoding import Encoded
 from separatrix.design.memory import parse_memory
 from separatrix.design.row_source import is_dask
-from separatrix.errors import DataError, OptionError, counted, require_choice, require_number
-from separatrix.families.base import Fitted, TrainingRows, fit_family, order_classes
+from separatrix.errors import OptionError, counted, require_choice, require_number
+from separatrix.families.base import Fitted, checked_weights, fit_family, order_classes, seeded
 from separatrix.families.options import FAMILIES, Options, foreign_option, table_options
 from separatrix.fit.labels import Classes
 from separatrix.fit.result import Status
@@ -37,7 +36,7 @@ from separatrix.model.expansion import require_portable_kernel
 from separatrix.model.provenance import describe_data
 from separatrix.model.record import LEVEL, Model, Predictions, build_model, join_predictions, require_one_predictor
 from separatrix.model.storage import ClusterStorage, EncodedRows, RowStorage, Storage, as_dask_table
-from separatrix.model.target import Target, find_target, known_target, label_index, read_target, require_columns
+from separatrix.model.target import ColumnOptions, Target, label_index, labelled_rows, training_rows
 from separatrix.selection.cross_validation import assign_folds
 from separatrix.tables.frames import from_frame
 from separatrix.tables.open import open_table
@@ -50,7 +49,7 @@ MOST_EVALUATED = 1_000_000  # rows that a model is evaluated on: more would not 
 
 
 @dataclass(frozen=True)
-class TrainOptions:
+class TrainOptions(ColumnOptions):
     """The options of a training: the model, the columns, the rows to hold out.
 
     `model` is the name of a family, "auto", or the options themselves, as an unfitted estimator is. `given` are options
@@ -60,22 +59,12 @@ class TrainOptions:
 
     model: str | Options = "auto"
     given: Mapping[str, Any] = field(default_factory=dict)
-    target: str | None = None
-    drop: tuple[str, ...] = ()
-    text: tuple[str, ...] = ()
-    missing: str = "impute"
-    reference: Mapping[str, str] = field(default_factory=dict)
     positive: str | None = None
     reference_class: str | None = None
     holdout: float | None = None
     folds: int | None = None
     seed: int = 0
-    storage: Storage = field(default_factory=Storage)
     spelled: Callable[[str], str] = str
-
-    def expect(self, source: str, names: tuple[str, ...]) -> None:
-        """Raise a DataError for a table whose column names lack one that the options name."""
-        require_columns(source, names, self.target, (*self.drop, *self.text, *self.reference))
 
     @property
     def family(self) -> str:
@@ -89,24 +78,24 @@ class TrainOptions:
         if isinstance(self.model, Options):
             if self.given:
                 raise OptionError(f"{next(iter(self.given))} is an option of the estimator; set it there")
-            options: Any = self.model.checked()
+            options: Any = seeded(self.model.checked())
         else:
             options = table_options(family, self.given, self.spelled)
             if hasattr(options, "random_state"):
                 options.random_state = self.seed
         for name, label in (("positive", self.positive), ("reference_class", self.reference_class)):
             if label is not None:
-                _set_class(options, name, label, classes, self.spelled)
+                self._set_class(options, name, label, classes)
         return options
 
-
-def _set_class(options: Any, name: str, label: str, classes: Classes | None, spelled: Callable[[str], str]) -> None:
-    """Set an option that names a class to the class that a text names."""
-    if classes is None:
-        raise OptionError(f"{spelled(name)} {label!r} is about classes, but the target is a number; leave it out")
-    if not hasattr(options, name):
-        raise OptionError(foreign_option(spelled(name), name, options.family))
-    setattr(options, name, classes.plain[label_index(label, classes, spelled(name))])
+    def _set_class(self, options: Any, name: str, label: str, classes: Classes | None) -> None:
+        """Set an option that names a class to the class that a text names."""
+        flag = self.spelled(name)
+        if classes is None:
+            raise OptionError(f"{flag} {label!r} is about classes, but the target is a number; leave it out")
+        if not hasattr(options, name):
+            raise OptionError(foreign_option(flag, name, options.family))
+        setattr(options, name, classes.plain[label_index(label, classes, flag)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,7 +115,8 @@ class TrainedModel:
     def training_description(self) -> str:
         """The training rows that `own` is about."""
         used = len(self.predictions) - self.predictions.left_out
-        return "on its own rows" if self.own.rows == used else f"on {self.own.rows:,} of its own rows, drawn at random"
+        sampled = self.own.rows < used and (self.target.weights is None or used > MOST_EVALUATED)  # or of weight 0
+        return f"on {self.own.rows:,} of its own rows, drawn at random" if sampled else "on its own rows"
 
 
 def train(  # noqa: PLR0913  # the public options, each by its name
@@ -140,6 +130,7 @@ def train(  # noqa: PLR0913  # the public options, each by its name
     reference: Mapping[str, str] | None = None,
     positive: Any = None,
     reference_class: Any = None,
+    weights: str | None = None,
     strength: float | Literal["auto", "cv"] | None = None,
     l1_ratio: float | None = None,
     scaling: Literal["none", "spread"] | None = None,
@@ -159,9 +150,10 @@ def train(  # noqa: PLR0913  # the public options, each by its name
         taken as they are
     drop, text : columns to leave out, and text columns whose words to use
     missing : "impute" fills missing cells and marks them, "drop" leaves such rows out, "error" rejects them
-    reference : for categories, the level that the others are compared with, by column
+    reference : the level that the others are compared with, by column, which is read as a category
     positive : which of two classes is the positive one
     reference_class : the class that the others are compared with, of logistic regression
+    weights : the column of sample weights, which is no feature
     strength, l1_ratio, scaling, intercept : options of the named family. Two defaults differ from those of estimators:
         strength "auto" (no penalty unless it is needed) and scaling "spread" (columns of a table have units)
     seed : seeds folds, held-out rows, and random orders
@@ -188,6 +180,7 @@ def train(  # noqa: PLR0913  # the public options, each by its name
         reference=dict(reference or {}),
         positive=None if positive is None else str(positive),
         reference_class=None if reference_class is None else str(reference_class),
+        weights=weights,
         seed=int(require_number("seed", seed, least=0)),
         storage=Storage(None if memory is None else parse_memory(memory)),
     )
@@ -218,8 +211,9 @@ def _as_source(table: Any, options: TrainOptions) -> TableSource:
     if is_dask(table):
         return as_dask_table(table)
     if not isinstance(table, str | Path):
-        return as_source(from_frame(table))
-    return open_table(str(table), memory=options.storage.table_memory, expect=options.expect)
+        return as_source(from_frame(table, kinds=options.kinds))
+    memory, kinds = options.storage.table_memory, options.kinds
+    return open_table(str(table), memory=memory, kinds=kinds, expect=options.expect)
 
 
 def train_table(
@@ -229,57 +223,33 @@ def train_table(
 ) -> TrainedModel:
     """Learn to predict a column of a table from the others."""
     source = as_source(table)
-    name = known_target(source, options.target)
-    if name in options.drop:
-        raise OptionError(f"--drop {name!r} would drop the target; drop another column, or choose another --target")
+    name = options.target_of(source)
     if options.holdout is not None and options.folds is not None:
         raise OptionError("--holdout and --cv each keep rows apart in their own way; give one of them")
-    known, lost = without_missing_target(source, name, options.missing)
-    target = _find_target(read_target(known, name), name, options.family)
-    family = _choose_family(options.family, target)
+    tasks = () if options.family == "auto" else FAMILIES[options.family].tasks
+    task = tasks[0] if len(tasks) == 1 else None
+    known, target, lost = labelled_rows(source, name, missing=options.missing, task=task, weights=options.weights)
+    family = options.family
+    if family == "auto":
+        family = "linear" if target.task == "regression" else "logistic"
     learner = options.of_family(family, target.classes)
+    checked_weights(target.weights, learner)
     require_one_predictor(learner)
     require_portable_kernel(getattr(learner, "kernel", None))
-    target = _in_order(target, learner)
+    if target.classes is not None:
+        order = (getattr(learner, name, None) for name in ("positive", "reference_class"))
+        target = replace(target, classes=order_classes(target.classes, *order))
     with options.storage.opened(_identity(source, options, learner)) as storage:
         fit = TableFit(known, target, learner, options, name, storage)
         model, fitted, predictions = fit.learn(watch)
-        holdout, description = evaluate_holdout(_with_strength(fit, fitted), watch)
-    reasons = (*lost, target.reason, _family_reason(learner, options, target), *_resumed(storage))
+        if getattr(learner, "strength", None) == "auto" and fitted.strength:  # so that folds do not look for it again
+            fit = replace(fit, learner=replace(learner, strength=fitted.strength))
+        holdout, description = evaluate_holdout(fit, watch)
+    weighting = () if options.weights is None else (f"rows are weighted by {options.weights!r}",)
+    reasons = (*lost, target.reason, _family_reason(learner, options, target), *weighting, *_resumed(storage))
     decisions = (*reasons, *fitted.sentences, *model.encoding.decisions())
     training = evaluate_predictions(predictions, target, seed=options.seed)
     return TrainedModel(model, fitted, target, decisions, training, holdout, description, predictions)
-
-
-def without_missing_target(source: TableSource, target: str, missing: str) -> tuple[TableSource, tuple[str, ...]]:
-    """Return the rows whose target is not missing, and a sentence about the others."""
-    is_missing = source.column(target).is_missing
-    count = int(np.count_nonzero(is_missing))
-    if not count or missing == "error":
-        return source, ()
-    if count == source.n_rows:
-        raise DataError(f"the target {target!r} is missing in every row; choose another --target")
-    return source.select(~is_missing), (f"{counted(count, 'row')} without a {target!r} left out",)
-
-
-def _find_target(table: Table, name: str, family: str) -> Target:
-    tasks = () if family == "auto" else FAMILIES[family].tasks
-    return find_target(table, name, tasks[0] if len(tasks) == 1 else None)
-
-
-def _choose_family(family: str, target: Target) -> str:
-    """Return the requested family, or the one that suits the target."""
-    if family != "auto":
-        return family
-    return "linear" if target.task == "regression" else "logistic"
-
-
-def _in_order(target: Target, options: Any) -> Target:
-    """Return the target with its classes in the order of the scores."""
-    if target.classes is None:
-        return target
-    reference = getattr(options, "reference_class", None)
-    return replace(target, classes=order_classes(target.classes, getattr(options, "positive", None), reference))
 
 
 def _family_reason(learner: Options, options: TrainOptions, target: Target) -> str:
@@ -310,22 +280,7 @@ def _resumed(storage: RowStorage) -> tuple[str, ...]:
     return (f"{counted(journal.replayed, 'pass')} found in the checkpoint, {counted(journal.made, 'pass')} made",)
 
 
-def _with_strength(fit: TableFit, fitted: Fitted) -> TableFit:
-    """Return the fit with the penalty that all rows needed, so that folds do not look for it again."""
-    if getattr(fit.learner, "strength", None) != "auto" or not fitted.strength:
-        return fit
-    return replace(fit, learner=replace(fit.learner, strength=fitted.strength))
-
-
 # One fit
-
-
-class FittedTable(NamedTuple):
-    """The result of a fit: the model, its fit, and its predictions of the training rows."""
-
-    model: Model
-    fitted: Fitted
-    predictions: Predictions
 
 
 @dataclass(frozen=True, eq=False)
@@ -339,63 +294,24 @@ class TableFit:
     target_name: str
     storage: RowStorage
 
-    def learn(self, watch: Watch | None = None) -> FittedTable:
+    def learn(self, watch: Watch | None = None) -> tuple[Model, Fitted, Predictions]:
         """Encode the rows, fit them, and predict them."""
-        encoding = self._encoding()
+        encoding = self.options.encoding(self.source, self.target_name)
         with self.storage.hold(encoding, self.source) as encoded:
-            rows = self._rows(encoding, encoded)
+            rows = training_rows(encoding, encoded, self.target)
             fitted = fit_family(rows, self.learner, watch)
             data = describe_data(self.source, self.target_name, encoded.stored, rows.y, seed=self.options.seed)
-            model = self._model(fitted, encoding, data)
-            return FittedTable(model, fitted, _training_predictions(model, encoded))
+            weights = {} if self.options.weights is None else {"weights": self.options.weights}
+            model = build_model(fitted, encoding, self.target_name, {**data, **weights})
+            return model, fitted, _training_predictions(model, encoded)
 
     def predictor(self, watch: Watch | None = None) -> Model | None:
         """Encode the rows and fit them; return a model without provenance, None if the fit was interrupted."""
-        encoding = self._encoding()
+        encoding = self.options.encoding(self.source, self.target_name)
         with self.storage.hold(encoding, self.source) as encoded:
-            fitted = fit_family(self._rows(encoding, encoded), self.learner, watch)
-        return None if fitted.result.status is Status.INTERRUPTED else self._model(fitted, encoding)
-
-    def _encoding(self) -> Encoding:
-        options = self.options
-        return plan_encoding(
-            self.source,
-            self.target_name,
-            drop=options.drop,
-            missing=options.missing,
-            text=options.text,
-            reference=options.reference,
-        )
-
-    def _rows(self, encoding: Encoding, encoded: EncodedRows) -> TrainingRows:
-        return training_rows(encoding, encoded.X, select_target(self.target, encoded.kept))
-
-    def _model(self, fitted: Fitted, encoding: Encoding, data: Mapping[str, Any] | None = None) -> Model:
-        """Return the predictor as a model; with `data`, also its certificate and inference."""
-        return build_model(fitted, encoding, self.target_name, data)
-
-
-def training_rows(encoding: Encoding, X: Any, target: Target) -> TrainingRows:
-    """Return encoded rows with their target."""
-    names, scalable = encoding.feature_names, ~_text_columns(encoding)
-    return TrainingRows(X, target.y, target.classes, names=names, quantities=scalable)
-
-
-def _text_columns(encoding: Encoding) -> Bools:
-    """Return which features are the words of a text, which are not scaled."""
-    marks = np.zeros(len(encoding.feature_names), dtype=np.bool_)
-    for column, place in zip(encoding.columns, encoding.places, strict=True):
-        if column.kind == "text":
-            marks[place] = True
-    return marks
-
-
-def select_target(target: Target, rows: Bools) -> Target:
-    """Return the target of some rows; classes without rows stay."""
-    if rows.all():
-        return target
-    classes = None if target.classes is None else Classes(target.classes.values, target.classes.codes[rows])
-    return replace(target, y=target.y[rows], classes=classes)
+            fitted = fit_family(training_rows(encoding, encoded, self.target), self.learner, watch)
+        interrupted = fitted.result.status is Status.INTERRUPTED
+        return None if interrupted else build_model(fitted, encoding, self.target_name)
 
 
 def _training_predictions(model: Model, encoded: EncodedRows) -> Predictions:
@@ -414,13 +330,13 @@ def evaluate_predictions(
     predictions: Predictions, target: Target, *, seed: int = 0, level: float = LEVEL
 ) -> Evaluation:
     """Return how well predictions fit the target of their rows, on a random sample if there are very many."""
-    rows = _evaluated_rows(predictions, seed)
-    y, used = (target.y, predictions) if rows is None else (target.y[rows], predictions.take(rows))
+    rows, y, weights, used = _evaluated_rows(predictions, seed), target.y, target.weights, predictions
+    if rows is not None:
+        y, weights, used = y[rows], None if weights is None else weights[rows], used.take(rows)
     if used.classes is None:
-        return evaluate_regressor(y, used.scores, level=level)
-    return evaluate_classifier(
-        y, used.probabilities, used.classes, scores=used.scores, predicted=used.labels, level=level
-    )
+        return evaluate_regressor(y, used.scores, weights, level=level)
+    options: dict[str, Any] = {"scores": used.scores, "predicted": used.labels, "level": level}
+    return evaluate_classifier(y, used.probabilities, used.classes, weights, **options)
 
 
 def predict_source(model: Model, source: TableSource) -> Predictions:
@@ -450,13 +366,16 @@ def evaluate_holdout(fit: TableFit, watch: Watch | None) -> tuple[Evaluation | N
     if options.holdout is not None:
         if not 0.0 < options.holdout < 1.0:
             raise OptionError(f"holdout={options.holdout!r} is out of range; give a share between 0 and 1")
-        rows = assign_folds(n, folds_for_share(options.holdout, n), options.seed, codes) == 0
-        description = f"on {counted(int(rows.sum()), 'row')} kept apart from the fit that is judged"
-        return _described(_evaluate_folds(fit, [rows], watch), description, int(rows.sum()))
-    folds = assign_folds(n, int(options.folds or 0), options.seed, codes, option="folds")
-    masks = [folds == number for number in range(int(folds.max()) + 1)]
-    description = f"on each row by a fit of other rows, in {options.folds} folds"
-    return _described(_evaluate_folds(fit, masks, watch), description, n)
+        masks = [assign_folds(n, folds_for_share(options.holdout, n), options.seed, codes) == 0]
+        description = f"on {counted(int(masks[0].sum()), 'row')} kept apart from the fit that is judged"
+    else:
+        folds = assign_folds(n, int(options.folds or 0), options.seed, codes, option="folds")
+        masks = [folds == number for number in range(int(folds.max()) + 1)]
+        description = f"on each row by a fit of other rows, in {options.folds} folds"
+    evaluation = _evaluate_folds(fit, masks, watch)
+    if evaluation is not None and sum(int(mask.sum()) for mask in masks) > MOST_EVALUATED == evaluation.rows:
+        description += f", of which {MOST_EVALUATED:,} drawn at random"
+    return evaluation, description
 
 
 def folds_for_share(share: float, n: int) -> int:
@@ -467,17 +386,11 @@ def folds_for_share(share: float, n: int) -> int:
     return parts
 
 
-def _described(evaluation: Evaluation | None, description: str, rows: int) -> tuple[Evaluation | None, str]:
-    """Return an evaluation and the description of its rows, which says if they are a sample."""
-    sampled = evaluation is not None and evaluation.rows == MOST_EVALUATED < rows
-    return evaluation, f"{description}, of which {MOST_EVALUATED:,} drawn at random" if sampled else description
-
-
 def _evaluate_folds(fit: TableFit, folds: list[Bools], watch: Watch | None) -> Evaluation | None:
     """Return the evaluation of each fold's predictions by a fit to the other rows; None if one was interrupted."""
     predictions = []
     for fold in folds:
-        others = replace(fit, source=fit.source.select(~fold), target=select_target(fit.target, ~fold))
+        others = replace(fit, source=fit.source.select(~fold), target=fit.target.select(~fold))
         model = others.predictor(watch)
         if model is None:
             return None
@@ -486,4 +399,4 @@ def _evaluate_folds(fit: TableFit, folds: list[Bools], watch: Watch | None) -> E
     mask = np.zeros(fit.source.n_rows, dtype=np.bool_)
     mask[rows] = True
     joined = join_predictions(predictions, np.argsort(rows))
-    return evaluate_predictions(joined, select_target(fit.target, mask), seed=fit.options.seed)
+    return evaluate_predictions(joined, fit.target.select(mask), seed=fit.options.seed)

@@ -11,11 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from separatrix.arrays import Bools
 from separatrix.errors import OptionError, counted, require_number
 from separatrix.families.base import TrainingRows
 from separatrix.fit.labels import Classes
 from separatrix.fit.run import Watch
-from separatrix.model.adopt import array_table, as_model
+from separatrix.model.adopt import array_table, as_model, is_formula
 from separatrix.model.class_rows import ClassRows, RowsRequest, encoded_classes, split_rows
 from separatrix.model.compare import LearnerRow, compare_learners, model_row
 from separatrix.model.record import Model
@@ -84,14 +85,25 @@ def compare(  # noqa: PLR0913  # the public options, each by its name
     options = CompareOptions(None if positive is None else str(positive), holdout, fit_intercept, seed)
     request = RowsRequest(target=target, drop=tuple(drop), missing=missing, storage=Storage(memory=sys.maxsize))
     with _opened(X, y) as source, encoded_classes(source, request) as data:
-        return compare_rows(data, request, options, _named(models))
+        known = ~source.column(data.target).is_missing
+        own = {name: (as_model(each), _formula_table(each, X, source, known)) for name, each in _named(models).items()}
+        return compare_rows(data, request, options, own)
 
 
-def _named(models: Sequence[Any] | Mapping[str, Any]) -> dict[str, Model]:
+def _named(models: Sequence[Any] | Mapping[str, Any]) -> dict[str, Any]:
     """Return models by name: the given one, or their number and family."""
     if isinstance(models, Mapping):
-        return {name: as_model(each) for name, each in models.items()}
-    return {f"model {place}: {each.estimator}": each for place, each in enumerate(map(as_model, models), start=1)}
+        return dict(models)
+    return {f"model {place}: {as_model(each).estimator}": each for place, each in enumerate(models, start=1)}
+
+
+def _formula_table(model: Any, X: Any, source: TableSource, known: Bools) -> Table | None:
+    """Return the columns that a formula makes of the known rows as a table; None for other models."""
+    if not is_formula(model):
+        return None
+    columns = source.read().columns if isinstance(X, str | Path | Table | TableSource) else ()
+    data = {each.name: each.words() if each.levels else each.values for each in columns} or X
+    return array_table(model.matrix(data)[known], np.zeros(int(known.sum())))
 
 
 def _opened(X: Any, y: Any) -> AbstractContextManager[TableSource]:
@@ -108,10 +120,10 @@ def compare_rows(
     data: ClassRows,
     request: RowsRequest,
     options: CompareOptions,
-    models: Mapping[str, Model] | None = None,
+    models: Mapping[str, tuple[Model, Table | None]] | None = None,
     watch: Watch | None = None,
 ) -> Comparison:
-    """Fit every learner to encoded rows, and measure the given models on the same rows of the table."""
+    """Fit every learner to encoded rows, and measure the given models on the same rows, of the table or their own."""
     rows = data.rows
     place = _positive_class(rows, options.positive)
     two, split = _against_rest(rows, place), None
@@ -128,11 +140,11 @@ def compare_rows(
     return Comparison(title, names, rows.shape[0], held_out, tuple(compared), tuple(refused), notes)
 
 
-def _measured(models: Mapping[str, Model], data: ClassRows, rows: TrainingRows) -> Iterator[LearnerRow]:
-    table = data.table.read() if models else None
-    for name, model in models.items():
-        assert table is not None  # there are models
-        yield model_row(name, model, table, rows, data.kept)
+def _measured(
+    models: Mapping[str, tuple[Model, Table | None]], data: ClassRows, rows: TrainingRows
+) -> Iterator[LearnerRow]:
+    for name, (model, own) in models.items():
+        yield model_row(name, model, data.table.read() if own is None else own, rows, data.kept)
 
 
 def _positive_class(rows: TrainingRows, positive: str | None) -> int:

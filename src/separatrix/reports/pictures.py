@@ -39,7 +39,8 @@ from separatrix.inference.influence import FittedRows, Influence
 from separatrix.inference.table import InferenceTable, Term, estimates_only_table
 from separatrix.losses.squared import Squared
 from separatrix.model.record import Model, label_array
-from separatrix.model.train import TrainedModel, without_missing_target
+from separatrix.model.target import without_missing_target
+from separatrix.model.train import TrainedModel
 from separatrix.problem import Problem
 from separatrix.reports.display import COLOURS, EDGE, INK, styled
 from separatrix.reports.plot.boundary import boundary
@@ -305,10 +306,10 @@ def influence_of(trained: TrainedModel, table: Table | TableSource) -> tuple[Inf
     if trained.fitted.result.certificate.kind != "least-squares" or entries > MOST_ENTRIES:
         return None
     encoded = encode_source(model.encoding, without_missing_target(as_source(table), model.target, "impute")[0])
-    y = np.asarray(trained.target.y, dtype=np.float64)[encoded.kept]
+    target = trained.target.select(encoded.kept)
     names = list(model.encoding.feature_names)
     design = make_design(encoded.X, intercept=model.fit_intercept, names=names)
-    problem = Problem(design, y, Squared())
+    problem = Problem(design, np.asarray(target.y, dtype=np.float64), Squared(), weights=target.weights)
     rows = Influence(FittedRows(problem, fit_least_squares(problem), np.flatnonzero(encoded.kept)))
     terms = {
         column.name: model.encoding.feature_names[place]

@@ -71,7 +71,7 @@ def test_rows_kept_apart_have_no_say_in_the_encoding(tmp_path: Path) -> None:
         writer = csv.writer(file)
         writer.writerow(["level", "x", "y"])
         writer.writerows([f"level {k // 2}", k * 0.37 % 1.0, "ab"[k % 2]] for k in range(40))
-    request = RowsRequest(str(path), "y")
+    request = RowsRequest(str(path), target="y")
     with class_rows(request) as found:
         fitted, apart = split_rows(found, request, 5, seed=0)
         assert fitted.shape[0] + apart.shape[0] == found.rows.shape[0] == 40
