@@ -12,7 +12,7 @@ from made_tables import made_columns, write_table
 
 import separatrix as sx
 from separatrix.design.encode import blocks as stored
-from separatrix.design.storage import BlockStore
+from separatrix.design.storage import DiskRows
 from separatrix.errors import DataError, OptionError
 from separatrix.model import storage
 from separatrix.model.file import load_model, save_model
@@ -42,7 +42,8 @@ def folder(tmp_path_factory):
 def little(monkeypatch):
     """Have a matrix of 1.7 megabytes be too large for SMALL, and tables be read and encoded in several blocks."""
     monkeypatch.setattr(storage, "MATRIX_PART", 30)
-    for name, value in (("BLOCK_ROWS", 2500), ("FEWEST_ROWS", 700), ("MOST_ENTRIES", 2**14), ("BLOCK_ENTRIES", 2**15)):
+    monkeypatch.setattr("separatrix.design.storage.BLOCK_ENTRIES", 2**15)
+    for name, value in (("BLOCK_ROWS", 2500), ("FEWEST_ROWS", 700), ("MOST_ENTRIES", 2**14)):
         monkeypatch.setattr(stored, name, value)
 
 
@@ -54,7 +55,7 @@ def kept(monkeypatch):
 
     def noted(*arguments, **options):
         encoded = encode(*arguments, **options)
-        found.append("disk" if isinstance(encoded.X, BlockStore) else "memory")
+        found.append("disk" if isinstance(encoded.X, DiskRows) else "memory")
         return encoded
 
     monkeypatch.setattr(storage, "encode_source", noted)

@@ -25,13 +25,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.arrays import Floats
-from separatrix.design.array import DenseDesign, SparseDesign, divide_matrix
+from separatrix.design.array import DenseDesign, SparseDesign
 from separatrix.design.base import Block, Design
 from separatrix.design.mapped import MappedDesign, MappedRows
 from separatrix.design.memory import parse_memory
-from separatrix.design.on_disk import BlockedDesign
 from separatrix.design.row_source import BlockedRows, as_row_source, is_dask
-from separatrix.design.storage import BlockStore, BlockWriter, DenseBlocks, RowFile, require_room, scratch_folder
+from separatrix.design.storage import BlockWriter, DiskRows, RowFile, divide_matrix, require_room, scratch_folder
 from separatrix.errors import DataError
 
 INTERCEPT = "intercept"
@@ -74,9 +73,9 @@ def map_rows(rows: MappedRows) -> Any:
     Rows on disk that exceed their share of the memory limit are returned as blocked rows.
     """
     design = _mapped_design(rows, False, None).stored()
-    if isinstance(design, BlockedDesign):
+    if isinstance(design.storage, DiskRows):
         row_radius(design)
-        return BlockedRows(design.store, design.names, design.memory)
+        return BlockedRows(design.storage, design.names, design.memory)
     if not np.isfinite(design.values.sum()):  # the sum may also overflow
         row_radius(design)
     return np.asarray(design.values)
@@ -275,7 +274,7 @@ def blocked(X: Any, *, memory: str | float | None = None, names: Sequence[str] |
     """
     limit = None if memory is None else parse_memory(memory)
     if isinstance(X, BlockedRows):
-        return BlockedRows(X.store, X.names if names is None else names, X.memory if limit is None else limit)
+        return BlockedRows(X.storage, X.names if names is None else names, X.memory if limit is None else limit)
     if names is None and hasattr(X, "columns"):
         names = [str(name) for name in X.columns]
     store = _store_of_map(X) if isinstance(X, np.memmap) else None
@@ -288,7 +287,7 @@ def mapped_rows(X: np.memmap[Any, Any]) -> BlockedRows | None:
     return None if store is None else BlockedRows(store)
 
 
-def _store_of_map(X: np.memmap[Any, Any]) -> DenseBlocks | None:
+def _store_of_map(X: np.memmap[Any, Any]) -> DiskRows | None:
     """Return the file of a memory-mapped array as a store; None if it is not laid out as rows of floats."""
     floats = X.dtype in (np.float64, np.float32) and X.dtype.isnative
     row_major = floats and X.ndim == 2 and X.flags.c_contiguous and X.flags.aligned
@@ -298,9 +297,9 @@ def _store_of_map(X: np.memmap[Any, Any]) -> DenseBlocks | None:
     within = int(X.ctypes.data - np.frombuffer(pages, dtype=np.uint8).ctypes.data)
     offset = X.offset - X.offset % mmap.ALLOCATIONGRANULARITY + within
     with suppress(DataError):  # the file was deleted or replaced
-        store = DenseBlocks([RowFile(Path(X.filename), write=False)], X.shape, X.dtype, offset)
-        ends = [0, len(X) - 1]
-        if store.rows(np.array(ends)).tobytes() == X[ends].tobytes():
+        store = DiskRows([RowFile(Path(X.filename), write=False)], X.shape, X.dtype, offset=offset)
+        ends = np.array([0, len(X) - 1])
+        if store.take(ends).tobytes() == X[ends].tobytes():
             return store
     return None
 
@@ -312,7 +311,7 @@ def _pages(X: Any) -> mmap.mmap | None:
     return X
 
 
-def _write(X: Any, names: Sequence[str] | None) -> BlockStore:
+def _write(X: Any, names: Sequence[str] | None) -> DiskRows:
     """Write rows to a new store on disk, piece by piece."""
     pieces = _pieces(X)
     first = next(pieces, None)
@@ -342,8 +341,10 @@ def _checked(piece: Any, start: int, names: Sequence[str] | None) -> Any:
 
 def _pieces(X: Any) -> Iterator[Any]:
     """Return an iterator over the rows of X in pieces."""
-    if is_dask(X) and hasattr(X, "partitions"):
-        return _partitions(X)
+    if is_dask(X):
+        from separatrix.design.dask.rows import computed_chunks  # noqa: PLC0415  # an optional extra
+
+        return computed_chunks(X)
     if hasattr(X, "tocsr"):
         return _slices(X.tocsr(), max(1, int(PIECE_BYTES / max(12.0 * X.nnz / max(X.shape[0], 1), 1.0))))
     if hasattr(X, "shape") and hasattr(X, "__getitem__"):
@@ -354,16 +355,6 @@ def _pieces(X: Any) -> Iterator[Any]:
     if not hasattr(pieces, "__iter__"):
         raise DataError(f"{type(X).__name__} is no array, matrix or iterable of row blocks; give one of these")
     return iter(pieces)
-
-
-def _partitions(X: Any) -> Iterator[Any]:
-    """Return an iterator over the partitions of a Dask array or dataframe, whose lengths need not be known."""
-    if hasattr(X, "columns"):
-        return (X.partitions[index].compute() for index in range(X.npartitions))
-    if X.ndim != 2:
-        return _sliced(X)  # raises the error
-    whole = X.rechunk({1: -1})
-    return (whole.partitions[index].compute() for index in range(whole.numblocks[0]))
 
 
 def _sliced(X: Any) -> Iterator[Any]:

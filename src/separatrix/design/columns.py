@@ -13,23 +13,19 @@ squared number of entries). A CSR matrix is converted to CSC once per store, whi
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from functools import cached_property, partial, reduce, singledispatch
+from functools import cached_property, singledispatch
 from typing import Any
 
 import numpy as np
 
 from separatrix.arrays import Floats, Indices
-from separatrix.design.array import DenseDesign, SparseDesign, read_only
-from separatrix.design.base import Design, add_each, map_groups
-from separatrix.design.on_disk import BlockedDesign, BlockedSparseDesign
+from separatrix.design.array import PARTS, DenseDesign, SparseDesign, read_only
+from separatrix.design.base import Design, map_groups
 from separatrix.errors import NeedsError
 from separatrix.jit import WorkGate
 from separatrix.loops.coordinate import column_dots, column_squares, dense_dots, sparse_gram
 
-PART_ELEMENTS = 2**21  # most elements of a part of a Gram product, since weights or a centre copy the part
-LEAST_ROWS = 256  # of such a part, for its products to run at full speed
 COPIED_SHARE = 0.125  # largest share of a dense design's columns that is copied by `take`
-PARTS = 4  # least number of parts of a dense design, shared by the cores
 MOST_COLUMNS = 0.5  # share of sparse columns from which on the product of all columns is no slower
 
 
@@ -138,18 +134,11 @@ class DenseColumns(Columns):
         return np.asarray(self.source.fold(_transposed_times, self.selection, rows=(values,)))
 
     def stored_grams(self, weights: Floats) -> tuple[Floats, Floats]:
-        n, size = self.design.shape[0], len(self.stored)
-        if not size:
+        if not len(self.stored):
             return np.zeros((weights.shape[1], 0, 0)), np.zeros((weights.shape[1], 0))
-        rows = min(-(-n // PARTS), max(LEAST_ROWS, PART_ELEMENTS // size))
-        parts = [slice(first, min(n, first + rows)) for first in range(0, n, rows)]
-        self.source.count_visits(n)
         self._count()
-        return reduce(add_each, map_groups(partial(self._grams_of_part, weights), parts))
-
-    def _grams_of_part(self, weights: Floats, rows: slice) -> tuple[Floats, Floats]:
-        values = self.source.submatrix(rows, self.selection).astype(np.float64, copy=False)
-        return weighted_grams(values, weights[rows], self.with_ones)
+        grams, sums = self.source.column_grams(self.selection, weights, self.with_ones)
+        return grams, sums
 
     def _count(self) -> None:
         """Count a read of copied columns as their share of a pass; a read in place is counted by the design."""
@@ -159,12 +148,14 @@ class DenseColumns(Columns):
 
 
 class DenseStore(ColumnStore):
-    """The columns of a dense design; a column-major array is read by columns."""
+    """The columns of a dense design, or of another one with its `copy_columns` and `column_grams`.
 
-    def __init__(self, design: DenseDesign | BlockedDesign) -> None:
-        array: Any = design
-        self.design = array
-        self.gate = WorkGate(("dense columns", array.values.dtype.str if array.is_column_major else ""))
+    A column-major array is read by columns.
+    """
+
+    def __init__(self, design: Any) -> None:
+        self.design = design
+        self.gate = WorkGate(("dense columns", design.values.dtype.str if design.is_column_major else ""))
 
     def take(self, indices: Indices) -> Columns:
         columns, width = DenseColumns(self.design, indices), self.design.shape[1] - self.design.virtual
@@ -191,23 +182,6 @@ class DenseStore(ColumnStore):
 
     def squares(self, weights: Floats) -> Floats:
         return np.asarray(self.design.fold(_squares, rows=(weights,)))
-
-
-def weighted_grams(values: Floats, weights: Floats, with_ones: bool) -> tuple[Floats, Floats]:
-    """Return one Gram matrix per column of weights and, with ones, the weighted column sums."""
-    sums = weights.T @ values if with_ones else np.zeros((weights.shape[1], 0))
-    return np.stack([_weighted_gram(values, column) for column in weights.T]), sums
-
-
-def _weighted_gram(values: Floats, weights: Floats) -> Floats:
-    """Return a weighted Gram matrix; weights ≥ 0 allow AᵗA, which BLAS computes with half the products."""
-    least, most = weights.min(), weights.max()
-    if least == most:
-        return np.asarray(least * (values.T @ values))
-    if least < 0.0:
-        return np.asarray((values * weights[:, np.newaxis]).T @ values)
-    scaled = values * np.sqrt(weights)[:, np.newaxis]
-    return np.asarray(scaled.T @ scaled)
 
 
 def _times(block: Any, coef: Floats, selection: Any) -> Floats:
@@ -258,7 +232,7 @@ class SparseColumns(Columns):
 class SparseStore(ColumnStore):
     """The columns of a sparse design, as a CSC matrix."""
 
-    def __init__(self, design: SparseDesign | BlockedSparseDesign) -> None:
+    def __init__(self, design: SparseDesign) -> None:
         self.design = design
         self.matrix = design.to_csc()
         if not self.matrix.has_canonical_format:  # duplicate or unsorted entries
@@ -267,7 +241,7 @@ class SparseStore(ColumnStore):
         self.values, self.starts = read_only(self.matrix.data), read_only(self.matrix.indptr)
         self.rows = read_only(self.matrix.indices)
         self.gate = WorkGate(("columns", self.matrix.dtype.str, self.matrix.indices.dtype.str))
-        if self.matrix is not getattr(design, "matrix", None):
+        if self.matrix is not design.matrix:
             self.count(self.matrix.nnz)
 
     def take(self, indices: Indices) -> Columns:
@@ -301,21 +275,5 @@ class SparseStore(ColumnStore):
         self.design.count_visits(round(self.design.shape[0] * entries / max(1, self.matrix.nnz)))
 
 
-@column_store.register
-def _dense_store(design: DenseDesign) -> ColumnStore:
-    return DenseStore(design)
-
-
-@column_store.register
-def _dense_store_on_disk(design: BlockedDesign) -> ColumnStore:
-    return DenseStore(design)
-
-
-@column_store.register
-def _sparse_store(design: SparseDesign) -> ColumnStore:
-    return SparseStore(design)
-
-
-@column_store.register
-def _sparse_store_on_disk(design: BlockedSparseDesign) -> ColumnStore:
-    return SparseStore(design)
+column_store.register(DenseDesign, DenseStore)
+column_store.register(SparseDesign, SparseStore)

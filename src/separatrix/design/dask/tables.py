@@ -12,13 +12,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from separatrix.arrays import Bools
+from separatrix.design.dask.cluster import Engine
 from separatrix.design.dask.design import Partitions
-from separatrix.design.dask.engine import Engine, current_engine
 from separatrix.design.dask.rows import DaskRows
 from separatrix.design.encode.base import ColumnReport, add_reports
 from separatrix.design.encode.encoding import Encoded, Encoding, refuse_missing
@@ -31,14 +31,6 @@ from separatrix.tables.table import Column, Table, require_column
 SOURCE = "the Dask dataframe"
 
 
-class EncodedParts(NamedTuple):
-    """The encoded rows of a table on the cluster, the mask of the table's rows used, and a report per column."""
-
-    rows: DaskRows
-    kept: Bools
-    reports: tuple[ColumnReport, ...]
-
-
 class DaskTable(TableSource):
     """A Dask dataframe whose partitions are stored on the cluster; `mask` selects some of its rows."""
 
@@ -47,12 +39,8 @@ class DaskTable(TableSource):
     target = None
     row_names = None
 
-    def __init__(self, frame: Any) -> None:
-        if not hasattr(frame, "columns"):
-            raise DataError(
-                f"a Dask {type(frame).__name__} is no table; give a Dask dataframe, whose columns have names"
-            )
-        self.engine: Engine = current_engine()
+    def __init__(self, frame: Any, client: Any) -> None:
+        self.engine = Engine(client)
         self.columns = {str(name): name for name in frame.columns}
         if len(self.columns) < len(frame.columns):
             raise DataError(f"{SOURCE} has two columns of one name: {', '.join(map(repr, self.columns))}")
@@ -107,8 +95,8 @@ class DaskTable(TableSource):
     def close(self) -> None:
         self.stored = []
 
-    def encoded(self, encoding: Encoding) -> EncodedParts:
-        """Return the encoded rows, one task per partition."""
+    def encoded(self, encoding: Encoding) -> Encoded:
+        """Return the rows encoded on the cluster, one task per partition; X are `DaskRows`."""
         imputing = replace(encoding, missing="impute") if encoding.missing == "error" else encoding
         parts, types = zip(self.stored, self._masks(), strict=True), self._column_types(encoding.input_names)
         encoded = self.engine.submit(_encode, [(part, mask, types, imputing) for part, mask in parts])
@@ -119,9 +107,8 @@ class DaskTable(TableSource):
         if encoding.missing == "error":
             refuse_missing(self.source, reports or ())
         rows = Partitions(self.engine, self.engine.submit(_matrix, [(part,) for part in encoded]))
-        return EncodedParts(
-            DaskRows(rows, encoding.feature_names), np.concatenate([kept for kept, _ in results]), reports or ()
-        )
+        kept = np.concatenate([kept for kept, _ in results])
+        return Encoded(DaskRows(rows, encoding.feature_names), kept, reports or ())
 
     def _column_types(self, names: Collection[str]) -> dict[str, Any]:
         """Return the columns that every partition reads, and their types, as an argument of `_table`."""
