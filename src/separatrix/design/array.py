@@ -27,7 +27,7 @@ import scipy
 from numpy.typing import NDArray
 
 from separatrix.arrays import Bools, Floats, Indices, Ints
-from separatrix.design.base import Block, Design, add_each, map_groups
+from separatrix.design.base import Block, Design, add_each, map_groups, with_ones
 from separatrix.design.storage import Buffers, RowFile, as_storage, sparse_from_parts, write_rows
 from separatrix.loops.rows import Rows
 
@@ -51,8 +51,7 @@ class DenseBlock(Block):
     """Consecutive rows of a dense matrix, from row `start` on, as an array."""
 
     def __init__(self, values: NDArray[Any], virtual: bool, start: int = 0) -> None:
-        super().__init__(start, start + len(values), virtual)
-        self.values = values
+        super().__init__(values, values.T, virtual, start)
 
     def largest_entry(self) -> float:
         return float(np.abs(self.values).max())
@@ -64,22 +63,10 @@ class DenseBlock(Block):
     def other_entries(self) -> Indices:
         return np.asarray(np.count_nonzero((self.values != 0.0) & (self.values != 1.0), axis=0))
 
-    def times(self, coef: Floats) -> Floats:
-        return np.asarray(self.values @ coef, dtype=np.float64)
+    def dense_stored(self, rows: slice = slice(None)) -> Floats:
+        return np.asarray(self.values[rows], dtype=np.float64)
 
-    def absolute_times(self, coef: Floats) -> Floats:
-        return np.asarray(np.abs(self.values) @ coef, dtype=np.float64)
-
-    def transposed_times(self, values: Floats) -> Floats:
-        return np.asarray(self.values.T @ values, dtype=np.float64)
-
-    def dense_stored(self) -> Floats:
-        return np.asarray(self.values, dtype=np.float64)
-
-    def dense_part(self, first: int, last: int) -> Floats:
-        return np.asarray(self.values[first:last], dtype=np.float64)
-
-    def weighted_gram(self, weights: Floats | None) -> Floats:
+    def stored_gram(self, weights: Floats | None) -> Floats:
         if weights is None:
             values = self.values.astype(np.float64, copy=False)
             return np.asarray(values.T @ values)
@@ -97,45 +84,33 @@ class SparseBlock(Block):
     """Consecutive rows of a sparse matrix, from row `start` on, as a matrix of their own."""
 
     def __init__(self, matrix: Any, virtual: bool, start: int = 0) -> None:
-        super().__init__(start, start + matrix.shape[0], virtual)
-        self.matrix, self.transposed = matrix, _transposed(matrix)
+        super().__init__(matrix, _transposed(matrix), virtual, start)
 
     def largest_entry(self) -> float:
-        return float(np.abs(self.matrix.data).max(initial=0.0))
+        return float(np.abs(self.values.data).max(initial=0.0))
 
     def stored_whole_columns(self) -> Floats:
         """Return one bound for all integer columns, infinity for the others."""
-        entries = self.matrix.tocoo()
-        largest = self.largest_entry() if self.matrix.has_canonical_format else float(np.abs(entries.data).sum())
-        bounds = np.full(self.matrix.shape[1], largest)
+        entries = self.values.tocoo()
+        largest = self.largest_entry() if self.values.has_canonical_format else float(np.abs(entries.data).sum())
+        bounds = np.full(self.values.shape[1], largest)
         bounds[entries.col[entries.data != np.rint(entries.data)]] = np.inf
         return bounds
 
     def other_entries(self) -> Indices:
-        entries = self.matrix.tocoo()
-        return np.bincount(entries.col[(entries.data != 0.0) & (entries.data != 1.0)], minlength=self.matrix.shape[1])
+        entries = self.values.tocoo()
+        return np.bincount(entries.col[(entries.data != 0.0) & (entries.data != 1.0)], minlength=self.values.shape[1])
 
-    def times(self, coef: Floats) -> Floats:
-        return np.asarray(self.matrix @ coef, dtype=np.float64)
+    def dense_stored(self, rows: slice = slice(None)) -> Floats:
+        matrix = self.values if rows == slice(None) else self.values[rows]
+        return np.asarray(matrix.toarray(), dtype=np.float64)
 
-    def absolute_times(self, coef: Floats) -> Floats:
-        return np.asarray(abs(self.matrix) @ coef, dtype=np.float64)
-
-    def transposed_times(self, values: Floats) -> Floats:
-        return np.asarray(self.transposed @ values, dtype=np.float64)
-
-    def dense_stored(self) -> Floats:
-        return np.asarray(self.matrix.toarray(), dtype=np.float64)
-
-    def dense_part(self, first: int, last: int) -> Floats:
-        return np.asarray(self.matrix[first:last].toarray(), dtype=np.float64)
-
-    def weighted_gram(self, weights: Floats | None) -> Floats:
+    def stored_gram(self, weights: Floats | None) -> Floats:
         if weights is None:
-            matrix = self.matrix.astype(np.float64, copy=False)
+            matrix = self.values.astype(np.float64, copy=False)
             return np.asarray((matrix.T @ matrix).toarray())
-        scaled = self.matrix.multiply(weights[:, np.newaxis])
-        return np.asarray((scaled.T @ self.matrix).toarray(), dtype=np.float64)
+        scaled = self.values.multiply(weights[:, np.newaxis])
+        return np.asarray((scaled.T @ self.values).toarray(), dtype=np.float64)
 
     def stored_squared_norms(self) -> Floats:
         return np.asarray(self._squares().sum(axis=1), dtype=np.float64).ravel()
@@ -145,7 +120,7 @@ class SparseBlock(Block):
 
     def _squares(self) -> Any:
         """Return the matrix with its entries squared, duplicate entries summed first."""
-        matrix = self.matrix
+        matrix = self.values
         if not matrix.has_canonical_format:
             return matrix.astype(np.float64).multiply(matrix)
         values = matrix.data.astype(np.float64, copy=False)
@@ -190,8 +165,7 @@ class StoredDesign(Design):
         return [map(self._block, self.slices[first : first + size]) for first in range(0, len(self.slices), size)]
 
     def take(self, indices: Sequence[int] | Indices) -> Floats:
-        rows = self._dense(self.storage.take(np.asarray(indices, dtype=np.intp)))
-        return np.column_stack([np.ones(len(rows)), rows]) if self.virtual else rows
+        return with_ones(self._dense(self.storage.take(np.asarray(indices, dtype=np.intp))), self.virtual)
 
     @abstractmethod
     def _dense(self, rows: Any) -> Floats:
@@ -394,7 +368,7 @@ class SparseDesign(StoredDesign):
             return self.matrix.tocsc()
         lengths = np.zeros(self.storage.shape[1], dtype=np.int64)
         for block in self.blocks():
-            lengths += np.bincount(block.matrix.indices, minlength=len(lengths))  # type: ignore[attr-defined]
+            lengths += np.bincount(block.values.indices, minlength=len(lengths))
         starts = np.concatenate([[0], np.cumsum(lengths)])
         index = np.dtype(np.int32 if max(self.shape[0], entries) < INT32_LIMIT else np.int64)
         values, rows = RowFile().allocate(self.storage.dtype, entries), RowFile().allocate(index, entries)

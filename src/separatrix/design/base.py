@@ -66,34 +66,37 @@ def _blas() -> Any:
 
 
 class Block(ABC):
-    """Consecutive rows of a design, `start` to `stop`."""
+    """Consecutive rows of a design, `start` to `stop`; `values` are the stored columns, an array or a sparse matrix."""
 
-    def __init__(self, start: int, stop: int, virtual: bool) -> None:
-        self.start, self.stop, self.virtual = start, stop, virtual
+    def __init__(self, values: Any, transposed: Any, virtual: bool, start: int) -> None:
+        self.values, self.transposed, self.virtual = values, transposed, virtual
+        self.start, self.stop = start, start + values.shape[0]
 
     def matvec(self, coef: Floats) -> Floats:
         """Return the scores of the rows: (m,) for coef (p,), (m, K) for (p, K)."""
-        if self.virtual:
-            return np.asarray(self.times(coef[1:]) + coef[0])
-        return self.times(coef)
+        return self._times(self.values, coef)
 
     def magnitudes(self, coef: Floats) -> Floats:
         """Return Σ |entry · coef| of each row, the scale of the rounding error of its score: (m,) or (m, K)."""
-        absolute = np.abs(coef)
+        return self._times(abs(self.values), np.abs(coef))
+
+    def _times(self, values: Any, coef: Floats) -> Floats:
         if self.virtual:
-            return np.asarray(self.absolute_times(absolute[1:]) + absolute[0])
-        return self.absolute_times(absolute)
+            return np.asarray(np.asarray(values @ coef[1:], dtype=np.float64) + coef[0])
+        return np.asarray(values @ coef, dtype=np.float64)
+
+    def transposed_times(self, values: Floats) -> Floats:
+        """Return the transposed stored columns times values."""
+        return np.asarray(self.transposed @ values, dtype=np.float64)
 
     def rmatvec(self, values: Floats) -> Floats:
         """Return Xᵗ values: (p,) for values (m,), (p, K) for (m, K)."""
         total = self.transposed_times(values)
-        if self.virtual:
-            return np.concatenate([values.sum(axis=0)[np.newaxis], total])
-        return total
+        return np.concatenate([values.sum(axis=0)[np.newaxis], total]) if self.virtual else total
 
     def gram(self, weights: Floats | None = None) -> Floats:
         """Return Xᵗ diag(weights) X, (p, p); without weights it costs half as much."""
-        inner = self.weighted_gram(weights)
+        inner = self.stored_gram(weights)
         if not self.virtual:
             return inner
         weights = np.ones(self.stop - self.start) if weights is None else weights
@@ -103,12 +106,7 @@ class Block(ABC):
 
     def dense(self) -> Floats:
         """Return the rows as a dense array, virtual column included, (m, p)."""
-        stored = self.dense_stored()
-        return np.column_stack([np.ones(len(stored)), stored]) if self.virtual else stored
-
-    def dense_part(self, first: int, last: int) -> Floats:
-        """Return the stored columns of rows `first` to `last`, counted from the block's start, as a dense array."""
-        return self.dense_stored()[first:last]
+        return with_ones(self.dense_stored(), self.virtual)
 
     def column_squares(self, weights: Floats) -> Floats:
         """Return the weighted sum of each column's squares: (p,) for weights (m,), (p, K) for (m, K)."""
@@ -129,31 +127,15 @@ class Block(ABC):
         """Return the largest |entry| of the stored columns."""
 
     @abstractmethod
-    def stored_whole_columns(self) -> Floats:
-        """Return `whole_columns` of the stored columns."""
-
-    @abstractmethod
     def other_entries(self) -> Indices:
         """Return the number of entries of each stored column other than 0 and 1."""
 
     @abstractmethod
-    def times(self, coef: Floats) -> Floats:
-        """Return the stored columns times coef."""
+    def dense_stored(self, rows: slice = slice(None)) -> Floats:
+        """Return the stored columns of some rows, counted from the block's start, as a dense array."""
 
     @abstractmethod
-    def absolute_times(self, coef: Floats) -> Floats:
-        """Return the absolute values of the stored entries times coef."""
-
-    @abstractmethod
-    def transposed_times(self, values: Floats) -> Floats:
-        """Return the transposed stored columns times values."""
-
-    @abstractmethod
-    def dense_stored(self) -> Floats:
-        """Return the stored columns as a dense array."""
-
-    @abstractmethod
-    def weighted_gram(self, weights: Floats | None) -> Floats:
+    def stored_gram(self, weights: Floats | None) -> Floats:
         """Return the weighted Gram matrix of the stored columns."""
 
     @abstractmethod
@@ -163,6 +145,15 @@ class Block(ABC):
     @abstractmethod
     def stored_squared_norms(self) -> Floats:
         """Return the squared norms of the rows, virtual column excluded."""
+
+    @abstractmethod
+    def stored_whole_columns(self) -> Floats:
+        """Return `whole_columns` of the stored columns."""
+
+
+def with_ones(rows: Floats, virtual: bool) -> Floats:
+    """Return dense rows with the virtual column of ones, if there is one, before them."""
+    return np.column_stack([np.ones(len(rows)), rows]) if virtual else rows
 
 
 # The argument of `sweep`, called with (eta, order, *rows): returns (value,), (value, slope) or (value, slope,
@@ -217,19 +208,19 @@ class Design(ABC):
 
     def matvec(self, coef: Floats) -> Floats:
         """Return the scores of all rows."""
-        return self.gather(_matvec, coef)
+        return self.gather(Block.matvec, coef)
 
     def rmatvec(self, values: Floats) -> Floats:
         """Return Xᵗ values."""
-        return np.asarray(self.fold(_rmatvec, rows=(values,)))
+        return np.asarray(self.fold(Block.rmatvec, rows=(values,)))
 
     def gram(self, weights: Floats) -> Floats:
         """Return Xᵗ diag(weights) X."""
-        return np.asarray(self.fold(_gram, rows=(weights,)))
+        return np.asarray(self.fold(Block.gram, rows=(weights,)))
 
     def squared_norms(self) -> Floats:
         """Return ‖row‖² of every row."""
-        return self.gather(_squared_norms)
+        return self.gather(Block.squared_norms)
 
     def sweep(self, coef: Floats, pointwise: Pointwise, order: int, rows: Sequence[NDArray[Any]] = ()) -> Expansion:
         """Return value, gradient (order ≥ 1) and Hessian (order 2) of a sum over rows, in one pass."""
@@ -249,15 +240,12 @@ class Design(ABC):
 
     def subsample(self, stride: int) -> Design:
         """Return every stride-th row as a design; needs `random_rows`."""
-        raise NeedsError(
-            f"{type(self).__name__} has no access to single rows, so none can be left out; stride={stride}"
-        )
+        raise NeedsError(f"{type(self).__name__} has no access to single rows, so none can be left out; {stride=}")
 
     def select(self, mask: Bools) -> Design:
         """Return the rows where `mask` is true, copied, as a design; needs `random_rows`."""
-        raise NeedsError(
-            f"{type(self).__name__} has no access to single rows, so {int((~mask).sum())} cannot be dropped"
-        )
+        dropped = int((~mask).sum())
+        raise NeedsError(f"{type(self).__name__} has no access to single rows, so {dropped} cannot be dropped")
 
     def count_visits(self, visits: int) -> None:
         """Count single rows read as their share of a pass."""
@@ -272,9 +260,7 @@ class Design(ABC):
 
     def centred(self, centre: Floats) -> Design:
         """Return the design with a centre subtracted from each row as it is read."""
-        raise NeedsError(
-            f"{type(self).__name__} cannot be centred without being copied; centre of {len(centre)} columns"
-        )
+        raise NeedsError(f"{type(self).__name__} cannot be centred without being copied ({len(centre)} columns)")
 
     def groups(self) -> Sequence[Iterable[Block]]:
         """Return the blocks in groups, each processed by one core; by default all in one group."""
@@ -290,37 +276,17 @@ class Design(ABC):
         """Make one pass: yield the combined result of each group of blocks, in order."""
         self.passes += 1.0
 
+        def results(group: Iterable[Block]) -> Iterator[Any]:
+            for block in group:
+                result = task(block, *(row[block.start : block.stop] for row in rows), *shared)
+                del block  # frees its buffer for the next block
+                yield result
+
         def combined(group: Iterable[Block]) -> Any:
-            results = _block_results(task, group, shared, rows)
             with np.errstate(over="ignore", invalid="ignore"):  # callers check the result for NaN and infinity
-                return reduce(combine, results)
+                return reduce(combine, results(group))
 
         return map_groups(combined, self.groups())
-
-
-def _block_results(
-    task: Callable[..., Any], group: Iterable[Block], shared: tuple[Any, ...], rows: Sequence[NDArray[Any]]
-) -> Iterator[Any]:
-    for block in group:
-        result = task(block, *(row[block.start : block.stop] for row in rows), *shared)
-        del block  # frees its buffer for the next block
-        yield result
-
-
-def _matvec(block: Block, coef: Floats) -> Floats:
-    return block.matvec(coef)
-
-
-def _rmatvec(block: Block, values: Floats) -> Floats:
-    return block.rmatvec(values)
-
-
-def _gram(block: Block, weights: Floats) -> Floats:
-    return block.gram(weights)
-
-
-def _squared_norms(block: Block) -> Floats:
-    return block.squared_norms()
 
 
 def _expand(block: Block, *arguments: Any) -> tuple[Any, ...]:

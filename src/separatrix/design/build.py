@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from itertools import chain
+from operator import methodcaller
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ from numpy.typing import NDArray
 
 from separatrix.arrays import Floats
 from separatrix.design.array import DenseDesign, SparseDesign
-from separatrix.design.base import Block, Design
+from separatrix.design.base import Design
 from separatrix.design.mapped import MappedDesign, MappedRows
 from separatrix.design.memory import parse_memory
 from separatrix.design.row_source import BlockedRows, as_row_source, is_dask
@@ -219,11 +220,7 @@ def _refuse_vanishing(design: Design) -> None:
 
 def largest_entry(design: Design) -> float:
     """Return the largest |entry| of the stored columns, in one pass; NaN or infinite if some entry is."""
-    return float(design.fold(_largest_entry, combine=np.maximum))
-
-
-def _largest_entry(block: Block) -> float:
-    return block.largest_entry()
+    return float(design.fold(methodcaller("largest_entry"), combine=np.maximum))
 
 
 def _refuse_rows(design: Design, squared: Floats) -> None:

@@ -20,7 +20,7 @@ import numpy as np
 
 from separatrix.arrays import Floats, Indices
 from separatrix.design.array import PARTS, DenseDesign, SparseDesign, read_only
-from separatrix.design.base import Design, map_groups
+from separatrix.design.base import Block, Design, map_groups
 from separatrix.errors import NeedsError
 from separatrix.jit import WorkGate
 from separatrix.loops.coordinate import column_dots, column_squares, dense_dots, sparse_gram
@@ -88,22 +88,6 @@ class Columns(ABC):
         """Return the stored columns' Gram matrices, (q, k, k), and with ones their weighted sums, (q, k)."""
 
 
-class ColumnStore(ABC):
-    """The columns of a design."""
-
-    @abstractmethod
-    def take(self, indices: Indices) -> Columns:
-        """Return the columns at ascending indices, virtual column counted."""
-
-    @abstractmethod
-    def correlate(self, values: Floats, among: Indices) -> Floats:
-        """Return Xᵗ values, (p,) or (p, K), of which only the entries at `among` need be correct."""
-
-    @abstractmethod
-    def squares(self, weights: Floats) -> Floats:
-        """Return the weighted sum of each column's squares, (p,)."""
-
-
 @singledispatch
 def column_store(design: Design) -> ColumnStore:
     """Return the column store of a design; raise a NeedsError if its columns cannot be accessed."""
@@ -147,7 +131,7 @@ class DenseColumns(Columns):
             self.design.count_visits(round(self.design.shape[0] * len(self.stored) / width))
 
 
-class DenseStore(ColumnStore):
+class DenseStore:
     """The columns of a dense design, or of another one with its `copy_columns` and `column_grams`.
 
     A column-major array is read by columns.
@@ -158,6 +142,7 @@ class DenseStore(ColumnStore):
         self.gate = WorkGate(("dense columns", design.values.dtype.str if design.is_column_major else ""))
 
     def take(self, indices: Indices) -> Columns:
+        """Return the columns at ascending indices, virtual column counted."""
         columns, width = DenseColumns(self.design, indices), self.design.shape[1] - self.design.virtual
         if isinstance(columns.selection, slice) or len(columns.stored) > COPIED_SHARE * width:
             return columns
@@ -165,6 +150,7 @@ class DenseStore(ColumnStore):
         return DenseColumns(self.design, indices, self.design.copy_columns(columns.stored, names))
 
     def correlate(self, values: Floats, among: Indices) -> Floats:
+        """Return Xᵗ values, (p,) or (p, K), of which only the entries at `among` need be correct."""
         n, width = self.design.shape[0], self.design.shape[1] - self.design.virtual
         multiply = self.gate.choose(dense_dots, n * len(among)) if self.design.is_column_major else dense_dots
         if values.ndim > 1 or multiply is dense_dots:
@@ -181,7 +167,8 @@ class DenseStore(ColumnStore):
         return product
 
     def squares(self, weights: Floats) -> Floats:
-        return np.asarray(self.design.fold(_squares, rows=(weights,)))
+        """Return the weighted sum of each column's squares, (p,)."""
+        return np.asarray(self.design.fold(Block.column_squares, rows=(weights,)))
 
 
 def _times(block: Any, coef: Floats, selection: Any) -> Floats:
@@ -190,10 +177,6 @@ def _times(block: Any, coef: Floats, selection: Any) -> Floats:
 
 def _transposed_times(block: Any, values: Floats, selection: Any) -> Floats:
     return np.asarray(block.values[:, selection].T @ values, dtype=np.float64)
-
-
-def _squares(block: Any, weights: Floats) -> Floats:
-    return np.asarray(block.column_squares(weights))
 
 
 class SparseColumns(Columns):
@@ -229,7 +212,7 @@ class SparseColumns(Columns):
         return grams, (self.matrix.T @ weights).T if self.with_ones else np.zeros((several, 0))
 
 
-class SparseStore(ColumnStore):
+class SparseStore:
     """The columns of a sparse design, as a CSC matrix."""
 
     def __init__(self, design: SparseDesign) -> None:
@@ -245,9 +228,11 @@ class SparseStore(ColumnStore):
             self.count(self.matrix.nnz)
 
     def take(self, indices: Indices) -> Columns:
+        """Return the columns at ascending indices, virtual column counted."""
         return SparseColumns(self, indices)
 
     def correlate(self, values: Floats, among: Indices) -> Floats:
+        """Return Xᵗ values, (p,) or (p, K), of which only the entries at `among` need be correct."""
         virtual, p = int(self.design.virtual), self.design.shape[1]
         if values.ndim > 1 or len(among) > MOST_COLUMNS * p:
             self.count(self.matrix.nnz)
@@ -264,6 +249,7 @@ class SparseStore(ColumnStore):
         return product
 
     def squares(self, weights: Floats) -> Floats:
+        """Return the weighted sum of each column's squares, (p,)."""
         self.count(self.matrix.nnz)
         stored = np.empty(self.matrix.shape[1])
         arrays = (self.values, self.rows, self.starts, weights, stored)
@@ -274,6 +260,8 @@ class SparseStore(ColumnStore):
         """Count entries read as their share of a pass."""
         self.design.count_visits(round(self.design.shape[0] * entries / max(1, self.matrix.nnz)))
 
+
+ColumnStore = DenseStore | SparseStore
 
 column_store.register(DenseDesign, DenseStore)
 column_store.register(SparseDesign, SparseStore)

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import singledispatch
 from importlib import metadata
 from pathlib import Path
 from pickle import PicklingError
@@ -68,18 +67,10 @@ def fingerprint(design: Design) -> str:
 
 
 def _block_parts(block: Block) -> list[str]:
-    return [_block_digest(block)]
-
-
-@singledispatch
-def _block_digest(block: Any) -> str:
-    return _digest(np.ascontiguousarray(block.dense_stored()))
-
-
-@_block_digest.register
-def _sparse_block_digest(block: SparseBlock) -> str:
-    matrix = block.matrix
-    return _digest(*map(np.ascontiguousarray, (matrix.indptr, matrix.indices, matrix.data)))
+    matrix = block.values
+    sparse = isinstance(block, SparseBlock)
+    parts = (matrix.indptr, matrix.indices, matrix.data) if sparse else (block.dense_stored(),)
+    return [_digest(*map(np.ascontiguousarray, parts))]
 
 
 class JournaledDesign(Design):

@@ -17,7 +17,7 @@ import numpy as np
 
 from separatrix.arrays import Bools, Floats, Indices
 from separatrix.design.array import GROUPS, DenseBlock, DenseDesign, StoredDesign
-from separatrix.design.base import Block, Design
+from separatrix.design.base import Block, Design, with_ones
 from separatrix.design.maps import FeatureMap
 from separatrix.design.storage import write_rows
 from separatrix.loops.rows import Rows
@@ -76,7 +76,7 @@ class MappedDesign(Design):
             yield from (_Part(block, first, min(length, first + rows)) for first in range(0, length, rows))
 
     def _block(self, part: _Part) -> Block:
-        mapped = self._apply(part.block.dense_part(part.first, part.last))
+        mapped = self._apply(part.block.dense_stored(slice(part.first, part.last)))
         mapped = mapped if self.centre is None else mapped - self.centre
         return DenseBlock(mapped, self.virtual, part.block.start + part.first)
 
@@ -88,7 +88,7 @@ class MappedDesign(Design):
         mapped = self._apply(self.base.take(indices))
         if self.centre is not None:
             mapped = mapped - self.centre
-        return np.column_stack([np.ones(len(mapped)), mapped]) if self.virtual else mapped
+        return with_ones(mapped, self.virtual)
 
     def select(self, mask: Bools) -> MappedDesign:
         """Return the rows where `mask` is true, copied unmapped, as a design."""
