@@ -59,13 +59,10 @@ def make_design(X: Any, *, intercept: bool, names: Sequence[str] | None = None) 
         raise DataError("the data have no rows; at least two are needed")
     if p == 0:
         raise DataError(f"the data have {n} rows but no feature columns; give at least one")
-    stored = column_names(p, names)
-    all_names = (_free_name(stored), *stored) if intercept else stored
+    all_names = _with_intercept(column_names(p, names), intercept)
     if source is not None:
         return source.design(all_names, intercept)
-    if _is_sparse(values):
-        return SparseDesign(values, all_names, intercept)
-    return DenseDesign(values, all_names, intercept)
+    return (SparseDesign if _is_sparse(values) else DenseDesign)(values, all_names, intercept)
 
 
 def map_rows(rows: MappedRows) -> Any:
@@ -97,8 +94,7 @@ def _mapped_design(rows: MappedRows, intercept: bool, names: Sequence[str] | Non
     if names is None and hasattr(rows.X, "columns"):
         names = [str(name) for name in rows.X.columns]
     base = make_design(rows.X.tocsr() if _is_sparse(rows.X) else rows.X, intercept=False, names=names)
-    stored = rows.map.names(base.names)
-    return MappedDesign(base, rows.map, (_free_name(stored), *stored) if intercept else stored, intercept)
+    return MappedDesign(base, rows.map, _with_intercept(rows.map.names(base.names), intercept), intercept)
 
 
 def _mapped_by_source(rows: MappedRows, intercept: bool, names: Sequence[str] | None) -> Design | None:
@@ -109,15 +105,15 @@ def _mapped_by_source(rows: MappedRows, intercept: bool, names: Sequence[str] | 
         return None
     rows.map.require_width(source.shape[1])
     stored = rows.map.names(column_names(source.shape[1], source.names if names is None else names))
-    return mapped.design((_free_name(stored), *stored) if intercept else stored, intercept)
+    return mapped.design(_with_intercept(stored, intercept), intercept)
 
 
-def _free_name(names: Sequence[str]) -> str:
-    """Return a name for the virtual column that no other column has."""
+def _with_intercept(names: Sequence[str], intercept: bool) -> Sequence[str]:
+    """Return the names of columns, after one that no other column has for the virtual column."""
     name = INTERCEPT
     while name in names:
         name = f"({name})"
-    return name
+    return (name, *names) if intercept else names
 
 
 def column_names(p: int, names: Sequence[str] | None = None) -> tuple[str, ...]:
@@ -137,8 +133,11 @@ def row_radius(design: Design) -> float:
     largest = float(squared.max())
     if not np.isfinite(squared).all() or largest > LARGEST**2:
         _refuse_rows(design, squared)
-    if largest < SMALLEST**2:
-        _refuse_vanishing(design)
+    if largest < SMALLEST**2 and (entry := largest_entry(design)) > 0.0:
+        raise DataError(
+            f"no entry is larger than {entry:.3g}, and products of numbers so small vanish;"
+            " multiply the columns so that their values are nearer 1"
+        )
     return float(np.sqrt(largest))
 
 
@@ -208,16 +207,6 @@ def _is_sparse(X: Any) -> bool:
     return hasattr(X, "tocsr") and hasattr(X, "format")
 
 
-def _refuse_vanishing(design: Design) -> None:
-    """Raise a DataError if all entries are so small that their products underflow; all zeros are accepted."""
-    largest = largest_entry(design)
-    if largest > 0.0:
-        raise DataError(
-            f"no entry is larger than {largest:.3g}, and products of numbers so small vanish;"
-            " multiply the columns so that their values are nearer 1"
-        )
-
-
 def largest_entry(design: Design) -> float:
     """Return the largest |entry| of the stored columns, in one pass; NaN or infinite if some entry is."""
     return float(design.fold(methodcaller("largest_entry"), combine=np.maximum))
@@ -274,18 +263,12 @@ def blocked(X: Any, *, memory: str | float | None = None, names: Sequence[str] |
         return BlockedRows(X.storage, X.names if names is None else names, X.memory if limit is None else limit)
     if names is None and hasattr(X, "columns"):
         names = [str(name) for name in X.columns]
-    store = _store_of_map(X) if isinstance(X, np.memmap) else None
-    return BlockedRows(_write(X, names) if store is None else store, names, limit)
+    storage = memmap_storage(X) if isinstance(X, np.memmap) else None
+    return BlockedRows(_write(X, names) if storage is None else storage, names, limit)
 
 
-def mapped_rows(X: np.memmap[Any, Any]) -> BlockedRows | None:
-    """Return a memory-mapped array as rows on disk; None if its file is not laid out as rows of floats."""
-    store = _store_of_map(X)
-    return None if store is None else BlockedRows(store)
-
-
-def _store_of_map(X: np.memmap[Any, Any]) -> DiskRows | None:
-    """Return the file of a memory-mapped array as a store; None if it is not laid out as rows of floats."""
+def memmap_storage(X: np.memmap[Any, Any]) -> DiskRows | None:
+    """Return the file of a memory-mapped array as a storage; None if it is not laid out as rows of floats."""
     floats = X.dtype in (np.float64, np.float32) and X.dtype.isnative
     row_major = floats and X.ndim == 2 and X.flags.c_contiguous and X.flags.aligned
     pages = _pages(X)
@@ -294,10 +277,10 @@ def _store_of_map(X: np.memmap[Any, Any]) -> DiskRows | None:
     within = int(X.ctypes.data - np.frombuffer(pages, dtype=np.uint8).ctypes.data)
     offset = X.offset - X.offset % mmap.ALLOCATIONGRANULARITY + within
     with suppress(DataError):  # the file was deleted or replaced
-        store = DiskRows([RowFile(Path(X.filename), write=False)], X.shape, X.dtype, offset=offset)
+        storage = DiskRows([RowFile(Path(X.filename), write=False)], X.shape, X.dtype, offset=offset)
         ends = np.array([0, len(X) - 1])
-        if store.take(ends).tobytes() == X[ends].tobytes():
-            return store
+        if storage.take(ends).tobytes() == X[ends].tobytes():
+            return storage
     return None
 
 

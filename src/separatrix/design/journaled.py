@@ -195,12 +195,9 @@ class JournaledRows(RowSource):
         return JournaledRows(divide_columns(self.X, scales), self.journal)
 
     def _base(self, names: Sequence[str], virtual: bool) -> Design:
-        if isinstance(self.X, RowSource):
-            return self.X.design(names, virtual)
-        if not isinstance(self.X, MappedRows):
-            return make_design(self.X, intercept=virtual, names=names[int(virtual) :])
-        base = make_design(self.X.X, intercept=False)
-        return MappedDesign(base, self.X.map, names, virtual)
+        if isinstance(self.X, MappedRows):
+            return MappedDesign(make_design(self.X.X, intercept=False), self.X.map, names, virtual)
+        return make_design(self.X, intercept=virtual, names=names[int(virtual) :])
 
 
 @column_store.register

@@ -84,9 +84,10 @@ def as_row_source(X: Any) -> RowSource | None:
     if isinstance(X, RowSource):
         return X
     if isinstance(X, np.memmap) and X.nbytes >= LARGE_MAP:
-        from separatrix.design.build import mapped_rows  # noqa: PLC0415  # an import cycle
+        from separatrix.design.build import memmap_storage  # noqa: PLC0415  # an import cycle
 
-        return mapped_rows(X)
+        storage = memmap_storage(X)
+        return None if storage is None else BlockedRows(storage)
     if not is_dask(X):
         return None
     from separatrix.design.dask.rows import dask_rows  # noqa: PLC0415  # an optional extra

@@ -31,6 +31,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Self
 
@@ -206,9 +207,13 @@ class DiskRows(RowStorage):
     def read(self, start: int, stop: int, buffers: Buffers | None = None) -> Any:
         first, last = self._entry(start), self._entry(stop)
         parts = [buffers.array(last - first, each) if buffers else np.empty(last - first, each) for each in self.dtypes]
+        self._fill(parts, start, stop)
+        return self._rows(parts, start, stop)
+
+    def _fill(self, parts: list[NDArray[Any]], start: int, stop: int) -> None:
+        first = self._entry(start)
         for file, part in zip(self.files, parts, strict=True):
             file.read_into(part, self.offset + first * part.itemsize, start, stop)
-        return self._rows(parts, start, stop)
 
     def _rows(self, parts: list[NDArray[Any]], start: int, stop: int) -> Any:
         shape = (int(stop - start), self.shape[1])
@@ -231,25 +236,28 @@ class DiskRows(RowStorage):
     def take(self, rows: Indices | Bools | slice) -> Any:
         rows = row_indices(rows, self.shape[0])
         distinct, places = np.unique(rows, return_inverse=True)
-        parts = (self.read(near[0], near[-1] + 1)[near - near[0]] for near in self._runs(distinct))
+        runs = self._runs(distinct)
         if self.sparse:
+            parts = [self.read(start, stop)[distinct[own] - start] for own, start, stop in runs]
             none = scipy.sparse.csr_array((0, self.shape[1]), dtype=self.dtype)
             return scipy.sparse.vstack([none, *parts], format="csr")[places]
-        values, filled = np.empty((len(distinct), self.shape[1]), dtype=self.dtype), 0
-        for part in parts:
-            values[filled : filled + len(part)] = part
-            filled += len(part)
+        values = np.empty((len(distinct), self.shape[1]), dtype=self.dtype)
+        for own, start, stop in runs:
+            if stop - start == own.stop - own.start:
+                self._fill([values[own].reshape(-1)], start, stop)
+            else:
+                values[own] = self.read(start, stop)[distinct[own] - start]
         return values if np.array_equal(places, np.arange(len(rows))) else values[places]
 
-    def _runs(self, rows: Indices) -> list[Indices]:
-        """Return ascending rows in runs that are each read in one go."""
-        if not len(rows):
-            return []
+    def _runs(self, rows: Indices) -> Iterator[tuple[slice, int, int]]:
+        """Yield slices of ascending rows, each with the first and last row to read in one go."""
         lengths = self.starts[rows + 1] - self.starts[rows] if self.sparse else np.array(self.shape[1])
-        size = max(1.0, float(lengths.mean()) * self.entry_bytes)
+        size = max(1.0, float(lengths.sum()) / max(1, lengths.size) * self.entry_bytes)
         far = (np.diff(rows) - 1) * size > GAP_BYTES
         long = np.diff(rows // max(1, int(RUN_BYTES / size))) > 0
-        return np.split(rows, np.flatnonzero(far | long) + 1)
+        edges = np.flatnonzero(far | long) + 1
+        for first, last in pairwise([0, *edges.tolist(), len(rows)] if len(rows) else []):
+            yield slice(first, last), int(rows[first]), int(rows[last - 1]) + 1
 
     def close(self) -> None:
         for file in self.files:
