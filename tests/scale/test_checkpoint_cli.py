@@ -96,7 +96,7 @@ def test_folds_resume_too(folder):
 
 OTHERS = {
     "(strength: 'auto', now 0.5)": ["--strength", "0.5"],
-    "(model: 'auto', now 'svm')": ["--model", "svm"],
+    "(model: 'logistic', now 'svm')": ["--model", "svm"],
     "(drop: (), now ('a',))": ["--drop", "a"],
     "(engine: 'memory', now 'dask')": ["--engine", "dask"],
 }
