@@ -1,17 +1,13 @@
 """Designs over one row storage, in memory or on disk, and their row blocks: dense or sparse, float64 or float32.
 
 A matrix in memory is never copied; rows on disk are read block by block in every pass, dense ones into reused buffers.
-Dense blocks fit the cache, sparse rows are read in a few blocks shared by the cores; a CSC matrix is one block, since
-slicing its rows would copy it. Blocks and groups are the same wherever the rows are, so sums agree to the last bit (for
-sparse rows beyond some 30 million entries, up to rounding). Float32 entries are computed with in float64.
+Dense blocks fit the cache, sparse rows are read in a few blocks shared by the cores; a CSC matrix is one block. Blocks
+and groups are the same wherever the rows are, so sums agree to the last bit (for sparse rows beyond some 30 million
+entries, up to rounding). Float32 entries are computed with in float64. `memory` is the limit in bytes for rows on disk.
 
-`memory` is the limit in bytes for rows on disk: blocks take a sixteenth of it at most, and copies of rows or columns
-that exceed a quarter go to disk. Loops over single rows use a memory map, of which the operating system caches as much
-as fits.
-
-Cost: a pass over rows on disk copies them. Loops over single rows need row-major storage; a column-major matrix is
-converted once, on first use, which takes its size in memory again, and centred rows on disk are written once more.
-Column access to sparse rows on disk writes the entries once more in CSC format, in two passes.
+Cost: a pass over rows on disk copies them. Loops over single rows need row-major storage, to which a column-major
+matrix and centred rows are copied once; rows on disk are memory-mapped for them. Column access to sparse rows on disk
+writes the entries once more in CSC format, in two passes.
 """
 
 from __future__ import annotations
@@ -167,6 +163,15 @@ class StoredDesign(Design):
     def take(self, indices: Sequence[int] | Indices) -> Floats:
         return with_ones(self._dense(self.storage.take(np.asarray(indices, dtype=np.intp))), self.virtual)
 
+    def stored_rows(self) -> Rows:
+        """Return the rows, memory-mapped if they are on disk; centred ones are copied once for this."""
+        return self._by_rows
+
+    @property
+    @abstractmethod
+    def _by_rows(self) -> Rows:
+        """The rows in the layout that compiled loops read."""
+
     @abstractmethod
     def _dense(self, rows: Any) -> Floats:
         """Return stored rows as a dense array."""
@@ -184,13 +189,7 @@ class DenseDesign(StoredDesign):
     """Dense rows (n, p); `centre` is subtracted from each row as it is read."""
 
     def __init__(
-        self,
-        rows: Any,
-        names: Sequence[str],
-        virtual: bool,
-        centre: Floats | None = None,
-        *,
-        memory: int | None = None,
+        self, rows: Any, names: Sequence[str], virtual: bool, centre: Floats | None = None, *, memory: int | None = None
     ) -> None:
         super().__init__(rows, names, virtual, memory=memory)
         self.centre, self._buffers = centre, Buffers()
@@ -291,10 +290,6 @@ class DenseDesign(StoredDesign):
                 part[...] = self._read(slice(first, first + len(part)))[:, columns]
         return values if self.centre is None else values - self.centre[columns]
 
-    def stored_rows(self) -> Rows:
-        """Return the rows, memory-mapped if they are on disk; centred ones are copied once for this."""
-        return self._by_rows
-
     @cached_property
     def _by_rows(self) -> Rows:
         values: Any = self.values
@@ -337,10 +332,6 @@ class SparseDesign(StoredDesign):
 
     def _dense(self, rows: Any) -> Floats:
         return np.asarray(rows.toarray(), dtype=np.float64)
-
-    def stored_rows(self) -> Rows:
-        """Return the rows, memory-mapped if they are on disk."""
-        return self._by_rows
 
     @cached_property
     def _by_rows(self) -> Rows:

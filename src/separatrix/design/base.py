@@ -1,13 +1,11 @@
 """The interface of design matrices: a matrix read only as row blocks, which counts the passes made over it.
 
 `fold` runs a module-level task on each block and adds the results; `gather` concatenates results that have one entry
-per row. Everything else derives from these two, so storage in memory, in files or on a cluster differs only there. A
-design may have a virtual first column of ones (the intercept), which is never stored. Vectors with one entry per row
-(targets, weights) are passed as `rows`; each task receives the slice of its block.
+per row. Everything else derives from these two, so storages differ only there. A design may have a virtual first column
+of ones (the intercept), which is never stored.
 
-Groups of blocks run in threads, one per core, each with a single-threaded BLAS; NumPy and BLAS release the
-interpreter's lock. Results are combined in the order of the groups, which do not depend on the number of cores, so
-sums are the same on any number of cores.
+Groups of blocks run in threads, one per core, each with a single-threaded BLAS. Results are combined in the order of
+the groups, which do not depend on the number of cores, so sums are the same on any number of cores.
 
 Cost: one pass per call of `fold` or `gather`, plus about 50 µs to start the threads.
 """
@@ -29,6 +27,9 @@ from separatrix.arrays import Bools, Floats, Indices
 from separatrix.errors import NeedsError
 from separatrix.loops.rows import Rows
 
+Task = Callable[..., Any]  # called with (block, *vectors sliced to the block, *shared arguments)
+Combine = Callable[[Any, Any], Any]
+Vectors = Sequence[NDArray[Any]]  # with one entry per row
 Group = TypeVar("Group")
 Result = TypeVar("Result")
 
@@ -188,17 +189,11 @@ class Design(ABC):
     def blocks(self) -> Iterator[Block]:
         """Yield the row blocks in order."""
 
-    def fold(
-        self,
-        task: Callable[..., Any],
-        *shared: Any,
-        rows: Sequence[NDArray[Any]] = (),
-        combine: Callable[[Any, Any], Any] = operator.add,
-    ) -> Any:
+    def fold(self, task: Task, *shared: Any, rows: Vectors = (), combine: Combine = operator.add) -> Any:
         """Run ``task(block, *rows sliced to the block, *shared)`` on each block and combine the results."""
         return reduce(combine, self._group_results(task, shared, rows, combine))
 
-    def gather(self, task: Callable[..., Any], *shared: Any, rows: Sequence[NDArray[Any]] = ()) -> Floats:
+    def gather(self, task: Task, *shared: Any, rows: Vectors = ()) -> Floats:
         """Run a task as `fold` does and concatenate its results, one entry per row."""
 
         def in_list(block: Block, *arguments: Any) -> list[Floats]:
@@ -222,7 +217,7 @@ class Design(ABC):
         """Return ‖row‖² of every row."""
         return self.gather(Block.squared_norms)
 
-    def sweep(self, coef: Floats, pointwise: Pointwise, order: int, rows: Sequence[NDArray[Any]] = ()) -> Expansion:
+    def sweep(self, coef: Floats, pointwise: Pointwise, order: int, rows: Vectors = ()) -> Expansion:
         """Return value, gradient (order ≥ 1) and Hessian (order 2) of a sum over rows, in one pass."""
         return Expansion(*self.fold(_expand, coef, pointwise, order, rows=rows, combine=add_each))
 
@@ -230,7 +225,7 @@ class Design(ABC):
         """Return the rows in the layout that compiled loops read; needs `row_visits`."""
         raise NeedsError(f"{type(self).__name__} cannot be visited row by row; use a batch rule")
 
-    def visit(self, loop: Callable[..., Any], *arguments: Any, changed: Sequence[NDArray[Any]]) -> Any:  # noqa: ARG002
+    def visit(self, loop: Task, *arguments: Any, changed: Vectors) -> Any:  # noqa: ARG002  # used by overrides
         """Return ``loop(stored rows, *arguments)``; `changed` are the arguments that the loop writes to."""
         return loop(self.stored_rows(), *arguments)
 
@@ -266,13 +261,7 @@ class Design(ABC):
         """Return the blocks in groups, each processed by one core; by default all in one group."""
         return [self.blocks()]
 
-    def _group_results(
-        self,
-        task: Callable[..., Any],
-        shared: tuple[Any, ...],
-        rows: Sequence[NDArray[Any]],
-        combine: Callable[[Any, Any], Any],
-    ) -> Iterator[Any]:
+    def _group_results(self, task: Task, shared: tuple[Any, ...], rows: Vectors, combine: Combine) -> Iterator[Any]:
         """Make one pass: yield the combined result of each group of blocks, in order."""
         self.passes += 1.0
 

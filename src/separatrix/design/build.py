@@ -1,11 +1,8 @@
 """Constructors of designs: `make_design` for any X, and `blocked` for rows that stay on disk.
 
-`make_design` checks layout and element type once; `row_radius` checks in one pass that all entries are finite and of
-moderate size. `blocked` reads arrays, frames, sparse matrices or iterators of row blocks once, a few megabytes at a
-time, and writes them to an unlinked temporary file. A memory-mapped row-major array of floats is read from its own file
-and never copied.
-
-Cost: an array in memory is not copied; `blocked` reads and writes the rows once and takes as much disk space.
+`make_design` checks layout and element type once and copies no array; `row_radius` checks in one pass that all entries
+are finite and of moderate size. `blocked` reads its input once, a few megabytes at a time, and writes it to an unlinked
+temporary file; a memory-mapped row-major array of floats is read from its own file.
 
 Fails with a DataError that names the place and the remedy: an empty or one-dimensional array, text, NaN or infinity,
 numbers so large or so small that their products overflow or underflow.

@@ -1,10 +1,9 @@
-"""Column access to a design, in memory or on disk, for solvers that work on a few columns at a time.
+"""Column access to a design, for solvers that work on a few columns at a time.
 
-A `ColumnStore` has `take(indices)`, which returns columns ready for repeated products, and `correlate`, the product of
+A column store has `take(indices)`, which returns columns ready for repeated products, and `correlate`, the product of
 all columns, or at least of the requested ones, with a vector. Index 0 is the virtual column of ones, where there is
-one. Dense columns are read in place, in either memory order, each call a pass; an eighth of the columns or fewer are
-copied first, and reading the copy counts as their share of a pass. Sparse columns are taken from the CSC matrix, and
-reading them counts as their share of the entries.
+one. Dense columns are read in place, each call a pass; an eighth of the columns or fewer are copied first, and reading
+the copy counts as their share of a pass. Sparse columns are taken from the CSC matrix and count as their entries.
 
 Cost: `times` and `transposed_times` read the columns once; `gram` takes k² products per row (for sparse rows, the
 squared number of entries). A CSR matrix is converted to CSC once per store, which takes its size in memory again.

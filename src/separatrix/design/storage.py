@@ -3,17 +3,12 @@
     dense rows on disk  = rows.bin, the rows one after another
     sparse rows on disk = values.bin, columns.bin and starts.bin, the three arrays of a CSR matrix
 
-Without a folder the files are unlinked temporary ones, so nothing is left however the process ends. Rows in a folder
-can be opened by other processes (`DiskRows.open`); the folder belongs to the caller.
+Without a folder the files are unlinked temporary ones, so nothing is left however the process ends; a folder belongs to
+the caller. Files are read with `preadv`, by several threads at once: a truncated file raises an error, and the pages do
+not count as memory of the process, as those of a memory map would.
 
-Files are read with `preadv` through the system's page cache, by several threads at once if need be: a truncated file
-raises an error instead of ending the process, and the pages do not count as memory of the process, as those of a memory
-map would. `Buffers` are reused by each thread; a buffer is reused only when no array refers to it any more.
-
-Cost: one write, 8 bytes per number (4 for float32), 12 per sparse entry. Reading rows copies them at memory speed while
-the page cache holds the file, else at disk speed. The row starts of sparse rows stay in memory, 8 bytes per row.
-Buffers take two or three blocks per thread.
-
+Cost: one write, 8 bytes per number (4 for float32), 12 per sparse entry. Reading copies the rows, at memory speed while
+the page cache holds the file. Row starts stay in memory, 8 bytes per row; buffers take two or three blocks per thread.
 Fails with a DataError: a full disk; a file that is truncated or cannot be read, with the rows at fault.
 """
 

@@ -1,10 +1,9 @@
 """A design on a Dask cluster: a pass runs one task per partition and adds the results as a tree.
 
-A partition is an array or a CSR matrix, stored on the worker that computed it. A `View` makes a design of it, with the
-blocks of a design in memory, so sums differ from those in memory only in the order of addition. Read-only vectors with
-one entry per row (the targets and weights of a problem) are sent once and stored beside the rows; writable ones are
-sent with every task. A few rows or columns (`take`, `subsample`, small selections) are copied to this process, so
-solvers work as they do in memory. Loops over single rows are not supported.
+A partition is an array or a CSR matrix, stored on the worker that computed it. A `View` makes a design of it, so sums
+differ from those in memory only in the order of addition. Read-only vectors with one entry per row (targets, weights)
+are sent once; writable ones with every task. A few rows or columns (`take`, `subsample`, small selections) are copied
+to this process. Loops over single rows are not supported.
 
 Cost: a pass takes the time of the largest partition plus a round trip of some 10 ms; results with one entry per row are
 sent to this process. Fails with a ClusterError if several workers die of the same task.
@@ -14,7 +13,7 @@ from __future__ import annotations
 
 import operator
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property, partial, reduce
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -25,7 +24,7 @@ from numpy.typing import NDArray
 
 from separatrix.arrays import Bools, Floats, Indices, Ints
 from separatrix.design.array import CENTRE_ROWS, DenseDesign, SparseDesign, weighted_grams
-from separatrix.design.base import Block, Design, add_each
+from separatrix.design.base import Block, Combine, Design, Task, Vectors, add_each
 from separatrix.design.build import make_design
 from separatrix.design.columns import DenseStore, column_store
 from separatrix.design.dask.cluster import Engine
@@ -35,8 +34,6 @@ from separatrix.design.storage import Buffers, RowStorage, row_indices
 from separatrix.errors import DataError
 
 FETCHED = 2**22  # most entries of a selection that is copied to this process: 32 megabytes
-
-Combine = Callable[[Any, Any], Any]
 
 
 class View(NamedTuple):
@@ -97,9 +94,7 @@ def identity(value: Any) -> Any:
     return value
 
 
-def _results(
-    stored: Any, view: View, start: int, task: Callable[..., Any], shared: tuple[Any, ...], *rows: Any
-) -> Iterator[Any]:
+def _results(stored: Any, view: View, start: int, task: Task, shared: tuple[Any, ...], *rows: Any) -> Iterator[Any]:
     for block in view.blocks(stored, start):
         own = slice(block.start - start, block.stop - start)
         yield task(block, *(row[own] for row in rows), *shared)
@@ -191,7 +186,7 @@ class Partitions(RowStorage):
         calls = [(part, mask[rows]) for part, rows in parts if mask[rows].any()]
         return Partitions(self.engine, self.engine.submit(index_rows, calls))
 
-    def transformed(self, transform: Callable[..., Any], *arguments: Any) -> Partitions:
+    def transformed(self, transform: Task, *arguments: Any) -> Partitions:
         """Return ``transform(part, *arguments)`` of each partition as new partitions on the same workers."""
         calls = [(part, *arguments) for part in self.stored]
         return Partitions(self.engine, self.engine.submit(transform, calls, self.workers))
@@ -242,17 +237,11 @@ class DaskDesign(Design):
         for rows in self.partitions.slices:
             yield from self.view.blocks(self.partitions.read(rows.start, rows.stop), rows.start)
 
-    def fold(
-        self,
-        task: Callable[..., Any],
-        *shared: Any,
-        rows: Sequence[NDArray[Any]] = (),
-        combine: Combine = operator.add,
-    ) -> Any:
+    def fold(self, task: Task, *shared: Any, rows: Vectors = (), combine: Combine = operator.add) -> Any:
         self.passes += 1.0
         return reduce(combine, self.partitions.fold(self.view, task, shared, rows, combine))
 
-    def gather(self, task: Callable[..., Any], *shared: Any, rows: Sequence[NDArray[Any]] = ()) -> Floats:
+    def gather(self, task: Task, *shared: Any, rows: Vectors = ()) -> Floats:
         self.passes += 1.0
         return self.partitions.gather(self.view, task, shared, rows)
 

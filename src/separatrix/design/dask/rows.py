@@ -1,10 +1,8 @@
 """Dask arrays and dataframes as rows: computed once, in a few large partitions, and stored on the cluster.
 
-The columns of an array are merged into one chunk; neighbouring chunks are joined until there is about one partition per
-thread, or one per 256 megabytes. Row counts that Dask does not know are found when the rows are computed. Without a
-client the chunks are computed one at a time and written to disk, as by `blocked`. Rows on disk are spread over a
-cluster by tasks that read them from a folder, which every worker must see. Fails with a DataError, which names the
-column, on non-numeric columns.
+Neighbouring chunks are joined until there is about one partition per thread, or one per 256 megabytes. Without a client
+the chunks are computed one at a time and written to disk, as by `blocked`. Rows on disk are spread over a cluster by
+tasks that read them from a folder, which every worker must see. Fails with a DataError on non-numeric columns.
 """
 
 from __future__ import annotations
