@@ -6,8 +6,7 @@ are those in which cores worked for the fit: in the main thread, and in the othe
 where workers also wait for messages, they are those on the clock less those in which a process was ready and others
 had the cores (Linux counts both). The least of the repeats is kept, with `--again` that of all calls.
 
-The runs are what `sx.plan_fit` plans by (`src/separatrix/fit/measured_runs.json`); `results/scale.md` tells them, with
-how the time grows, how much memory it took, and how well the cost model foretells each run from the others.
+`results/scale.json` has the runs, `results/scale.md` tells them, with how the time grows and how much memory it took.
 """
 
 from __future__ import annotations
@@ -19,17 +18,15 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
-from dataclasses import asdict, astuple
+from dataclasses import asdict, astuple, dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import numpy as np
 
 import report
-from separatrix.fit.plan import RUNS, CostModel, MeasuredRun, measured_runs
 
 RESULTS = Path(__file__).with_name("results")
-PEAKS = RESULTS / "scale.json"
+RUNS = RESULTS / "scale.json"
 MEMORY = "1GB"
 STORAGES = ("memory", "disk", "dask")
 SIZES = [(100_000, 20), (300_000, 10), (300_000, 50), (1_000_000, 20), (1_000_000, 50), (3_000_000, 10)]
@@ -41,10 +38,16 @@ LONG, FEWEST, ROUNDS = 4.0, 2, 9  # seconds after which a fit is not repeated; r
 LIMIT = 900  # seconds of a process
 
 
-class Measured(NamedTuple):
-    """A run, and the peak memory of its process in bytes; where it is not known, 0."""
+@dataclass(frozen=True)
+class Run:
+    """A measured fit: storage, cores or workers, size, passes, seconds, peak memory of its process in bytes."""
 
-    run: MeasuredRun
+    storage: str
+    workers: int
+    rows: int
+    columns: int
+    passes: float
+    seconds: float
     peak: int
 
 
@@ -139,15 +142,14 @@ def main() -> None:
         keep(found)
 
 
-def keep(found: list[Measured]) -> None:
+def keep(found: list[Run]) -> None:
     """Write down what was measured, and the page that tells it."""
-    runs = json.dumps([asdict(each.run) for each in found], indent=0).replace("\n", " ").replace("}, {", "},\n {")
+    runs = json.dumps([asdict(run) for run in found], indent=0).replace("\n", " ").replace("}, {", "},\n {")
     RUNS.write_text(f"{runs}\n", encoding="utf-8")
-    PEAKS.write_text(f"{json.dumps([each.peak for each in found])}\n", encoding="utf-8")
     (RESULTS / "scale.md").write_text(told(found), encoding="utf-8")
 
 
-def measure(sizes: Sequence[tuple[int, int]], storages: Sequence[str], folder: Path) -> list[Measured]:
+def measure(sizes: Sequence[tuple[int, int]], storages: Sequence[str], folder: Path) -> list[Run]:
     """Fit every size in some storages, by one and by two."""
     script = folder / "fits.py"
     script.write_text(FITS, encoding="utf-8")
@@ -160,19 +162,19 @@ def measure(sizes: Sequence[tuple[int, int]], storages: Sequence[str], folder: P
     return found
 
 
-def better(before: list[Measured], now: list[Measured]) -> list[Measured]:
+def better(before: list[Run], now: list[Run]) -> list[Run]:
     """Return all runs, of those measured twice the faster, with the lesser peak."""
-    best = {astuple(each.run)[:4]: each for each in before}
-    for each in now:
-        other = best.get(astuple(each.run)[:4], each)
-        run = min(each.run, other.run, key=lambda run: run.seconds)
-        best[astuple(run)[:4]] = Measured(run, min(each.peak, other.peak))
+    best = {astuple(run)[:4]: run for run in before}
+    for run in now:
+        other = best.get(astuple(run)[:4], run)
+        faster = min(run, other, key=lambda each: each.seconds)
+        best[astuple(run)[:4]] = replace(faster, peak=min(run.peak, other.peak))
     return list(best.values())
 
 
-def kept() -> list[Measured]:
+def kept() -> list[Run]:
     """Return what was measured before."""
-    return [*map(Measured, measured_runs(), json.loads(PEAKS.read_text(encoding="utf-8")))]
+    return [Run(**run) for run in json.loads(RUNS.read_text(encoding="utf-8"))]
 
 
 def make_rows(path: Path, rows: int, columns: int) -> None:
@@ -190,7 +192,7 @@ def make_rows(path: Path, rows: int, columns: int) -> None:
     np.save(f"{path}.y.npy", y)
 
 
-def runs_of(script: Path, storage: str, workers: int, sizes: Sequence[tuple[int, int]]) -> list[Measured]:
+def runs_of(script: Path, storage: str, workers: int, sizes: Sequence[tuple[int, int]]) -> list[Run]:
     """Return the runs of all sizes in one storage, by so many cores or workers."""
     paths = [script.with_name(f"{rows}x{columns}") for rows, columns in sizes]
     command = [sys.executable, script, storage, workers, MEMORY, LONG, FEWEST, ROUNDS, *paths]
@@ -203,13 +205,13 @@ def runs_of(script: Path, storage: str, workers: int, sizes: Sequence[tuple[int,
     print(storage, workers, *done.stdout.splitlines()[1:], sep="\n", file=sys.stderr, flush=True)
     found = []
     for (rows, columns), line in zip(sizes, done.stdout.splitlines()[1:], strict=True):
-        facts: dict[str, Any] = json.loads(line)
+        facts = json.loads(line)
         seconds, passes = round(facts["seconds"], 5), round(facts["passes"], 4)
-        found.append(Measured(MeasuredRun(storage, workers, rows, columns, passes, seconds), facts["peak"]))
+        found.append(Run(storage, workers, rows, columns, passes, seconds, facts["peak"]))
     return found
 
 
-def told(found: list[Measured]) -> str:
+def told(found: list[Run]) -> str:
     """Return what was found as a page of Markdown."""
     lines = [
         "# How fits grow",
@@ -225,7 +227,7 @@ def told(found: list[Measured]) -> str:
         "",
         *_memory(found),
         "",
-        *_foretold(found),
+        *_table(found),
         "",
     ]
     return "\n".join(lines)
@@ -236,7 +238,7 @@ def _machine() -> str:
     return f"{facts['processor']}, {facts['cores']} cores, {facts['memory']}, {facts['system']}; {facts['date']}."
 
 
-def _growth(found: list[Measured]) -> list[str]:
+def _growth(found: list[Run]) -> list[str]:
     """Tell the slopes of log seconds and log passes in log rows, in the columns that were measured in all sizes."""
     lines = [f"## Growth ({GROWTH_COLUMNS} columns)", "", "| rows are | by | log-log slope of seconds | of passes |"]
     lines += ["|---|---|---|---|"]
@@ -249,39 +251,28 @@ def _growth(found: list[Measured]) -> list[str]:
     return lines
 
 
-def _of(found: list[Measured], storage: str, workers: int) -> list[MeasuredRun]:
-    runs = [each.run for each in found if each.run.columns == GROWTH_COLUMNS]
-    return [run for run in runs if (run.storage, run.workers) == (storage, workers)]
+def _of(found: list[Run], storage: str, workers: int) -> list[Run]:
+    return [run for run in found if (run.storage, run.workers, run.columns) == (storage, workers, GROWTH_COLUMNS)]
 
 
-def _memory(found: list[Measured]) -> list[str]:
+def _memory(found: list[Run]) -> list[str]:
     """Tell the peak memory of the processes that read from disk."""
     lines = [f"## Peak memory, rows on disk, cap {MEMORY}", "", "| rows | columns | the rows take | the process took |"]
     lines += ["|---|---|---|---|"]
-    for run, peak in found:
+    for run in found:
         if (run.storage, run.workers) == ("disk", 2):
             size = 8 * run.rows * run.columns
-            lines.append(f"| {run.rows:,} | {run.columns} | {size / 1e6:,.0f} MB | {peak / 1e6:,.0f} MB |")
+            lines.append(f"| {run.rows:,} | {run.columns} | {size / 1e6:,.0f} MB | {run.peak / 1e6:,.0f} MB |")
     return lines
 
 
-def _foretold(found: list[Measured]) -> list[str]:
-    """Tell every run, and what the model of all the others says of it."""
-    runs = [each.run for each in found]
-    model = CostModel.of(runs)
-    lines = ["## The runs, each foretold by the model of the others", ""]
-    lines += [
-        "| rows are | by | rows | columns | passes | seconds | foretold | off by |",
-        "|---|---|---|---|---|---|---|---|",
-    ]
-    for place, run in enumerate(runs):
-        guess = CostModel.of(runs[:place] + runs[place + 1 :]).seconds(run)
-        error = f"{guess / run.seconds - 1.0:+.0%}"
-        lines.append(
-            f"| {run.storage} | {run.workers} | {run.rows:,} | {run.columns} | {run.passes:.1f} | {run.seconds:.3f} |"
-            f" {guess:.3f} | {error} |"
-        )
-    return [*lines, "", "## The model", "", *model.lines()]
+def _table(found: list[Run]) -> list[str]:
+    """Tell every run."""
+    lines = ["## The runs", "", "| rows are | by | rows | columns | passes | seconds |", "|---|---|---|---|---|---|"]
+    for run in found:
+        size = f"{run.rows:,} | {run.columns} | {run.passes:.1f} | {run.seconds:.3f}"
+        lines.append(f"| {run.storage} | {run.workers} | {size} |")
+    return lines
 
 
 if __name__ == "__main__":

@@ -11,12 +11,12 @@ import pytest
 import scipy.sparse as sp
 
 import separatrix as sx
-from separatrix.design import array, on_disk
+from separatrix.design import array
+from separatrix.design.array import SparseDesign
 from separatrix.design.build import make_design, row_radius
 from separatrix.design.columns import column_store
 from separatrix.design.mapped import MappedRows
 from separatrix.design.maps import PolynomialMap
-from separatrix.design.on_disk import BlockedDesign, BlockedSparseDesign
 from separatrix.design.row_source import BlockedRows
 from separatrix.errors import DataError, OptionError
 from separatrix.loops.rows import row_dot
@@ -63,7 +63,7 @@ def pair(X: Any, virtual: bool) -> Iterator[tuple[Any, Any]]:
 @pytest.fixture
 def no_copies(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have every copy go to disk."""
-    monkeypatch.setattr(on_disk, "COPIED", 0.0)
+    monkeypatch.setattr(array, "COPIED", 0.0)
 
 
 def same(one: Any, other: Any) -> None:
@@ -119,7 +119,7 @@ def test_some_rows_are_a_design_of_their_own(pair: tuple[Any, Any], where: str, 
     disk, memory = pair
     kept = np.random.default_rng(2).uniform(size=ROWS) < 0.4
     chosen, other = disk.select(kept), memory.select(kept)
-    assert isinstance(chosen, type(disk) if where == "disk" else type(memory))
+    assert chosen.in_memory == (where == "memory")
     same(chosen.take(np.arange(kept.sum())), other.take(np.arange(kept.sum())))
     coef = np.random.default_rng(3).normal(size=disk.shape[1])
     same(chosen.matvec(coef), other.matvec(coef))
@@ -159,7 +159,7 @@ def test_few_columns_of_many_rows_are_gathered_on_disk(no_copies: None) -> None:
     X = dense()
     with sx.blocked(X) as rows:
         columns = column_store(make_design(rows, intercept=True)).take(np.array([0, 3, 11]))
-        assert isinstance(columns.source, BlockedDesign)  # type: ignore[attr-defined]
+        assert not columns.source.in_memory  # type: ignore[attr-defined]
         same(columns.source.take([0, 9]), X[[0, 9]][:, [2, 10]])  # type: ignore[attr-defined]
 
 
@@ -203,7 +203,7 @@ def test_maps_read_blocked_rows_and_store_what_they_make(pair: tuple[Any, Any], 
         disk, memory = (make_design(MappedRows(each, degree_two), intercept=True) for each in (rows, X))
         coef = np.random.default_rng(6).normal(size=disk.shape[1])
         np.testing.assert_allclose(disk.matvec(coef), memory.matvec(coef), rtol=1e-12, atol=1e-12)
-        assert isinstance(disk.stored(), BlockedDesign)  # type: ignore[attr-defined]
+        assert not disk.stored().in_memory  # type: ignore[attr-defined]
         found = [row_dot(design.stored_rows(), 11, coef) for design in (disk, memory)]
         assert found[0] == pytest.approx(found[1], rel=1e-14)
 
@@ -215,7 +215,7 @@ def test_visits_keep_blocks_together_only_where_memory_does_not_hold_the_rows(mo
     X = np.zeros((70_000, 40))  # 22 MB
     with sx.blocked(X, memory="16.8MB") as rows:
         assert make_design(rows, intercept=True).block_rows == 70_000 // 22
-        roomy = BlockedRows(rows.store, memory=2**26)
+        roomy = BlockedRows(rows.storage, memory=2**26)
         assert make_design(roomy, intercept=True).block_rows is None
         mapped = make_design(MappedRows(rows, PolynomialMap(40, 1, True)), intercept=True)
         assert mapped.block_rows == 70_000 // 22
@@ -264,7 +264,7 @@ class Chunked:
 
 def stored(X: Any, **options: Any) -> Any:
     with sx.blocked(X, **options) as rows:
-        found = rows.store.read(0, rows.shape[0])
+        found = rows.storage.read(0, rows.shape[0])
         return found.toarray() if sp.issparse(found) else found
 
 
@@ -359,10 +359,10 @@ def memmap(tmp_path: Path) -> np.memmap:
 @pytest.mark.parametrize("part", [slice(None), slice(7, 99)], ids=["whole", "part"])
 def test_a_memory_map_is_read_where_it_is(memmap: np.memmap, part: slice, tmp_path: Path) -> None:
     with sx.blocked(memmap[part]) as rows:
-        assert rows.store.files[0].path == tmp_path / "rows.bin"
-        same(rows.store.read(0, rows.shape[0]), dense()[part])
+        assert rows.storage.files[0].path == tmp_path / "rows.bin"
+        same(rows.storage.read(0, rows.shape[0]), dense()[part])
         memmap[part.start or 0, 0] = 5.0  # what is written to the map is seen at once
-        assert rows.store.read(0, 1)[0, 0] == 5.0
+        assert rows.storage.read(0, 1)[0, 0] == 5.0
         same(rows.array(), memmap[part])
     assert (tmp_path / "rows.bin").exists()
 
@@ -387,13 +387,13 @@ def test_a_memory_map_that_is_not_rows_of_floats_is_copied(memmap: np.memmap, ho
         if how == "replaced":
             file.write_bytes(bytes(40 + memmap.nbytes))
     with sx.blocked(X) as rows:
-        assert rows.store.files[0].path is None
-        same(rows.store.read(0, rows.shape[0]), X)
+        assert rows.storage.files[0].path is None
+        same(rows.storage.read(0, rows.shape[0]), X)
 
 
 def test_a_large_memory_map_is_read_in_blocks(memmap: np.memmap, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("separatrix.design.row_source.LARGE_MAP", 1)
-    assert isinstance(make_design(memmap, intercept=True), BlockedDesign)
+    assert not make_design(memmap, intercept=True).in_memory
     y = dense()[:, 3] > 0.1
     disk, memory = (sx.LogisticRegression(strength=0.1).fit(X, y) for X in (memmap, dense()))
     same(disk.coef_, memory.coef_)
@@ -403,7 +403,7 @@ def test_a_large_memory_map_is_read_in_blocks(memmap: np.memmap, monkeypatch: py
 def test_sparse_blocks_on_disk_are_what_they_say(no_copies: None) -> None:
     with sx.blocked(sp.csr_array(dense())) as rows:
         design = make_design(rows, intercept=False)
-        assert isinstance(design, BlockedSparseDesign)
+        assert isinstance(design, SparseDesign)
         by_columns = design.to_csc()
         assert by_columns.format == "csc"
         same(by_columns.toarray(), dense())

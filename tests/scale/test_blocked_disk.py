@@ -21,7 +21,7 @@ from separatrix.design import storage as row_file
 from separatrix.design.build import make_design
 from separatrix.design.memory import default_cap, free_memory, parse_memory, plain_size
 from separatrix.design.row_source import BlockedRows
-from separatrix.design.storage import BlockStore, BlockWriter
+from separatrix.design.storage import BlockWriter, DiskRows
 from separatrix.errors import DataError
 
 pytestmark = pytest.mark.slow
@@ -143,7 +143,7 @@ def test_systems_without_reads_at_places_do_without(monkeypatch: pytest.MonkeyPa
 # Folders, for other processes
 
 
-def write(X: Any, folder: Path | None = None) -> BlockStore:
+def write(X: Any, folder: Path | None = None) -> DiskRows:
     with BlockWriter(X.shape[1], sparse=sp.issparse(X), dtype=X.dtype, folder=folder) as writer:
         writer.append(X[:300])
         writer.append(X[300:])
@@ -152,49 +152,25 @@ def write(X: Any, folder: Path | None = None) -> BlockStore:
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("sparse", [False, True])
-def test_a_store_in_a_folder_is_read_by_others_and_removed_by_its_owner(
-    sparse: bool, dtype: Any, tmp_path: Path
-) -> None:
+def test_rows_in_a_folder_are_read_by_others(sparse: bool, dtype: Any, tmp_path: Path) -> None:
     X = dense().astype(dtype)
     folder = tmp_path / "a" / "blocks"
-    with write(sp.csr_array(X) if sparse else X, folder) as store:
-        assert store.path == folder
-        with BlockStore.open(folder) as other:
-            assert (other.shape, other.sparse, other.dtype, other.nbytes) == (X.shape, sparse, dtype, store.nbytes)
+    with write(sp.csr_array(X) if sparse else X, folder) as rows:
+        assert rows.folder == folder
+        with DiskRows.open(folder, rows.shape, rows.dtype) as other:
+            assert (other.shape, other.sparse, other.dtype, other.nbytes) == (X.shape, sparse, dtype, rows.nbytes)
             found = other.read(290, 310)
             np.testing.assert_array_equal(found.toarray() if sparse else found, X[290:310])
-        assert folder.exists()
-    assert not folder.exists()
+    assert (folder / ("values.bin" if sparse else "rows.bin")).exists()  # the folder is the caller's
 
 
-def test_a_store_whose_owner_is_forgotten_is_removed(tmp_path: Path) -> None:
-    store = write(dense(), tmp_path / "blocks")
-    assert (tmp_path / "blocks" / "rows.bin").stat().st_size == 8 * ROWS * COLUMNS
-    del store
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_writer_that_is_not_finished_leaves_nothing(tmp_path: Path) -> None:
-    def interrupted() -> None:
-        with BlockWriter(COLUMNS, folder=tmp_path / "blocks") as writer:
-            writer.append(dense())
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        interrupted()
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_folder_that_holds_something_else_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "mine.txt").write_text("mine")
-    with pytest.raises(DataError, match=r"is not empty \(mine.txt\); give a new folder"):
+def test_files_that_are_there_are_not_overwritten(tmp_path: Path) -> None:
+    (tmp_path / "rows.bin").write_text("mine")
+    with pytest.raises(DataError, match=r"rows.bin cannot be opened or written: File exists"):
         BlockWriter(3, folder=tmp_path)
-    assert (tmp_path / "mine.txt").read_text() == "mine"
-    with pytest.raises(DataError, match="holds no finished blocks of rows"):
-        BlockStore.open(tmp_path)
-    (tmp_path / "blocks.json").write_text('{"rows": 3, "columns": -1, "sparse": false, "dtype": "<f8"}')
-    with pytest.raises(DataError, match=r"blocks.json.columns is -1, where a whole number"):
-        BlockStore.open(tmp_path)
+    assert (tmp_path / "rows.bin").read_text() == "mine"
+    with pytest.raises(DataError, match=r"rows.bin cannot be opened or written: No such file"):
+        DiskRows.open(tmp_path / "none", (3, 2), "<f8")
 
 
 # The end

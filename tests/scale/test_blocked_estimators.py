@@ -18,7 +18,7 @@ from sklearn.base import clone, is_regressor
 from test_estimators import ESTIMATORS
 
 import separatrix as sx
-from separatrix.design import array, on_disk
+from separatrix.design import array
 from separatrix.errors import SeparatrixWarning
 
 ROWS, COLUMNS = 90, 6
@@ -242,7 +242,7 @@ def test_a_path_of_strengths(storage: tuple[Any, Any]) -> None:
 def test_copies_that_memory_does_not_hold_go_to_disk(
     estimator: Any, storage: tuple[Any, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(on_disk, "COPIED", 0.0)
+    monkeypatch.setattr(array, "COPIED", 0.0)
     X, rows = storage
     weights = np.arange(ROWS) % 3.0  # rows without a weight are left out
     y = goals(estimator)

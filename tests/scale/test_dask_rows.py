@@ -51,17 +51,16 @@ def cluster() -> Iterator[object]:
             yield client
 
 
-@pytest.fixture(params=["here", "cluster"])
-def rows(request, X):
-    """The rows in twelve partitions, of this process's threads or of a cluster's."""
-    array = da.from_array(X, chunks=((1, 9, *[59] * 10), (2, 2)))
-    if request.param == "cluster":
-        with request.getfixturevalue("cluster").as_current():
-            yield dask_rows(array)
-    else:
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(rows_module.current_engine().__class__, "concurrency", 12)
-            yield dask_rows(array)
+@pytest.fixture(autouse=True)
+def current(cluster) -> Iterator[None]:
+    with cluster.as_current():
+        yield
+
+
+@pytest.fixture
+def rows(X):
+    """The rows in twelve partitions."""
+    return dask_rows(da.from_array(X, chunks=((1, 9, *[59] * 10), (2, 2))))
 
 
 def stacked(block, y):
@@ -139,13 +138,12 @@ def test_what_cannot_be_written_is_sent_once(rows, X, monkeypatch) -> None:
     for _ in range(3):
         design.rmatvec(fixed)
     puts = [call for call in sent if getattr(call[0], "__name__", "") == "identity"]
-    assert len(puts) == int(design.partitions.engine.remote)
-    assert all(len(calls) == len(design.partitions.stored) for _, calls, *_ in puts)
+    assert [len(calls) for _, calls, *_ in puts] == [len(design.partitions.stored)]
     y[:] = 2.0
     assert design.rmatvec(y)[0] == 2.0 * N  # what may be written goes along with each pass
     y[:] = 3.0
     assert design.rmatvec(y)[0] == 3.0 * N
-    assert len(design.partitions._sent) == int(design.partitions.engine.remote)
+    assert len(design.partitions._sent) == 1
 
 
 def test_unknown_row_counts_are_found(X) -> None:

@@ -25,9 +25,8 @@ pytest.importorskip("distributed")
 import dask
 from distributed import Client
 
-from separatrix.design.dask.cluster import open_client, spread
-from separatrix.design.dask.engine import ClusterEngine
-from separatrix.design.dask.rows import DaskRows
+from separatrix.design.dask.cluster import Engine, open_client
+from separatrix.design.dask.rows import DaskRows, spread
 
 pytestmark = pytest.mark.slow
 
@@ -116,7 +115,7 @@ def test_a_store_that_only_this_process_knows_is_refused(data) -> None:
     with BlockWriter(P) as writer:
         writer.append(data[0])
         store = writer.finish()
-    with store, pytest.raises(OptionError, match="write it to a folder"), spread(store):
+    with store, pytest.raises(OptionError, match="write them to a folder"), spread(store):
         pass
 
 
@@ -141,7 +140,7 @@ def test_a_scheduler_that_vanishes_is_named(data, tmp_path) -> None:
             time.sleep(0.1)
         with Client(scheduler_file=str(address), timeout="30s", set_as_default=False) as client:
             client.wait_for_workers(1, timeout=30)
-            rows = DaskRows.from_delayed([dask.delayed(X)], ClusterEngine(client))
+            rows = DaskRows.from_delayed([dask.delayed(X)], Engine(client))
             threading.Timer(0.5, scheduler.kill).start()
             with pytest.raises(ClusterError, match="connection to the Dask scheduler was lost; start it anew"):
                 make_design(rows, intercept=True).fold(lambda *_: time.sleep(60), rows=(y,))

@@ -12,7 +12,7 @@ from made_tables import made_columns, write_table
 
 import separatrix as sx
 from separatrix.design.encode import blocks as stored
-from separatrix.design.storage import BlockStore
+from separatrix.design.storage import DiskRows
 from separatrix.errors import DataError, OptionError
 from separatrix.model import storage
 from separatrix.model.file import load_model, save_model
@@ -55,7 +55,7 @@ def kept(monkeypatch):
 
     def noted(*arguments, **options):
         encoded = encode(*arguments, **options)
-        found.append("disk" if isinstance(encoded.X, BlockStore) else "memory")
+        found.append("disk" if isinstance(encoded.X, DiskRows) else "memory")
         return encoded
 
     monkeypatch.setattr(storage, "encode_source", noted)

@@ -1,26 +1,30 @@
-"""Designs in memory and their row blocks: dense (C or Fortran order) or sparse (CSR, CSC), float64 or float32.
+"""Designs over one row storage, in memory or on disk, and their row blocks: dense or sparse, float64 or float32.
 
-The user's matrix is never copied. Dense rows are read in blocks that fit the cache, sparse rows in a few blocks shared
-by the cores; a CSC matrix is one block, since slicing its rows would copy it. Float32 entries are computed with in
-float64. A sparse block holds its transpose as well, which shares its arrays.
+A matrix in memory is never copied; rows on disk are read block by block in every pass, dense ones into reused buffers.
+Dense blocks fit the cache, sparse rows are read in a few blocks shared by the cores; a CSC matrix is one block. Blocks
+and groups are the same wherever the rows are, so sums agree to the last bit (for sparse rows beyond some 30 million
+entries, up to rounding). Float32 entries are computed with in float64. `memory` is the limit in bytes for rows on disk.
 
-Cost: loops over single rows need row-major storage; a column-major matrix is converted once, on first use, which takes
-its size in memory again.
+Cost: a pass over rows on disk copies them. Loops over single rows need row-major storage, to which a column-major
+matrix and centred rows are copied once; rows on disk are memory-mapped for them. Column access to sparse rows on disk
+writes the entries once more in CSC format, in two passes.
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
-from itertools import pairwise
+from functools import cached_property, reduce
+from itertools import chain, pairwise
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 
-from separatrix.arrays import Bools, Floats, Indices
-from separatrix.design.base import Block, Design
+from separatrix.arrays import Bools, Floats, Indices, Ints
+from separatrix.design.base import Block, Design, add_each, map_groups, with_ones
+from separatrix.design.storage import Buffers, RowFile, as_storage, sparse_from_parts, write_rows
 from separatrix.loops.rows import Rows
 
 CENTRE_ROWS = 1000  # sampled rows that decide which columns lie far from 0
@@ -30,15 +34,20 @@ BLOCK_ELEMENTS = 2**17  # of a dense block: a megabyte of float64, which a core'
 WIDE_SHARE = 4  # a block has at least p / WIDE_SHARE rows, so that matrix products of wide blocks stay efficient
 BLOCK_ENTRIES = 2**20  # of a sparse block: with fewer entries a thread costs more than it saves
 ENTRIES_A_COLUMN = 4  # of a sparse block: with fewer, adding the blocks' results costs as much as reading the blocks
+COPIED = 0.25  # share of the memory limit: larger copies of rows or columns go to disk
+BLOCK_SHARE = 1 / 16  # of the memory limit: the largest block, since each core has a few
+INT32_LIMIT = 2**31  # from which on indices take 8 bytes
+PARTS = 4  # least number of parts of a Gram product, shared by the cores
+PART_ELEMENTS = 2**21  # most elements of such a part, since weights or a centre copy it
+PART_ROWS = 256  # least rows of a part, for its products to run at full speed
 _NO_INDICES = np.empty(0, dtype=np.int32)
 
 
 class DenseBlock(Block):
-    """Rows of a dense array."""
+    """Consecutive rows of a dense matrix, from row `start` on, as an array."""
 
-    def __init__(self, values: NDArray[Any], rows: slice, virtual: bool, centre: Floats | None = None) -> None:
-        super().__init__(rows.start, rows.stop, virtual)
-        self.values = values[rows] if centre is None else values[rows] - centre
+    def __init__(self, values: NDArray[Any], virtual: bool, start: int = 0) -> None:
+        super().__init__(values, values.T, virtual, start)
 
     def largest_entry(self) -> float:
         return float(np.abs(self.values).max())
@@ -50,22 +59,10 @@ class DenseBlock(Block):
     def other_entries(self) -> Indices:
         return np.asarray(np.count_nonzero((self.values != 0.0) & (self.values != 1.0), axis=0))
 
-    def times(self, coef: Floats) -> Floats:
-        return np.asarray(self.values @ coef, dtype=np.float64)
+    def dense_stored(self, rows: slice = slice(None)) -> Floats:
+        return np.asarray(self.values[rows], dtype=np.float64)
 
-    def absolute_times(self, coef: Floats) -> Floats:
-        return np.asarray(np.abs(self.values) @ coef, dtype=np.float64)
-
-    def transposed_times(self, values: Floats) -> Floats:
-        return np.asarray(self.values.T @ values, dtype=np.float64)
-
-    def dense_stored(self) -> Floats:
-        return np.asarray(self.values, dtype=np.float64)
-
-    def dense_part(self, first: int, last: int) -> Floats:
-        return np.asarray(self.values[first:last], dtype=np.float64)
-
-    def weighted_gram(self, weights: Floats | None) -> Floats:
+    def stored_gram(self, weights: Floats | None) -> Floats:
         if weights is None:
             values = self.values.astype(np.float64, copy=False)
             return np.asarray(values.T @ values)
@@ -83,45 +80,33 @@ class SparseBlock(Block):
     """Consecutive rows of a sparse matrix, from row `start` on, as a matrix of their own."""
 
     def __init__(self, matrix: Any, virtual: bool, start: int = 0) -> None:
-        super().__init__(start, start + matrix.shape[0], virtual)
-        self.matrix, self.transposed = matrix, _transposed(matrix)
+        super().__init__(matrix, _transposed(matrix), virtual, start)
 
     def largest_entry(self) -> float:
-        return float(np.abs(self.matrix.data).max(initial=0.0))
+        return float(np.abs(self.values.data).max(initial=0.0))
 
     def stored_whole_columns(self) -> Floats:
         """Return one bound for all integer columns, infinity for the others."""
-        entries = self.matrix.tocoo()
-        largest = self.largest_entry() if self.matrix.has_canonical_format else float(np.abs(entries.data).sum())
-        bounds = np.full(self.matrix.shape[1], largest)
+        entries = self.values.tocoo()
+        largest = self.largest_entry() if self.values.has_canonical_format else float(np.abs(entries.data).sum())
+        bounds = np.full(self.values.shape[1], largest)
         bounds[entries.col[entries.data != np.rint(entries.data)]] = np.inf
         return bounds
 
     def other_entries(self) -> Indices:
-        entries = self.matrix.tocoo()
-        return np.bincount(entries.col[(entries.data != 0.0) & (entries.data != 1.0)], minlength=self.matrix.shape[1])
+        entries = self.values.tocoo()
+        return np.bincount(entries.col[(entries.data != 0.0) & (entries.data != 1.0)], minlength=self.values.shape[1])
 
-    def times(self, coef: Floats) -> Floats:
-        return np.asarray(self.matrix @ coef, dtype=np.float64)
+    def dense_stored(self, rows: slice = slice(None)) -> Floats:
+        matrix = self.values if rows == slice(None) else self.values[rows]
+        return np.asarray(matrix.toarray(), dtype=np.float64)
 
-    def absolute_times(self, coef: Floats) -> Floats:
-        return np.asarray(abs(self.matrix) @ coef, dtype=np.float64)
-
-    def transposed_times(self, values: Floats) -> Floats:
-        return np.asarray(self.transposed @ values, dtype=np.float64)
-
-    def dense_stored(self) -> Floats:
-        return np.asarray(self.matrix.toarray(), dtype=np.float64)
-
-    def dense_part(self, first: int, last: int) -> Floats:
-        return np.asarray(self.matrix[first:last].toarray(), dtype=np.float64)
-
-    def weighted_gram(self, weights: Floats | None) -> Floats:
+    def stored_gram(self, weights: Floats | None) -> Floats:
         if weights is None:
-            matrix = self.matrix.astype(np.float64, copy=False)
+            matrix = self.values.astype(np.float64, copy=False)
             return np.asarray((matrix.T @ matrix).toarray())
-        scaled = self.matrix.multiply(weights[:, np.newaxis])
-        return np.asarray((scaled.T @ self.matrix).toarray(), dtype=np.float64)
+        scaled = self.values.multiply(weights[:, np.newaxis])
+        return np.asarray((scaled.T @ self.values).toarray(), dtype=np.float64)
 
     def stored_squared_norms(self) -> Floats:
         return np.asarray(self._squares().sum(axis=1), dtype=np.float64).ravel()
@@ -131,28 +116,11 @@ class SparseBlock(Block):
 
     def _squares(self) -> Any:
         """Return the matrix with its entries squared, duplicate entries summed first."""
-        matrix = self.matrix
+        matrix = self.values
         if not matrix.has_canonical_format:
             return matrix.astype(np.float64).multiply(matrix)
         values = matrix.data.astype(np.float64, copy=False)
         return sparse_from_parts(type(matrix), matrix.shape, values * values, matrix.indices, matrix.indptr)
-
-
-def divide_matrix(matrix: Any, scales: Floats) -> Any:
-    """Return a copy of a matrix, dense or CSR, with its columns divided by `scales`."""
-    if not hasattr(matrix, "indices"):
-        return matrix / scales
-    quotient = matrix.copy()
-    quotient.data /= scales[quotient.indices]
-    return quotient
-
-
-def slice_rows(matrix: Any, first: int, last: int) -> Any:
-    """Return rows `first` to `last` of a CSR matrix without copying its entries."""
-    starts = matrix.indptr[first : last + 1]
-    entries = slice(starts[0], starts[-1])
-    shape, data, indices = (last - first, matrix.shape[1]), matrix.data[entries], matrix.indices[entries]
-    return sparse_from_parts(type(matrix), shape, data, indices, starts - starts[0])
 
 
 def _transposed(matrix: Any) -> Any:
@@ -160,130 +128,269 @@ def _transposed(matrix: Any) -> Any:
     return sparse_from_parts(kind, matrix.shape[::-1], matrix.data, matrix.indices, matrix.indptr)
 
 
-def sparse_from_parts(kind: Any, shape: Any, data: NDArray[Any], indices: NDArray[Any], starts: NDArray[Any]) -> Any:
-    """Return a sparse matrix that shares these arrays; scipy's constructor would copy slices of larger arrays."""
-    matrix = kind(shape, dtype=data.dtype)
-    matrix.data, matrix.indices, matrix.indptr = data, indices, starts
-    return matrix
+class StoredDesign(Design):
+    """A design over a row storage, given as such or as an array or sparse matrix; `memory` limits rows on disk."""
 
-
-class _ArrayDesign(Design):
-    in_memory = True
     random_rows = True
     row_visits = True
     column_access = True
 
-    def take(self, indices: Sequence[int] | Indices) -> Floats:
-        rows = self._take_stored(indices)
-        return np.column_stack([np.ones(len(rows)), rows]) if self.virtual else rows
+    def __init__(self, rows: Any, names: Sequence[str], virtual: bool, *, memory: int | None = None) -> None:
+        self.storage = as_storage(rows)
+        n, width = self.storage.shape
+        super().__init__((n, width + virtual), names, virtual)
+        self.in_memory = self.storage.in_memory
+        self.memory = None if self.in_memory else memory
+        if self.memory is not None and self.storage.nbytes > self.memory:
+            self.block_rows = max(1, n // len(self.slices))
+
+    @property
+    @abstractmethod
+    def slices(self) -> list[slice]:
+        """The rows of each block."""
 
     @abstractmethod
-    def _take_stored(self, indices: Sequence[int] | Indices) -> Floats:
-        """Return the stored columns of some rows as a dense array."""
-
-
-class DenseDesign(_ArrayDesign):
-    """A dense array (n, p) of float64 or float32; `centre` is subtracted from each row as it is read."""
-
-    def __init__(self, values: NDArray[Any], names: Sequence[str], virtual: bool, centre: Floats | None = None) -> None:
-        super().__init__((values.shape[0], values.shape[1] + virtual), names, virtual)
-        self.values = values
-        self.centre = centre
+    def _block(self, rows: slice) -> Block:
+        """Read a block."""
 
     def blocks(self) -> Iterator[Block]:
-        return map(self._block, dense_slices(*self.values.shape))
+        return map(self._block, self.slices)
+
+    def groups(self) -> Sequence[Iterable[Block]]:
+        size = -(-len(self.slices) // GROUPS)
+        return [map(self._block, self.slices[first : first + size]) for first in range(0, len(self.slices), size)]
+
+    def take(self, indices: Sequence[int] | Indices) -> Floats:
+        return with_ones(self._dense(self.storage.take(np.asarray(indices, dtype=np.intp))), self.virtual)
+
+    def stored_rows(self) -> Rows:
+        """Return the rows, memory-mapped if they are on disk; centred ones are copied once for this."""
+        return self._by_rows
+
+    @property
+    @abstractmethod
+    def _by_rows(self) -> Rows:
+        """The rows in the layout that compiled loops read."""
+
+    @abstractmethod
+    def _dense(self, rows: Any) -> Floats:
+        """Return stored rows as a dense array."""
+
+    def fits_memory(self, size: int) -> bool:
+        """Whether a copy of `size` bytes may be kept in memory."""
+        return self.memory is None or size <= COPIED * self.memory
+
+    def _most(self) -> int | None:
+        """Return the largest number of entries of a block that the memory limit allows."""
+        return None if self.memory is None else int(BLOCK_SHARE * self.memory) // self.storage.entry_bytes
+
+
+class DenseDesign(StoredDesign):
+    """Dense rows (n, p); `centre` is subtracted from each row as it is read."""
+
+    def __init__(
+        self, rows: Any, names: Sequence[str], virtual: bool, centre: Floats | None = None, *, memory: int | None = None
+    ) -> None:
+        super().__init__(rows, names, virtual, memory=memory)
+        self.centre, self._buffers = centre, Buffers()
+
+    @property
+    def values(self) -> NDArray[Any]:
+        """The stored rows, not centred; those on disk are memory-mapped."""
+        return np.asarray(self.storage.array())
+
+    @cached_property
+    def slices(self) -> list[slice]:
+        return dense_slices(*self.storage.shape, self._most())
+
+    def _block(self, rows: slice) -> Block:
+        values = self._read(rows)
+        if self.centre is not None:
+            reuse = not self.in_memory and values.dtype == self.centre.dtype
+            values = np.subtract(values, self.centre, out=values if reuse else None)
+        return DenseBlock(values, self.virtual, rows.start)
+
+    def _read(self, rows: slice) -> NDArray[Any]:
+        """Read rows, not centred, and prefetch as many of the following rows."""
+        values: NDArray[Any] = self.storage.read(rows.start, rows.stop, self._buffers)
+        self.storage.prefetch(rows.stop, 2 * rows.stop - rows.start)
+        return values
+
+    def _dense(self, rows: Any) -> Floats:
+        rows = np.asarray(rows, dtype=np.float64)
+        return rows if self.centre is None else np.asarray(rows - self.centre)
 
     def needed_centre(self) -> Floats | None:
         if not self.virtual or self.centre is not None:
             return None
-        return far_means(self.values[:: sample_stride(len(self.values))])
+        return far_means(self.storage.take(slice(None, None, max(1, self.shape[0] // CENTRE_ROWS))))
 
     def centred(self, centre: Floats) -> DenseDesign:
         """Return the design with a centre subtracted from each row as it is read, without a copy."""
-        return DenseDesign(self.values, self.names, self.virtual, centre)
+        return DenseDesign(self.storage, self.names, self.virtual, centre, memory=self.memory)
 
-    def groups(self) -> Sequence[Iterable[Block]]:
-        return [map(self._block, group) for group in in_groups(dense_slices(*self.values.shape))]
-
-    def _block(self, rows: slice) -> Block:
-        return DenseBlock(self.values, rows, self.virtual, self.centre)
-
-    def stored_rows(self) -> Rows:
-        return array_rows(self._by_rows, self.virtual)
-
-    @cached_property
-    def _by_rows(self) -> NDArray[Any]:
-        return np.ascontiguousarray(self.values if self.centre is None else self.values - self.centre)
+    def subsample(self, stride: int) -> DenseDesign:
+        rows = np.ascontiguousarray(self.storage.take(slice(None, None, stride)))
+        return DenseDesign(rows, self.names, self.virtual, self.centre)
 
     def select(self, mask: Bools) -> DenseDesign:
-        return DenseDesign(self.values[mask], self.names, self.virtual, self.centre)
-
-    def submatrix(self, rows: slice, columns: Any) -> NDArray[Any]:
-        """Return some stored columns of some rows, (m, k)."""
-        values = self.values[rows, columns]
-        return values if self.centre is None else values - self.centre[columns]
+        if self.in_memory:
+            copy: Any = self.values[mask]
+        else:
+            copy = self._copy((self._read(rows)[mask[rows]] for rows in self.slices), int(mask.sum()))
+        return DenseDesign(copy, self.names, self.virtual, self.centre, memory=self.memory)
 
     def copy_columns(self, columns: Indices, names: Sequence[str]) -> DenseDesign:
         """Return a copy of some stored columns as a design."""
+        centre = None if self.centre is None else self.centre[columns]
+        if not self.in_memory:
+            parts = (self._read(rows)[:, columns].astype(np.float64, copy=False) for rows in self.slices)
+            return DenseDesign(self._copy(parts, self.shape[0]), names, False, centre, memory=self.memory)
         values = np.asarray(self.values[:, columns], dtype=np.float64)
-        if self.centre is not None:
-            values -= self.centre[columns]
+        if centre is not None:
+            values -= centre
         return DenseDesign(values, names, virtual=False)
+
+    def _copy(self, parts: Iterator[NDArray[Any]], n: int) -> Any:
+        """Return n rows in several parts as an array or, if that is large, on disk."""
+        first = next(parts)
+        parts, width = chain([first], parts), first.shape[1]
+        if self.fits_memory(n * width * first.dtype.itemsize):
+            return np.concatenate(list(parts))
+        return write_rows(parts, width, dtype=first.dtype)
 
     @property
     def is_column_major(self) -> bool:
         """Whether columns are contiguous in memory and rows are not."""
-        return self.values.flags.f_contiguous and not self.values.flags.c_contiguous
+        return self.in_memory and self.values.flags.f_contiguous and not self.values.flags.c_contiguous
 
-    def subsample(self, stride: int) -> DenseDesign:
-        return DenseDesign(np.ascontiguousarray(self.values[::stride]), self.names, self.virtual, self.centre)
+    def column_grams(self, columns: Any, weights: Floats, with_ones: bool) -> tuple[Floats, Floats]:
+        """Return `weighted_grams` of some stored columns, in one pass."""
+        n, width = self.shape[0], len(np.empty(self.storage.shape[1], dtype=bool)[columns])
+        rows = min(-(-n // PARTS), max(PART_ROWS, PART_ELEMENTS // width))
 
-    def _take_stored(self, indices: Sequence[int] | Indices) -> Floats:
-        rows = np.asarray(self.values[np.asarray(indices, dtype=np.intp)], dtype=np.float64)
-        return rows if self.centre is None else rows - self.centre
+        def grams(first: int) -> tuple[Floats, Floats]:
+            part = slice(first, min(n, first + rows))
+            values = self._submatrix(part, columns, width).astype(np.float64, copy=False)
+            return weighted_grams(values, weights[part], with_ones)
 
+        self.count_visits(n)
+        return reduce(add_each, map_groups(grams, range(0, n, rows)))
 
-class SparseDesign(_ArrayDesign):
-    """A sparse matrix (n, p) of float64 or float32, CSR or CSC."""
-
-    def __init__(self, matrix: Any, names: Sequence[str], virtual: bool) -> None:
-        super().__init__((matrix.shape[0], matrix.shape[1] + virtual), names, virtual)
-        self.matrix = matrix
-
-    def blocks(self) -> Iterator[Block]:
-        """Yield blocks with about equal numbers of entries; a CSC matrix is one block."""
-        return iter(self._blocks)
-
-    def groups(self) -> Sequence[Iterable[Block]]:
-        return [[block] for block in self._blocks]
-
-    @cached_property
-    def _blocks(self) -> list[Block]:
-        matrix = self.matrix
-        slices = sparse_slices(matrix.indptr, matrix.shape[1]) if matrix.format == "csr" else []
-        if len(slices) < 2:
-            return [SparseBlock(matrix, self.virtual)]
-        return [SparseBlock(slice_rows(matrix, rows.start, rows.stop), self.virtual, rows.start) for rows in slices]
-
-    def stored_rows(self) -> Rows:
-        return csr_rows(self._by_rows, self.virtual)
+    def _submatrix(self, rows: slice, columns: Any, width: int) -> NDArray[Any]:
+        """Return some stored columns of some rows, (m, width)."""
+        if self.in_memory:
+            values = self.values[rows, columns]
+        else:
+            values = np.empty((rows.stop - rows.start, width), dtype=self.storage.dtype)
+            step = self.slices[0].stop
+            for start in range(0, len(values), step):
+                part = values[start : start + step]
+                first = rows.start + start
+                part[...] = self._read(slice(first, first + len(part)))[:, columns]
+        return values if self.centre is None else values - self.centre[columns]
 
     @cached_property
-    def _by_rows(self) -> Any:
-        return self.matrix.tocsr()
+    def _by_rows(self) -> Rows:
+        values: Any = self.values
+        if self.centre is not None and self.in_memory:
+            values = values - self.centre
+        elif self.centre is not None:
+            blocks = (self._read(rows) - self.centre for rows in self.slices)
+            values = write_rows(blocks, self.storage.shape[1]).array()
+        flat = read_only(np.ascontiguousarray(values).ravel())
+        return Rows(flat, _NO_INDICES, _NO_INDICES, self.storage.shape[1], int(self.virtual))
 
-    def to_csc(self) -> Any:
-        """Return the matrix in CSC format, without a copy if it is CSC already."""
-        return self.matrix.tocsc()
 
-    def select(self, mask: Bools) -> SparseDesign:
-        return SparseDesign(self._by_rows[mask], self.names, self.virtual)
+class SparseDesign(StoredDesign):
+    """Sparse rows (n, p), of a CSR or CSC matrix or on disk."""
+
+    @property
+    def matrix(self) -> Any:
+        """The stored rows, memory-mapped if they are on disk."""
+        return self.storage.array()
+
+    @cached_property
+    def slices(self) -> list[slice]:
+        """The rows of each block, with about equal numbers of entries; a CSC matrix is one block."""
+        if self.in_memory and self.matrix.format == "csc":
+            return [slice(0, self.shape[0])]
+        return sparse_slices(self.storage.starts, self.storage.shape[1], self._most())
+
+    @cached_property
+    def _blocks(self) -> dict[int, Block]:
+        """The blocks of rows in memory by their first row, each with its transpose."""
+        return {rows.start: self._read_block(rows) for rows in self.slices}
+
+    def _block(self, rows: slice) -> Block:
+        return self._blocks[rows.start] if self.in_memory else self._read_block(rows)
+
+    def _read_block(self, rows: slice) -> Block:
+        matrix = self.storage.read(rows.start, rows.stop)
+        self.storage.prefetch(rows.stop, 2 * rows.stop - rows.start)
+        return SparseBlock(matrix, self.virtual, rows.start)
+
+    def _dense(self, rows: Any) -> Floats:
+        return np.asarray(rows.toarray(), dtype=np.float64)
+
+    @cached_property
+    def _by_rows(self) -> Rows:
+        matrix = self.storage.by_rows
+        columns, starts = _unsigned(matrix.indices), _unsigned(matrix.indptr)
+        return Rows(read_only(matrix.data), columns, starts, matrix.shape[1], int(self.virtual))
 
     def subsample(self, stride: int) -> SparseDesign:
-        return SparseDesign(self._by_rows[::stride], self.names, self.virtual)
+        return SparseDesign(self.storage.take(slice(None, None, stride)), self.names, self.virtual)
 
-    def _take_stored(self, indices: Sequence[int] | Indices) -> Floats:
-        return np.asarray(self._by_rows[np.asarray(indices, dtype=np.intp)].toarray(), dtype=np.float64)
+    def select(self, mask: Bools) -> SparseDesign:
+        if self.in_memory:
+            return SparseDesign(self.storage.take(mask), self.names, self.virtual)
+        copy: Any = (self.storage.read(rows.start, rows.stop)[mask[rows]] for rows in self.slices)
+        if self.fits_memory(int(np.diff(self.storage.starts)[mask].sum()) * self.storage.entry_bytes):
+            copy = scipy.sparse.vstack(list(copy), format="csr")
+        else:
+            copy = write_rows(copy, self.storage.shape[1], sparse=True, dtype=self.storage.dtype)
+        return SparseDesign(copy, self.names, self.virtual, memory=self.memory)
+
+    def to_csc(self) -> Any:
+        """Return the matrix in CSC format: that in memory if it is CSC, a copy if it is small, else on disk."""
+        entries = self.storage.entries if not self.in_memory else 0
+        if self.in_memory or self.fits_memory(entries * self.storage.entry_bytes):
+            return self.matrix.tocsc()
+        lengths = np.zeros(self.storage.shape[1], dtype=np.int64)
+        for block in self.blocks():
+            lengths += np.bincount(block.values.indices, minlength=len(lengths))
+        starts = np.concatenate([[0], np.cumsum(lengths)])
+        index = np.dtype(np.int32 if max(self.shape[0], entries) < INT32_LIMIT else np.int64)
+        values, rows = RowFile().allocate(self.storage.dtype, entries), RowFile().allocate(index, entries)
+        self._scatter(values, rows, starts[:-1].copy())
+        return sparse_from_parts(scipy.sparse.csc_array, self.storage.shape, values, rows, starts.astype(index))
+
+    def _scatter(self, values: NDArray[Any], rows: NDArray[Any], ends: Ints) -> None:
+        """Write every entry and its row index at the current end of its column."""
+        for block in self.slices:
+            part = self.storage.read(block.start, block.stop).tocsc()
+            lengths = np.diff(part.indptr)
+            places = np.repeat(ends - part.indptr[:-1], lengths) + np.arange(part.nnz)
+            values[places], rows[places] = part.data, part.indices + block.start
+            ends += lengths
+
+
+def weighted_grams(values: Floats, weights: Floats, with_ones: bool) -> tuple[Floats, Floats]:
+    """Return one Gram matrix per column of weights, (q, k, k), and, with ones, the weighted column sums, (q, k)."""
+    sums = weights.T @ values if with_ones else np.zeros((weights.shape[1], 0))
+    return np.stack([_weighted_gram(values, column) for column in weights.T]), sums
+
+
+def _weighted_gram(values: Floats, weights: Floats) -> Floats:
+    """Return a weighted Gram matrix; weights ≥ 0 allow AᵗA, which BLAS computes with half the products."""
+    least, most = weights.min(), weights.max()
+    if least == most:
+        return np.asarray(least * (values.T @ values))
+    if least < 0.0:
+        return np.asarray((values * weights[:, np.newaxis]).T @ values)
+    scaled = values * np.sqrt(weights)[:, np.newaxis]
+    return np.asarray(scaled.T @ scaled)
 
 
 def dense_slices(n: int, width: int, max_elements: int | None = None) -> list[slice]:
@@ -307,17 +414,6 @@ def sparse_slices(starts: NDArray[Any], width: int, max_entries: int | None = No
     return [slice(first, last) for first, last in pairwise(edges)]
 
 
-def in_groups(slices: list[slice]) -> list[list[slice]]:
-    """Return the slices of blocks in at most `GROUPS` groups."""
-    size = -(-len(slices) // GROUPS)
-    return [slices[first : first + size] for first in range(0, len(slices), size)]
-
-
-def sample_stride(n: int) -> int:
-    """Return the stride of the sampled rows that decide which columns lie far from 0."""
-    return max(1, n // CENTRE_ROWS)
-
-
 def far_means(sample: NDArray[Any]) -> Floats | None:
     """Return the means of columns so far from 0 that products lose digits, 0 for the others; None if there is none."""
     sample = np.asarray(sample, dtype=np.float64)
@@ -325,17 +421,6 @@ def far_means(sample: NDArray[Any]) -> Floats | None:
         mean, spread = sample.mean(axis=0), sample.std(axis=0)
         far = np.abs(mean) > FAR * spread
     return np.where(far, mean, 0.0) if far.any() else None
-
-
-def array_rows(values: NDArray[Any], virtual: bool) -> Rows:
-    """Return a row-major array in the layout that compiled loops read."""
-    return Rows(read_only(values.ravel()), _NO_INDICES, _NO_INDICES, values.shape[1], int(virtual))
-
-
-def csr_rows(matrix: Any, virtual: bool) -> Rows:
-    """Return a CSR matrix in the layout that compiled loops read."""
-    columns, starts = _unsigned(matrix.indices), _unsigned(matrix.indptr)
-    return Rows(read_only(matrix.data), columns, starts, matrix.shape[1], int(virtual))
 
 
 def _unsigned(indices: NDArray[Any]) -> NDArray[Any]:

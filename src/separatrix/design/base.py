@@ -1,13 +1,11 @@
 """The interface of design matrices: a matrix read only as row blocks, which counts the passes made over it.
 
 `fold` runs a module-level task on each block and adds the results; `gather` concatenates results that have one entry
-per row. Everything else derives from these two, so storage in memory, in files or on a cluster differs only there. A
-design may have a virtual first column of ones (the intercept), which is never stored. Vectors with one entry per row
-(targets, weights) are passed as `rows`; each task receives the slice of its block.
+per row. Everything else derives from these two, so storages differ only there. A design may have a virtual first column
+of ones (the intercept), which is never stored.
 
-Groups of blocks run in threads, one per core, each with a single-threaded BLAS; NumPy and BLAS release the
-interpreter's lock. Results are combined in the order of the groups, which do not depend on the number of cores, so
-sums are the same on any number of cores.
+Groups of blocks run in threads, one per core, each with a single-threaded BLAS. Results are combined in the order of
+the groups, which do not depend on the number of cores, so sums are the same on any number of cores.
 
 Cost: one pass per call of `fold` or `gather`, plus about 50 µs to start the threads.
 """
@@ -29,6 +27,9 @@ from separatrix.arrays import Bools, Floats, Indices
 from separatrix.errors import NeedsError
 from separatrix.loops.rows import Rows
 
+Task = Callable[..., Any]  # called with (block, *vectors sliced to the block, *shared arguments)
+Combine = Callable[[Any, Any], Any]
+Vectors = Sequence[NDArray[Any]]  # with one entry per row
 Group = TypeVar("Group")
 Result = TypeVar("Result")
 
@@ -66,34 +67,37 @@ def _blas() -> Any:
 
 
 class Block(ABC):
-    """Consecutive rows of a design, `start` to `stop`."""
+    """Consecutive rows of a design, `start` to `stop`; `values` are the stored columns, an array or a sparse matrix."""
 
-    def __init__(self, start: int, stop: int, virtual: bool) -> None:
-        self.start, self.stop, self.virtual = start, stop, virtual
+    def __init__(self, values: Any, transposed: Any, virtual: bool, start: int) -> None:
+        self.values, self.transposed, self.virtual = values, transposed, virtual
+        self.start, self.stop = start, start + values.shape[0]
 
     def matvec(self, coef: Floats) -> Floats:
         """Return the scores of the rows: (m,) for coef (p,), (m, K) for (p, K)."""
-        if self.virtual:
-            return np.asarray(self.times(coef[1:]) + coef[0])
-        return self.times(coef)
+        return self._times(self.values, coef)
 
     def magnitudes(self, coef: Floats) -> Floats:
         """Return Σ |entry · coef| of each row, the scale of the rounding error of its score: (m,) or (m, K)."""
-        absolute = np.abs(coef)
+        return self._times(abs(self.values), np.abs(coef))
+
+    def _times(self, values: Any, coef: Floats) -> Floats:
         if self.virtual:
-            return np.asarray(self.absolute_times(absolute[1:]) + absolute[0])
-        return self.absolute_times(absolute)
+            return np.asarray(np.asarray(values @ coef[1:], dtype=np.float64) + coef[0])
+        return np.asarray(values @ coef, dtype=np.float64)
+
+    def transposed_times(self, values: Floats) -> Floats:
+        """Return the transposed stored columns times values."""
+        return np.asarray(self.transposed @ values, dtype=np.float64)
 
     def rmatvec(self, values: Floats) -> Floats:
         """Return Xᵗ values: (p,) for values (m,), (p, K) for (m, K)."""
         total = self.transposed_times(values)
-        if self.virtual:
-            return np.concatenate([values.sum(axis=0)[np.newaxis], total])
-        return total
+        return np.concatenate([values.sum(axis=0)[np.newaxis], total]) if self.virtual else total
 
     def gram(self, weights: Floats | None = None) -> Floats:
         """Return Xᵗ diag(weights) X, (p, p); without weights it costs half as much."""
-        inner = self.weighted_gram(weights)
+        inner = self.stored_gram(weights)
         if not self.virtual:
             return inner
         weights = np.ones(self.stop - self.start) if weights is None else weights
@@ -103,12 +107,7 @@ class Block(ABC):
 
     def dense(self) -> Floats:
         """Return the rows as a dense array, virtual column included, (m, p)."""
-        stored = self.dense_stored()
-        return np.column_stack([np.ones(len(stored)), stored]) if self.virtual else stored
-
-    def dense_part(self, first: int, last: int) -> Floats:
-        """Return the stored columns of rows `first` to `last`, counted from the block's start, as a dense array."""
-        return self.dense_stored()[first:last]
+        return with_ones(self.dense_stored(), self.virtual)
 
     def column_squares(self, weights: Floats) -> Floats:
         """Return the weighted sum of each column's squares: (p,) for weights (m,), (p, K) for (m, K)."""
@@ -129,31 +128,15 @@ class Block(ABC):
         """Return the largest |entry| of the stored columns."""
 
     @abstractmethod
-    def stored_whole_columns(self) -> Floats:
-        """Return `whole_columns` of the stored columns."""
-
-    @abstractmethod
     def other_entries(self) -> Indices:
         """Return the number of entries of each stored column other than 0 and 1."""
 
     @abstractmethod
-    def times(self, coef: Floats) -> Floats:
-        """Return the stored columns times coef."""
+    def dense_stored(self, rows: slice = slice(None)) -> Floats:
+        """Return the stored columns of some rows, counted from the block's start, as a dense array."""
 
     @abstractmethod
-    def absolute_times(self, coef: Floats) -> Floats:
-        """Return the absolute values of the stored entries times coef."""
-
-    @abstractmethod
-    def transposed_times(self, values: Floats) -> Floats:
-        """Return the transposed stored columns times values."""
-
-    @abstractmethod
-    def dense_stored(self) -> Floats:
-        """Return the stored columns as a dense array."""
-
-    @abstractmethod
-    def weighted_gram(self, weights: Floats | None) -> Floats:
+    def stored_gram(self, weights: Floats | None) -> Floats:
         """Return the weighted Gram matrix of the stored columns."""
 
     @abstractmethod
@@ -163,6 +146,15 @@ class Block(ABC):
     @abstractmethod
     def stored_squared_norms(self) -> Floats:
         """Return the squared norms of the rows, virtual column excluded."""
+
+    @abstractmethod
+    def stored_whole_columns(self) -> Floats:
+        """Return `whole_columns` of the stored columns."""
+
+
+def with_ones(rows: Floats, virtual: bool) -> Floats:
+    """Return dense rows with the virtual column of ones, if there is one, before them."""
+    return np.column_stack([np.ones(len(rows)), rows]) if virtual else rows
 
 
 # The argument of `sweep`, called with (eta, order, *rows): returns (value,), (value, slope) or (value, slope,
@@ -197,17 +189,11 @@ class Design(ABC):
     def blocks(self) -> Iterator[Block]:
         """Yield the row blocks in order."""
 
-    def fold(
-        self,
-        task: Callable[..., Any],
-        *shared: Any,
-        rows: Sequence[NDArray[Any]] = (),
-        combine: Callable[[Any, Any], Any] = operator.add,
-    ) -> Any:
+    def fold(self, task: Task, *shared: Any, rows: Vectors = (), combine: Combine = operator.add) -> Any:
         """Run ``task(block, *rows sliced to the block, *shared)`` on each block and combine the results."""
         return reduce(combine, self._group_results(task, shared, rows, combine))
 
-    def gather(self, task: Callable[..., Any], *shared: Any, rows: Sequence[NDArray[Any]] = ()) -> Floats:
+    def gather(self, task: Task, *shared: Any, rows: Vectors = ()) -> Floats:
         """Run a task as `fold` does and concatenate its results, one entry per row."""
 
         def in_list(block: Block, *arguments: Any) -> list[Floats]:
@@ -217,21 +203,21 @@ class Design(ABC):
 
     def matvec(self, coef: Floats) -> Floats:
         """Return the scores of all rows."""
-        return self.gather(_matvec, coef)
+        return self.gather(Block.matvec, coef)
 
     def rmatvec(self, values: Floats) -> Floats:
         """Return Xᵗ values."""
-        return np.asarray(self.fold(_rmatvec, rows=(values,)))
+        return np.asarray(self.fold(Block.rmatvec, rows=(values,)))
 
     def gram(self, weights: Floats) -> Floats:
         """Return Xᵗ diag(weights) X."""
-        return np.asarray(self.fold(_gram, rows=(weights,)))
+        return np.asarray(self.fold(Block.gram, rows=(weights,)))
 
     def squared_norms(self) -> Floats:
         """Return ‖row‖² of every row."""
-        return self.gather(_squared_norms)
+        return self.gather(Block.squared_norms)
 
-    def sweep(self, coef: Floats, pointwise: Pointwise, order: int, rows: Sequence[NDArray[Any]] = ()) -> Expansion:
+    def sweep(self, coef: Floats, pointwise: Pointwise, order: int, rows: Vectors = ()) -> Expansion:
         """Return value, gradient (order ≥ 1) and Hessian (order 2) of a sum over rows, in one pass."""
         return Expansion(*self.fold(_expand, coef, pointwise, order, rows=rows, combine=add_each))
 
@@ -239,7 +225,7 @@ class Design(ABC):
         """Return the rows in the layout that compiled loops read; needs `row_visits`."""
         raise NeedsError(f"{type(self).__name__} cannot be visited row by row; use a batch rule")
 
-    def visit(self, loop: Callable[..., Any], *arguments: Any, changed: Sequence[NDArray[Any]]) -> Any:  # noqa: ARG002
+    def visit(self, loop: Task, *arguments: Any, changed: Vectors) -> Any:  # noqa: ARG002  # used by overrides
         """Return ``loop(stored rows, *arguments)``; `changed` are the arguments that the loop writes to."""
         return loop(self.stored_rows(), *arguments)
 
@@ -249,15 +235,12 @@ class Design(ABC):
 
     def subsample(self, stride: int) -> Design:
         """Return every stride-th row as a design; needs `random_rows`."""
-        raise NeedsError(
-            f"{type(self).__name__} has no access to single rows, so none can be left out; stride={stride}"
-        )
+        raise NeedsError(f"{type(self).__name__} has no access to single rows, so none can be left out; {stride=}")
 
     def select(self, mask: Bools) -> Design:
         """Return the rows where `mask` is true, copied, as a design; needs `random_rows`."""
-        raise NeedsError(
-            f"{type(self).__name__} has no access to single rows, so {int((~mask).sum())} cannot be dropped"
-        )
+        dropped = int((~mask).sum())
+        raise NeedsError(f"{type(self).__name__} has no access to single rows, so {dropped} cannot be dropped")
 
     def count_visits(self, visits: int) -> None:
         """Count single rows read as their share of a pass."""
@@ -272,55 +255,27 @@ class Design(ABC):
 
     def centred(self, centre: Floats) -> Design:
         """Return the design with a centre subtracted from each row as it is read."""
-        raise NeedsError(
-            f"{type(self).__name__} cannot be centred without being copied; centre of {len(centre)} columns"
-        )
+        raise NeedsError(f"{type(self).__name__} cannot be centred without being copied ({len(centre)} columns)")
 
     def groups(self) -> Sequence[Iterable[Block]]:
         """Return the blocks in groups, each processed by one core; by default all in one group."""
         return [self.blocks()]
 
-    def _group_results(
-        self,
-        task: Callable[..., Any],
-        shared: tuple[Any, ...],
-        rows: Sequence[NDArray[Any]],
-        combine: Callable[[Any, Any], Any],
-    ) -> Iterator[Any]:
+    def _group_results(self, task: Task, shared: tuple[Any, ...], rows: Vectors, combine: Combine) -> Iterator[Any]:
         """Make one pass: yield the combined result of each group of blocks, in order."""
         self.passes += 1.0
 
+        def results(group: Iterable[Block]) -> Iterator[Any]:
+            for block in group:
+                result = task(block, *(row[block.start : block.stop] for row in rows), *shared)
+                del block  # frees its buffer for the next block
+                yield result
+
         def combined(group: Iterable[Block]) -> Any:
-            results = _block_results(task, group, shared, rows)
             with np.errstate(over="ignore", invalid="ignore"):  # callers check the result for NaN and infinity
-                return reduce(combine, results)
+                return reduce(combine, results(group))
 
         return map_groups(combined, self.groups())
-
-
-def _block_results(
-    task: Callable[..., Any], group: Iterable[Block], shared: tuple[Any, ...], rows: Sequence[NDArray[Any]]
-) -> Iterator[Any]:
-    for block in group:
-        result = task(block, *(row[block.start : block.stop] for row in rows), *shared)
-        del block  # frees its buffer for the next block
-        yield result
-
-
-def _matvec(block: Block, coef: Floats) -> Floats:
-    return block.matvec(coef)
-
-
-def _rmatvec(block: Block, values: Floats) -> Floats:
-    return block.rmatvec(values)
-
-
-def _gram(block: Block, weights: Floats) -> Floats:
-    return block.gram(weights)
-
-
-def _squared_norms(block: Block) -> Floats:
-    return block.squared_norms()
 
 
 def _expand(block: Block, *arguments: Any) -> tuple[Any, ...]:

@@ -1,11 +1,8 @@
 """Constructors of designs: `make_design` for any X, and `blocked` for rows that stay on disk.
 
-`make_design` checks layout and element type once; `row_radius` checks in one pass that all entries are finite and of
-moderate size. `blocked` reads arrays, frames, sparse matrices or iterators of row blocks once, a few megabytes at a
-time, and writes them to an unlinked temporary file. A memory-mapped row-major array of floats is read from its own file
-and never copied.
-
-Cost: an array in memory is not copied; `blocked` reads and writes the rows once and takes as much disk space.
+`make_design` checks layout and element type once and copies no array; `row_radius` checks in one pass that all entries
+are finite and of moderate size. `blocked` reads its input once, a few megabytes at a time, and writes it to an unlinked
+temporary file; a memory-mapped row-major array of floats is read from its own file.
 
 Fails with a DataError that names the place and the remedy: an empty or one-dimensional array, text, NaN or infinity,
 numbers so large or so small that their products overflow or underflow.
@@ -18,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from itertools import chain
+from operator import methodcaller
 from pathlib import Path
 from typing import Any
 
@@ -25,13 +23,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.arrays import Floats
-from separatrix.design.array import DenseDesign, SparseDesign, divide_matrix
-from separatrix.design.base import Block, Design
+from separatrix.design.array import DenseDesign, SparseDesign
+from separatrix.design.base import Design
 from separatrix.design.mapped import MappedDesign, MappedRows
 from separatrix.design.memory import parse_memory
-from separatrix.design.on_disk import BlockedDesign
 from separatrix.design.row_source import BlockedRows, as_row_source, is_dask
-from separatrix.design.storage import BlockStore, BlockWriter, DenseBlocks, RowFile, require_room, scratch_folder
+from separatrix.design.storage import BlockWriter, DiskRows, RowFile, divide_matrix, require_room, scratch_folder
 from separatrix.errors import DataError
 
 INTERCEPT = "intercept"
@@ -59,13 +56,10 @@ def make_design(X: Any, *, intercept: bool, names: Sequence[str] | None = None) 
         raise DataError("the data have no rows; at least two are needed")
     if p == 0:
         raise DataError(f"the data have {n} rows but no feature columns; give at least one")
-    stored = column_names(p, names)
-    all_names = (_free_name(stored), *stored) if intercept else stored
+    all_names = _with_intercept(column_names(p, names), intercept)
     if source is not None:
         return source.design(all_names, intercept)
-    if _is_sparse(values):
-        return SparseDesign(values, all_names, intercept)
-    return DenseDesign(values, all_names, intercept)
+    return (SparseDesign if _is_sparse(values) else DenseDesign)(values, all_names, intercept)
 
 
 def map_rows(rows: MappedRows) -> Any:
@@ -74,9 +68,9 @@ def map_rows(rows: MappedRows) -> Any:
     Rows on disk that exceed their share of the memory limit are returned as blocked rows.
     """
     design = _mapped_design(rows, False, None).stored()
-    if isinstance(design, BlockedDesign):
+    if isinstance(design.storage, DiskRows):
         row_radius(design)
-        return BlockedRows(design.store, design.names, design.memory)
+        return BlockedRows(design.storage, design.names, design.memory)
     if not np.isfinite(design.values.sum()):  # the sum may also overflow
         row_radius(design)
     return np.asarray(design.values)
@@ -97,8 +91,7 @@ def _mapped_design(rows: MappedRows, intercept: bool, names: Sequence[str] | Non
     if names is None and hasattr(rows.X, "columns"):
         names = [str(name) for name in rows.X.columns]
     base = make_design(rows.X.tocsr() if _is_sparse(rows.X) else rows.X, intercept=False, names=names)
-    stored = rows.map.names(base.names)
-    return MappedDesign(base, rows.map, (_free_name(stored), *stored) if intercept else stored, intercept)
+    return MappedDesign(base, rows.map, _with_intercept(rows.map.names(base.names), intercept), intercept)
 
 
 def _mapped_by_source(rows: MappedRows, intercept: bool, names: Sequence[str] | None) -> Design | None:
@@ -109,15 +102,15 @@ def _mapped_by_source(rows: MappedRows, intercept: bool, names: Sequence[str] | 
         return None
     rows.map.require_width(source.shape[1])
     stored = rows.map.names(column_names(source.shape[1], source.names if names is None else names))
-    return mapped.design((_free_name(stored), *stored) if intercept else stored, intercept)
+    return mapped.design(_with_intercept(stored, intercept), intercept)
 
 
-def _free_name(names: Sequence[str]) -> str:
-    """Return a name for the virtual column that no other column has."""
+def _with_intercept(names: Sequence[str], intercept: bool) -> Sequence[str]:
+    """Return the names of columns, after one that no other column has for the virtual column."""
     name = INTERCEPT
     while name in names:
         name = f"({name})"
-    return name
+    return (name, *names) if intercept else names
 
 
 def column_names(p: int, names: Sequence[str] | None = None) -> tuple[str, ...]:
@@ -137,8 +130,11 @@ def row_radius(design: Design) -> float:
     largest = float(squared.max())
     if not np.isfinite(squared).all() or largest > LARGEST**2:
         _refuse_rows(design, squared)
-    if largest < SMALLEST**2:
-        _refuse_vanishing(design)
+    if largest < SMALLEST**2 and (entry := largest_entry(design)) > 0.0:
+        raise DataError(
+            f"no entry is larger than {entry:.3g}, and products of numbers so small vanish;"
+            " multiply the columns so that their values are nearer 1"
+        )
     return float(np.sqrt(largest))
 
 
@@ -208,23 +204,9 @@ def _is_sparse(X: Any) -> bool:
     return hasattr(X, "tocsr") and hasattr(X, "format")
 
 
-def _refuse_vanishing(design: Design) -> None:
-    """Raise a DataError if all entries are so small that their products underflow; all zeros are accepted."""
-    largest = largest_entry(design)
-    if largest > 0.0:
-        raise DataError(
-            f"no entry is larger than {largest:.3g}, and products of numbers so small vanish;"
-            " multiply the columns so that their values are nearer 1"
-        )
-
-
 def largest_entry(design: Design) -> float:
     """Return the largest |entry| of the stored columns, in one pass; NaN or infinite if some entry is."""
-    return float(design.fold(_largest_entry, combine=np.maximum))
-
-
-def _largest_entry(block: Block) -> float:
-    return block.largest_entry()
+    return float(design.fold(methodcaller("largest_entry"), combine=np.maximum))
 
 
 def _refuse_rows(design: Design, squared: Floats) -> None:
@@ -275,21 +257,15 @@ def blocked(X: Any, *, memory: str | float | None = None, names: Sequence[str] |
     """
     limit = None if memory is None else parse_memory(memory)
     if isinstance(X, BlockedRows):
-        return BlockedRows(X.store, X.names if names is None else names, X.memory if limit is None else limit)
+        return BlockedRows(X.storage, X.names if names is None else names, X.memory if limit is None else limit)
     if names is None and hasattr(X, "columns"):
         names = [str(name) for name in X.columns]
-    store = _store_of_map(X) if isinstance(X, np.memmap) else None
-    return BlockedRows(_write(X, names) if store is None else store, names, limit)
+    storage = memmap_storage(X) if isinstance(X, np.memmap) else None
+    return BlockedRows(_write(X, names) if storage is None else storage, names, limit)
 
 
-def mapped_rows(X: np.memmap[Any, Any]) -> BlockedRows | None:
-    """Return a memory-mapped array as rows on disk; None if its file is not laid out as rows of floats."""
-    store = _store_of_map(X)
-    return None if store is None else BlockedRows(store)
-
-
-def _store_of_map(X: np.memmap[Any, Any]) -> DenseBlocks | None:
-    """Return the file of a memory-mapped array as a store; None if it is not laid out as rows of floats."""
+def memmap_storage(X: np.memmap[Any, Any]) -> DiskRows | None:
+    """Return the file of a memory-mapped array as a storage; None if it is not laid out as rows of floats."""
     floats = X.dtype in (np.float64, np.float32) and X.dtype.isnative
     row_major = floats and X.ndim == 2 and X.flags.c_contiguous and X.flags.aligned
     pages = _pages(X)
@@ -298,10 +274,10 @@ def _store_of_map(X: np.memmap[Any, Any]) -> DenseBlocks | None:
     within = int(X.ctypes.data - np.frombuffer(pages, dtype=np.uint8).ctypes.data)
     offset = X.offset - X.offset % mmap.ALLOCATIONGRANULARITY + within
     with suppress(DataError):  # the file was deleted or replaced
-        store = DenseBlocks([RowFile(Path(X.filename), write=False)], X.shape, X.dtype, offset)
-        ends = [0, len(X) - 1]
-        if store.rows(np.array(ends)).tobytes() == X[ends].tobytes():
-            return store
+        storage = DiskRows([RowFile(Path(X.filename), write=False)], X.shape, X.dtype, offset=offset)
+        ends = np.array([0, len(X) - 1])
+        if storage.take(ends).tobytes() == X[ends].tobytes():
+            return storage
     return None
 
 
@@ -312,7 +288,7 @@ def _pages(X: Any) -> mmap.mmap | None:
     return X
 
 
-def _write(X: Any, names: Sequence[str] | None) -> BlockStore:
+def _write(X: Any, names: Sequence[str] | None) -> DiskRows:
     """Write rows to a new store on disk, piece by piece."""
     pieces = _pieces(X)
     first = next(pieces, None)
@@ -342,8 +318,10 @@ def _checked(piece: Any, start: int, names: Sequence[str] | None) -> Any:
 
 def _pieces(X: Any) -> Iterator[Any]:
     """Return an iterator over the rows of X in pieces."""
-    if is_dask(X) and hasattr(X, "partitions"):
-        return _partitions(X)
+    if is_dask(X):
+        from separatrix.design.dask.rows import computed_chunks  # noqa: PLC0415  # an optional extra
+
+        return computed_chunks(X)
     if hasattr(X, "tocsr"):
         return _slices(X.tocsr(), max(1, int(PIECE_BYTES / max(12.0 * X.nnz / max(X.shape[0], 1), 1.0))))
     if hasattr(X, "shape") and hasattr(X, "__getitem__"):
@@ -354,16 +332,6 @@ def _pieces(X: Any) -> Iterator[Any]:
     if not hasattr(pieces, "__iter__"):
         raise DataError(f"{type(X).__name__} is no array, matrix or iterable of row blocks; give one of these")
     return iter(pieces)
-
-
-def _partitions(X: Any) -> Iterator[Any]:
-    """Return an iterator over the partitions of a Dask array or dataframe, whose lengths need not be known."""
-    if hasattr(X, "columns"):
-        return (X.partitions[index].compute() for index in range(X.npartitions))
-    if X.ndim != 2:
-        return _sliced(X)  # raises the error
-    whole = X.rechunk({1: -1})
-    return (whole.partitions[index].compute() for index in range(whole.numblocks[0]))
 
 
 def _sliced(X: Any) -> Iterator[Any]:

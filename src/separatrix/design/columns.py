@@ -1,10 +1,9 @@
-"""Column access to a design, in memory or on disk, for solvers that work on a few columns at a time.
+"""Column access to a design, for solvers that work on a few columns at a time.
 
-A `ColumnStore` has `take(indices)`, which returns columns ready for repeated products, and `correlate`, the product of
+A column store has `take(indices)`, which returns columns ready for repeated products, and `correlate`, the product of
 all columns, or at least of the requested ones, with a vector. Index 0 is the virtual column of ones, where there is
-one. Dense columns are read in place, in either memory order, each call a pass; an eighth of the columns or fewer are
-copied first, and reading the copy counts as their share of a pass. Sparse columns are taken from the CSC matrix, and
-reading them counts as their share of the entries.
+one. Dense columns are read in place, each call a pass; an eighth of the columns or fewer are copied first, and reading
+the copy counts as their share of a pass. Sparse columns are taken from the CSC matrix and count as their entries.
 
 Cost: `times` and `transposed_times` read the columns once; `gram` takes k² products per row (for sparse rows, the
 squared number of entries). A CSR matrix is converted to CSC once per store, which takes its size in memory again.
@@ -13,23 +12,19 @@ squared number of entries). A CSR matrix is converted to CSC once per store, whi
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from functools import cached_property, partial, reduce, singledispatch
+from functools import cached_property, singledispatch
 from typing import Any
 
 import numpy as np
 
 from separatrix.arrays import Floats, Indices
-from separatrix.design.array import DenseDesign, SparseDesign, read_only
-from separatrix.design.base import Design, add_each, map_groups
-from separatrix.design.on_disk import BlockedDesign, BlockedSparseDesign
+from separatrix.design.array import PARTS, DenseDesign, SparseDesign, read_only
+from separatrix.design.base import Block, Design, map_groups
 from separatrix.errors import NeedsError
 from separatrix.jit import WorkGate
 from separatrix.loops.coordinate import column_dots, column_squares, dense_dots, sparse_gram
 
-PART_ELEMENTS = 2**21  # most elements of a part of a Gram product, since weights or a centre copy the part
-LEAST_ROWS = 256  # of such a part, for its products to run at full speed
 COPIED_SHARE = 0.125  # largest share of a dense design's columns that is copied by `take`
-PARTS = 4  # least number of parts of a dense design, shared by the cores
 MOST_COLUMNS = 0.5  # share of sparse columns from which on the product of all columns is no slower
 
 
@@ -92,22 +87,6 @@ class Columns(ABC):
         """Return the stored columns' Gram matrices, (q, k, k), and with ones their weighted sums, (q, k)."""
 
 
-class ColumnStore(ABC):
-    """The columns of a design."""
-
-    @abstractmethod
-    def take(self, indices: Indices) -> Columns:
-        """Return the columns at ascending indices, virtual column counted."""
-
-    @abstractmethod
-    def correlate(self, values: Floats, among: Indices) -> Floats:
-        """Return Xᵗ values, (p,) or (p, K), of which only the entries at `among` need be correct."""
-
-    @abstractmethod
-    def squares(self, weights: Floats) -> Floats:
-        """Return the weighted sum of each column's squares, (p,)."""
-
-
 @singledispatch
 def column_store(design: Design) -> ColumnStore:
     """Return the column store of a design; raise a NeedsError if its columns cannot be accessed."""
@@ -138,18 +117,11 @@ class DenseColumns(Columns):
         return np.asarray(self.source.fold(_transposed_times, self.selection, rows=(values,)))
 
     def stored_grams(self, weights: Floats) -> tuple[Floats, Floats]:
-        n, size = self.design.shape[0], len(self.stored)
-        if not size:
+        if not len(self.stored):
             return np.zeros((weights.shape[1], 0, 0)), np.zeros((weights.shape[1], 0))
-        rows = min(-(-n // PARTS), max(LEAST_ROWS, PART_ELEMENTS // size))
-        parts = [slice(first, min(n, first + rows)) for first in range(0, n, rows)]
-        self.source.count_visits(n)
         self._count()
-        return reduce(add_each, map_groups(partial(self._grams_of_part, weights), parts))
-
-    def _grams_of_part(self, weights: Floats, rows: slice) -> tuple[Floats, Floats]:
-        values = self.source.submatrix(rows, self.selection).astype(np.float64, copy=False)
-        return weighted_grams(values, weights[rows], self.with_ones)
+        grams, sums = self.source.column_grams(self.selection, weights, self.with_ones)
+        return grams, sums
 
     def _count(self) -> None:
         """Count a read of copied columns as their share of a pass; a read in place is counted by the design."""
@@ -158,15 +130,18 @@ class DenseColumns(Columns):
             self.design.count_visits(round(self.design.shape[0] * len(self.stored) / width))
 
 
-class DenseStore(ColumnStore):
-    """The columns of a dense design; a column-major array is read by columns."""
+class DenseStore:
+    """The columns of a dense design, or of another one with its `copy_columns` and `column_grams`.
 
-    def __init__(self, design: DenseDesign | BlockedDesign) -> None:
-        array: Any = design
-        self.design = array
-        self.gate = WorkGate(("dense columns", array.values.dtype.str if array.is_column_major else ""))
+    A column-major array is read by columns.
+    """
+
+    def __init__(self, design: Any) -> None:
+        self.design = design
+        self.gate = WorkGate(("dense columns", design.values.dtype.str if design.is_column_major else ""))
 
     def take(self, indices: Indices) -> Columns:
+        """Return the columns at ascending indices, virtual column counted."""
         columns, width = DenseColumns(self.design, indices), self.design.shape[1] - self.design.virtual
         if isinstance(columns.selection, slice) or len(columns.stored) > COPIED_SHARE * width:
             return columns
@@ -174,6 +149,7 @@ class DenseStore(ColumnStore):
         return DenseColumns(self.design, indices, self.design.copy_columns(columns.stored, names))
 
     def correlate(self, values: Floats, among: Indices) -> Floats:
+        """Return Xᵗ values, (p,) or (p, K), of which only the entries at `among` need be correct."""
         n, width = self.design.shape[0], self.design.shape[1] - self.design.virtual
         multiply = self.gate.choose(dense_dots, n * len(among)) if self.design.is_column_major else dense_dots
         if values.ndim > 1 or multiply is dense_dots:
@@ -190,24 +166,8 @@ class DenseStore(ColumnStore):
         return product
 
     def squares(self, weights: Floats) -> Floats:
-        return np.asarray(self.design.fold(_squares, rows=(weights,)))
-
-
-def weighted_grams(values: Floats, weights: Floats, with_ones: bool) -> tuple[Floats, Floats]:
-    """Return one Gram matrix per column of weights and, with ones, the weighted column sums."""
-    sums = weights.T @ values if with_ones else np.zeros((weights.shape[1], 0))
-    return np.stack([_weighted_gram(values, column) for column in weights.T]), sums
-
-
-def _weighted_gram(values: Floats, weights: Floats) -> Floats:
-    """Return a weighted Gram matrix; weights ≥ 0 allow AᵗA, which BLAS computes with half the products."""
-    least, most = weights.min(), weights.max()
-    if least == most:
-        return np.asarray(least * (values.T @ values))
-    if least < 0.0:
-        return np.asarray((values * weights[:, np.newaxis]).T @ values)
-    scaled = values * np.sqrt(weights)[:, np.newaxis]
-    return np.asarray(scaled.T @ scaled)
+        """Return the weighted sum of each column's squares, (p,)."""
+        return np.asarray(self.design.fold(Block.column_squares, rows=(weights,)))
 
 
 def _times(block: Any, coef: Floats, selection: Any) -> Floats:
@@ -216,10 +176,6 @@ def _times(block: Any, coef: Floats, selection: Any) -> Floats:
 
 def _transposed_times(block: Any, values: Floats, selection: Any) -> Floats:
     return np.asarray(block.values[:, selection].T @ values, dtype=np.float64)
-
-
-def _squares(block: Any, weights: Floats) -> Floats:
-    return np.asarray(block.column_squares(weights))
 
 
 class SparseColumns(Columns):
@@ -255,10 +211,10 @@ class SparseColumns(Columns):
         return grams, (self.matrix.T @ weights).T if self.with_ones else np.zeros((several, 0))
 
 
-class SparseStore(ColumnStore):
+class SparseStore:
     """The columns of a sparse design, as a CSC matrix."""
 
-    def __init__(self, design: SparseDesign | BlockedSparseDesign) -> None:
+    def __init__(self, design: SparseDesign) -> None:
         self.design = design
         self.matrix = design.to_csc()
         if not self.matrix.has_canonical_format:  # duplicate or unsorted entries
@@ -267,13 +223,15 @@ class SparseStore(ColumnStore):
         self.values, self.starts = read_only(self.matrix.data), read_only(self.matrix.indptr)
         self.rows = read_only(self.matrix.indices)
         self.gate = WorkGate(("columns", self.matrix.dtype.str, self.matrix.indices.dtype.str))
-        if self.matrix is not getattr(design, "matrix", None):
+        if self.matrix is not design.matrix:
             self.count(self.matrix.nnz)
 
     def take(self, indices: Indices) -> Columns:
+        """Return the columns at ascending indices, virtual column counted."""
         return SparseColumns(self, indices)
 
     def correlate(self, values: Floats, among: Indices) -> Floats:
+        """Return Xᵗ values, (p,) or (p, K), of which only the entries at `among` need be correct."""
         virtual, p = int(self.design.virtual), self.design.shape[1]
         if values.ndim > 1 or len(among) > MOST_COLUMNS * p:
             self.count(self.matrix.nnz)
@@ -290,6 +248,7 @@ class SparseStore(ColumnStore):
         return product
 
     def squares(self, weights: Floats) -> Floats:
+        """Return the weighted sum of each column's squares, (p,)."""
         self.count(self.matrix.nnz)
         stored = np.empty(self.matrix.shape[1])
         arrays = (self.values, self.rows, self.starts, weights, stored)
@@ -301,21 +260,7 @@ class SparseStore(ColumnStore):
         self.design.count_visits(round(self.design.shape[0] * entries / max(1, self.matrix.nnz)))
 
 
-@column_store.register
-def _dense_store(design: DenseDesign) -> ColumnStore:
-    return DenseStore(design)
+ColumnStore = DenseStore | SparseStore
 
-
-@column_store.register
-def _dense_store_on_disk(design: BlockedDesign) -> ColumnStore:
-    return DenseStore(design)
-
-
-@column_store.register
-def _sparse_store(design: SparseDesign) -> ColumnStore:
-    return SparseStore(design)
-
-
-@column_store.register
-def _sparse_store_on_disk(design: BlockedSparseDesign) -> ColumnStore:
-    return SparseStore(design)
+column_store.register(DenseDesign, DenseStore)
+column_store.register(SparseDesign, SparseStore)

@@ -1,22 +1,17 @@
 """A journal of passes: each pass's result is saved, so that a fit that was killed resumes where it stopped.
 
-A solver depends on the data only through the results of its passes. A fit that is run again gets these results from the
-journal, takes the same steps bit for bit, and reads the data again where the journal ends. A result is stored under a
-digest of everything it depends on (the data, how the design was derived from them, the task and its arguments). The
-first entries are the identity of the fit; a journal with another identity is refused.
+A solver depends on the data only through the results of its passes. A fit that is run again gets them from the journal,
+under digests of all they depend on, and takes the same steps bit for bit. The first entries are the identity of the
+fit; a journal with another identity is refused.
 
-The journal is an SQLite database with one table. A result (numbers, arrays, and tuples, lists, named tuples and
-dataclasses of them) is stored as one line of JSON, its structure, followed by its numbers as `.npy` arrays. It is
-restored bit for bit, in the same memory order, on which the last bit of matrix products depends. Only dataclasses and
-named tuples of this package are restored, so reading runs no foreign code.
+The journal is an SQLite database with one table. A result (numbers, arrays, and tuples, lists and records of them) is
+one line of JSON, its structure, followed by its numbers as `.npy` arrays, restored in the same memory order, on which
+the last bit of matrix products depends. Only records of this package are restored, so reading runs no foreign code.
+Each entry is a transaction, flushed to disk before the next; SQLite undoes one that a kill left incomplete. Entries
+have checksums, and one process at a time may use the file.
 
-Each entry is a transaction that is flushed to disk before the next begins; SQLite undoes an incomplete one, which a
-kill may leave, when the file is next opened. The rollback journal beside the file is truncated, never deleted, so a
-forked process that closes its copy of the connection takes nothing away. Entries have checksums, and a damaged file is
-refused. The file is locked while it is open: one process at a time may use it.
-
-Cost: about a millisecond per entry beside the writing of its bytes; opening reads the file. The file never exceeds its
-limit: results that no longer fit, and those of a size near the matrix's, are not stored and are computed again.
+Cost: about a millisecond per entry beside the writing of its bytes; opening reads the file. Results for which the limit
+of the file leaves no room, and those of a size near the matrix's, are not stored and are computed again.
 """
 
 from __future__ import annotations

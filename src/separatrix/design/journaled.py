@@ -1,36 +1,30 @@
 """A design whose passes are journaled: each result is stored on disk and reused when the fit is run again.
 
-`JournaledRows` wraps any X: an array, a sparse matrix, or rows on disk or on a cluster. Its design gives the same
-results as the wrapped one, bit for bit, and counts the same passes, including those taken from the journal. Derived
-designs (centred, selected, subsampled) are journaled too, unless they are small and in memory: then a pass costs less
-than its entry. Loops over single rows are journaled by `visit`, one pass at a time. Column access bypasses the
-journal, so solvers that use it start from the beginning.
+`JournaledRows` wraps any X. Its design gives the results of the wrapped one, bit for bit, and counts the same passes.
+Derived designs (centred, selected, subsampled) are journaled too, unless they are small and in memory. Loops over
+single rows are journaled one pass at a time. Column access bypasses the journal: such solvers start from the beginning.
 
-Results are stored under digests of the data, the task and its arguments (`joblib.hash`), which are the same in every
-process. Arrays count by dtype, shape, memory layout and bytes, other objects by what would be pickled, functions by
-module and name. Lambdas, functions in functions and open files cannot be pickled: passes that depend on them are not
-journaled and are computed again.
+Keys are digests (`joblib.hash`), the same in every process, of the data, the task and its arguments: arrays count by
+dtype, shape, memory layout and bytes, functions by module and name. Lambdas, functions in functions and open files
+cannot be pickled: passes that depend on them are computed again.
 
-Cost: one read of the data for their fingerprint when the design is made; SHA-1 of the arguments, some 0.6 ns per byte;
-then that of `journal`.
+Cost: one read of the data for their fingerprint; SHA-1 of the arguments, some 0.6 ns per byte; then that of `journal`.
 """
 
 from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import singledispatch
 from importlib import metadata
 from pathlib import Path
 from pickle import PicklingError
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from separatrix.arrays import Bools, Floats, Indices
 from separatrix.design.array import SparseBlock
-from separatrix.design.base import Block, Design
+from separatrix.design.base import Block, Combine, Design, Task, Vectors
 from separatrix.design.build import divide_columns, make_design
 from separatrix.design.columns import ColumnStore, column_store
 from separatrix.design.journal import Journal, open_journal
@@ -68,18 +62,10 @@ def fingerprint(design: Design) -> str:
 
 
 def _block_parts(block: Block) -> list[str]:
-    return [_block_digest(block)]
-
-
-@singledispatch
-def _block_digest(block: Any) -> str:
-    return _digest(np.ascontiguousarray(block.dense_stored()))
-
-
-@_block_digest.register
-def _sparse_block_digest(block: SparseBlock) -> str:
-    matrix = block.matrix
-    return _digest(*map(np.ascontiguousarray, (matrix.indptr, matrix.indices, matrix.data)))
+    matrix = block.values
+    sparse = isinstance(block, SparseBlock)
+    parts = (matrix.indptr, matrix.indices, matrix.data) if sparse else (block.dense_stored(),)
+    return [_digest(*map(np.ascontiguousarray, parts))]
 
 
 class JournaledDesign(Design):
@@ -103,21 +89,15 @@ class JournaledDesign(Design):
     def passes(self, value: float) -> None:
         self._replayed = value - self.base.passes
 
-    def fold(
-        self,
-        task: Callable[..., Any],
-        *shared: Any,
-        rows: Sequence[NDArray[Any]] = (),
-        combine: Callable[[Any, Any], Any] = operator.add,
-    ) -> Any:
+    def fold(self, task: Task, *shared: Any, rows: Vectors = (), combine: Combine = operator.add) -> Any:
         key = digest(self.lineage, "fold", task, shared, tuple(rows), combine)
         return self._once(key, task, lambda: self.base.fold(task, *shared, rows=rows, combine=combine))
 
-    def gather(self, task: Callable[..., Any], *shared: Any, rows: Sequence[NDArray[Any]] = ()) -> Floats:
+    def gather(self, task: Task, *shared: Any, rows: Vectors = ()) -> Floats:
         key = digest(self.lineage, "gather", task, shared, tuple(rows))
         return np.asarray(self._once(key, task, lambda: self.base.gather(task, *shared, rows=rows)))
 
-    def visit(self, loop: Callable[..., Any], *arguments: Any, changed: Sequence[NDArray[Any]]) -> Any:
+    def visit(self, loop: Task, *arguments: Any, changed: Vectors) -> Any:
         """Restore the result of a loop and the arrays it changed from the journal; else run it and store them."""
         key = digest(self.lineage, loop.__module__, loop.__qualname__, arguments)
         stored = None if key is None else self.journal.look_up(key)
@@ -131,7 +111,7 @@ class JournaledDesign(Design):
             array[...] = value
         return result
 
-    def _once(self, key: str | None, task: Callable[..., Any], make: Callable[[], Any]) -> Any:
+    def _once(self, key: str | None, task: Task, make: Callable[[], Any]) -> Any:
         """Return the journal's result; else make it and store it."""
         stored = None if key is None else self.journal.look_up(key)
         if stored is not None:
@@ -204,12 +184,9 @@ class JournaledRows(RowSource):
         return JournaledRows(divide_columns(self.X, scales), self.journal)
 
     def _base(self, names: Sequence[str], virtual: bool) -> Design:
-        if isinstance(self.X, RowSource):
-            return self.X.design(names, virtual)
-        if not isinstance(self.X, MappedRows):
-            return make_design(self.X, intercept=virtual, names=names[int(virtual) :])
-        base = make_design(self.X.X, intercept=False)
-        return MappedDesign(base, self.X.map, names, virtual)
+        if isinstance(self.X, MappedRows):
+            return MappedDesign(make_design(self.X.X, intercept=False), self.X.map, names, virtual)
+        return make_design(self.X, intercept=virtual, names=names[int(virtual) :])
 
 
 @column_store.register
@@ -249,5 +226,5 @@ def versions() -> dict[str, str]:
     return {"separatrix": metadata.version("separatrix"), "numpy": np.__version__}
 
 
-def _title(task: Callable[..., Any]) -> str:
+def _title(task: Task) -> str:
     return str(getattr(task, "__name__", type(task).__name__)).lstrip("_")

@@ -16,10 +16,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from separatrix.arrays import Bools, Floats, Indices
-from separatrix.design.array import GROUPS, DenseBlock, DenseDesign
-from separatrix.design.base import Block, Design
+from separatrix.design.array import GROUPS, DenseBlock, DenseDesign, StoredDesign
+from separatrix.design.base import Block, Design, with_ones
 from separatrix.design.maps import FeatureMap
-from separatrix.design.on_disk import BlockedDesign, OnDiskDesign, write_blocks
+from separatrix.design.storage import write_rows
 from separatrix.loops.rows import Rows
 
 PART_ELEMENTS = 2**18  # of a mapped block: enough rows to amortise the map's own steps, and it still fits the cache
@@ -76,10 +76,9 @@ class MappedDesign(Design):
             yield from (_Part(block, first, min(length, first + rows)) for first in range(0, length, rows))
 
     def _block(self, part: _Part) -> Block:
-        mapped = self._apply(part.block.dense_part(part.first, part.last))
-        block = DenseBlock(mapped, slice(0, len(mapped)), self.virtual, self.centre)
-        block.start, block.stop = part.block.start + part.first, part.block.start + part.last
-        return block
+        mapped = self._apply(part.block.dense_stored(slice(part.first, part.last)))
+        mapped = mapped if self.centre is None else mapped - self.centre
+        return DenseBlock(mapped, self.virtual, part.block.start + part.first)
 
     def _apply(self, rows: Floats) -> Floats:
         with np.errstate(over="ignore", invalid="ignore"):  # callers check the result for NaN and infinity
@@ -89,7 +88,7 @@ class MappedDesign(Design):
         mapped = self._apply(self.base.take(indices))
         if self.centre is not None:
             mapped = mapped - self.centre
-        return np.column_stack([np.ones(len(mapped)), mapped]) if self.virtual else mapped
+        return with_ones(mapped, self.virtual)
 
     def select(self, mask: Bools) -> MappedDesign:
         """Return the rows where `mask` is true, copied unmapped, as a design."""
@@ -118,15 +117,15 @@ class MappedDesign(Design):
         return self._stored.stored_rows()
 
     @cached_property
-    def _stored(self) -> DenseDesign | BlockedDesign:
+    def _stored(self) -> DenseDesign:
         return self.stored()
 
-    def stored(self) -> DenseDesign | BlockedDesign:
+    def stored(self) -> DenseDesign:
         """Return the mapped rows as a design in memory, or on disk if the base is and they are large."""
         base = self.base
-        if isinstance(base, OnDiskDesign) and not base.fits_memory(8 * self.shape[0] * self.map.outputs):
-            store: Any = write_blocks((block.dense_stored() for block in self.blocks()), self.map.outputs)
-            return BlockedDesign(store, self.names, self.virtual, base.memory)
+        if isinstance(base, StoredDesign) and not base.fits_memory(8 * self.shape[0] * self.map.outputs):
+            rows = write_rows((block.dense_stored() for block in self.blocks()), self.map.outputs)
+            return DenseDesign(rows, self.names, self.virtual, memory=base.memory)
         values = np.empty((self.shape[0], self.map.outputs))
         for block in self.blocks():
             values[block.start : block.stop] = block.dense_stored()

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from separatrix.arrays import Floats
-from separatrix.design.base import Block, Design, add_each
+from separatrix.design.base import Block, Design, add_each, with_ones
 from separatrix.numerics import compensated_dots
 
 CAREFUL = 2**20  # entries of a design up to which residuals are computed in twice the working precision
@@ -122,8 +122,7 @@ def _stacked(block: Block, y: Floats, *arguments: Any) -> _Stack:
     stack = _Stack([])
     for first in range(0, len(y), step):
         part = slice(first, min(first + step, len(y)))
-        rows = block.dense_part(part.start, part.stop)
-        rows = np.column_stack([np.ones(len(rows)), rows]) if block.virtual else rows
+        rows = with_ones(block.dense_stored(part), block.virtual)
         stack = stack + _weighted_rows(rows, y[part], *(each[part] for each in weights))
     return stack
 

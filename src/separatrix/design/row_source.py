@@ -1,7 +1,7 @@
 """Row sources: rows that are not an array in memory (on disk, on a cluster, journaled), accepted wherever X is.
 
 `make_design` turns a source into its design, so a new storage needs a `RowSource` and a `Design`, and nothing else has
-to know of it. `BlockedRows` is the source of rows on disk: a block store and a memory limit.
+to know of it. `BlockedRows` is the source of rows on disk: a storage and a memory limit.
 """
 
 from __future__ import annotations
@@ -13,12 +13,11 @@ from typing import Any
 import numpy as np
 
 from separatrix.arrays import Bools, Floats
-from separatrix.design.array import divide_matrix
+from separatrix.design.array import DenseDesign, SparseDesign
 from separatrix.design.base import Design
 from separatrix.design.maps import FeatureMap
 from separatrix.design.memory import default_cap, plain_size
-from separatrix.design.on_disk import BlockedDesign, BlockedSparseDesign, OnDiskDesign
-from separatrix.design.storage import BlockStore, BlockWriter, DenseBlocks, SparseBlocks, row_blocks
+from separatrix.design.storage import DiskRows, divide_matrix, write_rows
 from separatrix.errors import NeedsError, OptionError
 
 LARGE_MAP = 2**26  # bytes from which on a memory-mapped array is read from its file in blocks
@@ -85,9 +84,10 @@ def as_row_source(X: Any) -> RowSource | None:
     if isinstance(X, RowSource):
         return X
     if isinstance(X, np.memmap) and X.nbytes >= LARGE_MAP:
-        from separatrix.design.build import mapped_rows  # noqa: PLC0415  # an import cycle
+        from separatrix.design.build import memmap_storage  # noqa: PLC0415  # an import cycle
 
-        return mapped_rows(X)
+        storage = memmap_storage(X)
+        return None if storage is None else BlockedRows(storage)
     if not is_dask(X):
         return None
     from separatrix.design.dask.rows import dask_rows  # noqa: PLC0415  # an optional extra
@@ -96,13 +96,13 @@ def as_row_source(X: Any) -> RowSource | None:
 
 
 class BlockedRows(RowSource):
-    """Rows of a store on disk, accepted as X; `memory` bytes may be used for blocks and copies of rows.
+    """Rows on disk, accepted as X; `memory` bytes may be used for blocks and copies of rows.
 
     A context manager: on exit, or with `close`, the disk space is freed.
     """
 
-    def __init__(self, store: BlockStore, names: Sequence[str] | None = None, memory: int | None = None) -> None:
-        self.store, self.shape = store, store.shape
+    def __init__(self, storage: DiskRows, names: Sequence[str] | None = None, memory: int | None = None) -> None:
+        self.storage, self.shape = storage, storage.shape
         self.names = None if names is None else tuple(names)
         self.memory = max(default_cap(), LEAST_MEMORY) if memory is None else memory
         if self.memory < LEAST_MEMORY:
@@ -112,38 +112,33 @@ class BlockedRows(RowSource):
     @property
     def dtype(self) -> Any:
         """The type of the numbers on disk."""
-        return self.store.dtype
+        return self.storage.dtype
 
-    def design(self, names: Sequence[str], virtual: bool) -> BlockedDesign | BlockedSparseDesign:
-        if isinstance(self.store, SparseBlocks):
-            return BlockedSparseDesign(self.store, names, virtual, self.memory)
-        assert isinstance(self.store, DenseBlocks)
-        return BlockedDesign(self.store, names, virtual, self.memory)
+    def design(self, names: Sequence[str], virtual: bool) -> DenseDesign | SparseDesign:
+        kind = SparseDesign if self.storage.sparse else DenseDesign
+        return kind(self.storage, names, virtual, memory=self.memory)
 
     def array(self) -> Any:
         """Return the rows as a memory-mapped dense or sparse array."""
-        return self.store.array()
+        return self.storage.array()
 
     def select(self, mask: Bools) -> Any:
         """Return the rows where `mask` is true: as an array if they are small, else on disk."""
-        selected: Any = self.design([""] * self.shape[1], False).select(mask)
-        if isinstance(selected, OnDiskDesign):
-            return BlockedRows(selected.store, self.names, self.memory)
-        return selected.matrix if self.store.sparse else selected.values
+        storage = self.design([""] * self.shape[1], False).select(mask).storage
+        return BlockedRows(storage, self.names, self.memory) if isinstance(storage, DiskRows) else storage.array()
 
     def divided(self, scales: Floats) -> BlockedRows:
-        with BlockWriter(self.shape[1], sparse=self.store.sparse) as writer:
-            for _, block in row_blocks(self.store):
-                writer.append(divide_matrix(block, scales))
-            return BlockedRows(writer.finish(), self.names, self.memory)
+        blocks = (divide_matrix(block, scales) for _, block in self.storage.blocks())
+        copy = write_rows(blocks, self.shape[1], sparse=self.storage.sparse)
+        return BlockedRows(copy, self.names, self.memory)
 
     def __repr__(self) -> str:
         rows, columns = self.shape
-        return f"BlockedRows({rows:,} rows of {columns:,} columns, {plain_size(self.store.nbytes)} on disk)"
+        return f"BlockedRows({rows:,} rows of {columns:,} columns, {plain_size(self.storage.nbytes)} on disk)"
 
     def close(self) -> None:
         """Free the disk space; designs of these rows can no longer be read."""
-        self.store.close()
+        self.storage.close()
 
     def __enter__(self) -> BlockedRows:
         return self

@@ -16,7 +16,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from separatrix.design.storage import row_blocks
+from separatrix.design.storage import RowStorage, as_storage
 from separatrix.tables.infer_types import ColumnType
 from separatrix.tables.source import TableSource, as_source
 from separatrix.tables.table import Table
@@ -56,7 +56,7 @@ def _column(column: ColumnType) -> dict[str, str]:
 def data_digest(X: Any, y: NDArray[Any]) -> str:
     """Return the SHA-256 of a matrix (dense, CSR or on disk) and a target, in hexadecimal."""
     digest = hashlib.sha256(f"{X.shape[0]} {X.shape[1]}".encode())
-    for part in _parts(X):
+    for part in _parts(as_storage(X)):
         digest.update(part)
     if y.dtype.kind in "OUS":
         for start in range(0, len(y), BLOCK):
@@ -67,14 +67,14 @@ def data_digest(X: Any, y: NDArray[Any]) -> str:
     return digest.hexdigest()
 
 
-def _parts(X: Any) -> Iterator[memoryview]:
-    """Yield the entries by row; for a sparse matrix the row starts, the column indices, the entries."""
-    if not (getattr(X, "sparse", False) or hasattr(X, "indptr")):
-        yield from (_bytes(block, "<f8") for _, block in row_blocks(X))
+def _parts(rows: RowStorage) -> Iterator[memoryview]:
+    """Yield the entries by row; for sparse rows the row starts, the column indices, the entries."""
+    if not rows.sparse:
+        yield from (_bytes(block, "<f8") for _, block in rows.blocks())
         return
-    yield _bytes(X.indptr if hasattr(X, "indptr") else X.starts, "<i8")
-    yield from (_bytes(block.indices, "<i8") for _, block in row_blocks(X))
-    yield from (_bytes(block.data, "<f8") for _, block in row_blocks(X))
+    yield _bytes(rows.starts, "<i8")
+    yield from (_bytes(block.indices, "<i8") for _, block in rows.blocks())
+    yield from (_bytes(block.data, "<f8") for _, block in rows.blocks())
 
 
 def _bytes(numbers: NDArray[Any], kind: str) -> memoryview:

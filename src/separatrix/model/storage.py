@@ -20,8 +20,8 @@ from separatrix.design.encode.blocks import encode_source
 from separatrix.design.encode.encoding import Encoding
 from separatrix.design.memory import default_cap
 from separatrix.design.row_source import BlockedRows
-from separatrix.design.storage import row_blocks
-from separatrix.errors import OptionError, require_choice
+from separatrix.design.storage import DiskRows, as_storage
+from separatrix.errors import DataError, OptionError, require_choice
 from separatrix.tables.source import TableSource
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class Storage:
         return min(self.cap // TABLE_PART, MOST_OF_TABLE)
 
     @contextmanager
-    def opened(self, identity: Mapping[str, str]) -> Iterator[RowStorage]:
+    def opened(self, identity: Mapping[str, str]) -> Iterator[OpenStorage]:
         """Provide storage within a `with` statement; a checkpoint must have the same `identity`."""
         with ExitStack() as stack:
             journal: Journal | None = None
@@ -78,7 +78,7 @@ class Storage:
                 from separatrix.design.dask.cluster import open_client  # noqa: PLC0415  # Dask is an extra
 
                 stack.enter_context(open_client(self.scheduler))  # which all rows share
-            yield RowStorage(self, journal)
+            yield OpenStorage(self, journal)
 
     def forget(self) -> None:
         """Delete the checkpoint, if there is one: the fit is done and its result written."""
@@ -89,29 +89,30 @@ class Storage:
 
 
 class EncodedRows:
-    """The encoded rows of a table: `X` for a fit, `stored` as a matrix or an on-disk store.
+    """The encoded rows of a table: `X` for a fit, `stored` their storage.
 
     `kept` is the mask of the table's rows that they are, `reports` counts irregular cells. Close them, or use them in a
     `with` statement.
     """
 
-    def __init__(self, storage: RowStorage, encoding: Encoding, source: TableSource) -> None:
+    def __init__(self, storage: OpenStorage, encoding: Encoding, source: TableSource) -> None:
         self._settings, self._journal = storage.settings, storage.journal
         self._stack, self.names = ExitStack(), encoding.feature_names
         folder = self._folder()
         try:
             encoded = encode_source(encoding, source, self._settings.cap / MATRIX_PART, folder=folder)
             source.release_cache()
-            self.stored, self.kept = encoded.X, encoded.kept
+            self.stored, self.kept = as_storage(encoded.X), encoded.kept
+            self._stack.callback(self.stored.close)
             self.reports: tuple[ColumnReport, ...] = encoded.reports
-            self.X = self._as_rows(self.stored)
+            self.X = self._as_rows()
         except BaseException:
             self._stack.close()
             raise
 
     def blocks(self) -> Iterator[tuple[int, Any]]:
         """Yield the rows in blocks, as matrices, each with the index of its first row."""
-        return row_blocks(self.stored)
+        return self.stored.blocks()
 
     def close(self) -> None:
         """Release memory and disk space."""
@@ -128,17 +129,17 @@ class EncodedRows:
             return None
         return Path(self._stack.enter_context(TemporaryDirectory(prefix="separatrix-"))) / "rows"
 
-    def _as_rows(self, stored: Any) -> Any:
-        """Return stored rows as the X of a fit."""
-        X = stored
-        if hasattr(stored, "read"):
-            self._stack.callback(stored.close)
-        if self._settings.engine == "dask":
-            from separatrix.design.dask.cluster import spread  # noqa: PLC0415  # Dask is an extra
+    def _as_rows(self) -> Any:
+        """Return the stored rows as the X of a fit."""
+        X: Any
+        if not isinstance(self.stored, DiskRows):
+            X = self.stored.array()
+        elif self._settings.engine == "dask":
+            from separatrix.design.dask.rows import spread  # noqa: PLC0415  # Dask is an extra
 
-            X = self._stack.enter_context(spread(stored, scheduler=self._settings.scheduler, names=self.names))
-        elif hasattr(stored, "read"):
-            X = BlockedRows(stored, self.names, self._settings.cap)
+            X = self._stack.enter_context(spread(self.stored, scheduler=self._settings.scheduler, names=self.names))
+        else:
+            X = BlockedRows(self.stored, self.names, self._settings.cap)
         if self._journal is not None:
             from separatrix.design.journaled import JournaledRows  # noqa: PLC0415  # few fits need it
 
@@ -147,7 +148,7 @@ class EncodedRows:
 
 
 @dataclass(frozen=True)
-class RowStorage:
+class OpenStorage:
     """Stores encoded rows according to settings; with a checkpoint, all fits share its journal."""
 
     settings: Storage
@@ -158,11 +159,15 @@ class RowStorage:
         return EncodedRows(self, encoding, source)
 
 
-def as_dask_table(frame: Any) -> DaskTable:
-    """Return a Dask dataframe as a table, its partitions in the cluster's memory."""
-    from separatrix.design.dask.tables import DaskTable  # noqa: PLC0415  # Dask is an extra
+def dask_table(frame: Any) -> DaskTable | Any:
+    """Return a Dask dataframe as a table on the cluster of the current client; without a client, as a frame here."""
+    from separatrix.design.dask.cluster import current_client  # noqa: PLC0415  # Dask is an extra
+    from separatrix.design.dask.tables import DaskTable  # noqa: PLC0415
 
-    return DaskTable(frame)
+    if not hasattr(frame, "columns"):
+        raise DataError(f"a Dask {type(frame).__name__} is no table; give a Dask dataframe, whose columns have names")
+    client = current_client()
+    return frame.compute() if client is None else DaskTable(frame, client)
 
 
 @dataclass(frozen=True)
@@ -170,12 +175,12 @@ class ClusterStorage(Storage):
     """Storage on the cluster of a Dask dataframe."""
 
     @contextmanager
-    def opened(self, identity: Mapping[str, str]) -> Iterator[RowStorage]:  # noqa: ARG002  # nothing is journaled
-        yield _ClusterRowStorage(self)
+    def opened(self, identity: Mapping[str, str]) -> Iterator[OpenStorage]:  # noqa: ARG002  # nothing is journaled
+        yield _OpenClusterStorage(self)
 
 
 @dataclass(frozen=True)
-class _ClusterRowStorage(RowStorage):
+class _OpenClusterStorage(OpenStorage):
     """Stores encoded rows on the workers that have their partitions."""
 
     def hold(self, encoding: Encoding, source: TableSource) -> EncodedRows:
@@ -187,8 +192,9 @@ class _ClusterRows(EncodedRows):
 
     def __init__(self, encoding: Encoding, source: Any) -> None:
         self.names = encoding.feature_names
-        self.X, self.kept, self.reports = source.encoded(encoding)
-        self.stored = self.X
+        encoded = source.encoded(encoding)
+        self.X, self.kept, self.reports = encoded.X, encoded.kept, encoded.reports
+        self.stored = self.X.partitions
 
     def close(self) -> None:
         pass  # Dask releases data without references

@@ -35,7 +35,7 @@ from separatrix.inference.evaluation import (
 from separatrix.model.expansion import require_portable_kernel
 from separatrix.model.provenance import describe_data
 from separatrix.model.record import LEVEL, Model, Predictions, build_model, join_predictions, require_one_predictor
-from separatrix.model.storage import ClusterStorage, EncodedRows, RowStorage, Storage, as_dask_table
+from separatrix.model.storage import ClusterStorage, EncodedRows, OpenStorage, Storage, dask_table
 from separatrix.model.target import ColumnOptions, Target, label_index, labelled_rows, training_rows
 from separatrix.selection.cross_validation import assign_folds
 from separatrix.tables.frames import from_frame
@@ -185,7 +185,8 @@ def train(  # noqa: PLR0913  # the public options, each by its name
         storage=Storage(None if memory is None else parse_memory(memory)),
     )
     if is_dask(table):
-        options = replace(options, storage=ClusterStorage())
+        table = dask_table(table)
+        options = replace(options, storage=ClusterStorage()) if isinstance(table, TableSource) else options
     if isinstance(table, TableSource):  # which the caller closes
         return train_table(table, options).model
     with _as_source(table, options) as source:
@@ -208,8 +209,6 @@ def unwrap(model: Any) -> str | Options:
 def _as_source(table: Any, options: TrainOptions) -> TableSource:
     if isinstance(table, Table):
         return as_source(table)
-    if is_dask(table):
-        return as_dask_table(table)
     if not isinstance(table, str | Path):
         return as_source(from_frame(table, kinds=options.kinds))
     memory, kinds = options.storage.table_memory, options.kinds
@@ -272,7 +271,7 @@ def _identity(source: TableSource, options: TrainOptions, learner: Options) -> d
     return {"table": source.source, **texts, **versions()}
 
 
-def _resumed(storage: RowStorage) -> tuple[str, ...]:
+def _resumed(storage: OpenStorage) -> tuple[str, ...]:
     """Return a sentence about the passes found in a checkpoint, if there are any."""
     journal = storage.journal
     if journal is None or not journal.found:
@@ -292,7 +291,7 @@ class TableFit:
     learner: Any  # checked options of a family
     options: TrainOptions
     target_name: str
-    storage: RowStorage
+    storage: OpenStorage
 
     def learn(self, watch: Watch | None = None) -> tuple[Model, Fitted, Predictions]:
         """Encode the rows, fit them, and predict them."""

@@ -1,10 +1,10 @@
-"""Rows of a store on disk, distributed over a Dask cluster: that of a scheduler, or a local one.
+"""A Dask cluster: its client, given or local, and the engine that runs functions on stored partitions.
 
-Each partition is a task that reads its rows from the store, so a worker that replaces a dead one reads them again; the
-store must be in a folder that every worker can read. A local cluster has one single-threaded process per core and ends
+An engine stores the results of `submit` and `compute` as futures, which may be arguments of further calls: when a
+worker dies, its results are computed again elsewhere. A local cluster has one single-threaded process per core and ends
 with the context.
 
-Cost: a second or two to start the processes, and one read of the store.
+Cost: a second or two to start the processes of a local cluster; some 10 ms per run, plus 1 ms per task.
 """
 
 from __future__ import annotations
@@ -12,95 +12,147 @@ from __future__ import annotations
 import logging
 import signal
 import threading
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from itertools import pairwise
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError
+from contextlib import contextmanager
+from importlib.metadata import version
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import dask
-import numpy as np
-from distributed import Client, LocalCluster, WorkerPlugin
+from distributed import Client, KilledWorker, LocalCluster, WorkerPlugin, get_client
+from distributed.client import futures_of
+from distributed.comm import CommClosedError
 
-from separatrix.design.base import cores
-from separatrix.design.dask.engine import ClusterEngine, current_client
-from separatrix.design.dask.rows import PARTITION_BYTES, DaskRows
-from separatrix.design.storage import BlockStore
-from separatrix.errors import OptionError
+from separatrix.design.base import cores, one_blas_thread
+from separatrix.errors import ClusterError, OptionError
 
+Call = tuple[Any, ...]  # the arguments of one call
+Workers = Sequence[str | None] | None  # the address of the preferred worker of each call
+JOINED = 8  # results of neighbouring partitions that are combined on a worker
+QUIET = {"distributed.admin.large-graph-warning-threshold": "1GB"}  # targets are sent with their task by design
 PATIENCE = "10s"  # to wait for a scheduler and its first worker
 # Workers keep freed memory for the next block: returning it to the system costs as much as the work on a block.
 SETTINGS = {"distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": str(2**26)}
 
 
-@contextmanager
-def spread(
-    store: BlockStore, *, scheduler: str | None = None, names: Sequence[str] | None = None
-) -> Iterator[DaskRows]:
-    """Yield the rows of a store that has a `path` on the cluster of a scheduler or, without one, on a local cluster."""
-    if store.path is None:
-        raise OptionError(
-            "this store of rows is known to this process only; write it to a folder: BlockWriter(folder=…)"
-        )
-    with open_client(scheduler) as client:
-        engine = ClusterEngine(client)
-        size = store.shape[0] * store.shape[1] * np.dtype(np.float64).itemsize
-        count = max(1, min(store.shape[0], max(engine.concurrency, -(-size // PARTITION_BYTES))))
-        edges = np.linspace(0, store.shape[0], count + 1).astype(np.intp).tolist()
-        read = dask.delayed(_read, pure=True)
-        delayed = [read(str(store.path), *rows) for rows in pairwise(edges)]
-        yield DaskRows.from_delayed(delayed, engine, names)
+class Engine:
+    """Runs functions on the workers of a client, each with the same version of separatrix as this process.
+
+    `workers`, from `where`, are the workers that store the arguments of calls; they run there unless a worker is gone.
+    """
+
+    def __init__(self, client: Client) -> None:
+        _require_separatrix(client)
+        self.client = client
+
+    @property
+    def concurrency(self) -> int:
+        """The number of tasks that can run at the same time."""
+        return max(1, int(sum(self.client.nthreads().values())))
+
+    def compute(self, delayed: Sequence[Any]) -> list[Any]:
+        """Compute delayed values, neighbours on the same worker unless they depend on values stored already."""
+        names, count = list(self.client.nthreads()), len(delayed)
+        with dask.config.set(QUIET):
+            if not names or any(futures_of(value) for value in delayed):
+                return list(self.client.compute(list(delayed)))
+            return [
+                self.client.compute(value, workers=[names[k * len(names) // count]], allow_other_workers=True)
+                for k, value in enumerate(delayed)
+            ]
+
+    def where(self, stored: Sequence[Any]) -> Workers:
+        """Return a worker that stores each value; None for values not computed yet."""
+        known = self.client.who_has(list(stored))
+        return [next(iter(known.get(future.key, ())), None) for future in stored]
+
+    def submit(self, function: Callable[..., Any], calls: Sequence[Call], workers: Workers = None) -> list[Any]:
+        """Call a function with each of several argument tuples and store its results; one request per worker."""
+        names = [None] * len(calls) if workers is None else workers
+        futures: list[Any] = [None] * len(calls)
+        with dask.config.set(QUIET):
+            for name in dict.fromkeys(names):
+                own = [k for k, other in enumerate(names) if other == name]
+                target: dict[str, Any] = {} if name is None else {"workers": [name], "allow_other_workers": True}
+                arguments = zip(*(calls[k] for k in own), strict=True)
+                for k, future in zip(own, self.client.map(function, *arguments, pure=False, **target), strict=True):
+                    futures[k] = future
+        return futures
+
+    def run(self, function: Callable[..., Any], calls: Sequence[Call], workers: Workers = None) -> list[Any]:
+        """Call a function with each of several argument tuples and return its results to this process."""
+        with one_blas_thread():  # for workers that are threads of this process
+            return self._gather(self.submit(function, calls, workers))
+
+    def reduce(
+        self, function: Callable[..., Any], calls: Sequence[Call], join: Callable[..., Any], workers: Workers = None
+    ) -> list[Any]:
+        """Run as `run` does, but join neighbouring results on the workers until they are few."""
+        with one_blas_thread():
+            futures = self.submit(function, calls, workers)
+            while len(futures) > JOINED:
+                groups = [tuple(futures[first : first + JOINED]) for first in range(0, len(futures), JOINED)]
+                futures = [self.client.submit(join, *group, pure=False) for group in groups]
+            return self._gather(futures)
+
+    def _gather(self, futures: list[Any]) -> list[Any]:
+        """Fetch results; raise a ClusterError if the cluster no longer has them."""
+        try:
+            return list(self.client.gather(futures))
+        except KilledWorker as problem:
+            raise ClusterError(
+                f"the same rows ended several workers in turn, the last {problem.last_worker.address}; was there too"
+                " little memory? Give them more, or smaller partitions"
+            ) from problem
+        except (CancelledError, CommClosedError) as problem:
+            raise ClusterError(
+                "the connection to the Dask scheduler was lost; start it anew and fit again (with a checkpoint the"
+                f" passes that were made are kept): {str(problem).splitlines()[0]}"
+            ) from problem
+
+
+def _require_separatrix(client: Client) -> None:
+    """Raise an OptionError for workers without this version of separatrix: their tasks would wait for ever."""
+    own = version("separatrix")
+    for worker, other in client.run(version, "separatrix", on_error="return").items():
+        if other != own:
+            installed = "no separatrix" if isinstance(other, Exception) else f"separatrix {other}"
+            raise OptionError(
+                f"the Dask worker {worker} has {installed}, this process {own}; install the same where workers run"
+            )
+
+
+def current_client() -> Client | None:
+    """Return Dask's current client, if there is one."""
+    try:
+        return get_client()
+    except ValueError:
+        return None
 
 
 @contextmanager
 def open_client(scheduler: str | None) -> Iterator[Client]:
     """Yield a client of the scheduler at an address; without one, the current client or that of a local cluster."""
-    if scheduler is not None:
-        with _connect(scheduler) as client:
-            yield client
-        return
-    current = current_client()
+    current = current_client() if scheduler is None else None
     if current is not None:
         yield current
         return
-    with _LOCAL as client:
+    with _local_client() if scheduler is None else _connect(scheduler) as client, client.as_current():
         yield client
 
 
-class _LocalCluster:
-    """A cluster of processes on this machine, shared by all contexts that are open at the same time."""
-
-    def __init__(self) -> None:
-        self.users, self.stack = 0, ExitStack()
-        self.client: Any = None
-
-    def __enter__(self) -> Client:
-        if not self.users:
-            with ExitStack() as stack:
-                self.client = self._start(stack)
-                self.stack = stack.pop_all()
-        self.users += 1
-        return self.client
-
-    def _start(self, stack: ExitStack) -> Client:
-        """Start the processes; their files are in a temporary folder that is deleted with them."""
-        folder = stack.enter_context(TemporaryDirectory(prefix="separatrix-", ignore_cleanup_errors=True))
+@contextmanager
+def _local_client() -> Iterator[Client]:
+    """Yield a client of processes on this machine, whose files are in a temporary folder that is deleted with them."""
+    with TemporaryDirectory(prefix="separatrix-", ignore_cleanup_errors=True) as folder:
         with dask.config.set({**SETTINGS, "temporary-directory": folder}), _ignored_interrupts():
             cluster = LocalCluster(
                 n_workers=cores(), threads_per_worker=1, dashboard_address=":0", silence_logs=logging.ERROR
             )
-        stack.enter_context(cluster)
-        client = stack.enter_context(Client(cluster, set_as_default=False))
-        client.register_plugin(_IgnoreInterrupts(), name="separatrix")
-        return client
-
-    def __exit__(self, *problem: object) -> None:
-        self.users -= 1
-        if not self.users:
-            self.stack.close()
-
-
-_LOCAL = _LocalCluster()
+        with cluster, Client(cluster, set_as_default=False) as client:
+            client.register_plugin(_IgnoreInterrupts(), name="separatrix")
+            yield client
 
 
 @contextmanager
@@ -126,7 +178,7 @@ class _IgnoreInterrupts(WorkerPlugin):  # type: ignore[misc]  # Dask is untyped
 
 def _connect(scheduler: str) -> Client:
     """Return a client of a scheduler that answers and has workers; without workers, tasks would wait for ever."""
-    if "://" not in scheduler and ":" not in scheduler:
+    if ":" not in scheduler:
         raise OptionError(f"--scheduler {scheduler} is no address; give one such as tcp://host:8786")
     logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # its errors are raised as well
     try:
@@ -146,9 +198,3 @@ def _connect(scheduler: str) -> Client:
             f"--scheduler {scheduler} has no workers, after {PATIENCE}; start some with `dask worker {scheduler}`"
         ) from None
     return client
-
-
-def _read(path: str, start: int, stop: int) -> Any:
-    """Return rows `start` to `stop` of the store in a folder."""
-    with BlockStore.open(path) as store:
-        return store.read(start, stop)

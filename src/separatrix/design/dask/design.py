@@ -1,10 +1,9 @@
 """A design on a Dask cluster: a pass runs one task per partition and adds the results as a tree.
 
-A partition is an array or a CSR matrix, stored on the worker that computed it. A `View` makes a design of it, with the
-blocks of a design in memory, so sums differ from those in memory only in the order of addition. Read-only vectors with
-one entry per row (the targets and weights of a problem) are sent once and stored beside the rows; writable ones are
-sent with every task. A few rows or columns (`take`, `subsample`, small selections) are copied to this process, so
-solvers work as they do in memory. Loops over single rows are not supported.
+A partition is an array or a CSR matrix, stored on the worker that computed it. A `View` makes a design of it, so sums
+differ from those in memory only in the order of addition. Read-only vectors with one entry per row (targets, weights)
+are sent once; writable ones with every task. A few rows or columns (`take`, `subsample`, small selections) are copied
+to this process. Loops over single rows are not supported.
 
 Cost: a pass takes the time of the largest partition plus a round trip of some 10 ms; results with one entry per row are
 sent to this process. Fails with a ClusterError if several workers die of the same task.
@@ -14,8 +13,8 @@ from __future__ import annotations
 
 import operator
 import weakref
-from collections.abc import Callable, Iterator, Sequence
-from functools import reduce
+from collections.abc import Iterator, Sequence
+from functools import cached_property, partial, reduce
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -24,26 +23,17 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from separatrix.arrays import Bools, Floats, Indices, Ints
-from separatrix.design.array import CENTRE_ROWS, DenseDesign, SparseDesign
-from separatrix.design.base import Block, Design, add_each
+from separatrix.design.array import CENTRE_ROWS, DenseDesign, SparseDesign, weighted_grams
+from separatrix.design.base import Block, Combine, Design, Task, Vectors, add_each
 from separatrix.design.build import make_design
-from separatrix.design.columns import COPIED_SHARE, Columns, ColumnStore, DenseColumns, column_store, weighted_grams
-from separatrix.design.dask.engine import Engine
+from separatrix.design.columns import DenseStore, column_store
+from separatrix.design.dask.cluster import Engine
 from separatrix.design.mapped import MappedDesign
 from separatrix.design.maps import FeatureMap
+from separatrix.design.storage import Buffers, RowStorage, row_indices
 from separatrix.errors import DataError
 
 FETCHED = 2**22  # most entries of a selection that is copied to this process: 32 megabytes
-
-Combine = Callable[[Any, Any], Any]
-
-
-class PartitionShape(NamedTuple):
-    """The numbers of rows and columns of a partition, and whether it is sparse."""
-
-    rows: int
-    columns: int
-    sparse: bool
 
 
 class View(NamedTuple):
@@ -56,11 +46,16 @@ class View(NamedTuple):
     def design(self, stored: Any, names: Sequence[str] = ()) -> Design:
         """Return stored rows as a design in memory."""
         if self.map is not None:
-            base = View(virtual=False).design(stored)
-            return MappedDesign(base, self.map, names, self.virtual, self.centre)
-        if _is_sparse(stored):
+            return MappedDesign(View(virtual=False).design(stored), self.map, names, self.virtual, self.centre)
+        if sp.issparse(stored):
             return SparseDesign(stored, names, self.virtual)
         return DenseDesign(stored, names, self.virtual, self.centre)
+
+    def blocks(self, stored: Any, start: int) -> Iterator[Block]:
+        """Yield the blocks of a partition that begins at row `start` of the whole design."""
+        for block in self.design(stored).blocks():
+            block.start, block.stop = block.start + start, block.stop + start
+            yield block
 
 
 def stack(pieces: Sequence[Any], names: Sequence[str] | None) -> Any:
@@ -72,19 +67,26 @@ def stack(pieces: Sequence[Any], names: Sequence[str] | None) -> Any:
 def _floats(piece: Any, names: Sequence[str] | None) -> Any:
     if hasattr(piece, "to_numpy"):
         piece = piece.to_numpy(dtype=np.float64, na_value=np.nan)
-    elif _is_sparse(piece):
+    elif hasattr(piece, "tocsr"):
         piece = piece.tocsr()
     if not piece.shape[0]:
         return piece.astype(np.float64)
     design: Any = make_design(piece, intercept=False, names=names)
-    return design.matrix if _is_sparse(piece) else design.values
+    return design.storage.array()
 
 
-def partition_shape(stored: Any) -> PartitionShape:
-    """Return the shape of a partition; raise a DataError unless it has two dimensions."""
+def joined(parts: Sequence[Any]) -> Any:
+    """Return the rows of several partitions as one array or matrix."""
+    if len(parts) == 1:
+        return parts[0]
+    return sp.vstack(parts, format="csr") if sp.issparse(parts[0]) else np.concatenate(parts)
+
+
+def partition_shape(stored: Any) -> tuple[int, int, bool]:
+    """Return rows, columns and whether a partition is sparse; raise a DataError unless it has two dimensions."""
     if len(stored.shape) != 2:
         raise DataError(f"the data have shape {stored.shape} in a partition, but rows and columns are needed")
-    return PartitionShape(int(stored.shape[0]), int(stored.shape[1]), _is_sparse(stored))
+    return int(stored.shape[0]), int(stored.shape[1]), bool(sp.issparse(stored))
 
 
 def identity(value: Any) -> Any:
@@ -92,17 +94,8 @@ def identity(value: Any) -> Any:
     return value
 
 
-def _blocks(stored: Any, view: View, start: int) -> Iterator[Block]:
-    """Yield the blocks of a partition that begins at row `start` of the whole design."""
-    for block in view.design(stored).blocks():
-        block.start, block.stop = block.start + start, block.stop + start
-        yield block
-
-
-def _results(
-    stored: Any, view: View, start: int, task: Callable[..., Any], shared: tuple[Any, ...], *rows: Any
-) -> Iterator[Any]:
-    for block in _blocks(stored, view, start):
+def _results(stored: Any, view: View, start: int, task: Task, shared: tuple[Any, ...], *rows: Any) -> Iterator[Any]:
+    for block in view.blocks(stored, start):
         own = slice(block.start - start, block.stop - start)
         yield task(block, *(row[own] for row in rows), *shared)
 
@@ -119,15 +112,15 @@ def gather_part(*arguments: Any) -> NDArray[Any]:
         return np.concatenate(list(_results(*arguments)))
 
 
-def strided_rows(stored: Any, first: int, stride: int) -> Any:
-    """Return every stride-th stored row, from `first` on."""
-    rows = stored[first::stride]
-    return rows if _is_sparse(rows) else np.ascontiguousarray(rows)
+def join_results(combine: Combine, *results: Any) -> Any:
+    """Combine several results in order."""
+    return reduce(combine, results)
 
 
-def index_rows(stored: Any, index: slice | Bools) -> Any:
-    """Return the stored rows of a slice or mask."""
-    return stored[index]
+def index_rows(stored: Any, index: slice | Bools | Indices) -> Any:
+    """Return some stored rows."""
+    rows = stored[index]
+    return rows if sp.issparse(rows) else np.ascontiguousarray(rows)
 
 
 def row_lengths(stored: Any) -> Ints:
@@ -135,37 +128,20 @@ def row_lengths(stored: Any) -> Ints:
     return np.asarray(np.diff(stored.indptr), dtype=np.int64)
 
 
-def take_rows(stored: Any, view: View, indices: Indices) -> Floats:
-    """Return rows of the view's design as a dense array."""
-    return view.design(stored).take(indices)
-
-
-def joined(parts: Sequence[Any]) -> Any:
-    """Return the rows of several partitions as one array or matrix."""
-    if len(parts) == 1:
-        return parts[0]
-    return sp.vstack(parts, format="csr") if _is_sparse(parts[0]) else np.concatenate(parts)
-
-
-def _is_sparse(stored: Any) -> bool:
-    return bool(sp.issparse(stored))
-
-
-class Partitions:
-    """Rows (n, width) stored in partitions by an engine; partition k has the rows `edges[k]` to `edges[k + 1]`."""
+class Partitions(RowStorage):
+    """Rows (n, p) stored in partitions by an engine; partition k has the rows `edges[k]` to `edges[k + 1]`."""
 
     def __init__(self, engine: Engine, stored: Sequence[Any]) -> None:
         shapes = engine.run(partition_shape, [(part,) for part in stored])
-        widths = sorted({shape.columns for shape in shapes})
+        widths = sorted({columns for _, columns, _ in shapes})
         if len(widths) > 1:
             raise DataError(f"partitions have {widths[0]} to {widths[-1]} columns; give every partition the same ones")
-        filled = [(part, shape) for part, shape in zip(stored, shapes, strict=True) if shape.rows]
         self.engine = engine
-        self.stored = [part for part, _ in filled]
+        self.stored = [part for part, (rows, *_) in zip(stored, shapes, strict=True) if rows]
         self.workers = engine.where(self.stored)
-        self.edges = np.cumsum([0, *(shape.rows for _, shape in filled)])
-        self.shape = int(self.edges[-1]), widths[0]
-        self.sparse = any(shape.sparse for shape in shapes)
+        self.edges = np.cumsum([0, *(rows for rows, *_ in shapes if rows)])
+        self.shape, self.dtype = (int(self.edges[-1]), widths[0]), np.dtype(np.float64)
+        self.sparse = any(sparse for *_, sparse in shapes)
         self._sent: dict[tuple[Any, ...], tuple[Any, list[Any]]] = {}
 
     @property
@@ -173,10 +149,52 @@ class Partitions:
         """The rows of each partition."""
         return [slice(int(first), int(last)) for first, last in pairwise(self.edges)]
 
+    @cached_property
+    def starts(self) -> Any:
+        lengths = self.engine.run(row_lengths, [(part,) for part in self.stored])
+        return np.concatenate([[0], np.cumsum(np.concatenate(lengths))])
+
+    def read(self, start: int, stop: int, buffers: Buffers | None = None) -> Any:  # noqa: ARG002  # they are fetched
+        return self.take(slice(start, stop))
+
+    def array(self) -> Any:
+        return self.take(slice(None))
+
+    def take(self, rows: Indices | Bools | slice) -> Any:
+        """Return some stored rows in this process; only their partitions are read."""
+        if isinstance(rows, slice):
+            return joined(self.engine.run(index_rows, self._sliced(*rows.indices(self.shape[0]))))
+        rows = row_indices(rows, self.shape[0])
+        order = np.argsort(rows, kind="stable")
+        owners = np.searchsorted(self.edges, rows[order], side="right") - 1
+        calls = [(self.stored[k], rows[order[owners == k]] - self.edges[k]) for k in np.unique(owners)]
+        return joined(self.engine.run(index_rows, calls))[np.argsort(order)]
+
+    def _sliced(self, start: int, stop: int, step: int) -> list[tuple[Any, slice]]:
+        """Return the partitions that have rows of a slice, each with its own slice."""
+        calls = []
+        for part, rows in zip(self.stored, self.slices, strict=True):
+            first = max(start - rows.start, (start - rows.start) % step)
+            last = min(stop, rows.stop) - rows.start
+            if first < last:
+                calls.append((part, slice(first, last, step)))
+        return calls
+
+    def select(self, mask: Bools) -> Partitions:
+        """Return the rows where `mask` is true as new partitions."""
+        parts = zip(self.stored, self.slices, strict=True)
+        calls = [(part, mask[rows]) for part, rows in parts if mask[rows].any()]
+        return Partitions(self.engine, self.engine.submit(index_rows, calls))
+
+    def transformed(self, transform: Task, *arguments: Any) -> Partitions:
+        """Return ``transform(part, *arguments)`` of each partition as new partitions on the same workers."""
+        calls = [(part, *arguments) for part in self.stored]
+        return Partitions(self.engine, self.engine.submit(transform, calls, self.workers))
+
     def fold(self, view: View, task: Any, shared: Sequence[Any], rows: Sequence[Any], combine: Any) -> list[Any]:
         """Run a task on every block; return a few results, each combined from neighbouring partitions."""
         calls = [(combine, *call) for call in self._calls(view, task, shared, rows)]
-        return self.engine.reduce(fold_part, calls, _Join(combine), self.workers)
+        return self.engine.reduce(fold_part, calls, partial(join_results, combine), self.workers)
 
     def gather(self, view: View, task: Any, shared: Sequence[Any], rows: Sequence[Any]) -> NDArray[Any]:
         """Run a task on every block; return its concatenated results, one entry per row."""
@@ -192,7 +210,7 @@ class Partitions:
     def _split(self, vector: NDArray[Any]) -> list[Any]:
         """Return the part of a vector for each partition, stored on its worker if the vector is read-only."""
         base = vector if vector.base is None else vector.base
-        if vector.flags.writeable or not isinstance(base, np.ndarray) or not self.engine.remote:
+        if vector.flags.writeable or not isinstance(base, np.ndarray):
             return [np.asarray(vector[rows]) for rows in self.slices]
         key = (id(base), vector.ctypes.data, vector.shape, vector.strides, vector.dtype.str)
         if key not in self._sent:
@@ -201,59 +219,12 @@ class Partitions:
             self._sent[key] = (weakref.ref(base, lambda _: self._sent.pop(key, None)), stored)
         return self._sent[key][1]
 
-    def strided(self, stride: int) -> Any:
-        """Return every stride-th stored row in this process."""
-        firsts = [int(-start % stride) for start in self.edges[:-1]]
-        calls = [(part, first, stride) for part, first in zip(self.stored, firsts, strict=True)]
-        return joined(self.engine.run(strided_rows, calls, self.workers))
-
-    def between(self, start: int, stop: int) -> Any:
-        """Return the stored rows `start` to `stop` in this process; only their partitions are read."""
-        calls = [
-            (part, slice(max(0, start - rows.start), min(stop, rows.stop) - rows.start))
-            for part, rows in zip(self.stored, self.slices, strict=True)
-            if rows.start < stop > start < rows.stop
-        ]
-        return joined(self.engine.run(index_rows, calls))
-
-    def transformed(self, transform: Callable[..., Any], *arguments: Any) -> Partitions:
-        """Return ``transform(part, *arguments)`` of each partition as new partitions on the same workers."""
-        calls = [(part, *arguments) for part in self.stored]
-        return Partitions(self.engine, self.engine.submit(transform, calls, self.workers))
-
-    def take(self, view: View, indices: Indices) -> NDArray[Any]:
-        """Return rows of the view's design in this process; only their partitions are read."""
-        order = np.argsort(indices, kind="stable")
-        owners = np.searchsorted(self.edges, indices[order], side="right") - 1
-        calls = [(self.stored[k], view, indices[order[owners == k]] - self.edges[k]) for k in np.unique(owners)]
-        in_order = np.concatenate(self.engine.run(take_rows, calls))
-        rows = np.empty_like(in_order)
-        rows[order] = in_order
-        return rows
-
-    def select(self, mask: Bools, fetch: bool) -> Any:
-        """Return the rows where `mask` is true: as new partitions or, with `fetch`, in this process."""
-        parts = zip(self.stored, self.slices, strict=True)
-        calls = [(part, mask[rows]) for part, rows in parts if mask[rows].any()]
-        if fetch:
-            return joined(self.engine.run(index_rows, calls))
-        return Partitions(self.engine, self.engine.submit(index_rows, calls))
-
-
-class _Join:
-    """Combines several results in order; a class so that it can be pickled for the workers."""
-
-    def __init__(self, combine: Combine) -> None:
-        self.combine = combine
-
-    def __call__(self, *results: Any) -> Any:
-        return reduce(self.combine, results)
-
 
 class DaskDesign(Design):
     """The rows of some partitions as a view has them."""
 
     random_rows = True
+    is_column_major = False
 
     def __init__(self, partitions: Partitions, view: View, names: Sequence[str]) -> None:
         width = partitions.shape[1] if view.map is None else view.map.outputs
@@ -263,21 +234,14 @@ class DaskDesign(Design):
 
     def blocks(self) -> Iterator[Block]:
         """Yield the blocks in order, fetched to this process one partition at a time."""
-        for part, rows in zip(self.partitions.stored, self.partitions.slices, strict=True):
-            (stored,) = self.partitions.engine.run(identity, [(part,)])
-            yield from _blocks(stored, self.view, rows.start)
+        for rows in self.partitions.slices:
+            yield from self.view.blocks(self.partitions.read(rows.start, rows.stop), rows.start)
 
-    def fold(
-        self,
-        task: Callable[..., Any],
-        *shared: Any,
-        rows: Sequence[NDArray[Any]] = (),
-        combine: Callable[[Any, Any], Any] = operator.add,
-    ) -> Any:
+    def fold(self, task: Task, *shared: Any, rows: Vectors = (), combine: Combine = operator.add) -> Any:
         self.passes += 1.0
         return reduce(combine, self.partitions.fold(self.view, task, shared, rows, combine))
 
-    def gather(self, task: Callable[..., Any], *shared: Any, rows: Sequence[NDArray[Any]] = ()) -> Floats:
+    def gather(self, task: Task, *shared: Any, rows: Vectors = ()) -> Floats:
         self.passes += 1.0
         return self.partitions.gather(self.view, task, shared, rows)
 
@@ -285,16 +249,16 @@ class DaskDesign(Design):
         rows = np.asarray(indices, dtype=np.intp)
         if not len(rows):
             return np.empty((0, self.shape[1]))
-        return np.asarray(self.partitions.take(self.view, np.where(rows < 0, rows + self.shape[0], rows)))
+        return self.view.design(self.partitions.take(rows)).take(np.arange(len(rows)))
 
     def subsample(self, stride: int) -> Design:
-        return self.view.design(self.partitions.strided(stride), self.names)
+        return self.view.design(self.partitions.take(slice(None, None, stride)), self.names)
 
     def select(self, mask: Bools) -> Design:
         """Return the rows where `mask` is true as a design: in this process if they are few, else on the cluster."""
-        fetch = int(mask.sum()) * self.partitions.shape[1] <= FETCHED
-        selected = self.partitions.select(mask, fetch)
-        return self.view.design(selected, self.names) if fetch else DaskDesign(selected, self.view, self.names)
+        if int(mask.sum()) * self.partitions.shape[1] <= FETCHED:
+            return self.view.design(self.partitions.take(mask), self.names)
+        return DaskDesign(self.partitions.select(mask), self.view, self.names)
 
     def needed_centre(self) -> Floats | None:
         sparse = self.partitions.sparse and self.view.map is None
@@ -305,52 +269,24 @@ class DaskDesign(Design):
     def centred(self, centre: Floats) -> DaskDesign:
         return DaskDesign(self.partitions, self.view._replace(centre=centre), self.names)
 
+    def copy_columns(self, columns: Indices, names: Sequence[str]) -> DenseDesign:
+        """Return a copy of some stored columns as a design in this process."""
+        copy = self.gather(_columns, columns)
+        self.passes -= 1.0  # as in memory, columns are counted when they are used
+        return DenseDesign(copy, names, virtual=False)
 
-class RemoteColumns(DenseColumns):
-    """Columns read on the cluster, in passes."""
-
-    def stored_grams(self, weights: Floats) -> tuple[Floats, Floats]:
-        if not len(self.stored):
-            return super().stored_grams(weights)
-        grams, sums = self.design.fold(_grams, self.selection, self.with_ones, rows=(weights,), combine=add_each)
+    def column_grams(self, columns: Any, weights: Floats, with_ones: bool) -> tuple[Floats, Floats]:
+        """Return `weighted_grams` of some stored columns, in one pass."""
+        grams, sums = self.fold(_grams, columns, with_ones, rows=(weights,), combine=add_each)
         return grams, sums
 
 
-class RemoteStore(ColumnStore):
-    """The columns of a design on a cluster; `take` copies a few columns to this process."""
-
-    def __init__(self, design: DaskDesign) -> None:
-        self.design = design
-
-    def take(self, indices: Indices) -> Columns:
-        columns = RemoteColumns(self.design, indices)
-        width = self.design.shape[1] - self.design.virtual
-        if isinstance(columns.selection, slice) or len(columns.stored) > COPIED_SHARE * width:
-            return columns
-        copy = self.design.gather(_columns, columns.stored)
-        self.design.passes -= 1.0  # as in memory, columns are counted when they are used
-        names = [self.design.names[index] for index in indices[int(columns.with_ones) :]]
-        return DenseColumns(self.design, indices, DenseDesign(copy, names, virtual=False))
-
-    def correlate(self, values: Floats, among: Indices) -> Floats:  # noqa: ARG002  # all columns cost the same
-        return self.design.rmatvec(values)
-
-    def squares(self, weights: Floats) -> Floats:
-        return np.asarray(self.design.fold(_block_squares, rows=(weights,)))
+def _grams(block: Block, weights: Floats, columns: Any, with_ones: bool) -> tuple[Floats, Floats]:
+    return weighted_grams(_columns(block, columns), weights, with_ones)
 
 
-def _grams(block: Block, weights: Floats, selection: Indices | slice, with_ones: bool) -> tuple[Floats, Floats]:
-    return weighted_grams(_columns(block, selection), weights, with_ones)
+def _columns(block: Any, columns: Any) -> Floats:
+    return np.asarray(block.values[:, columns], dtype=np.float64)
 
 
-def _columns(block: Any, selection: Indices | slice) -> Floats:
-    return np.asarray(block.values[:, selection], dtype=np.float64)
-
-
-def _block_squares(block: Block, weights: Floats) -> Floats:
-    return block.column_squares(weights)
-
-
-@column_store.register
-def _remote_store(design: DaskDesign) -> ColumnStore:
-    return RemoteStore(design)
+column_store.register(DaskDesign, DenseStore)

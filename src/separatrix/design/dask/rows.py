@@ -1,15 +1,14 @@
 """Dask arrays and dataframes as rows: computed once, in a few large partitions, and stored on the cluster.
 
-The columns of an array are merged into one chunk; neighbouring chunks are joined until there is about one partition per
-thread, or one per 256 megabytes. Row counts that Dask does not know are found when the rows are computed. Without a
-client the partitions are stored in this process. Fails with a DataError, which names the column, on non-numeric
-columns.
+Neighbouring chunks are joined until there is about one partition per thread, or one per 256 megabytes. Without a client
+the chunks are computed one at a time and written to disk, as by `blocked`. Rows on disk are spread over a cluster by
+tasks that read them from a folder, which every worker must see. Fails with a DataError on non-numeric columns.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from functools import cached_property
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from itertools import pairwise
 from typing import Any
 from weakref import WeakValueDictionary
@@ -18,19 +17,20 @@ import dask
 import numpy as np
 
 from separatrix.arrays import Bools
-from separatrix.design.array import divide_matrix
 from separatrix.design.base import Design
-from separatrix.design.dask.design import DaskDesign, Partitions, View, row_lengths, stack
-from separatrix.design.dask.engine import ClusterEngine, Engine, current_engine
+from separatrix.design.build import blocked
+from separatrix.design.dask.cluster import Engine, current_client, open_client
+from separatrix.design.dask.design import DaskDesign, Partitions, View, stack
 from separatrix.design.maps import FeatureMap
 from separatrix.design.memory import default_cap, plain_size
-from separatrix.design.row_source import RowSource
-from separatrix.errors import DataError, NeedsError
+from separatrix.design.row_source import BlockedRows, RowSource
+from separatrix.design.storage import DiskRows, RowStorage, divide_matrix
+from separatrix.errors import DataError, NeedsError, OptionError
 
 PARTITION_BYTES = 2**28
 NUMERIC = "biuf"  # numeric kinds of NumPy dtypes
-# Partitions in use, by Dask's token of the collection and the client.
-_PARTITIONS: WeakValueDictionary[tuple[Any, ...], Partitions] = WeakValueDictionary()
+# Collections in use, by Dask's token of the collection and the client.
+_STORED: WeakValueDictionary[tuple[Any, ...], RowStorage] = WeakValueDictionary()
 
 
 class DaskRows(RowSource):
@@ -40,8 +40,7 @@ class DaskRows(RowSource):
         self, partitions: Partitions, names: Sequence[str] | None = None, feature_map: FeatureMap | None = None
     ) -> None:
         self.partitions, self.map = partitions, feature_map
-        width = partitions.shape[1] if feature_map is None else feature_map.outputs
-        self.shape = partitions.shape[0], width
+        self.shape = partitions.shape[0], partitions.shape[1] if feature_map is None else feature_map.outputs
         self.names = None if names is None else tuple(names)
 
     def design(self, names: Sequence[str], virtual: bool) -> Design:
@@ -53,33 +52,16 @@ class DaskRows(RowSource):
     def array(self) -> Any:
         """Return all rows in this process; raise a NeedsError if dense rows exceed the memory limit."""
         size, cap = 8 * self.shape[0] * self.shape[1], default_cap()
-        if size > cap and not self.sparse:
+        if size > cap and not self.partitions.sparse:
             raise NeedsError(
                 f"all {self.shape[0]:,} rows are needed here at once, {plain_size(size)}, and {plain_size(cap)} may be"
                 " used; fit a sample of the rows, or a linear model, which reads them where they lie"
             )
-        return self.read(0, self.shape[0])
+        return self.partitions.array()
 
     def select(self, mask: Bools) -> DaskRows:
         """Return the rows where `mask` is true, copied on the cluster."""
-        return DaskRows(self.partitions.select(mask, fetch=False), self.names, self.map)
-
-    @property
-    def sparse(self) -> bool:
-        """Whether the rows are stored sparse."""
-        return self.partitions.sparse
-
-    @cached_property
-    def starts(self) -> Any:
-        """The row starts (`indptr`) of sparse rows, (n + 1,); dense rows have none."""
-        if not self.sparse:
-            raise AttributeError("dense rows have no starts")
-        lengths = self.partitions.engine.run(row_lengths, [(part,) for part in self.partitions.stored])
-        return np.concatenate([[0], np.cumsum(np.concatenate(lengths))])
-
-    def read(self, start: int, stop: int) -> Any:
-        """Return the stored rows `start` to `stop` in this process."""
-        return self.partitions.between(start, stop)
+        return DaskRows(self.partitions.select(mask), self.names, self.map)
 
     def divided(self, scales: Any) -> DaskRows:
         """Return the rows with their columns divided by `scales`, on the cluster."""
@@ -88,58 +70,88 @@ class DaskRows(RowSource):
     @classmethod
     def from_delayed(cls, delayed: Sequence[Any], engine: Engine, names: Sequence[str] | None = None) -> DaskRows:
         """Return the rows of delayed arrays, matrices or numeric frames, one partition each."""
-        make = dask.delayed(stack, pure=True)
-        return cls(Partitions(engine, engine.compute([make([piece], names) for piece in delayed])), names)
+        return cls(_computed([[piece] for piece in delayed], engine, names), names)
 
 
-def dask_rows(X: Any) -> DaskRows:
+def dask_rows(X: Any) -> RowSource:
     """Return a Dask array (n, p) or dataframe as rows; a collection already in use is not computed again."""
-    names = _column_names(X) if hasattr(X, "columns") else None
-    if names is None and (not hasattr(X, "chunks") or X.ndim != 2):
-        shape = getattr(X, "shape", "unknown")
-        raise DataError(f"a Dask {type(X).__name__} of shape {shape} is no table; give an array (n, p) or a frame")
-    engine = current_engine()
-    key = (dask.base.tokenize(X), id(engine.client) if isinstance(engine, ClusterEngine) else None)
-    partitions = _PARTITIONS.get(key)
-    if partitions is None:
-        partitions = _PARTITIONS[key] = Partitions(engine, _compute(X, engine, names))
-    return DaskRows(partitions, names)
+    names, client = _column_names(X), current_client()
+    key = (dask.base.tokenize(X), id(client))
+    stored = _STORED.get(key)
+    if stored is None:
+        stored = blocked(X).storage if client is None else _on_cluster(X, Engine(client), names)
+        _STORED[key] = stored
+    return DaskRows(stored, names) if isinstance(stored, Partitions) else BlockedRows(stored, names)  # type: ignore[arg-type]
 
 
-def _compute(X: Any, engine: Engine, names: Sequence[str] | None) -> list[Any]:
-    """Compute a collection in partitions of neighbouring chunks."""
-    if names is None:
-        X = X.rechunk({1: -1}) if X.numblocks[1] > 1 else X
-        chunks, sizes = X.to_delayed().ravel().tolist(), _chunk_bytes(X)
-    else:
-        chunks, sizes = X.to_delayed(), np.ones(X.npartitions)
-    make = dask.delayed(stack, pure=True)
-    return engine.compute([make(chunks[group], names) for group in _groups(sizes, engine.concurrency)])
+def computed_chunks(X: Any) -> Iterator[Any]:
+    """Compute the row chunks of a collection one at a time in this process, as arrays or CSR matrices of floats."""
+    names = _column_names(X)
+    return (stack([chunk.compute()], names) for chunk in _chunks(X)[0])
 
 
-def _chunk_bytes(X: Any) -> Any:
-    """Return the bytes of each row chunk; 1 each if row counts are unknown."""
+def _chunks(X: Any) -> tuple[list[Any], Any]:
+    """Return the delayed row chunks of a collection and their sizes in bytes; 1 each if these are unknown."""
+    if hasattr(X, "columns"):
+        return X.to_delayed(), np.ones(X.npartitions)
+    X = X.rechunk({1: -1}) if X.numblocks[1] > 1 else X
     rows = np.asarray(X.chunks[0], dtype=np.float64)
-    return np.ones(len(rows)) if np.isnan(rows).any() else rows * X.shape[1] * X.dtype.itemsize
+    sizes = np.ones(len(rows)) if np.isnan(rows).any() else rows * X.shape[1] * X.dtype.itemsize
+    return X.to_delayed().ravel().tolist(), sizes
 
 
-def _groups(sizes: Any, threads: int) -> Iterable[slice]:
-    """Split neighbours into groups of about equal size: one per thread, or more so that none is too large."""
+def _on_cluster(X: Any, engine: Engine, names: Sequence[str] | None) -> Partitions:
+    """Compute a collection in partitions of neighbouring chunks: one per thread, or more so that none is too large."""
+    chunks, sizes = _chunks(X)
     total = float(sizes.sum())
-    count = max(threads, int(np.ceil(total / PARTITION_BYTES)))
+    count = max(engine.concurrency, int(np.ceil(total / PARTITION_BYTES)))
     middles = np.cumsum(sizes) - sizes / 2.0
     owners = np.minimum((middles * count / max(total, 1.0)).astype(np.intp), count - 1)
     edges = [0, *(np.flatnonzero(np.diff(owners)) + 1).tolist(), len(sizes)]
-    return [slice(first, last) for first, last in pairwise(edges)]
+    return _computed([chunks[first:last] for first, last in pairwise(edges)], engine, names)
 
 
-def _column_names(frame: Any) -> list[str]:
-    """Return the column names of a frame; raise a DataError for non-numeric columns."""
-    for name, kind in frame.dtypes.items():
+def _computed(groups: Sequence[Sequence[Any]], engine: Engine, names: Sequence[str] | None) -> Partitions:
+    make = dask.delayed(stack, pure=True)
+    return Partitions(engine, engine.compute([make(group, names) for group in groups]))
+
+
+def _column_names(X: Any) -> list[str] | None:
+    """Return the column names of a frame, None for an array; raise a DataError for what is no table of numbers."""
+    if not hasattr(X, "columns"):
+        if not hasattr(X, "chunks") or X.ndim != 2:
+            shape = getattr(X, "shape", "unknown")
+            raise DataError(f"a Dask {type(X).__name__} of shape {shape} is no table; give an array (n, p) or a frame")
+        return None
+    for name, kind in X.dtypes.items():
         numeric = getattr(kind, "_is_numeric", False) or getattr(kind, "kind", "O") in NUMERIC
         if not numeric:
             raise DataError(
                 f"column {str(name)!r} of the Dask dataframe holds {kind}, which estimators do not take; let"
                 " sx.train(frame, target) encode it, or drop the column"
             )
-    return [str(name) for name in frame.columns]
+    return [str(name) for name in X.columns]
+
+
+@contextmanager
+def spread(rows: DiskRows, *, scheduler: str | None = None, names: Sequence[str] | None = None) -> Iterator[DaskRows]:
+    """Yield rows in a folder on the cluster of a scheduler or, without one, on a local cluster.
+
+    Each partition is a task that reads its rows, so a worker that replaces a dead one reads them again.
+    """
+    if rows.folder is None:
+        raise OptionError("these rows are known to this process only; write them to a folder: BlockWriter(folder=…)")
+    with open_client(scheduler) as client:
+        engine = Engine(client)
+        size = rows.shape[0] * rows.shape[1] * np.dtype(np.float64).itemsize
+        count = max(1, min(rows.shape[0], max(engine.concurrency, -(-size // PARTITION_BYTES))))
+        edges = np.linspace(0, rows.shape[0], count + 1).astype(np.intp).tolist()
+        read = dask.delayed(_read, pure=True)
+        place = str(rows.folder), rows.shape, rows.dtype.str
+        yield DaskRows.from_delayed([read(*place, *part) for part in pairwise(edges)], engine, names)
+
+
+def _read(folder: str, shape: tuple[int, int], dtype: str, start: int, stop: int) -> Any:
+    """Return rows `start` to `stop` of those in a folder."""
+    with DiskRows.open(folder, shape, dtype) as rows:
+        return rows.read(start, stop)

@@ -9,18 +9,19 @@ Cost: one column at a time in the memory of this process.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any, NamedTuple
+from operator import attrgetter, getitem
+from typing import Any
 
 import numpy as np
 
 from separatrix.arrays import Bools
+from separatrix.design.dask.cluster import Engine
 from separatrix.design.dask.design import Partitions
-from separatrix.design.dask.engine import Engine, current_engine
 from separatrix.design.dask.rows import DaskRows
-from separatrix.design.encode.base import ColumnReport, add_reports
+from separatrix.design.encode.base import add_reports
 from separatrix.design.encode.encoding import Encoded, Encoding, refuse_missing
 from separatrix.errors import DataError
 from separatrix.tables.frames import from_frame
@@ -31,14 +32,6 @@ from separatrix.tables.table import Column, Table, require_column
 SOURCE = "the Dask dataframe"
 
 
-class EncodedParts(NamedTuple):
-    """The encoded rows of a table on the cluster, the mask of the table's rows used, and a report per column."""
-
-    rows: DaskRows
-    kept: Bools
-    reports: tuple[ColumnReport, ...]
-
-
 class DaskTable(TableSource):
     """A Dask dataframe whose partitions are stored on the cluster; `mask` selects some of its rows."""
 
@@ -47,12 +40,8 @@ class DaskTable(TableSource):
     target = None
     row_names = None
 
-    def __init__(self, frame: Any) -> None:
-        if not hasattr(frame, "columns"):
-            raise DataError(
-                f"a Dask {type(frame).__name__} is no table; give a Dask dataframe, whose columns have names"
-            )
-        self.engine: Engine = current_engine()
+    def __init__(self, frame: Any, client: Any) -> None:
+        self.engine = Engine(client)
         self.columns = {str(name): name for name in frame.columns}
         if len(self.columns) < len(frame.columns):
             raise DataError(f"{SOURCE} has two columns of one name: {', '.join(map(repr, self.columns))}")
@@ -60,7 +49,7 @@ class DaskTable(TableSource):
         lengths = self.engine.run(len, [(part,) for part in stored])
         self.stored = [part for part, length in zip(stored, lengths, strict=True) if length]
         self.edges = np.cumsum([0, *(length for length in lengths if length)])
-        self.mask: Bools | None = None
+        self.mask = np.ones(self.edges[-1], dtype=np.bool_)
         self._types: dict[str, ColumnType] = {}  # of columns read so far, shared by all selections of rows
         if not self.stored:
             raise DataError(f"{SOURCE} has no rows, only the columns {', '.join(map(repr, self.columns))}")
@@ -72,7 +61,7 @@ class DaskTable(TableSource):
     @property
     def n_rows(self) -> int:  # type: ignore[override]
         """The number of rows."""
-        return int(self.edges[-1]) if self.mask is None else int(np.count_nonzero(self.mask))
+        return int(np.count_nonzero(self.mask))
 
     @property
     def schema(self) -> tuple[ColumnType, ...]:  # type: ignore[override]
@@ -82,15 +71,13 @@ class DaskTable(TableSource):
     def column(self, name: str) -> Column:
         require_column(self.source, self.names, name)
         column = self._whole(name)
-        return column if self.mask is None else replace(column, values=column.values[self.mask])
+        return replace(column, values=column.values[self.mask])
 
     def select(self, rows: Bools) -> DaskTable:
         selected = DaskTable.__new__(DaskTable)
         selected.__dict__.update(self.__dict__)
-        selected.mask = rows
-        if self.mask is not None:
-            selected.mask = self.mask.copy()
-            selected.mask[self.mask] = rows
+        selected.mask = self.mask.copy()
+        selected.mask[self.mask] = rows
         return selected
 
     def read(self, leave_out: Collection[str] = ()) -> Table:
@@ -100,28 +87,27 @@ class DaskTable(TableSource):
     def blocks(self, rows: int = BLOCK_ROWS, leave_out: Collection[str] = ()) -> Iterator[Table]:
         types = self._column_types([name for name in self.names if name not in leave_out])
         for part, mask in zip(self.stored, self._masks(), strict=True):
-            if mask is None or mask.any():
+            if mask.any():
                 (table,) = self.engine.run(_table, [(part, mask, types)])
                 yield from MemorySource(table).blocks(rows)
 
     def close(self) -> None:
         self.stored = []
 
-    def encoded(self, encoding: Encoding) -> EncodedParts:
-        """Return the encoded rows, one task per partition."""
+    def encoded(self, encoding: Encoding) -> Encoded:
+        """Return the rows encoded on the cluster, one task per partition; X are `DaskRows`."""
         imputing = replace(encoding, missing="impute") if encoding.missing == "error" else encoding
         parts, types = zip(self.stored, self._masks(), strict=True), self._column_types(encoding.input_names)
         encoded = self.engine.submit(_encode, [(part, mask, types, imputing) for part, mask in parts])
-        results = self.engine.run(_kept_and_reports, [(part,) for part in encoded])
+        results = self.engine.run(attrgetter("kept", "reports"), [(part,) for part in encoded])
         reports: Any = None
         for _, part_reports in results:
             reports = add_reports(reports, part_reports) if part_reports else reports
         if encoding.missing == "error":
             refuse_missing(self.source, reports or ())
-        rows = Partitions(self.engine, self.engine.submit(_matrix, [(part,) for part in encoded]))
-        return EncodedParts(
-            DaskRows(rows, encoding.feature_names), np.concatenate([kept for kept, _ in results]), reports or ()
-        )
+        rows = Partitions(self.engine, self.engine.submit(attrgetter("X"), [(part,) for part in encoded]))
+        kept = np.concatenate([kept for kept, _ in results])
+        return Encoded(DaskRows(rows, encoding.feature_names), kept, reports or ())
 
     def _column_types(self, names: Collection[str]) -> dict[str, Any]:
         """Return the columns that every partition reads, and their types, as an argument of `_table`."""
@@ -133,9 +119,8 @@ class DaskTable(TableSource):
             "formats": {column.name: column.format for column in types if column.format},
         }
 
-    def _masks(self) -> Sequence[Bools | None]:
-        edges = pairwise(self.edges.tolist())
-        return [None if self.mask is None else self.mask[first:last] for first, last in edges]
+    def _masks(self) -> list[Bools]:
+        return [self.mask[first:last] for first, last in pairwise(self.edges)]
 
     def _type_of(self, name: str) -> ColumnType:
         if name not in self._types:
@@ -145,35 +130,23 @@ class DaskTable(TableSource):
     def _whole(self, name: str) -> Column:
         import pandas as pd  # noqa: PLC0415  # a dependency of Dask's dataframes, which may not be installed
 
-        parts = self.engine.run(_column, [(part, self.columns[name]) for part in self.stored])
+        parts = self.engine.run(getitem, [(part, self.columns[name]) for part in self.stored])
         frame = pd.concat(parts, ignore_index=True).to_frame(name)
         table = from_frame(frame, source=self.source)
         self._types[name] = MemorySource(table).schema[0]
         return table.columns[0]
 
 
-def _column(frame: Any, name: Any) -> Any:
-    return frame[name]
-
-
-def _table(frame: Any, mask: Bools | None, types: dict[str, Any]) -> Table:
+def _table(frame: Any, mask: Bools, types: dict[str, Any]) -> Table:
     """Return some columns of a partition as a table, with the types inferred from all partitions."""
     columns = frame[types["columns"]]
     named = columns.set_axis([str(name) for name in columns.columns], axis=1)
     table = from_frame(named, source=SOURCE, kinds=types["kinds"], levels=types["levels"], formats=types["formats"])
-    return table if mask is None else table.select(mask)
+    return table if mask.all() else table.select(mask)
 
 
-def _encode(frame: Any, mask: Bools | None, types: dict[str, Any], encoding: Encoding) -> Encoded:
+def _encode(frame: Any, mask: Bools, types: dict[str, Any], encoding: Encoding) -> Encoded:
     """Return the encoded rows of a partition; without reports if there are no rows."""
-    if mask is not None and not mask.any():
+    if not mask.any():
         return Encoded(np.zeros((0, len(encoding.feature_names))), mask[mask], ())
     return encoding.apply(_table(frame, mask, types))
-
-
-def _kept_and_reports(encoded: Encoded) -> tuple[Bools, tuple[ColumnReport, ...]]:
-    return encoded.kept, encoded.reports
-
-
-def _matrix(encoded: Encoded) -> Any:
-    return encoded.X

@@ -22,7 +22,7 @@ from separatrix.tables.source import BLOCK_ROWS, TableSource, as_source
 from separatrix.tables.table import Table
 
 if TYPE_CHECKING:
-    from separatrix.design.storage import BlockStore
+    from separatrix.design.storage import DiskRows
 
 
 MOST_CELLS = 2**21  # of a block of the table
@@ -125,7 +125,7 @@ class _Disk:
         self.writer.append(encoded.X)
         return encoded
 
-    def finish(self) -> BlockStore:
+    def finish(self) -> DiskRows:
         return self.writer.finish()
 
     def discard(self) -> None:
