@@ -42,7 +42,7 @@ import scipy
 from numpy.typing import NDArray
 
 from separatrix.arrays import Indices
-from separatrix.codec import Record, parse_json
+from separatrix.codec import Fields, parse_json
 from separatrix.design.array import sparse_from_parts
 from separatrix.design.memory import plain_size
 from separatrix.errors import DataError, ModelFileError
@@ -223,7 +223,7 @@ class BlockStore(ABC):
         """Open the store in a folder read-only; closing it leaves the files in place."""
         folder = Path(path)
         try:
-            record = Record(parse_json((folder / HEADER).read_bytes()), HEADER)
+            record = Fields(parse_json((folder / HEADER).read_bytes()), HEADER)
             shape = record.whole("rows"), record.whole("columns")
             sparse, dtype = record.flag("sparse"), record.text("dtype", DTYPES)
         except (OSError, ModelFileError) as problem:

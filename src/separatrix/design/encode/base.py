@@ -10,13 +10,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.arrays import Bools, Floats, Indices
-from separatrix.codec import Record
 from separatrix.errors import counted
 from separatrix.tables.table import Column
 
@@ -128,16 +127,18 @@ class Cells:
 
 @dataclass(frozen=True)
 class ColumnEncoding(ABC):
-    """How one column becomes features; `decision` is a sentence that says how and why."""
+    """How one column becomes features; `names` are theirs. Each kind ends with `decision`, a sentence that says why."""
 
     name: str
-    decision: str
-    kind: ClassVar[str]
+    kind: str = field(init=False)
+    names: tuple[str, ...] = field(init=False, metadata={"key": "features"})
 
-    @property
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "names", tuple(self.feature_names()))
+
     @abstractmethod
-    def names(self) -> tuple[str, ...]:
-        """The names of the features."""
+    def feature_names(self) -> Iterable[str]:
+        """Return the names of the features."""
 
     @abstractmethod
     def read(self, column: Column) -> Cells:
@@ -151,30 +152,11 @@ class ColumnEncoding(ABC):
     def inverse(self, features: Floats) -> list[Any]:
         """Return the cells that features (n, k) encode; None where missing."""
 
-    @classmethod
-    @abstractmethod
-    def from_record(cls, record: Record) -> Self:
-        """Make the encoding from the result of `to_dict`."""
-
-    @abstractmethod
-    def parameters(self) -> dict[str, Any]:
-        """Return the parameters of this kind of encoding as JSON values."""
-
-    @property
-    def levels(self) -> tuple[str, ...]:
-        """The levels of training, with which a table is read; empty for columns without levels."""
-        return ()
-
     def absent(self, rows: int) -> Cells:
         """Return the cells of a column that is not in the table: all missing."""
         values = np.full(rows, None, dtype=object)
         cells = self.read(Column(self.name, "text", values))
         return Cells(cells.values, cells.missing, ColumnReport(self.name, rows, empty=rows, absent=True))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the encoding as JSON values, floats exact."""
-        head = {"name": self.name, "kind": self.kind, "features": list(self.names)}
-        return {**head, **self.parameters(), "decision": self.decision}
 
 
 def indicator_name(name: str) -> str:

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any, get_args
 
 import numpy as np
 
@@ -30,7 +31,7 @@ from separatrix.design.encode.columns import (
     NumberEncoding,
     PresenceEncoding,
 )
-from separatrix.design.encode.encoding import POLICIES, Encoding, Omitted, as_triplets
+from separatrix.design.encode.encoding import AnyColumn, Encoding, Missing, Omitted, as_triplets
 from separatrix.design.encode.retype import clean_column, iso_date, number_text, read_texts
 from separatrix.design.encode.text import BUCKETS, TextEncoding, learn_vocabulary
 from separatrix.errors import DataError, OptionError, counted, did_you_mean, require_choice, require_count
@@ -43,7 +44,7 @@ SPARSE_FEATURES = 200  # number of features from which on a sparse matrix may pa
 SAMPLE_ROWS = 1000
 SPARSE_SHARE = 0.1  # of nonzero entries: below, a sparse matrix is smaller and faster
 REASONS_SHOWN = 5  # of omitted columns, in the error if none is left
-_Plan = ColumnEncoding | Omitted
+_Plan = AnyColumn | Omitted
 
 
 @dataclass(frozen=True)
@@ -74,17 +75,18 @@ def _plan_unread(column: Column, _missing: int, _: EncodingOptions) -> Omitted:
     return Omitted(column.name, f"it is text; --text {column.name} uses its words{_reason(column)}")
 
 
-def _plan_number(column: Column, missing: int, options: EncodingOptions) -> ColumnEncoding | Omitted:
+def _plan_number(column: Column, missing: int, options: EncodingOptions) -> _Plan:
     values = _finite(column)
     if values.min() == values.max():
         return _constant(column, number_text(float(values[0])), missing if options.fills else 0)
     fill = _mean(values)
     explained = column.format and column.reason != PLAIN_NUMBERS
     decision = f"{column.name!r} is a number, used as it is{_reason(column) if explained else ''}"
-    return NumberEncoding(column.name, decision + _filled(column, missing, f"the mean {fill:.6g}"), fill, missing > 0)
+    decision += _filled(column, missing, f"the mean {fill:.6g}")
+    return NumberEncoding(column.name, fill, missing > 0, decision)
 
 
-def _plan_boolean(column: Column, missing: int, options: EncodingOptions) -> ColumnEncoding | Omitted:
+def _plan_boolean(column: Column, missing: int, options: EncodingOptions) -> _Plan:
     values = _finite(column)
     words = (column.levels[0], column.levels[1]) if len(column.levels) == 2 else DEFAULT_WORDS
     if values.min() == values.max():
@@ -92,10 +94,10 @@ def _plan_boolean(column: Column, missing: int, options: EncodingOptions) -> Col
     fill = float(values.mean() > 0.5)
     decision = f"{column.name!r} is a truth value: 1 for {words[1]!r}, 0 for {words[0]!r}{_reason(column)}"
     decision += _filled(column, missing, f"the more frequent {words[int(fill)]!r}")
-    return BooleanEncoding(column.name, decision, fill, missing > 0, words)
+    return BooleanEncoding(column.name, fill, missing > 0, words, decision)
 
 
-def _plan_date(column: Column, missing: int, options: EncodingOptions) -> ColumnEncoding | Omitted:
+def _plan_date(column: Column, missing: int, options: EncodingOptions) -> _Plan:
     values = _finite(column)
     if values.min() == values.max():
         return _constant(column, iso_date(float(values[0])), missing if options.fills else 0)
@@ -103,10 +105,10 @@ def _plan_date(column: Column, missing: int, options: EncodingOptions) -> Column
     fill = _mean(values - origin)
     decision = f"{column.name!r} is a date, in days since {iso_date(origin)}{_reason(column)}"
     decision += _filled(column, missing, f"the mean {iso_date(origin + fill)}")
-    return DateEncoding(column.name, decision, fill, missing > 0, origin)
+    return DateEncoding(column.name, fill, missing > 0, origin, decision)
 
 
-def _plan_category(column: Column, missing: int, options: EncodingOptions) -> ColumnEncoding | Omitted:
+def _plan_category(column: Column, missing: int, options: EncodingOptions) -> _Plan:
     counts = np.bincount(column.values[column.values >= 0], minlength=len(column.levels))
     present = [place for place in np.argsort(-counts, kind="stable").tolist() if counts[place]]
     if len(present) == 1 and not missing:
@@ -125,7 +127,7 @@ def _plan_category(column: Column, missing: int, options: EncodingOptions) -> Co
         decision += (
             f"; {counted(missing, 'missing cell')} {_are(missing)} a level of {'its' if missing == 1 else 'their'} own"
         )
-    return CategoryEncoding(column.name, decision, words, reference, missing > 0, merged >= 2)
+    return CategoryEncoding(column.name, words, reference, missing > 0, merged >= 2, decision)
 
 
 def _reference(column: Column, words: tuple[str, ...], most: str, options: EncodingOptions) -> str:
@@ -136,21 +138,20 @@ def _reference(column: Column, words: tuple[str, ...], most: str, options: Encod
     return reference
 
 
-def _plan_text(column: Column, missing: int) -> ColumnEncoding | Omitted:
+def _plan_text(column: Column, missing: int) -> _Plan:
     vocabulary = learn_vocabulary(column.values if column.is_stored else read_texts(column).values, BUCKETS)
-    if not vocabulary.buckets:
+    if not vocabulary.seen:
         return Omitted(column.name, "no word of it is in two rows")
     decision = (
-        f"{column.name!r} is text: the tf-idf of its {counted(len(vocabulary.buckets), 'word')} that two rows or more"
+        f"{column.name!r} is text: the tf-idf of its {counted(len(vocabulary.seen), 'word')} that two rows or more"
         f" have ({vocabulary.left_out:,} seen in one row only are left out)"
     )
     if missing:
         decision += f"; {counted(missing, 'missing text')} {_are(missing)} marked by {indicator_name(column.name)!r}"
-    buckets, words, idf = tuple(vocabulary.buckets), tuple(vocabulary.words), tuple(vocabulary.idf)
-    return TextEncoding(column.name, decision, BUCKETS, buckets, words, idf, missing > 0)
+    return TextEncoding(column.name, BUCKETS, vocabulary.seen, vocabulary.words, vocabulary.idf, missing > 0, decision)
 
 
-_PLANS: dict[str, Callable[[Column, int, EncodingOptions], ColumnEncoding | Omitted]] = {
+_PLANS: dict[str, Callable[[Column, int, EncodingOptions], _Plan]] = {
     "number": _plan_number,
     "boolean": _plan_boolean,
     "date": _plan_date,
@@ -182,11 +183,11 @@ def _mean(values: Floats) -> float:
     return mean if np.isfinite(mean) else midrange
 
 
-def _constant(column: Column, value: str, missing: int) -> ColumnEncoding | Omitted:
+def _constant(column: Column, value: str, missing: int) -> _Plan:
     if not missing:
         return Omitted(column.name, f"it is {value} in every row")
     decision = f"{column.name!r} is {value} wherever it is not missing, so only {indicator_name(column.name)!r} is used"
-    return PresenceEncoding(column.name, decision, value)
+    return PresenceEncoding(column.name, value, decision)
 
 
 def _filled(column: Column, missing: int, fill: str) -> str:
@@ -219,7 +220,7 @@ def plan_encoding(
     `drop` names columns to omit, `text` those whose words are used, `reference` the reference levels of categories;
     `missing` is "impute", "drop" (rows with a missing cell) or "error". The table is read one column at a time.
     """
-    require_choice("missing", missing, POLICIES)
+    policy: Any = require_choice("missing", missing, get_args(Missing))
     options = EncodingOptions(text, reference or {}, require_count("max_levels", max_levels), missing == "impute")
     _check_names(table, target, drop, options)
     reasons: dict[str | None, str] = {table.row_names: "it names the rows"}
@@ -234,7 +235,7 @@ def plan_encoding(
         raise DataError(f"{table.source} has no column left to predict {target!r} from{_why(omitted)}")
     incomplete = 0 if rows is None else int(np.count_nonzero(~rows))
     note = f"{counted(incomplete, 'row')} with a missing cell {_are(incomplete)} left out"
-    return _with_storage(Encoding(used, omitted, missing, notes=(note,) if incomplete else ()), table)
+    return _with_storage(Encoding(used, omitted, policy, notes=(note,) if incomplete else ()), table)
 
 
 def _with_storage(encoding: Encoding, table: ColumnSource) -> Encoding:
