@@ -313,62 +313,55 @@ def _read_tagged(classes: Mapping[str, type], tag: str, value: Any) -> Any:
     return _read_object(classes[_read_key(tag, partial(_read_choice, tuple(classes)), value[tag])], value)
 
 
-class _Layout(NamedTuple):
-    """How a dataclass is read: its fields by key, their readers, and the sizes of its arrays."""
-
-    fields: dict[str, Field[Any]]
-    readers: dict[str, Reader]
-    shapes: dict[str, Shape]
-
-
-@cache
-def _layout(kind: Any) -> _Layout:
-    hints = get_type_hints(kind, include_extras=True)
-    own = {key_of(each): each for each in fields(kind)}
-    marks = {key: getattr(hints[each.name], "__metadata__", ()) for key, each in own.items()}
-    shapes = {key: mark for key, given in marks.items() for mark in given if isinstance(mark, Shape)}
-    return _Layout(own, {key: _reader(hints[each.name]) for key, each in own.items()}, shapes)
-
-
 def key_of(each: Field[Any]) -> str:
     """Return the key of a field in JSON."""
     return str(each.metadata.get("key", each.name))
 
 
+@cache
+def _layout(kind: Any) -> dict[str, tuple[Field[Any], Reader, Shape]]:
+    """Return the fields of a dataclass by their keys, with their readers and the sizes of arrays."""
+    hints = get_type_hints(kind, include_extras=True)
+    return {key_of(each): (each, _reader(hints[each.name]), _shape(hints[each.name])) for each in fields(kind)}
+
+
+def _shape(kind: Any) -> Shape:
+    return next((mark for mark in getattr(kind, "__metadata__", ()) if isinstance(mark, Shape)), Shape())
+
+
 def _read_object(kind: Any, value: Any) -> Any:
     """Return an instance of a dataclass."""
-    layout, given, values = _layout(kind), _require_object(value), {}
+    layout, given = _layout(kind), _require_object(value)
     for key in given:
-        if key not in layout.fields:
-            raise FormatError(f" is unknown{did_you_mean(key, layout.fields)}", _key_place(key))
-    for key, each in layout.fields.items():
+        if key not in layout:
+            raise FormatError(f" is unknown{did_you_mean(key, layout)}", _key_place(key))
+    values: dict[str, Any] = {}
+    sizes: dict[str, int] = {}
+    for key, (each, reader, shape) in layout.items():
         if key in given:
-            values[key] = _read_key(key, layout.readers[key], given[key])
+            values[each.name] = _read_key(key, partial(_read_sized, reader, shape, sizes), given[key])
         elif not each.metadata.get("optional"):
             raise FormatError(" is missing", f".{key}")
-    _match_sizes(layout.shapes, values)
+    derived = {each.name: key for key, (each, _, _) in layout.items() if not each.init}
     try:
-        made = kind(**{layout.fields[key].name: each for key, each in values.items() if layout.fields[key].init})
+        made = kind(**{name: value for name, value in values.items() if name not in derived})
     except ValueError as problem:
         raise FormatError(f": {problem}") from None
-    for key, each in layout.fields.items():
-        if not each.init and values[key] != getattr(made, each.name):
+    for name, key in derived.items():
+        if values[name] != getattr(made, name):
             raise FormatError(" does not agree with the values beside it; the file was altered", f".{key}")
     return made
 
 
-def _match_sizes(shapes: Mapping[str, Shape], values: dict[str, Any]) -> None:
-    """Raise an error if sizes of one name differ; an array without rows gets its other sizes by their names."""
-    known: dict[Any, int] = {}
-    arrays = [(key, sizes) for key, sizes in shapes.items() if values.get(key) is not None]
-    for key, sizes in arrays:
-        for axis, size in enumerate(sizes[: None if len(values[key]) else 1]):
-            actual = values[key].shape[axis]
-            if isinstance(size, str) and known.setdefault(size, actual) != actual:
-                raise FormatError(f" has {actual} entries; {known[size]} are needed", f".{key}{'[0]' * axis}")
-    for key, sizes in arrays:
-        if not len(values[key]):
-            values[key] = values[key].reshape(0, *(known.get(size, 0) for size in sizes[1:]))
+def _read_sized(reader: Reader, shape: Shape, sizes: dict[str, int], value: Any) -> Any:
+    """Return a value; an array must have the named sizes of those before it, and gets them if it has no rows."""
+    array = reader(value)
+    if array is None or not shape:
+        return array
+    for axis, size in enumerate(shape if len(array) else shape[:1]):
+        if isinstance(size, str) and sizes.setdefault(size, array.shape[axis]) != array.shape[axis]:
+            raise FormatError(f" has {array.shape[axis]} entries; {sizes[size]} are needed", "[0]" * axis)
+    return array if len(array) else array.reshape(0, *(sizes.get(str(size), 0) for size in shape[1:]))
 
 
 def write(value: Any) -> Any:

@@ -49,13 +49,18 @@ class FeatureMap(ABC):
 
     @property
     @abstractmethod
-    def inputs(self) -> int:
-        """The number of input columns."""
+    def shape(self) -> tuple[int, int]:
+        """The numbers of input and output columns."""
 
     @property
-    @abstractmethod
+    def inputs(self) -> int:
+        """The number of input columns."""
+        return self.shape[0]
+
+    @property
     def outputs(self) -> int:
         """The number of output columns."""
+        return self.shape[1]
 
     @property
     @abstractmethod
@@ -66,9 +71,9 @@ class FeatureMap(ABC):
     def apply(self, X: Floats) -> Floats:
         """Return the mapped rows, (m, outputs)."""
 
-    @abstractmethod
-    def names(self, inputs: Sequence[str]) -> tuple[str, ...]:
+    def names(self, inputs: Sequence[str]) -> tuple[str, ...]:  # noqa: ARG002  # unless each uses all columns
         """Return the names of the output columns, from those of the input columns."""
+        return tuple(f"{self.name}{k + 1}" for k in range(self.outputs))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the map as JSON values, the input of `map_from_dict`."""
@@ -110,12 +115,8 @@ class FourierMap(FeatureMap):
             raise OptionError(f"{self.frequencies.shape[1]} frequencies and {len(self.offsets)} offsets; give as many")
 
     @property
-    def inputs(self) -> int:
-        return int(self.frequencies.shape[0])
-
-    @property
-    def outputs(self) -> int:
-        return len(self.offsets)
+    def shape(self) -> tuple[int, int]:
+        return len(self.frequencies), len(self.offsets)
 
     @property
     def words(self) -> str:
@@ -127,9 +128,6 @@ class FourierMap(FeatureMap):
         np.cos(mapped, out=mapped)
         mapped *= np.sqrt(2.0 / self.outputs)
         return mapped
-
-    def names(self, inputs: Sequence[str]) -> tuple[str, ...]:  # noqa: ARG002  # each feature uses all columns
-        return tuple(f"fourier{k + 1}" for k in range(self.outputs))
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,12 +145,8 @@ class NystroemMap(FeatureMap):
         object.__setattr__(self, "factor", finite_array("factor", self.factor, 2))
 
     @property
-    def inputs(self) -> int:
-        return int(self.landmarks.shape[1])
-
-    @property
-    def outputs(self) -> int:
-        return int(self.factor.shape[1])
+    def shape(self) -> tuple[int, int]:
+        return self.landmarks.shape[1], self.factor.shape[1]
 
     @property
     def words(self) -> str:
@@ -160,9 +154,6 @@ class NystroemMap(FeatureMap):
 
     def apply(self, X: Floats) -> Floats:
         return np.asarray(self.kernel(X, self.landmarks) @ self.factor)
-
-    def names(self, inputs: Sequence[str]) -> tuple[str, ...]:  # noqa: ARG002  # each feature uses all columns
-        return tuple(f"nystroem{k + 1}" for k in range(self.outputs))
 
 
 def nystroem_map(kernel: Kernel, landmarks: Any) -> NystroemMap:
@@ -202,12 +193,9 @@ class PolynomialMap(FeatureMap):
         require_count("degree", self.degree)
 
     @property
-    def inputs(self) -> int:
-        return self.columns
-
-    @property
-    def outputs(self) -> int:
-        return count_products(self.columns, self.degree) if self.products else self.columns * self.degree
+    def shape(self) -> tuple[int, int]:
+        p, degree = self.columns, self.degree
+        return p, count_products(p, degree) if self.products else p * degree
 
     @property
     def words(self) -> str:
@@ -263,12 +251,8 @@ class ProductsMap(FeatureMap):
         require_count("columns", self.columns)
 
     @property
-    def inputs(self) -> int:
-        return self.columns
-
-    @property
-    def outputs(self) -> int:
-        return self.columns * (self.columns + 1) // 2
+    def shape(self) -> tuple[int, int]:
+        return self.columns, self.columns * (self.columns + 1) // 2
 
     @property
     def words(self) -> str:
@@ -307,12 +291,8 @@ class SquaredDistanceMap(FeatureMap):
         object.__setattr__(self, "centre", finite_array("centre", self.centre, 1))
 
     @property
-    def inputs(self) -> int:
-        return len(self.centre)
-
-    @property
-    def outputs(self) -> int:
-        return 1 + self.inputs * self.keep
+    def shape(self) -> tuple[int, int]:
+        return len(self.centre), 1 + len(self.centre) * self.keep
 
     @property
     def words(self) -> str:

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.arrays import Bools, Floats, Indices
+from separatrix.codec import write
 from separatrix.errors import counted
 from separatrix.tables.table import Column
 
@@ -89,27 +90,16 @@ class ColumnReport:
                 f"column {self.name!r}: {counted(self.wrong, 'cell')} of the wrong type{first}, taken as missing"
             )
         if self.new_levels:
-            sentences.append(f"column {self.name!r}: {self._new_levels()}")
+            count, rows = len(self.new_levels), counted(sum(self.new_levels.values()), "row")
+            most = sorted(self.new_levels, key=lambda level: (-self.new_levels[level], level))[:LEVELS_SHOWN]
+            shown = ", ".join(map(repr, most)) + (f" and {count - LEVELS_SHOWN} more" if count > LEVELS_SHOWN else "")
+            sentences.append(f"column {self.name!r}: {counted(count, 'level')} not in the model in {rows}: {shown}")
         return tuple(sentences)
-
-    def _new_levels(self) -> str:
-        count, rows = len(self.new_levels), sum(self.new_levels.values())
-        most = sorted(self.new_levels, key=lambda level: (-self.new_levels[level], level))[:LEVELS_SHOWN]
-        more = f" and {count - LEVELS_SHOWN} more" if count > LEVELS_SHOWN else ""
-        return (
-            f"{counted(count, 'level')} not in the model in {counted(rows, 'row')}: {', '.join(map(repr, most))}{more}"
-        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as JSON values."""
-        counts = {"missing": self.missing, "wrong": self.wrong, "first_wrong": self.first_wrong}
-        return {
-            "name": self.name,
-            "rows": self.rows,
-            **counts,
-            "new_levels": dict(self.new_levels),
-            "absent": self.absent,
-        }
+        keys = ("name", "rows", "missing", "wrong", "first_wrong", "new_levels", "absent")
+        return {key: write(getattr(self, key)) for key in keys}
 
 
 @dataclass(frozen=True)

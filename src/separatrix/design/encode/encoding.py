@@ -113,21 +113,25 @@ class Encoding:
                 kept = ~missing
                 cells = [each.select(kept) for each in cells]
         rows = int(np.count_nonzero(kept))
-        X = self._sparse(cells, rows) if self.sparse else self._dense(cells, self._zeros(rows, into))
+        if self.sparse:
+            X = self._sparse(cells, rows)
+        else:
+            X = self._dense(cells, np.zeros((rows, len(self.feature_names))) if into is None else into[:rows])
         return Encoded(X, kept, tuple(each.report for each in cells))
 
     def inverse(self, X: Any) -> dict[str, list[Any]]:
         """Return the cells that the rows of a matrix encode, by column; of a text only its known words."""
         parts = zip(self.columns, self.places, strict=True)
-        return {column.name: column.inverse(_as_dense(X[:, place])) for column, place in parts}
+        dense = ((column, X[:, place]) for column, place in parts)
+        return {
+            column.name: column.inverse(np.asarray(part.toarray() if hasattr(part, "toarray") else part))
+            for column, part in dense
+        }
 
     def _cells(self, column: ColumnEncoding, table: Table) -> Cells:
         if column.name in table.names:
             return column.read(table.column(column.name))
         return column.absent(table.n_rows)
-
-    def _zeros(self, rows: int, into: Floats | None) -> Floats:
-        return np.zeros((rows, len(self.feature_names))) if into is None else into[:rows]
 
     def _dense(self, cells: list[Cells], X: Floats) -> Floats:
         parts = list(zip(self.columns, self.places, cells, strict=True))
@@ -160,19 +164,13 @@ class Encoding:
 def unique_names(names: Iterable[str]) -> tuple[str, ...]:
     """Return the names with "_2", "_3", … appended to repeated ones."""
     originals = list(names)
-    distinct = set(originals)
-    if len(distinct) == len(originals):
-        return tuple(originals)
-    used: set[str] = set()
-    return tuple(_numbered_name(name, used, distinct) for name in originals)
-
-
-def _numbered_name(name: str, used: set[str], originals: set[str]) -> str:
-    candidate, number = name, 2
-    while candidate in used or (candidate != name and candidate in originals):
-        candidate, number = f"{name}_{number}", number + 1
-    used.add(candidate)
-    return candidate
+    taken, used = set(originals), dict[str, None]()
+    for name in originals:
+        candidate, number = name, 2
+        while candidate in used or (candidate != name and candidate in taken):
+            candidate, number = f"{name}_{number}", number + 1
+        used[candidate] = None
+    return tuple(used)
 
 
 def as_triplets(entries: Entries, rows: int, start: int = 0) -> tuple[NDArray[Any], NDArray[Any], Floats]:
@@ -180,10 +178,6 @@ def as_triplets(entries: Entries, rows: int, start: int = 0) -> tuple[NDArray[An
     i = np.arange(rows) if isinstance(entries.rows, slice) else entries.rows
     j = np.broadcast_to(np.asarray(entries.columns) + start, i.shape)
     return i, j, np.broadcast_to(np.asarray(entries.values, dtype=np.float64), i.shape)
-
-
-def _as_dense(part: Any) -> Floats:
-    return np.asarray(part.toarray() if hasattr(part, "toarray") else part)
 
 
 def refuse_missing(source: str, reports: Iterable[ColumnReport]) -> None:
