@@ -26,9 +26,11 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import Field, dataclass, fields, is_dataclass
 from fractions import Fraction
 from functools import cache, partial
+from itertools import chain
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
@@ -42,6 +44,7 @@ MAX_VALUES = 20_000_000
 MAX_WHOLE = 2**53  # integers up to here are exact floats
 MAX_SHOWN = 40  # characters of a wrong value in an error
 STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)  # an unfinished one reaches to the end
+NOT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 FRACTION = re.compile(r"-?[0-9]{1,4000}(/0*[1-9][0-9]{0,3999})?")
 
 
@@ -130,8 +133,8 @@ def parse_json(content: bytes) -> Any:
     if structure.count(b",") + structure.count(b"[") + structure.count(b"{") >= MAX_VALUES:
         raise ModelFileError(f"it has more than {MAX_VALUES:,} values")
     depth = 0
-    for bracket in re.finditer(rb"[\[{\]}]", structure):
-        depth += 1 if bracket[0] in b"[{" else -1
+    for bracket in structure.translate(None, NOT_BRACKETS):
+        depth += 1 if bracket in b"[{" else -1
         if depth > MAX_DEPTH:
             raise ModelFileError(f"it nests deeper than {MAX_DEPTH} levels")
     try:
@@ -164,8 +167,8 @@ def _reader(kind: Any) -> Reader:
     origin, parts = get_origin(kind), get_args(kind)
     if Shape in marks:
         number = int if kind is int or "int64" in str(kind) else float
-        entry = _reader(Annotated[number, marks.get(Range, Range(-MAX_WHOLE, MAX_WHOLE) if number is int else Range())])
-        return partial(_read_array, marks[Shape], entry, number)
+        bounds = marks.get(Range, Range(-MAX_WHOLE, MAX_WHOLE) if number is int else Range())
+        return partial(_read_array, marks[Shape], number, bounds)
     if Tag in marks:
         return partial(_read_tagged, {getattr(part, marks[Tag]): part for part in parts}, marks[Tag])
     if origin is Literal:
@@ -211,7 +214,9 @@ def _read_any(value: Any) -> Any:
         return _read_mapping(_read_any, value)
     if isinstance(value, list):
         return _read_each(_read_any, value)
-    return _read_scalar(type(value), None, value) if isinstance(value, float | str) else value
+    if isinstance(value, str):
+        return value if value.isascii() else _read_scalar(str, None, value)
+    return _read_scalar(float, None, value) if isinstance(value, float) else value
 
 
 def _read_choice(choices: tuple[Any, ...], value: Any) -> Any:
@@ -268,15 +273,24 @@ def _read_tuple(readers: list[Reader], parts: tuple[Any, ...], items: Items | No
     return tuple(result)
 
 
-def _read_array(sizes: Shape, entry: Reader, number: type, value: Any) -> Any:
+def _read_array(sizes: Shape, number: type, bounds: Range, value: Any) -> Any:
     """Return an array of the given sizes; sizes that an empty list does not show are 0."""
     import numpy as np  # noqa: PLC0415  # options are written without it
 
     fixed = [size if isinstance(size, int) else None for size in sizes]
     values = _require_list(value, fixed[0] or 0, math.inf if fixed[0] is None else fixed[0])
+    flat = values
+    for _ in sizes[1:]:
+        flat = list(chain.from_iterable(flat)) if set(map(type, flat)) == {list} else []
+    if number is float and set(map(type, flat)) == {float}:  # all at once, unless there is a fault to be placed
+        with suppress(ValueError):
+            array = np.asarray(values)
+            shape = tuple(actual if size is None else size for size, actual in zip(fixed, array.shape, strict=True))
+            if array.shape == shape and array.min() in bounds and array.max() in bounds:
+                return array
     if len(sizes) == 1:
-        return np.asarray(_read_each(entry, values), dtype=number)
-    rows = _read_each(partial(_read_array, Shape(*sizes[1:]), entry, number), values)
+        return np.asarray(_read_each(partial(_read_scalar, number, bounds), values), dtype=number)
+    rows = _read_each(partial(_read_array, Shape(*sizes[1:]), number, bounds), values)
     for place, row in enumerate(rows):
         if row.shape != rows[0].shape:
             raise FormatError(f" has {len(row)} entries; {len(rows[0])} are needed", f"[{place}]")

@@ -76,8 +76,13 @@ def _plan_filled(column: Column, missing: int, options: EncodingOptions) -> _Pla
     values, name, is_filled = _finite(column), column.name, missing > 0
     words = (column.levels[0], column.levels[1]) if len(column.levels) == 2 else DEFAULT_WORDS
     if values.min() == values.max():
-        shown = {"number": number_text, "date": iso_date, "boolean": lambda value: words[int(value)]}[column.kind]
-        return _constant(column, shown(float(values[0])), missing if options.fills else 0)
+        value = float(values[0])
+        shown = (
+            words[int(value)]
+            if column.kind == "boolean"
+            else (iso_date if column.kind == "date" else number_text)(value)
+        )
+        return _constant(column, shown, missing if options.fills else 0)
     if column.kind == "boolean":
         fill = float(values.mean() > 0.5)
         decision = f"{name!r} is a truth value: 1 for {words[1]!r}, 0 for {words[0]!r}{_reason(column)}"
