@@ -144,7 +144,7 @@ def test_what_is_altered_is_refused_with_its_place_or_comes_back(content: Conten
         assert (
             named.startswith(altered)
             or altered.startswith(named)
-            or (isinstance(holder, list) and named.startswith(spelled(place[:-1])))  # entries after a deleted one have moved
+            or (isinstance(holder, list) and named.startswith(spelled(place[:-1])))  # entries have moved
             or any(place[0] in keys and named.removeprefix("content.").split("[")[0] in keys for keys in together)
         )
     else:
