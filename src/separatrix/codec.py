@@ -204,9 +204,10 @@ def _read_scalar(kind: Any, bounds: Range | None, value: Any) -> Any:
     needed, accepts = _SCALARS[kind]
     if not accepts(value) and not (kind is Fraction and _SCALARS[float][1](value)):
         raise wrong(value, needed)
-    if bounds is not None and value not in bounds:
+    result = kind(value)
+    if bounds is not None and result not in bounds:
         raise wrong(value, f"{needed.replace('finite ', '')} {bounds}")
-    return kind(value)
+    return result
 
 
 def _read_any(value: Any) -> Any:

@@ -250,6 +250,14 @@ def test_brackets_within_strings_do_not_nest() -> None:
     assert parse_json(json.dumps(values).encode()) == values
 
 
+def test_a_fraction_has_bounds_as_a_number_has() -> None:
+    kind = Annotated[Fraction, Range(0, 1)]
+    assert read(kind, "1/3") == Fraction(1, 3)
+    assert read(kind, 0.25) == Fraction(1, 4)
+    with pytest.raises(ModelFileError, match=r'^x is "4/3"; a fraction of at least 0 and of at most 1 is needed$'):
+        read(kind, "4/3", "x")
+
+
 def test_free_values_become_plain() -> None:
     odd = {"a": np.inf, "b": (np.float64(np.nan), np.int64(3)), 3: np.arange(2), "f": math.sqrt}
     assert plain(odd) == {"a": "inf", "b": ["nan", 3], "3": [0, 1], "f": "sqrt"}

@@ -64,8 +64,7 @@ class Kernel(ABC):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the kernel as JSON values, the input of `kernel_from_dict`."""
-        values: dict[str, Any] = write(self)
-        return values
+        return dict(write(self))
 
 
 @dataclass(frozen=True)

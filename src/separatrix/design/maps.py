@@ -77,8 +77,7 @@ class FeatureMap(ABC):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the map as JSON values, the input of `map_from_dict`."""
-        values: dict[str, Any] = write(self)
-        return values
+        return dict(write(self))
 
     def require_width(self, columns: int) -> None:
         """Raise a DataError unless the number of columns is that of the map's inputs."""

@@ -173,8 +173,7 @@ def model_to_dict(model: Model) -> dict[str, Any]:
     """Return a model as JSON values; in free-form parts, infinity and NaN become "inf", "-inf" and "nan"."""
     values = {name: getattr(model, name) for name in SHARED} | {name: plain(getattr(model, name)) for name in FREE}
     encoding = EncodingEntry(*(getattr(model.encoding, each.name) for each in fields(EncodingEntry)))
-    data: dict[str, Any] = write(ModelFile(columns=model.encoding.columns, encoding=encoding, **values))
-    return data
+    return dict(write(ModelFile(columns=model.encoding.columns, encoding=encoding, **values)))
 
 
 def model_from_dict(data: Any) -> Model:

@@ -8,6 +8,7 @@ scattered.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -61,9 +62,7 @@ class ColumnReport:
 
     def __add__(self, other: ColumnReport) -> ColumnReport:
         """Return the report on two row blocks of one table together."""
-        levels = dict(self.new_levels)
-        for level, count in other.new_levels.items():
-            levels[level] = levels.get(level, 0) + count
+        levels = dict(Counter(self.new_levels) + Counter(other.new_levels))
         return ColumnReport(
             self.name,
             self.rows + other.rows,
