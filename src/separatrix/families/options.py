@@ -17,7 +17,6 @@ from functools import cache
 from types import NoneType, UnionType
 from typing import Any, ClassVar, Literal, Self, Union, get_args, get_origin, get_type_hints
 
-from separatrix.codec import plain
 from separatrix.errors import OptionError, require_choice, require_count, require_number
 
 LARGEST_RATE = 1e100  # and its inverse the smallest: beyond, squares of updates overflow
@@ -69,7 +68,7 @@ class Options:
 
     def plain(self) -> dict[str, Any]:
         """Return the options as JSON values."""
-        return {each.name: plain(getattr(self, each.name)) for each in fields(self)}
+        return {each.name: _plain(getattr(self, each.name)) for each in fields(self)}
 
 
 def _options_class(kind: type) -> type:
@@ -120,6 +119,12 @@ def _checked_flag(name: str, value: Any) -> bool:
     if not isinstance(value, str) and value in (True, False):
         return bool(value)
     raise OptionError(f"{name}={value!r} is not True or False")
+
+
+def _plain(value: Any) -> Any:
+    from separatrix.codec import plain  # noqa: PLC0415  # a hundredth of a second, which --help saves
+
+    return plain(value)
 
 
 def option_fields(kind: type[Options]) -> tuple[Field[Any], ...]:
@@ -254,7 +259,7 @@ class DescentOptions(PenalisedOptions):
             solvers = ("stochastic",) if name in stochastic else DESCENTS
             if self.solver not in solvers and getattr(self, name) != type(self).__dataclass_fields__[name].default:
                 known = " or ".join(f'solver="{solver}"' for solver in solvers)
-                raise OptionError(f"{name}={plain(getattr(self, name))!r} is for {known}, not for {self.solver!r}")
+                raise OptionError(f"{name}={_plain(getattr(self, name))!r} is for {known}, not for {self.solver!r}")
         if callable(self.rate) and self.schedule == "inverse":
             raise OptionError("a rate that is a function is its own schedule; leave schedule out")
 
