@@ -1,255 +1,470 @@
-"""Untrusted JSON: parsed within limits, then read value by value with type checks; errors name the place.
+"""Dataclasses to JSON and back, by their annotations; a fault raises a ModelFileError that names its place.
 
-`parse_json` refuses JSON that no file of ours has: repeated keys, numbers beyond the range of a float, deep nesting,
-text that is not valid Unicode. A `Record` is an object at a place in the file and returns values only of the requested
-type; a fault raises a ModelFileError that names the place. `Fields` does the same for the content of a certificate,
-where a missing key raises a CertificateError. Cost: a few times that of `json.loads`.
+The fields of a dataclass are the keys of its object: all of them, and no others. Their types:
+
+    bool, int, float, str           that type; a float may be written as an integer, and is finite
+    Literal["a", "b"]               one of these
+    Annotated[float, Range(...)]    a number within bounds, as are the entries of an array
+    Fraction                        "3/4", or a number
+    tuple[A, B], tuple[A, ...]      a list of fixed length, or of any; with `Items`, of several or of distinct entries
+    Annotated[Floats, Shape(...)]   an array of finite numbers; sizes of one name are equal
+    Mapping[str, A]                 an object with any keys
+    A | B, A | None                 the first of these that takes the value
+    Annotated[A | B, Tag("kind")]   one of several dataclasses, told apart by a field
+    Any                             any JSON with finite numbers
+
+A field with `init=False` is derived from the others: it is written, and checked when read. The metadata `key` is its
+name in JSON where that differs, and `optional` leaves it out where it is None. A ValueError raised by the class itself
+is a fault at its place. Size and nesting are limited before parsing. NumPy is loaded only to read arrays.
 """
 
 from __future__ import annotations
 
 import json
 import math
+import re
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, NoReturn, TypeVar
+from contextlib import suppress
+from dataclasses import Field, dataclass, fields, is_dataclass
+from fractions import Fraction
+from functools import cache, partial
+from itertools import chain
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
-import numpy as np
+from separatrix.errors import ModelFileError, OptionError, did_you_mean
 
-from separatrix.arrays import Floats, Ints
-from separatrix.errors import CertificateError, ModelFileError, did_you_mean
-
-Value = TypeVar("Value")
-
+Reader = Callable[[Any], Any]
+MAX_BYTES = 256 * 2**20
 MAX_DEPTH = 64  # objects and lists within each other
-MAX_VALUES = 20_000_000  # in a file
-MAX_INDEX = 2**53  # of rows or columns
+MAX_VALUES = 20_000_000
+MAX_WHOLE = 2**53  # integers up to here are exact floats
 MAX_SHOWN = 40  # characters of a wrong value in an error
+STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)  # an unfinished one reaches to the end
+NOT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
+FRACTION = re.compile(r"-?[0-9]{1,4000}(/0*[1-9][0-9]{0,3999})?")
+
+
+@dataclass(frozen=True)
+class Range:
+    """Bounds of a number, or of the entries of an array."""
+
+    least: float = -math.inf
+    most: float = math.inf
+    above: float = -math.inf
+    below: float = math.inf
+
+    def __contains__(self, number: float) -> bool:
+        return self.least <= number <= self.most and self.above < number < self.below
+
+    def __str__(self) -> str:
+        bounds = {"of at least": self.least, "above": self.above, "of at most": self.most, "below": self.below}
+        return " and ".join(f"{word} {bound:.17g}" for word, bound in bounds.items() if math.isfinite(bound))
+
+
+class Shape(tuple[int | str | None, ...]):
+    """The sizes of an array: a number, a name that stands for one within the object, or None for any."""
+
+    def __new__(cls, *sizes: int | str | None) -> Shape:
+        return super().__new__(cls, sizes)
+
+
+class Items(NamedTuple):
+    """The least number of entries of a list, and whether no two are equal."""
+
+    least: int = 0
+    distinct: bool = False
+
+
+class Tag(str):
+    """The key that tells the classes of a union apart."""
+
+
+class FormatError(ModelFileError):
+    """A fault of a value; its place grows as the error passes the values around it."""
+
+    def __init__(self, fault: str, place: str = "", needed: str = "") -> None:
+        super().__init__(fault, place, needed)
+        self.fault, self.place, self.needed = fault, place, needed
+
+    def within(self, place: str) -> FormatError:
+        """Return the error with the place of a value around."""
+        return FormatError(self.fault, place + self.place, self.needed)
+
+    def __str__(self) -> str:
+        return f"{self.place.removeprefix('.') or 'the file'}{self.fault}"
+
+
+def wrong(value: Any, needed: str) -> FormatError:
+    """Return the error of a value that is not what is needed."""
+    if isinstance(value, Mapping | list | tuple):
+        shown = "an object" if isinstance(value, Mapping) else "a list"
+    elif isinstance(value, int) and value.bit_length() > 1023:
+        shown = "an integer beyond every float"
+    else:
+        shown = json.dumps(value, default=repr)[:MAX_SHOWN]
+    return FormatError(f" is {shown}; {needed} is needed", needed=needed)
+
+
+class _Repeated(dict[str, Any]):
+    """An object that has a key twice."""
+
+    key = ""
+
+
+def read_bytes(path: str | Path) -> bytes:
+    """Return the content of a file of limited size."""
+    try:
+        with Path(path).open("rb") as file:
+            content = file.read(MAX_BYTES + 1)
+    except (OSError, ValueError) as problem:
+        raise ModelFileError(f"{path} cannot be read: {getattr(problem, 'strerror', None) or problem}") from None
+    if len(content) > MAX_BYTES:
+        raise ModelFileError(f"{path} has more than {MAX_BYTES / 2**20:g} MiB, the most that is read")
+    return content
 
 
 def parse_json(content: bytes) -> Any:
-    """Parse the bytes of a file; anything but plain JSON with finite numbers raises a ModelFileError."""
+    """Return JSON values for `read`, which refuses repeated keys and numbers that are not finite at their place."""
+    structure = STRING.sub(b"", content)
+    if structure.count(b",") + structure.count(b"[") + structure.count(b"{") >= MAX_VALUES:
+        raise ModelFileError(f"it has more than {MAX_VALUES:,} values")
+    depth = 0
+    for bracket in structure.translate(None, NOT_BRACKETS):
+        depth += 1 if bracket in b"[{" else -1
+        if depth > MAX_DEPTH:
+            raise ModelFileError(f"it nests deeper than {MAX_DEPTH} levels")
     try:
-        value = json.loads(
-            content.decode("utf-8"),
-            parse_float=_finite_float,
-            parse_constant=_refuse_constant,
-            object_pairs_hook=_unique_keys,
-        )
-    except RecursionError:
-        raise ModelFileError(f"it nests deeper than {MAX_DEPTH} levels, which no model does") from None
+        return json.loads(content.decode("utf-8"), object_pairs_hook=_object)
     except ValueError as error:
         raise ModelFileError(f"it is no JSON, or was cut short or altered: {error}") from None
-    _check_limits(value)
-    return value
 
 
-def _finite_float(text: str) -> float:
-    number = float(text)
-    if not math.isfinite(number):
-        raise ValueError(f"{text[:MAX_SHOWN]} is beyond every float")
-    return number
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON number")
-
-
-def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    values = dict(pairs)
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    values: dict[str, Any] = dict(pairs)
     if len(values) < len(pairs):
-        counts = Counter(name for name, _ in pairs)
-        repeated = next(name for name, count in counts.items() if count > 1)
-        raise ValueError(f"the key {repeated[:MAX_SHOWN]!r} is given twice in one object")
+        values = _Repeated(values)
+        values.key = Counter(key for key, _ in pairs).most_common(1)[0][0]
     return values
 
 
-def _check_limits(value: Any) -> None:
-    """Refuse values too deep, too many, or with invalid text; without recursion."""
-    level, seen, depth = [value], 0, 0
-    while level:
-        depth, seen = depth + 1, seen + len(level)
-        if depth > MAX_DEPTH:
-            raise ModelFileError(f"it nests deeper than {MAX_DEPTH} levels, which no model does")
-        if seen > MAX_VALUES:
-            raise ModelFileError(f"it has more than {MAX_VALUES:,} values, which no model has")
-        below: list[Any] = []
-        for each in level:
-            if isinstance(each, dict):
-                below.extend(each)
-                below.extend(each.values())
-            elif isinstance(each, list):
-                below.extend(each)
-            elif isinstance(each, str) and not each.isascii():
-                _require_unicode(each)
-        level = below
-
-
-def _require_unicode(text: str) -> None:
+def read(kind: Any, value: Any, place: str = "") -> Any:
+    """Return JSON values as a value of an annotated type."""
     try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        raise ModelFileError(f"{text[:MAX_SHOWN]!a} is text that is no Unicode (half of a surrogate pair)") from None
+        return _reader(kind)(value)
+    except FormatError as error:
+        raise error.within(place) from None
 
 
-class Record:
-    """A JSON object and its place in the file, read key by key."""
+@cache
+def _reader(kind: Any) -> Reader:
+    """Return the function that reads values of a type."""
+    marks = {type(mark): mark for mark in getattr(kind, "__metadata__", ())}
+    kind = get_args(kind)[0] if marks else kind
+    origin, parts = get_origin(kind), get_args(kind)
+    if Shape in marks:
+        number = int if kind is int or "int64" in str(kind) else float
+        bounds = marks.get(Range, Range(-MAX_WHOLE, MAX_WHOLE) if number is int else Range())
+        return partial(_read_array, marks[Shape], number, bounds)
+    if Tag in marks:
+        return partial(_read_tagged, {getattr(part, marks[Tag]): part for part in parts}, marks[Tag])
+    if origin is Literal:
+        return partial(_read_choice, parts)
+    if origin is None:
+        return partial(_read_object, kind) if is_dataclass(kind) else partial(_read_scalar, kind, marks.get(Range))
+    inner = [_reader(part) for part in parts if part not in {NoneType, Ellipsis}]
+    if origin in {Union, UnionType}:
+        return partial(_read_union, inner, NoneType in parts)
+    return partial(_read_tuple, inner, parts, marks.get(Items)) if origin is tuple else partial(_read_mapping, inner[1])
 
-    def __init__(self, value: Any, place: str) -> None:
-        self.place = place
-        if not isinstance(value, Mapping):
-            self.refuse(None, value, "an object")
-        self.values: Mapping[str, Any] = value
 
-    def at(self, key: str | None) -> str:
-        """Return the place of a key."""
-        return self.place if key is None else f"{self.place}.{key}" if self.place else key
+def _is_number(value: Any, *kinds: type) -> bool:
+    return isinstance(value, kinds) and not isinstance(value, bool)
 
-    def refuse(self, key: str | None, value: Any, wanted: str) -> NoReturn:
-        """Raise an error that names the place, its value and what is expected."""
-        plain = value if isinstance(value, str | int | float) else type(value).__name__
-        actual = "nothing" if value is None else ascii(plain)[:MAX_SHOWN]
-        raise ModelFileError(f"{self.at(key) or 'the file'} is {actual}, where {wanted} should be")
 
-    def has(self, key: str) -> bool:
-        """Return whether a key is present and not null."""
-        return self.values.get(key) is not None
+_SCALARS: dict[Any, tuple[str, Callable[[Any], bool]]] = {
+    bool: ("true or false", lambda value: isinstance(value, bool)),
+    int: ("a whole number", lambda value: _is_number(value, int)),
+    float: ("a finite number", lambda value: _is_number(value, int, float) and abs(value) <= sys.float_info.max),
+    str: ("text", lambda value: isinstance(value, str) and (value.isascii() or _is_unicode(value))),
+    Fraction: ("a fraction", lambda value: bool(isinstance(value, str) and FRACTION.fullmatch(value))),
+}
 
-    def value(self, key: str) -> Any:
-        """Return a value of any type."""
+
+def _is_unicode(text: str) -> bool:
+    return not any("\ud800" <= character <= "\udfff" for character in text)
+
+
+def _read_scalar(kind: Any, bounds: Range | None, value: Any) -> Any:
+    if kind is Any:
+        return _read_any(value)
+    needed, accepts = _SCALARS[kind]
+    if not accepts(value) and not (kind is Fraction and _SCALARS[float][1](value)):
+        raise wrong(value, needed)
+    result = kind(value)
+    if bounds is not None and result not in bounds:
+        raise wrong(value, f"{needed.replace('finite ', '')} {bounds}")
+    return result
+
+
+def _read_any(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return _read_mapping(_read_any, value)
+    if isinstance(value, list):
+        return _read_each(_read_any, value)
+    if isinstance(value, str):
+        return value if value.isascii() else _read_scalar(str, None, value)
+    return _read_scalar(float, None, value) if isinstance(value, float) else value
+
+
+def _read_choice(choices: tuple[Any, ...], value: Any) -> Any:
+    if any(value == choice and type(value) is type(choice) for choice in choices):
+        return value
+    needed = " or ".join(map(json.dumps, choices))
+    if isinstance(value, str) and isinstance(choices[0], str):
+        raise FormatError(f" is {json.dumps(value[:MAX_SHOWN])}{did_you_mean(value, choices)}", needed=needed)
+    raise wrong(value, needed)
+
+
+def _read_union(readers: list[Reader], optional: bool, value: Any) -> Any:
+    """Return what the first reader that takes the value makes of it."""
+    if value is None and optional:
+        return None
+    errors = []
+    for reader in readers:
+        try:
+            return reader(value)
+        except FormatError as error:
+            errors.append(error)
+    inner = [error for error in errors if error.place or len(errors) == 1]
+    raise inner[0] if inner else wrong(value, " or ".join(error.needed for error in errors))
+
+
+def _read_each(reader: Reader, values: Iterable[Any]) -> list[Any]:
+    result: list[Any] = []
+    try:
+        for value in values:
+            result.append(reader(value))  # noqa: PERF401  # the length is the place of a fault
+    except FormatError as error:
+        raise error.within(f"[{len(result)}]") from None
+    return result
+
+
+def _require_list(value: Any, least: int, most: float) -> list[Any]:
+    if not isinstance(value, list | tuple):
+        raise wrong(value, "a list")
+    if not least <= len(value) <= most:
+        raise FormatError(f" has {len(value)} entries; {'' if least == most else 'at least '}{least} are needed")
+    return list(value)
+
+
+def _read_tuple(readers: list[Reader], parts: tuple[Any, ...], items: Items | None, value: Any) -> tuple[Any, ...]:
+    if parts[-1] is not Ellipsis:
+        values = _require_list(value, len(parts), len(parts))
+        result = _read_each(lambda pair: pair[0](pair[1]), zip(readers, values, strict=True))
+    else:
+        result = _read_each(readers[0], _require_list(value, items.least if items else 0, math.inf))
+    first: dict[Any, int] = {}
+    for place, entry in enumerate(result if items and items.distinct else ()):
+        if first.setdefault(entry, place) != place:
+            raise wrong(entry, "an entry that is not there before").within(f"[{place}]")
+    return tuple(result)
+
+
+def _read_array(sizes: Shape, number: type, bounds: Range, value: Any) -> Any:
+    """Return an array of the given sizes; sizes that an empty list does not show are 0."""
+    import numpy as np  # noqa: PLC0415  # options are written without it
+
+    fixed = [size if isinstance(size, int) else None for size in sizes]
+    values = _require_list(value, fixed[0] or 0, math.inf if fixed[0] is None else fixed[0])
+    flat = values
+    for _ in sizes[1:]:
+        flat = list(chain.from_iterable(flat)) if set(map(type, flat)) == {list} else []
+    if number is float and set(map(type, flat)) == {float}:  # all at once, unless there is a fault to be placed
+        with suppress(ValueError):
+            array = np.asarray(values)
+            shape = tuple(actual if size is None else size for size, actual in zip(fixed, array.shape, strict=True))
+            if array.shape == shape and array.min() in bounds and array.max() in bounds:
+                return array
+    if len(sizes) == 1:
+        return np.asarray(_read_each(partial(_read_scalar, number, bounds), values), dtype=number)
+    rows = _read_each(partial(_read_array, Shape(*sizes[1:]), number, bounds), values)
+    for place, row in enumerate(rows):
+        if row.shape != rows[0].shape:
+            raise FormatError(f" has {len(row)} entries; {len(rows[0])} are needed", f"[{place}]")
+    return np.stack(rows) if rows else np.empty((0, *(size or 0 for size in fixed[1:])), dtype=number)
+
+
+def _require_object(value: Any) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise wrong(value, "an object")
+    if isinstance(value, _Repeated):
+        raise FormatError(" is given twice", _key_place(value.key))
+    return value
+
+
+def _read_mapping(reader: Reader, value: Any) -> dict[str, Any]:
+    return {key: _read_key(key, reader, inner) for key, inner in _require_object(value).items()}
+
+
+def _key_place(key: str) -> str:
+    return f".{ascii(key)[1:-1][:MAX_SHOWN]}"
+
+
+def _read_key(key: str, reader: Reader, value: Any) -> Any:
+    try:
+        _read_scalar(str, None, key)
+        return reader(value)
+    except FormatError as error:
+        raise error.within(_key_place(key)) from None
+
+
+def _read_tagged(classes: Mapping[str, type], tag: str, value: Any) -> Any:
+    if tag not in _require_object(value):
+        raise FormatError(" is missing", f".{tag}")
+    return _read_object(classes[_read_key(tag, partial(_read_choice, tuple(classes)), value[tag])], value)
+
+
+def key_of(each: Field[Any]) -> str:
+    """Return the key of a field in JSON."""
+    return str(each.metadata.get("key", each.name))
+
+
+@cache
+def _layout(kind: Any) -> dict[str, tuple[Field[Any], Reader, Shape]]:
+    """Return the fields of a dataclass by their keys, with their readers and the sizes of arrays."""
+    hints = get_type_hints(kind, include_extras=True)
+    return {key_of(each): (each, _reader(hints[each.name]), _shape(hints[each.name])) for each in fields(kind)}
+
+
+def _shape(kind: Any) -> Shape:
+    return next((mark for mark in getattr(kind, "__metadata__", ()) if isinstance(mark, Shape)), Shape())
+
+
+def _read_object(kind: Any, value: Any) -> Any:
+    """Return an instance of a dataclass."""
+    layout, given = _layout(kind), _require_object(value)
+    for key in given:
+        if key not in layout:
+            raise FormatError(f" is unknown{did_you_mean(key, layout)}", _key_place(key))
+    values: dict[str, Any] = {}
+    sizes: dict[str, int] = {}
+    for key, (each, reader, shape) in layout.items():
+        if key in given:
+            values[each.name] = _read_key(key, partial(_read_sized, reader, shape, sizes), given[key])
+        elif not each.metadata.get("optional"):
+            raise FormatError(" is missing", f".{key}")
+    derived = {each.name: key for key, (each, _, _) in layout.items() if not each.init}
+    try:
+        made = kind(**{name: value for name, value in values.items() if name not in derived})
+    except ValueError as problem:
+        raise FormatError(f": {problem}") from None
+    for name, key in derived.items():
+        if values[name] != getattr(made, name):
+            raise FormatError(" does not agree with the values beside it; the file was altered", f".{key}")
+    return made
+
+
+def _read_sized(reader: Reader, shape: Shape, sizes: dict[str, int], value: Any) -> Any:
+    """Return a value; an array must have the named sizes of those before it, and gets them if it has no rows."""
+    array = reader(value)
+    if array is None or not shape:
+        return array
+    for axis, size in enumerate(shape if len(array) else shape[:1]):
+        if isinstance(size, str) and sizes.setdefault(size, array.shape[axis]) != array.shape[axis]:
+            raise FormatError(f" has {array.shape[axis]} entries; {sizes[size]} are needed", "[0]" * axis)
+    return array if len(array) else array.reshape(0, *(sizes.get(str(size), 0) for size in shape[1:]))
+
+
+def write(value: Any) -> Any:
+    """Return a dataclass and the values in it as JSON values, floats exact."""
+    if is_dataclass(value):
+        pairs = [(each, getattr(value, each.name)) for each in fields(value)]
+        kept = [(each, inner) for each, inner in pairs if inner is not None or not each.metadata.get("optional")]
+        return {key_of(each): write(inner) for each, inner in kept}
+    if isinstance(value, Mapping):
+        return {key: write(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [write(inner) for inner in value]
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, Fraction):
+        return str(value)
+    if not hasattr(value, "tolist") and not hasattr(value, "toarray"):
+        raise OptionError(f"{value!r:.60} cannot be written as JSON")
+    return (value.toarray() if hasattr(value, "toarray") else value).tolist()  # a sparse matrix, or an array
+
+
+def plain(value: Any) -> Any:
+    """Return any value as JSON values: infinity and NaN as words, functions by name, others as they print."""
+    value = value.tolist() if hasattr(value, "tolist") else value
+    if isinstance(value, Mapping):
+        return {str(key): plain(each) for key, each in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [plain(each) for each in value]
+    if value is None or isinstance(value, bool | int | str) or (isinstance(value, float) and math.isfinite(value)):
+        return value
+    return str(getattr(value, "__name__", None) or value)
+
+
+class Fields:
+    """An object of a certificate and its place, read key by key."""
+
+    def __init__(self, value: Any, place: str = "content") -> None:
+        self.values, self.place = read(Mapping[str, Any], value, place), place
+
+    def value(self, key: str, kind: Any = Any) -> Any:
+        """Return the value of a key, of an annotated type."""
         if key not in self.values:
-            raise ModelFileError(f"{self.at(key)} is not there; the file is incomplete")
-        return self.values[key]
+            raise FormatError(" is missing", f"{self.place}.{key}")
+        return read(kind, self.values[key], f"{self.place}.{key}")
+
+    def or_none(self, key: str, reader: Callable[[str], Any]) -> Any:
+        """Return the value of a key by one of the methods here, None if it is null."""
+        return None if self.value(key) is None else reader(key)
 
     def text(self, key: str, choices: Iterable[str] | None = None) -> str:
         """Return a text; with `choices`, one of them."""
-        value = self.value(key)
-        if not isinstance(value, str):
-            self.refuse(key, value, "text")
-        known = None if choices is None else list(choices)
-        if known is not None and value not in known:
-            raise ModelFileError(f"{self.at(key)} is {value[:MAX_SHOWN]!r}{did_you_mean(value, known)}")
-        return value
+        return str(self.value(key, str if choices is None else Literal[tuple(choices)]))
 
     def flag(self, key: str) -> bool:
         """Return a boolean."""
-        value = self.value(key)
-        if not isinstance(value, bool):
-            self.refuse(key, value, "true or false")
-        return value
+        return bool(self.value(key, bool))
 
     def number(self, key: str) -> float:
         """Return a finite number."""
-        value = self.value(key)
-        if not _is_number(value):
-            self.refuse(key, value, "a finite number")
-        return float(value)
+        return float(self.value(key, float))
 
-    def whole(self, key: str, *, least: int = 0, most: int = 2**53) -> int:
+    def whole(self, key: str, *, least: int = 0, most: int = MAX_WHOLE) -> int:
         """Return an integer within bounds."""
-        value = self.value(key)
-        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-            self.refuse(key, value, f"a whole number from {least} to {most}")
-        return value
+        return int(self.value(key, Annotated[int, Range(least, most)]))
 
-    def items(self, key: str) -> list[Any]:
-        """Return a list."""
-        value = self.value(key)
-        if not isinstance(value, list | tuple):
-            self.refuse(key, value, "a list")
-        return list(value)
-
-    def texts(self, key: str) -> tuple[str, ...]:
-        """Return a list of texts, no two of them equal."""
-        values = self.items(key)
-        for place, value in enumerate(values):
-            if not isinstance(value, str):
-                self.refuse(f"{key}[{place}]", value, "text")
-        if len(set(values)) < len(values):
-            raise ModelFileError(f"{self.at(key)} has a text twice")
-        return tuple(values)
-
-    def numbers(self, key: str, count: int | None = None) -> Floats:
-        """Return a list of finite numbers as an array (count,)."""
-        return self._numbers(key, self.items(key), count)
-
-    def matrix(self, key: str, columns: int) -> Floats:
-        """Return a list of rows of finite numbers as an array (rows, columns)."""
-        rows = self.items(key)
-        parts = [self._numbers(f"{key}[{place}]", row, columns) for place, row in enumerate(rows)]
-        return np.vstack(parts) if parts else np.empty((0, columns))
-
-    def records(self, key: str) -> list[Record]:
-        """Return a list of objects."""
-        return [Record(value, f"{self.at(key)}[{place}]") for place, value in enumerate(self.items(key))]
-
-    def record(self, key: str) -> Record:
-        """Return an object."""
-        return Record(self.value(key), self.at(key))
-
-    def _numbers(self, key: str, values: Any, count: int | None) -> Floats:
-        if not isinstance(values, list | tuple):
-            self.refuse(key, values, "a list of numbers")
-        for place, value in enumerate(values):
-            if not _is_number(value):
-                self.refuse(f"{key}[{place}]", value, "a finite number")
-        if count is not None and len(values) != count:
-            raise ModelFileError(f"{self.at(key)} has {len(values)} numbers, where {count} should be")
-        return np.asarray(values, dtype=np.float64)
-
-
-def _is_number(value: Any) -> bool:
-    if isinstance(value, float):
-        return math.isfinite(value)
-    return isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**1023
-
-
-class Fields(Record):
-    """The content of a certificate, or an object in it."""
-
-    def __init__(self, value: Any, place: str = "content") -> None:
-        super().__init__(value, place)
-
-    def value(self, key: str) -> Any:
-        if key not in self.values:
-            raise CertificateError(f"malformed certificate: it has no {self.at(key)}")
-        return self.values[key]
-
-    def or_none(self, key: str, read: Callable[[str], Value]) -> Value | None:
-        """Return the value of a key by one of the methods here, None if it is null."""
-        return None if self.value(key) is None else read(key)
-
-    def fields(self, key: str) -> Fields:
-        """Return an object."""
-        return Fields(self.value(key), self.at(key))
-
-    def within(self, key: str, least: float = 0.0, most: float = np.inf, *, above: bool = False) -> float:
+    def within(self, key: str, least: float = 0.0, most: float = math.inf, *, above: bool = False) -> float:
         """Return a number from `least` to `most`; with `above`, greater than `least`."""
-        number = self.number(key)
-        if not (least < number if above else least <= number) or number > most:
-            upper = "" if most == np.inf else f" and at most {most:g}"
-            self.refuse(key, number, f"a number {'above' if above else 'of at least'} {least:g}{upper}")
-        return number
+        bounds = Range(most=most, above=least) if above else Range(least, most)
+        return float(self.value(key, Annotated[float, bounds]))
 
-    def places(self, key: str, count: int | None = None) -> Ints:
-        """Return a list of indices of rows or columns, below a count if one is given."""
-        most = MAX_INDEX if count is None else count - 1
-        values = self.items(key)
-        for place, value in enumerate(values):
-            if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= most:
-                wanted = "a whole number of at least 0" if count is None else f"a whole number from 0 to {most}"
-                self.refuse(f"{key}[{place}]", value, wanted)
-        return np.asarray(values, dtype=np.int64)
+    def numbers(self, key: str, count: int | None = None) -> Any:
+        """Return a list of finite numbers as an array (count,)."""
+        return self.value(key, Annotated[float, Shape(count)])
+
+    def matrix(self, key: str, columns: int | None = None) -> Any:
+        """Return a list of rows of finite numbers as an array (rows, columns)."""
+        return self.value(key, Annotated[float, Shape(None, columns)])
+
+    def places(self, key: str, count: int | None = None) -> Any:
+        """Return a list of indices of rows or columns, below a count if one is given, as an array."""
+        return self.value(key, Annotated[int, Shape(None), Range(0, MAX_WHOLE if count is None else count - 1)])
 
     def labels(self, key: str, count: int | None = None) -> tuple[Any, ...]:
         """Return a list of labels: texts, numbers, booleans, or null, which stands for all other labels."""
-        values = self.items(key)
-        for place, value in enumerate(values):
-            if not isinstance(value, str | int | float | None):
-                self.refuse(f"{key}[{place}]", value, "a label")
-        if len(values) != count and count is not None:
-            self.refuse(key, f"{len(values)} labels", f"{count} labels")
-        return tuple(values)
+        labels = self.value(key, tuple[bool | int | float | str | None, ...])
+        if count is not None and len(labels) != count:
+            raise FormatError(f" has {len(labels)} entries; {count} are needed", f"{self.place}.{key}")
+        return tuple(labels)
 
     def two_labels(self, key: str = "labels") -> tuple[Any, Any]:
         """Return the labels of two classes, the positive one last."""

@@ -331,6 +331,12 @@ def test_the_page_of_options_is_what_the_script_makes_of_the_fields() -> None:
     assert kept == page, "run scripts/options_reference.py > docs/options.md"
 
 
+def test_the_schema_of_model_files_is_what_the_script_makes_of_their_fields() -> None:
+    made = runpy.run_path(str(ROOT / "scripts" / "model_schema.py"))["render"]()
+    kept = (ROOT / "src" / "separatrix" / "model" / "schema.json").read_text(encoding="utf-8")
+    assert kept == made, "run scripts/model_schema.py > src/separatrix/model/schema.json"
+
+
 def test_a_new_option_is_one_field_and_its_use() -> None:
     """A field alone makes the parameter, its check, its line in the docstring and its entry in the file."""
 

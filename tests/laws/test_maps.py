@@ -198,7 +198,7 @@ def test_a_search_needs_two_classes_that_a_sphere_tells_apart():
 
 
 def test_an_unknown_map_in_a_file_is_refused():
-    with pytest.raises(ValueError, match="unknown map 'polynomal'; did you mean 'polynomial'"):
+    with pytest.raises(ValueError, match=r"map.name is \"polynomal\"; did you mean 'polynomial'"):
         maps.map_from_dict({"name": "polynomal"})
 
 

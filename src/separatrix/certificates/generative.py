@@ -162,10 +162,9 @@ class GenerativeCertificate(Certificate):
     @classmethod
     def from_content(cls, content: Mapping[str, Any]) -> Self:
         fields = Fields(content)
-        classes, rows = fields.labels("classes"), fields.items("coef")
-        coef = fields.matrix("coef", len(rows[0]) if rows and isinstance(rows[0], list) else 0)
+        classes, coef = fields.labels("classes"), fields.matrix("coef")
         if len(coef) != (1 if len(classes) == 2 else len(classes)):
-            fields.refuse("coef", f"{len(coef)} rows", f"those of {len(classes)} classes")
+            raise ValueError(f"content.coef has {len(coef)} rows, not those of {len(classes)} classes")
         priors = fields.or_none("priors", lambda key: fields.numbers(key, len(classes)))
         return cls(classes, coef, fields.numbers("intercept", len(coef)), priors)
 

@@ -245,7 +245,7 @@ class MistakesCertificate(Certificate):
             updates=fields.whole("updates"),
             earlier=fields.whole("earlier"),
             radius=fields.within("radius"),
-            rule=_rule(fields.fields("rule")),
+            rule=_rule(Fields(fields.value("rule"), "content.rule")),
             start=fields.numbers("start", len(coef)),
             coef=coef,
             converged=fields.flag("converged"),

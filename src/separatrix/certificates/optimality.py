@@ -241,7 +241,7 @@ class OptimalityCertificate(Certificate):
 
 
 def _scales(fields: Fields) -> Floats:
-    scales = fields.numbers("scales")
+    scales: Floats = fields.numbers("scales")
     if not (scales > 0.0).all():
         raise ValueError(f"scales has {scales.min():g}, where only numbers above 0 can divide a column")
     return scales

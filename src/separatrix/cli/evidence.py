@@ -5,21 +5,19 @@ Certificates are written atomically; files are read without trusting their conte
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from separatrix.certificates.base import Certificate, certificate_from_dict
 from separatrix.cli.reading import opened
-from separatrix.errors import CertificateError, DataError, OptionError
+from separatrix.codec import parse_json, read, read_bytes
+from separatrix.errors import CertificateError, DataError, ModelFileError, OptionError
 from separatrix.files import write_atomically
 from separatrix.fit.labels import Classes
 from separatrix.model.class_rows import ClassRows, RowsRequest, encoded_classes
 
-LARGEST_FILE = 256 * 2**20  # bytes; only the replay of a very long run comes near
 CERTIFICATE_KEYS = ("certificate", "overlap")  # of a result
 MANY_CLASSES = 20  # above which a target with distinct values in most rows is refused
 
@@ -75,23 +73,14 @@ def _target(data: Mapping[str, Any]) -> str | None:
 def read_object(path: str) -> Mapping[str, Any]:
     """Return the JSON object in a file, or raise a CertificateError."""
     try:
-        with Path(path).open("rb") as file:
-            content = file.read(LARGEST_FILE + 1)
-    except (OSError, ValueError) as problem:
-        raise CertificateError(f"{path} cannot be read: {getattr(problem, 'strerror', None) or problem}") from None
-    if len(content) > LARGEST_FILE:
-        raise CertificateError(f"{path} has more than {LARGEST_FILE // 2**20} MiB, which no certificate needs")
+        content = read_bytes(path)
+    except ModelFileError as problem:
+        raise CertificateError(str(problem)) from None
     try:
-        data = json.loads(content.decode("utf-8"), parse_constant=_refuse_constant)
-    except (ValueError, RecursionError) as problem:
-        raise CertificateError(f"{path} is no JSON, or was cut short: {problem}") from None
-    if not isinstance(data, dict):
-        raise CertificateError(f"{path} holds a {type(data).__name__}; a certificate is a JSON object")
+        data: dict[str, Any] = read(Mapping[str, Any], parse_json(content))
+    except ModelFileError as problem:
+        raise CertificateError(f"{path}: {problem}") from None
     return data
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON number")
 
 
 @contextmanager

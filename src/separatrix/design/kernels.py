@@ -16,12 +16,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, replace
-from typing import Any, ClassVar, Literal, Self
+from dataclasses import dataclass, field, fields, replace
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 
 from separatrix.arrays import Floats
+from separatrix.codec import Tag, read, write
 from separatrix.errors import DataError, OptionError, did_you_mean, renamed, require_count, require_number
 from separatrix.numerics import squared_distances
 
@@ -42,10 +43,11 @@ __all__ = [
 Gamma = float | Literal["scale"]
 
 
+@dataclass(frozen=True)
 class Kernel(ABC):
     """A function from two matrices of rows, (n, p) and (m, p), to the matrix of their kernel values, (n, m)."""
 
-    name: ClassVar[str]
+    name: str = field(init=False, repr=False)
     is_inner_product: ClassVar[bool] = True  # for all values of its parameters
 
     @abstractmethod
@@ -62,7 +64,7 @@ class Kernel(ABC):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the kernel as JSON values, the input of `kernel_from_dict`."""
-        return {"name": self.name, **asdict(self)}  # type: ignore[call-overload]  # all are dataclasses
+        return dict(write(self))
 
 
 @dataclass(frozen=True)
@@ -73,7 +75,7 @@ class Linear(Kernel):
     array([[11.,  2.]])
     """
 
-    name: ClassVar[str] = "linear"
+    name: Literal["linear"] = field(default="linear", init=False, repr=False)
 
     def __call__(self, A: Any, B: Any) -> Floats:
         return _products(A, B)
@@ -112,7 +114,7 @@ class PolynomialKernel(_WithGamma):
     array([[9.]])
     """
 
-    name: ClassVar[str] = "polynomial"
+    name: Literal["polynomial"] = field(default="polynomial", init=False, repr=False)
     degree: int = 3
     offset: float = 1.0
 
@@ -136,7 +138,7 @@ class RBF(_WithGamma):
     [1.0, 0.3679]
     """
 
-    name: ClassVar[str] = "rbf"
+    name: Literal["rbf"] = field(default="rbf", init=False, repr=False)
 
     def __call__(self, A: Any, B: Any) -> Floats:
         return np.asarray(np.exp(-self._factor() * squared_distances(_rows(A), _rows(B))))
@@ -149,7 +151,7 @@ class RBF(_WithGamma):
 class Sigmoid(_WithGamma):
     """tanh(gamma a·b + offset); not an inner product for every gamma and offset."""
 
-    name: ClassVar[str] = "sigmoid"
+    name: Literal["sigmoid"] = field(default="sigmoid", init=False, repr=False)
     is_inner_product: ClassVar[bool] = False
     offset: float = 0.0
 
@@ -168,7 +170,7 @@ class Sigmoid(_WithGamma):
 class Precomputed(Kernel):
     """The kernel matrix is given in place of the rows: (n, n) to fit, (m, n) against the n training rows to predict."""
 
-    name: ClassVar[str] = "precomputed"
+    name: Literal["precomputed"] = field(default="precomputed", init=False, repr=False)
 
     def __call__(self, A: Any, B: Any) -> Floats:
         """Return A, which must have one column per row of B."""
@@ -190,7 +192,7 @@ class CustomKernel(Kernel):
     [[2.0, 1.0], [1.0, 2.0]]
     """
 
-    name: ClassVar[str] = "own"
+    name: Literal["own"] = field(default="own", init=False, repr=False)
     is_inner_product: ClassVar[bool] = False
     function: Callable[[Any, Any], Any]
 
@@ -213,6 +215,7 @@ class CustomKernel(Kernel):
 
 
 ALL: tuple[Kernel, ...] = (Linear(), PolynomialKernel(), RBF(), Sigmoid(), Precomputed())
+AnyKernel = Annotated[Linear | PolynomialKernel | RBF | Sigmoid | Precomputed, Tag("name")]
 _BY_NAME = {kernel.name: kernel for kernel in ALL}
 
 
@@ -226,7 +229,7 @@ def make_kernel(kernel: Any, **parameters: Any) -> Kernel:
         try:
             return type(_BY_NAME[kernel])(**parameters)
         except TypeError:
-            known = list(asdict(_BY_NAME[kernel]))  # type: ignore[call-overload]  # all are dataclasses
+            known = [each.name for each in fields(_BY_NAME[kernel]) if each.init]
             raise OptionError(f"the {kernel} kernel takes {known}, not {list(parameters)}") from None
     if parameters:
         raise OptionError(f"kernel={kernel!r} takes no {list(parameters)} here; give them to the kernel itself")
@@ -247,7 +250,8 @@ def require_gamma(gamma: Any) -> float:
 
 def kernel_from_dict(data: Mapping[str, Any]) -> Kernel:
     """Make a kernel from the result of its `to_dict`."""
-    return make_kernel(data["name"], **{name: value for name, value in data.items() if name != "name"})
+    kernel: Kernel = read(AnyKernel, data, "kernel")
+    return kernel
 
 
 def _rows(A: Any) -> Any:

@@ -25,35 +25,42 @@ import math
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations_with_replacement
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 
 from separatrix.arrays import Floats
-from separatrix.design.kernels import Kernel, kernel_from_dict
-from separatrix.errors import DataError, OptionError, did_you_mean, require_count
+from separatrix.codec import Shape, Tag, read, write
+from separatrix.design.kernels import AnyKernel, Kernel
+from separatrix.errors import DataError, OptionError, require_count
 
 NO_RANK = 1e-12  # relative to the largest eigenvalue of the landmarks' kernel matrix: smaller ones are rounding
 ROOT_TWO = math.sqrt(2.0)
 
 
+@dataclass(frozen=True, eq=False)
 class FeatureMap(ABC):
     """A map of rows: `apply` maps (m, inputs) to (m, outputs)."""
 
-    name: ClassVar[str]
+    name: str = field(init=False, repr=False)
     exact: ClassVar[bool] = True
 
     @property
     @abstractmethod
-    def inputs(self) -> int:
-        """The number of input columns."""
+    def shape(self) -> tuple[int, int]:
+        """The numbers of input and output columns."""
 
     @property
-    @abstractmethod
+    def inputs(self) -> int:
+        """The number of input columns."""
+        return self.shape[0]
+
+    @property
     def outputs(self) -> int:
         """The number of output columns."""
+        return self.shape[1]
 
     @property
     @abstractmethod
@@ -64,22 +71,13 @@ class FeatureMap(ABC):
     def apply(self, X: Floats) -> Floats:
         """Return the mapped rows, (m, outputs)."""
 
-    @abstractmethod
-    def names(self, inputs: Sequence[str]) -> tuple[str, ...]:
+    def names(self, inputs: Sequence[str]) -> tuple[str, ...]:  # noqa: ARG002  # unless each uses all columns
         """Return the names of the output columns, from those of the input columns."""
-
-    @abstractmethod
-    def content(self) -> dict[str, Any]:
-        """Return the parameters of the map as JSON values."""
-
-    @classmethod
-    @abstractmethod
-    def from_content(cls, content: Mapping[str, Any]) -> Self:
-        """Make a map from its content."""
+        return tuple(f"{self.name}{k + 1}" for k in range(self.outputs))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the map as JSON values, the input of `map_from_dict`."""
-        return {"name": self.name, **self.content()}
+        return dict(write(self))
 
     def require_width(self, columns: int) -> None:
         """Raise a DataError unless the number of columns is that of the map's inputs."""
@@ -104,10 +102,10 @@ def finite_array(option: str, values: Any, dimensions: int) -> Floats:
 class FourierMap(FeatureMap):
     """Random Fourier features with frequencies ω (p, D) and offsets δ (D,)."""
 
-    name: ClassVar[str] = "fourier"
+    name: Literal["fourier"] = field(default="fourier", init=False, repr=False)
     exact: ClassVar[bool] = False
-    frequencies: Floats
-    offsets: Floats
+    frequencies: Annotated[Floats, Shape("inputs", "outputs")]
+    offsets: Annotated[Floats, Shape("outputs")]
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "frequencies", finite_array("frequencies", self.frequencies, 2))
@@ -116,12 +114,8 @@ class FourierMap(FeatureMap):
             raise OptionError(f"{self.frequencies.shape[1]} frequencies and {len(self.offsets)} offsets; give as many")
 
     @property
-    def inputs(self) -> int:
-        return int(self.frequencies.shape[0])
-
-    @property
-    def outputs(self) -> int:
-        return len(self.offsets)
+    def shape(self) -> tuple[int, int]:
+        return len(self.frequencies), len(self.offsets)
 
     @property
     def words(self) -> str:
@@ -134,38 +128,24 @@ class FourierMap(FeatureMap):
         mapped *= np.sqrt(2.0 / self.outputs)
         return mapped
 
-    def names(self, inputs: Sequence[str]) -> tuple[str, ...]:  # noqa: ARG002  # each feature uses all columns
-        return tuple(f"fourier{k + 1}" for k in range(self.outputs))
-
-    def content(self) -> dict[str, Any]:
-        return {"frequencies": self.frequencies.tolist(), "offsets": self.offsets.tolist()}
-
-    @classmethod
-    def from_content(cls, content: Mapping[str, Any]) -> Self:
-        return cls(np.asarray(content["frequencies"]), np.asarray(content["offsets"]))
-
 
 @dataclass(frozen=True, eq=False)
 class NystroemMap(FeatureMap):
     """Nyström features: the kernel with landmarks (m, p), times a factor (m, r)."""
 
-    name: ClassVar[str] = "nystroem"
+    name: Literal["nystroem"] = field(default="nystroem", init=False, repr=False)
     exact: ClassVar[bool] = False
-    kernel: Kernel
-    landmarks: Floats
-    factor: Floats
+    kernel: AnyKernel
+    landmarks: Annotated[Floats, Shape("landmarks", "inputs")]
+    factor: Annotated[Floats, Shape("landmarks", "outputs")]
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "landmarks", finite_array("landmarks", self.landmarks, 2))
         object.__setattr__(self, "factor", finite_array("factor", self.factor, 2))
 
     @property
-    def inputs(self) -> int:
-        return int(self.landmarks.shape[1])
-
-    @property
-    def outputs(self) -> int:
-        return int(self.factor.shape[1])
+    def shape(self) -> tuple[int, int]:
+        return self.landmarks.shape[1], self.factor.shape[1]
 
     @property
     def words(self) -> str:
@@ -174,21 +154,6 @@ class NystroemMap(FeatureMap):
     def apply(self, X: Floats) -> Floats:
         return np.asarray(self.kernel(X, self.landmarks) @ self.factor)
 
-    def names(self, inputs: Sequence[str]) -> tuple[str, ...]:  # noqa: ARG002  # each feature uses all columns
-        return tuple(f"nystroem{k + 1}" for k in range(self.outputs))
-
-    def content(self) -> dict[str, Any]:
-        return {
-            "kernel": self.kernel.to_dict(),
-            "landmarks": self.landmarks.tolist(),
-            "factor": self.factor.tolist(),
-        }
-
-    @classmethod
-    def from_content(cls, content: Mapping[str, Any]) -> Self:
-        kernel = kernel_from_dict(content["kernel"])
-        return cls(kernel, np.asarray(content["landmarks"]), np.asarray(content["factor"]))
-
 
 def nystroem_map(kernel: Kernel, landmarks: Any) -> NystroemMap:
     """Return the map of a kernel and landmarks (m, p); its factor is U S^(−½) for their kernel matrix U S Uᵗ."""
@@ -196,7 +161,8 @@ def nystroem_map(kernel: Kernel, landmarks: Any) -> NystroemMap:
     positive = values > NO_RANK * max(float(values[-1]), 0.0)
     if not positive.any():
         raise DataError(f"the {kernel.name} kernel of the landmarks has no positive eigenvalue; give another kernel")
-    return NystroemMap(kernel, landmarks, vectors[:, positive] / np.sqrt(values[positive]))
+    factor = vectors[:, positive] / np.sqrt(values[positive])
+    return NystroemMap(kernel, landmarks, factor)  # type: ignore[arg-type]  # a CustomKernel too, which JSON lacks
 
 
 def count_products(columns: int, degree: int) -> int:
@@ -216,7 +182,7 @@ class PolynomialMap(FeatureMap):
     ([[2.0, 3.0, 4.0, 6.0, 9.0]], ('a', 'b', 'a^2', 'a b', 'b^2'))
     """
 
-    name: ClassVar[str] = "polynomial"
+    name: Literal["polynomial"] = field(default="polynomial", init=False, repr=False)
     columns: int
     degree: int
     products: bool = True
@@ -226,12 +192,9 @@ class PolynomialMap(FeatureMap):
         require_count("degree", self.degree)
 
     @property
-    def inputs(self) -> int:
-        return self.columns
-
-    @property
-    def outputs(self) -> int:
-        return count_products(self.columns, self.degree) if self.products else self.columns * self.degree
+    def shape(self) -> tuple[int, int]:
+        p, degree = self.columns, self.degree
+        return p, count_products(p, degree) if self.products else p * degree
 
     @property
     def words(self) -> str:
@@ -267,13 +230,6 @@ class PolynomialMap(FeatureMap):
         by_degree = (combinations_with_replacement(range(self.columns), degree) for degree in degrees)
         return tuple(_term(Counter(factors), inputs) for products in by_degree for factors in products)
 
-    def content(self) -> dict[str, Any]:
-        return {"columns": self.columns, "degree": self.degree, "products": self.products}
-
-    @classmethod
-    def from_content(cls, content: Mapping[str, Any]) -> Self:
-        return cls(int(content["columns"]), int(content["degree"]), bool(content["products"]))
-
 
 def _term(powers: Mapping[int, int], names: Sequence[str]) -> str:
     return " ".join(names[j] if power == 1 else f"{names[j]}^{power}" for j, power in powers.items())
@@ -287,19 +243,15 @@ class ProductsMap(FeatureMap):
     (('a^2', 'sqrt(2) a b', 'b^2'), [[9.0, 0.0, 0.0]])
     """
 
-    name: ClassVar[str] = "products"
+    name: Literal["products"] = field(default="products", init=False, repr=False)
     columns: int
 
     def __post_init__(self) -> None:
         require_count("columns", self.columns)
 
     @property
-    def inputs(self) -> int:
-        return self.columns
-
-    @property
-    def outputs(self) -> int:
-        return self.columns * (self.columns + 1) // 2
+    def shape(self) -> tuple[int, int]:
+        return self.columns, self.columns * (self.columns + 1) // 2
 
     @property
     def words(self) -> str:
@@ -321,13 +273,6 @@ class ProductsMap(FeatureMap):
         pairs = combinations_with_replacement(inputs, 2)
         return tuple(f"{a}^2" if a == b else f"sqrt(2) {a} {b}" for a, b in pairs)
 
-    def content(self) -> dict[str, Any]:
-        return {"columns": self.columns}
-
-    @classmethod
-    def from_content(cls, content: Mapping[str, Any]) -> Self:
-        return cls(int(content["columns"]))
-
 
 @dataclass(frozen=True, eq=False)
 class SquaredDistanceMap(FeatureMap):
@@ -337,20 +282,16 @@ class SquaredDistanceMap(FeatureMap):
     [1.0, 0.0, 4.0]
     """
 
-    name: ClassVar[str] = "squared distance"
-    centre: Floats
+    name: Literal["squared distance"] = field(default="squared distance", init=False, repr=False)
+    centre: Annotated[Floats, Shape("inputs")]
     keep: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "centre", finite_array("centre", self.centre, 1))
 
     @property
-    def inputs(self) -> int:
-        return len(self.centre)
-
-    @property
-    def outputs(self) -> int:
-        return 1 + self.inputs * self.keep
+    def shape(self) -> tuple[int, int]:
+        return len(self.centre), 1 + len(self.centre) * self.keep
 
     @property
     def words(self) -> str:
@@ -367,21 +308,12 @@ class SquaredDistanceMap(FeatureMap):
     def names(self, inputs: Sequence[str]) -> tuple[str, ...]:
         return (*(inputs if self.keep else ()), "squared_distance")
 
-    def content(self) -> dict[str, Any]:
-        return {"centre": self.centre.tolist(), "keep": self.keep}
-
-    @classmethod
-    def from_content(cls, content: Mapping[str, Any]) -> Self:
-        return cls(np.asarray(content["centre"]), bool(content["keep"]))
-
 
 ALL: tuple[type[FeatureMap], ...] = (SquaredDistanceMap, PolynomialMap, ProductsMap, FourierMap, NystroemMap)
+AnyMap = Annotated[SquaredDistanceMap | PolynomialMap | ProductsMap | FourierMap | NystroemMap, Tag("name")]
 
 
 def map_from_dict(data: Mapping[str, Any]) -> FeatureMap:
-    """Make a map from the result of its `to_dict`; an unknown name raises a ValueError."""
-    known = {kind.name: kind for kind in ALL}
-    name = data["name"]
-    if name not in known:
-        raise ValueError(f"unknown map {name!r}{did_you_mean(str(name), known)}")
-    return known[name].from_content(data)
+    """Make a map from the result of its `to_dict`."""
+    feature_map: FeatureMap = read(AnyMap, data, "map")
+    return feature_map

@@ -80,7 +80,7 @@ def named_kernel(options: KernelOptions) -> Kernel:
         if changed:
             raise OptionError(f"kernel={options.kernel!r:.60} takes no {changed} here; give them to the kernel itself")
         return make_kernel(options.kernel)
-    known = {each.name for each in fields(make_kernel(options.kernel))}  # type: ignore[arg-type]  # dataclasses
+    known = {each.name for each in fields(make_kernel(options.kernel))}
     return make_kernel(options.kernel, **{k: v for k, v in given.items() if k in known and v is not None})
 
 

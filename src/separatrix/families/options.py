@@ -126,14 +126,9 @@ def _checked_text(each: Field[Any], kinds: tuple[Any, ...], choices: list[str], 
 
 
 def _plain(value: Any) -> Any:
-    value = value.tolist() if hasattr(value, "tolist") else value
-    if isinstance(value, Mapping):
-        return {str(key): _plain(each) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(each) for each in value]
-    if value is None or isinstance(value, bool | int | float | str):
-        return value
-    return str(getattr(value, "__name__", None) or value)
+    from separatrix.codec import plain  # noqa: PLC0415  # a hundredth of a second, which --help saves
+
+    return plain(value)
 
 
 def option_fields(kind: type[Options]) -> tuple[Field[Any], ...]:

@@ -19,11 +19,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
 from separatrix.arrays import Bools, Floats
+from separatrix.codec import Range, Shape
 from separatrix.design.base import Block, Design
 from separatrix.errors import DataError, OptionError, SeparationError, require_choice, require_number
 from separatrix.fit.least_squares import LeastSquaresFit
@@ -297,9 +298,9 @@ class Covariance:
     `residual_variance` is σ² of a regression.
     """
 
-    matrix: Floats
-    degrees_of_freedom: float | None = None
-    residual_variance: float | None = None
+    matrix: Annotated[Floats, Shape("coefficients", "coefficients")]
+    degrees_of_freedom: Annotated[float, Range(0.0)] | None = None
+    residual_variance: Annotated[float, Range(0.0)] | None = None
 
 
 class Intervals(NamedTuple):

@@ -64,7 +64,7 @@ def _adopted(estimator: Any, target: str) -> Model:
     expansion = expansion_of(fitted)
     width = fitted.coef.shape[1] if expansion is None else expansion.machines[0].vectors.shape[1]
     names = _column_names(estimator, int(width))
-    columns = tuple(NumberEncoding(name, f"{name!r} is a number", 0.0, False) for name in names)
+    columns = tuple(NumberEncoding(name, 0.0, False, f"{name!r} is a number") for name in names)
     sparse = expansion is not None and any(hasattr(machine.vectors, "indptr") for machine in expansion.machines)
     encoding = Encoding(columns, missing="error", sparse=sparse)
     model = build_model(fitted, encoding, free_name(target, names), describe_arrays(ARRAYS, names, estimator.n_rows_))

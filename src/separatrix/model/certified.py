@@ -12,17 +12,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.arrays import Bools, Floats
 from separatrix.certificates.base import Certificate, CertifiedCoef, Check, Verification
-from separatrix.codec import Record
+from separatrix.codec import Range, Shape, read
 from separatrix.design.build import divide_columns
 from separatrix.design.row_source import RowSource
-from separatrix.errors import ModelFileError, OptionError, counted
+from separatrix.errors import OptionError, counted
 from separatrix.model.adopt import arrays_of, as_model, open_for, rows_of, table_model
 from separatrix.model.certified_kernel import check_kernel
 from separatrix.model.provenance import data_digest
@@ -197,9 +197,8 @@ def scales_of(model: Model) -> Floats | None:
     """Return the scales by which the columns must be divided for the certificate, which may know them itself."""
     if model.options.get("scales") is None or has_scales(model.certificate):
         return None
-    scales = Record(model.options, "options").numbers("scales", len(model.encoding.feature_names))
-    if not (scales > 0.0).all():
-        raise ModelFileError(f"options.scales has {scales.min()}, where only numbers above 0 should be")
+    kind = Annotated[Floats, Shape(len(model.encoding.feature_names)), Range(above=0.0)]
+    scales: Floats = read(kind, model.options["scales"], "options.scales")
     return scales
 
 

@@ -18,11 +18,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import Annotated, Any, get_args
 
 import numpy as np
 
 from separatrix.arrays import Floats, Indices
+from separatrix.codec import Range
 from separatrix.design.build import make_design
 from separatrix.design.mapped import MappedRows
 from separatrix.design.row_source import as_row_source
@@ -52,7 +53,7 @@ class DecisionRule:
 
     link: Link = "none"
     tie: Side = "positive"
-    threshold: float = 0.5
+    threshold: Annotated[float, Range(above=0.0, below=1.0)] = 0.5
 
     def __post_init__(self) -> None:
         require_choice("link", self.link, LINKS)

@@ -1,47 +1,138 @@
 """Model files: one JSON object in format 1, written completely or not at all, and validated when read.
 
-Floats are written with enough digits to be read back bit for bit. Reading runs no code from the file: it is parsed
-within limits of size, depth and number of values, and every value is checked against the format; a ModelFileError names
-the place of a fault. `docs/model-format.md` describes the format, and `schema.json` beside this file is its JSON
-Schema. `kept_table` reads back the inference table in a model's summary with the same care.
+The fields of `ModelFile` are the format. Floats are written with enough digits to be read back bit for bit. Reading
+runs no code from the file; a ModelFileError names the place of a fault. `docs/model-format.md` describes the format,
+and `schema.json` beside this file, made by `scripts/model_schema.py`, is its JSON Schema.
 """
 
 from __future__ import annotations
 
 import json
-import math
-import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, get_args, get_type_hints
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from separatrix.codec import Record, parse_json
-from separatrix.design.encode.encoding import Encoding
+from separatrix.arrays import Floats
+from separatrix.codec import Items, Range, Shape, parse_json, plain, read, read_bytes, write, wrong
+from separatrix.design.encode.encoding import AnyColumn, Encoding, Missing, Omitted
 from separatrix.errors import ModelFileError
-from separatrix.families.base import Link, Side
 from separatrix.families.options import Task
 from separatrix.files import write_atomically
 from separatrix.inference.prediction import Covariance
-from separatrix.inference.table import InferenceTable, Measure, Statistic, Term
+from separatrix.inference.table import InferenceTable
 from separatrix.model.adopt import as_model
-from separatrix.model.decision_rule import LINKS, TIES, DecisionRule
-from separatrix.model.expansion import read_expansion
-from separatrix.model.record import TASKS, Label, Model
-from separatrix.tables.table import KINDS
+from separatrix.model.decision_rule import DecisionRule
+from separatrix.model.expansion import KernelExpansion
+from separatrix.model.record import Label, Model
+from separatrix.tables.table import ColumnKind
 
 FORMAT = 1
-LARGEST_FILE = 256 * 2**20  # bytes
 # Conversions from a format to the next one. Old files go through all that follow.
-MIGRATIONS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
+MIGRATIONS: dict[int, Callable[[Mapping[str, Any]], Mapping[str, Any]]] = {}
 UNSET = "0" * 64  # stands for the checksum while it is computed
-LAST_SUM = re.compile(rb'"[0-9a-f]{64}"\s*}\s*\Z')  # a checksum at the end, even if its key was altered
-ENCODING = ("omitted", "missing", "sparse", "notes")  # keys of `encoding`; the columns are at the top level
-ESTIMATES = ("estimate", "standard_error", "statistic", "p_value", "lower", "upper")
-RATIOS = ("ratio", "ratio_lower", "ratio_upper")
-MODELS: tuple[str, ...] = get_args(get_type_hints(InferenceTable)["model"])
+OPTIONAL = {"optional": True}
+
+
+@dataclass(frozen=True)
+class EncodingEntry:
+    """The encoding but for its columns."""
+
+    omitted: tuple[Omitted, ...]
+    missing: Missing
+    sparse: bool
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class SourceColumn:
+    """A column of the training table."""
+
+    name: str
+    kind: ColumnKind
+    format: str | None = field(default=None, metadata=OPTIONAL)
+
+
+@dataclass(frozen=True)
+class CertificateEntry:
+    """A certificate, of which `Model.evidence` reads the content."""
+
+    kind: str
+    format: Annotated[int, Range(1)]
+    verdict: str
+    claim: str
+    content: Mapping[str, Any]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ModelFile:
+    """The content of a model file; `options`, `data` and `summary` are free in form.
+
+    What `fit --json` prints is a model file too: it has `decisions`, `evaluation`, `work` and `overlap` besides.
+    """
+
+    format: Literal[1] = field(default=1, init=False)
+    estimator: str
+    options: Mapping[str, Any]
+    task: Task
+    target: str
+    classes: Annotated[tuple[Label, ...], Items(2, distinct=True)] | None
+    rule: DecisionRule
+    features: tuple[str, ...] = field(init=False)
+    coef: Annotated[Floats, Shape("scores", "features")]
+    intercept: Annotated[Floats, Shape("scores")]
+    kernel: KernelExpansion | None = field(default=None, metadata=OPTIONAL)
+    columns: Annotated[tuple[AnyColumn, ...], Items(1)]
+    encoding: EncodingEntry
+    data: Mapping[str, Any]
+    status: str
+    message: str
+    covariance: Covariance | None
+    no_covariance: str
+    certificate: CertificateEntry | None
+    summary: Mapping[str, Any]
+    decisions: Any = field(default=None, metadata=OPTIONAL)
+    evaluation: Any = field(default=None, metadata=OPTIONAL)
+    work: Any = field(default=None, metadata=OPTIONAL)
+    overlap: Any = field(default=None, metadata=OPTIONAL)
+    checksum: str | None = field(default=None, metadata=OPTIONAL)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "features", self.full_encoding.feature_names)
+
+    @property
+    def full_encoding(self) -> Encoding:
+        """The encoding with its columns."""
+        return Encoding(self.columns, **vars(self.encoding))
+
+    def model(self) -> Model:
+        """Return the model; a ValueError says which parts do not belong together."""
+        self._check()
+        values = {name: getattr(self, name) for name in SHARED}
+        values["coef"] = self.coef if len(self.coef) else np.empty((0, len(self.features)))
+        values["kernel"] = self.kernel.as_sparse() if self.kernel and self.encoding.sparse else self.kernel
+        values["certificate"] = write(self.certificate)
+        return Model(encoding=self.full_encoding, **values)
+
+    def _check(self) -> None:
+        classes, width, link = self.classes or (), len(self.features), self.rule.link
+        if (self.classes is None) != (self.task == "regression"):
+            raise ValueError(f"classes are {json.dumps(self.classes)}, which a {self.task} cannot have")
+        if link != "none" and (not classes or (len(classes) > 2) == (link == "sigmoid")):
+            raise ValueError(f"rule.link is {link!r}, which is no link of {len(classes)} classes")
+        if self.kernel is not None:
+            self.kernel.check(width, len(classes))
+        matrix = None if self.covariance is None else self.covariance.matrix
+        if matrix is not None and (len(matrix) != width + 1 or (np.diag(matrix) < 0.0).any()):
+            raise ValueError(f"covariance.matrix is no covariance of {width + 1} coefficients")
+        read(tuple[SourceColumn, ...], self.data.get("columns", ()), "data.columns")
+
+
+SHARED = tuple(each.name for each in fields(Model) if each.name not in {"encoding", "fitted"})
+FREE = ("options", "data", "certificate", "summary")
 
 
 def save_model(model: Any, path: str | Path) -> None:
@@ -58,13 +149,7 @@ def save_model(model: Any, path: str | Path) -> None:
 
 def load_model(path: str | Path) -> Model:
     """Read a model from a file; a ModelFileError says what is wrong with it, and where."""
-    try:
-        with Path(path).open("rb") as file:
-            content = file.read(LARGEST_FILE + 1)
-    except (OSError, ValueError) as problem:
-        raise ModelFileError(f"{path} cannot be read: {getattr(problem, 'strerror', None) or problem}") from None
-    if len(content) > LARGEST_FILE:
-        raise ModelFileError(f"{path} has more than {LARGEST_FILE // 2**20} MiB, which no model needs")
+    content = read_bytes(path)
     try:
         data = parse_json(content)
         model = model_from_dict(data)  # first, since its errors name the place
@@ -76,9 +161,9 @@ def load_model(path: str | Path) -> Model:
 
 def _require_checksum(content: bytes, data: Mapping[str, Any]) -> None:
     """Raise a ModelFileError if a file does not match its checksum; a file without one is accepted."""
-    if "checksum" not in data and not LAST_SUM.search(content):
+    if "checksum" not in data:
         return
-    checksum = str(data.get("checksum", "")).encode(errors="replace")
+    checksum = str(data["checksum"]).encode()
     head, _, tail = content.rpartition(checksum or UNSET.encode())
     if sha256(head + UNSET.encode() + tail).hexdigest().encode() != checksum:
         raise ModelFileError("its checksum is another, so it was damaged or altered since it was written")
@@ -86,198 +171,35 @@ def _require_checksum(content: bytes, data: Mapping[str, Any]) -> None:
 
 def model_to_dict(model: Model) -> dict[str, Any]:
     """Return a model as JSON values; in free-form parts, infinity and NaN become "inf", "-inf" and "nan"."""
-    encoding = model.encoding.to_dict()
-    covariance = None
-    if model.covariance is not None:
-        covariance = {**vars(model.covariance), "matrix": model.covariance.matrix.tolist()}
-    return {
-        "format": FORMAT,
-        "estimator": model.estimator,
-        "options": _plain(model.options),
-        "task": model.task,
-        "target": model.target,
-        "classes": None if model.classes is None else list(model.classes),
-        "rule": vars(model.rule),
-        "features": list(model.encoding.feature_names),
-        "coef": model.coef.tolist(),
-        "intercept": model.intercept.tolist(),
-        **({} if model.kernel is None else {"kernel": model.kernel.to_dict()}),
-        "columns": encoding["columns"],
-        "encoding": {key: encoding[key] for key in ENCODING},
-        "data": _plain(model.data),
-        "status": model.status,
-        "message": model.message,
-        "covariance": covariance,
-        "no_covariance": model.no_covariance,
-        "certificate": None if model.certificate is None else _plain(model.certificate),
-        "summary": _plain(model.summary),
-    }
+    values = {name: getattr(model, name) for name in SHARED} | {name: plain(getattr(model, name)) for name in FREE}
+    encoding = EncodingEntry(*(getattr(model.encoding, each.name) for each in fields(EncodingEntry)))
+    return dict(write(ModelFile(columns=model.encoding.columns, encoding=encoding, **values)))
 
 
 def model_from_dict(data: Any) -> Model:
     """Return the model of a `model_to_dict` result; a ModelFileError names the place of a fault."""
-    record = Record(_migrated(Record(data, "")), "")
-    task: Task = _one_of(record, "task", TASKS)
-    classes = _classes(record) if record.has("classes") else None
-    if (classes is None) != (task == "regression"):
-        record.refuse("classes", record.value("classes"), f"what a {task} has")
-    encoding = _encoding(record)
-    scores, p = 1 if classes is None or len(classes) == 2 else len(classes), len(encoding.feature_names)
-    kernel = read_expansion(record, encoding, len(classes or ()))
-    scores = 0 if kernel is not None else scores
-    coef = record.matrix("coef", p)
-    if len(coef) != scores:
-        raise ModelFileError(f"coef has {len(coef)} rows of numbers, where the classes ask for {scores}")
-    return Model(
-        estimator=record.text("estimator"),
-        task=task,
-        target=record.text("target"),
-        classes=classes,
-        coef=coef,
-        intercept=record.numbers("intercept", scores),
-        rule=_rule(record.record("rule"), classes),
-        encoding=encoding,
-        options=record.record("options").values,
-        data=_data(record.record("data")),
-        certificate=_certificate(record.record("certificate")) if record.has("certificate") else None,
-        summary=record.record("summary").values,
-        status=record.text("status"),
-        message=record.text("message"),
-        covariance=_covariance(record.record("covariance"), p) if record.has("covariance") else None,
-        no_covariance=record.text("no_covariance"),
-        kernel=kernel,
-    )
+    file: ModelFile = read(ModelFile, _migrated(data))
+    try:
+        return file.model()
+    except ValueError as problem:
+        raise ModelFileError(str(problem)) from None
 
 
-def _migrated(record: Record) -> Mapping[str, Any]:
+def _migrated(data: Any) -> Mapping[str, Any]:
     """Return the content of a file in the current format."""
-    version = record.value("format")
-    if isinstance(version, bool) or not isinstance(version, int) or version < 1:
-        record.refuse("format", version, "the number of a format")
+    if not isinstance(data, Mapping):
+        raise wrong(data, "an object")
+    values: Mapping[str, Any] = data
+    version = read(Annotated[int, Range(1)], values.get("format"), "format")
     if version > FORMAT:
         raise ModelFileError(
             f"its format is {version}, and this release reads formats up to {FORMAT}; install a newer separatrix"
         )
-    values = dict(record.values)
     for old in range(version, FORMAT):
         values = MIGRATIONS[old](values)
     return values
 
 
-def _encoding(record: Record) -> Encoding:
-    encoding = Encoding.from_records(record, record.record("encoding"))
-    if record.texts("features") != encoding.feature_names:
-        raise ModelFileError("features are not those of the columns' encoding; the file was altered")
-    return encoding
-
-
-def _classes(record: Record) -> tuple[Label, ...]:
-    labels = record.items("classes")
-    for place, label in enumerate(labels):
-        if not isinstance(label, str | int | float) or (isinstance(label, float) and not math.isfinite(label)):
-            record.refuse(f"classes[{place}]", label, "text, a number or a truth value")
-    if len(labels) < 2 or len(set(labels)) < len(labels):
-        raise ModelFileError(
-            f"classes are {len(set(labels))} different labels of {len(labels)}; at least two should be"
-        )
-    return tuple(labels)
-
-
-def _rule(record: Record, classes: tuple[Label, ...] | None) -> DecisionRule:
-    link: Link = _one_of(record, "link", LINKS)
-    tie: Side = _one_of(record, "tie", TIES)
-    threshold = record.number("threshold")
-    if not 0.0 < threshold < 1.0:
-        record.refuse("threshold", threshold, "a number between 0 and 1")
-    multiclass = classes is not None and len(classes) > 2
-    fits = link == "none" or (classes is not None and multiclass == (link != "sigmoid"))
-    if not fits:
-        record.refuse("link", link, "a link for so many classes")
-    return DecisionRule(link, tie, threshold)
-
-
-def _covariance(record: Record, p: int) -> Covariance:
-    matrix = record.matrix("matrix", p + 1)
-    if matrix.shape != (p + 1, p + 1) or (np.diag(matrix) < 0.0).any():
-        raise ModelFileError(f"{record.at('matrix')} is no covariance of {p + 1} coefficients")
-    freedom, variance = (
-        record.number(key) if record.has(key) else None for key in ("degrees_of_freedom", "residual_variance")
-    )
-    for key, number in (("degrees_of_freedom", freedom), ("residual_variance", variance)):
-        if number is not None and number < 0.0:
-            record.refuse(key, number, "a number not below 0")
-    return Covariance(matrix, freedom, variance)
-
-
-def _data(record: Record) -> Mapping[str, Any]:
-    if record.has("columns"):
-        for column in record.records("columns"):
-            column.text("name")
-            column.text("kind", KINDS)
-            if column.has("format"):
-                column.text("format")
-    return record.values
-
-
-def _certificate(record: Record) -> Mapping[str, Any]:
-    """Return a certificate after checking its outline; `Model.evidence` reads it, and its `verify` checks it."""
-    for key in ("kind", "verdict", "claim"):
-        record.text(key)
-    record.whole("format", least=1)
-    record.record("content")
-    return record.values
-
-
-def _one_of(record: Record, key: str, choices: Any) -> Any:
-    return record.text(key, choices)
-
-
-def _plain(value: Any) -> Any:
-    """Return a value as JSON: mappings, lists, strings, finite numbers, booleans and null."""
-    if isinstance(value, Mapping):
-        return {str(key): _plain(each) for key, each in value.items()}
-    if isinstance(value, np.ndarray | np.generic):
-        return _plain(value.tolist())
-    if isinstance(value, list | tuple | set | frozenset):
-        return [_plain(each) for each in value]
-    if value is None or isinstance(value, bool | int | str):
-        return value
-    if isinstance(value, float):
-        return value if math.isfinite(value) else repr(value)
-    return str(value)
-
-
 def inference_table(summary: Mapping[str, Any]) -> InferenceTable | None:
     """Return the inference table in a model's summary, None if there is none; a ModelFileError names a fault."""
-    if "terms" not in summary:
-        return None
-    record = Record(summary, "summary")
-    model: Any = record.text("model", MODELS)
-    statistic: Any = record.text("statistic", get_args(Statistic))
-    return InferenceTable(
-        model=model,
-        target=record.text("target"),
-        rows=record.number("rows"),
-        degrees_of_freedom=_number(record, "degrees_of_freedom"),
-        level=record.number("level"),
-        covariance=record.text("covariance"),
-        statistic=statistic,
-        terms=tuple(_term(each) for each in record.records("terms")),
-        measures=tuple(_measure(each) for each in record.records("measures")),
-        conventions=record.texts("conventions"),
-        notes=record.texts("notes"),
-    )
-
-
-def _term(record: Record) -> Term:
-    numbers = {name: _number(record, name) for name in (*ESTIMATES, *RATIOS)}
-    return Term(record.text("name"), absent=record.text("absent"), output=record.value("output"), **numbers)
-
-
-def _measure(record: Record) -> Measure:
-    value, p_value = _number(record, "value"), _number(record, "p_value")
-    return Measure(record.text("name"), value, p_value, record.text("detail"), record.text("absent"))
-
-
-def _number(record: Record, key: str) -> float | None:
-    return record.number(key) if record.has(key) else None
+    return read(InferenceTable, summary, "summary") if "terms" in summary else None

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from separatrix.arrays import Bools, Floats, Indices
 from separatrix.certificates.base import Certificate, certificate_from_dict
 from separatrix.design.encode.base import ColumnReport
+from separatrix.design.encode.columns import BooleanEncoding, CategoryEncoding
 from separatrix.design.encode.encoding import Encoded, Encoding
 from separatrix.errors import CertificateError, DataError, OptionError, did_you_mean
 from separatrix.families.base import Fitted
@@ -197,7 +198,8 @@ class Model:
     @property
     def levels(self) -> dict[str, tuple[str, ...]]:
         """The levels of categories and booleans, to be passed to `tables.open_table`."""
-        return {each.name: each.levels for each in self.encoding.columns if each.levels}
+        with_levels = (each for each in self.encoding.columns if isinstance(each, BooleanEncoding | CategoryEncoding))
+        return {each.name: each.words for each in with_levels}
 
     @property
     def formats(self) -> dict[str, str]:

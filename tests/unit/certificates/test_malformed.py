@@ -88,17 +88,21 @@ def test_whatever_is_changed_is_checked_or_refused(name: str) -> None:
 
 FAULTS = {
     "mistakes": [
-        (("rule", "rate"), 0, r"content.rule.rate is 0.0, where a number above 0 should be"),
-        (("rule", "rate"), [], r"content.rule.rate is 'list', where a finite number should be"),
-        (("rule", "tie"), None, r"content.rule.tie is nothing, where text should be"),
-        (("separator",), 1.5, r"content.separator is 1.5, where a list should be"),
-        (("history", 0), 10**29, r"content.history\[0\] is 1000.*, where a whole number from 0 to 4 should be"),
+        (("rule", "rate"), 0, r"content.rule.rate is 0; a number above 0 is needed"),
+        (("rule", "rate"), [], r"content.rule.rate is a list; a finite number is needed"),
+        (("rule", "tie"), None, r"content.rule.tie is null; .* is needed"),
+        (("separator",), 1.5, r"content.separator is 1.5; a list is needed"),
+        (
+            ("history", 0),
+            10**29,
+            r"content.history\[0\] is 1000.*; a whole number of at least 0 and",
+        ),
     ],
     "dual point": [
-        (("labels",), [1], r"content.labels is '1 labels', where 2 labels should be"),
-        (("coef", 0), None, r"content.coef\[0\] is nothing, where a finite number should be"),
-        (("strength",), -1, r"content.strength is -1.0, where a number of at least 0 should be"),
-        (("loss",), "hing", r"content.loss is 'hing'; did you mean 'hinge'"),
+        (("labels",), [1], r"content.labels has 1 entries; 2 are needed"),
+        (("coef", 0), None, r"content.coef\[0\] is null; a finite number is needed"),
+        (("strength",), -1, r"content.strength is -1; a number of at least 0 is needed"),
+        (("loss",), "hing", r"content.loss is \"hing\"; did you mean 'hinge'"),
     ],
     "least squares": [(("independent", 0), 10**29, r"content.independent\[0\] is 1000")],
 }

@@ -13,7 +13,6 @@ from typer.testing import CliRunner
 
 from separatrix.certificates.base import certificate_from_dict
 from separatrix.certificates.separability import SeparabilityCertificate
-from separatrix.cli import evidence as certificate_file
 from separatrix.cli.main import app
 from separatrix.reports.verdict import make_verdict, render_verdict
 from separatrix.tables.demos import load_demo
@@ -257,9 +256,9 @@ HOSTILE = {
     "empty": (b"", "is no JSON, or was cut short"),
     "cut short": (b'{"kind": "separability", "form', "is no JSON, or was cut short"),
     "not text": (b"\xff\xfe\x00", "is no JSON, or was cut short"),
-    "a list": (b"[1, 2]", "holds a list; a certificate is a JSON object"),
-    "not a number": (b'{"kind": NaN}', "NaN is no JSON number"),
-    "too deep": (b'{"a":' * 100_000, "is no JSON, or was cut short"),
+    "a list": (b"[1, 2]", "the file is a list; an object is needed"),
+    "not a number": (b'{"kind": NaN}', "kind is NaN; a finite number is needed"),
+    "too deep": (b'{"a":' * 100_000, "it nests deeper than 64 levels"),
     "no certificate": (b'{"result": {"coef": [1]}}', "has no certificate"),
     "no object": (b'{"certificate": 5}', "a certificate is a JSON object; this is int"),
     "unknown kind": (b'{"kind": "seperability", "format": 1}', "did you mean 'separability'?"),
@@ -288,7 +287,7 @@ def test_a_number_that_is_none_is_refused_at_once(number: Any, proof: Path) -> N
 
 def test_a_missing_or_enormous_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "No such file" in refusal("verify", str(tmp_path / "none.json"), "demo:students")
-    monkeypatch.setattr(certificate_file, "LARGEST_FILE", 2**20)
+    monkeypatch.setattr("separatrix.codec.MAX_BYTES", 2**20)
     path = tmp_path / "large.json"
     path.write_bytes(b" " * (2**20 + 1))
     assert "has more than 1 MiB" in refusal("verify", str(path), "demo:students")

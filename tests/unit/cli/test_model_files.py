@@ -196,7 +196,7 @@ def test_all_coefficients_are_shown_if_asked_for(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "complaint"),
     [
-        ({"summary": {"terms": []}}, "summary.model is not there"),
+        ({"summary": {"terms": []}}, "summary.model is missing"),
         ({"format": 99}, "install a newer separatrix"),
         ({"coef": [["x"]]}, "coef"),
         ({"options": {"scales": "all"}, "summary": {}}, ""),

@@ -241,14 +241,14 @@ def test_a_kernel_file_satisfies_the_schema_and_has_no_coefficients(kernel_file:
 @pytest.mark.parametrize(
     ("place", "value", "message"),
     [
-        (("votes",), 1, "kernel.votes is 1, where true or false should be"),
+        (("votes",), 1, "kernel.votes is 1; true or false is needed"),
         (("votes",), False, ""),
-        (("machines",), [], "kernel has 0 rows of coef, where the classes ask for 3"),
-        (("machines", 0, "kernel", "name"), "precomputed", "kernel.machines[0].kernel.name is 'precomputed'"),
+        (("machines",), [], "kernel.machines has 0 entries; at least 1 are needed"),
+        (("machines", 0, "kernel", "name"), "precomputed", 'kernel.machines[0].kernel.name is "precomputed"'),
         (("machines", 0, "kernel", "gamma"), -1.0, "kernel.machines[0].kernel: gamma=-1.0"),
-        (("machines", 0, "kernel", "degree"), 0, "kernel.machines[0].kernel.degree is 0"),
-        (("machines", 0, "vectors", 0), [1.0], "kernel.machines[0].vectors[0] has 1 numbers, where 4 should be"),
-        (("machines", 0, "intercept"), [0.0], "kernel.machines[0].intercept has 1 numbers, where 3 should be"),
+        (("machines", 0, "kernel", "degree"), 0, "kernel.machines[0].kernel: degree=0"),
+        (("machines", 0, "vectors", 0), [1.0], "kernel.machines[0].vectors[1] has 4 entries; 1 are needed"),
+        (("machines", 0, "intercept"), [0.0], "kernel.machines[0].intercept has 1 entries; 3 are needed"),
     ],
     ids=lambda value: str(value)[:30],
 )

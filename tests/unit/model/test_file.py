@@ -131,35 +131,43 @@ def test_format_1_keeps_loading() -> None:
     ("place", "value", "complaint"),
     [
         (("format",), 2, "its format is 2, and this release reads formats up to 1; install a newer separatrix"),
-        (("format",), "1", "format is '1', where the number of a format should be"),
-        (("format",), True, "format is True"),
-        (("coef", 0, 3), "0.5", "coef[0][3] is '0.5', where a finite number should be"),
-        (("coef", 0, 3), None, "coef[0][3] is nothing, where a finite number should be"),
-        (("coef", 0), [1.0, 2.0], "coef[0] has 2 numbers, where"),
-        (("coef",), [], "coef has 0 rows of numbers, where the classes ask for 1"),
-        (("intercept",), [1, 2], "intercept has 2 numbers, where 1 should be"),
-        (("intercept", 0), 10**400, "intercept[0] is 1000"),
-        (("classes",), ["a", "b", "c"], "coef has 1 rows of numbers, where the classes ask for 3"),
-        (("classes",), ["a", "a"], "classes are 1 different labels of 2"),
-        (("classes",), None, "classes is nothing, where what a classification has should be"),
-        (("classes", 1), {}, "classes[1] is 'dict', where text, a number or a truth value should be"),
-        (("rule", "link"), "softmax", "rule.link is 'softmax', where a link for so many classes should be"),
-        (("rule", "link"), "probit", "rule.link is 'probit'; known: 'sigmoid'"),
-        (("rule", "threshold"), 1.0, "rule.threshold is 1.0, where a number between 0 and 1 should be"),
-        (("task",), "ranking", "task is 'ranking'; known: 'classification', 'regression'"),
-        (("features", 0), "x", "features are not those of the columns' encoding"),
+        (("format",), "1", 'format is "1"; a whole number is needed'),
+        (("format",), True, "format is true"),
+        (("coef", 0, 3), "0.5", 'coef[0][3] is "0.5"; a finite number is needed'),
+        (("coef", 0, 3), None, "coef[0][3] is null; a finite number is needed"),
+        (("coef", 0), [1.0, 2.0], "coef has shape (1, 2)"),
+        (("coef",), [], "intercept has 1 entries; 0 are needed"),
+        (("intercept",), [1, 2], "intercept has 2 entries; 1 are needed"),
+        (("intercept", 0), 10**400, "intercept[0] is an integer beyond every float; a finite number is needed"),
+        (("classes",), ["a", "b", "c"], "rule.link is 'sigmoid', which is no link of 3 classes"),
+        (("classes",), ["a", "a"], 'classes[1] is "a"; an entry that is not there before is needed'),
+        (("classes",), None, "classes are null, which a classification cannot have"),
+        (
+            ("classes", 1),
+            {},
+            "classes[1] is an object; text or a whole number or a finite",
+        ),
+        (("rule", "link"), "softmax", "rule.link is 'softmax', which is no link of 2 classes"),
+        (("rule", "link"), "probit", "rule.link is \"probit\"; known: 'sigmoid'"),
+        (("rule", "threshold"), 1.0, "rule.threshold is 1.0; a number above 0 and below 1 is needed"),
+        (("task",), "ranking", "task is \"ranking\"; known: 'classification', 'regression'"),
+        (("features", 0), "x", "features does not agree with the values beside it"),
         (("columns", 2, "name"), "message", "columns"),
-        (("columns", 0, "idf", 0), -1.0, "columns[0].idf has a number that is not above 0"),
-        (("columns", 0, "seen", 0), 10**9, "columns[0].seen is not of whole numbers ascending"),
-        (("encoding", "sparse"), "no", "encoding.sparse is 'no'"),
-        (("data",), [], "data is 'list', where an object should be"),
-        (("data", "columns"), [{"name": "a", "kind": "b"}], "data.columns[0].kind is 'b'"),
-        (("certificate", "content"), 3, "certificate.content is 3, where an object should be"),
-        (("certificate", "claim"), 3, "certificate.claim is 3, where text should be"),
-        (("covariance", "matrix"), [[1.0]], "covariance.matrix[0] has 1 numbers"),
-        (("covariance", "degrees_of_freedom"), -1, "covariance.degrees_of_freedom is -1.0"),
-        (("message",), 3, "message is 3, where text should be"),
-        (("target",), "\ud800", "is text that is no Unicode"),
+        (("columns", 0, "idf", 0), -1.0, "columns[0].idf[0] is -1.0; a number above 0 is needed"),
+        (("columns", 0, "seen", 0), 10**9, "columns[0]: seen is not of whole numbers ascending"),
+        (("encoding", "sparse"), "no", 'encoding.sparse is "no"; true or false is needed'),
+        (("data",), [], "data is a list; an object is needed"),
+        (("data", "columns"), [{"name": "a", "kind": "b"}], 'data.columns[0].kind is "b"'),
+        (("certificate", "content"), 3, "certificate.content is 3; an object is needed"),
+        (("certificate", "claim"), 3, "certificate.claim is 3; text is needed"),
+        (("covariance", "matrix"), [[1.0]], "covariance.matrix is no covariance of"),
+        (
+            ("covariance", "degrees_of_freedom"),
+            -1,
+            "covariance.degrees_of_freedom is -1; a number of at least 0",
+        ),
+        (("message",), 3, "message is 3; text is needed"),
+        (("target",), "\ud800", r'target is "\ud800"; text is needed'),
     ],
 )
 def test_altered_files_are_refused_with_the_place(
@@ -174,12 +182,12 @@ def test_altered_files_are_refused_with_the_place(
     ("content", "complaint"),
     [
         ("", "it is no JSON, or was cut short or altered"),
-        ("[]", "the file is 'list', where an object should be"),
-        ("{}", "format is not there; the file is incomplete"),
-        ('{"format": 1}', "task is not there; the file is incomplete"),
-        ('{"format": NaN}', "NaN is no JSON number"),
-        ('{"format": 1e999}', "1e999 is beyond every float"),
-        ('{"format": 1, "format": 1}', "the key 'format' is given twice in one object"),
+        ("[]", "the file is a list; an object is needed"),
+        ("{}", "format is null; a whole number is needed"),
+        ('{"format": 1}', "estimator is missing"),
+        ('{"format": NaN}', "format is NaN; a whole number is needed"),
+        ('{"format": 1e999}', "format is Infinity; a whole number is needed"),
+        ('{"format": 1, "format": 1}', "format is given twice"),
         ("[" * 100_000, "it nests deeper than 64 levels"),
         ("[" * 70 + "]" * 70, "it nests deeper than 64 levels"),
         ('{"a":' * 70 + "1" + "}" * 70, "it nests deeper than 64 levels"),
@@ -202,15 +210,15 @@ def test_absent_and_huge_files_are_refused(tmp_path: Path, monkeypatch: pytest.M
         load_model(tmp_path / "nothing.json")
     with pytest.raises(ModelFileError, match="cannot be read: Is a directory"):
         load_model(tmp_path)
-    monkeypatch.setattr("separatrix.model.file.LARGEST_FILE", 10)
-    assert "which no model needs" in refusal(tmp_path / "m.json", " " * 11)
+    monkeypatch.setattr("separatrix.codec.MAX_BYTES", 10)
+    assert "the most that is read" in refusal(tmp_path / "m.json", " " * 11)
     monkeypatch.setattr("separatrix.codec.MAX_VALUES", 5)
-    monkeypatch.setattr("separatrix.model.file.LARGEST_FILE", 1000)
+    monkeypatch.setattr("separatrix.codec.MAX_BYTES", 1000)
     assert "it has more than 5 values" in refusal(tmp_path / "m.json", "[1, 2, 3, 4, 5, 6]")
 
 
 def test_a_malformed_certificate_is_named_when_it_is_read(model: Model) -> None:
-    with pytest.raises(CertificateError, match="malformed certificate: it has no"):
+    with pytest.raises(CertificateError, match=r"malformed certificate: content.loss is missing"):
         model.evidence()
     with pytest.raises(CertificateError, match="this model has no certificate"):
         replace(model, certificate=None).evidence()
@@ -281,7 +289,7 @@ def test_a_digit_changed_is_told_and_a_file_without_a_checksum_is_taken(text: st
     path.write_text(json.dumps(data), encoding="utf-8")
     assert load_model(path).estimator == data["estimator"]
     path.write_text(text.replace('"checksum"', '"chfcksum"'), encoding="utf-8")
-    with pytest.raises(ModelFileError, match="its checksum is another"):
+    with pytest.raises(ModelFileError, match="chfcksum is unknown; did you mean 'checksum'"):
         load_model(path)
 
 

@@ -8,15 +8,16 @@ scattered.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.arrays import Bools, Floats, Indices
-from separatrix.codec import Record
+from separatrix.codec import write
 from separatrix.errors import counted
 from separatrix.tables.table import Column
 
@@ -61,9 +62,7 @@ class ColumnReport:
 
     def __add__(self, other: ColumnReport) -> ColumnReport:
         """Return the report on two row blocks of one table together."""
-        levels = dict(self.new_levels)
-        for level, count in other.new_levels.items():
-            levels[level] = levels.get(level, 0) + count
+        levels = dict(Counter(self.new_levels) + Counter(other.new_levels))
         return ColumnReport(
             self.name,
             self.rows + other.rows,
@@ -90,27 +89,16 @@ class ColumnReport:
                 f"column {self.name!r}: {counted(self.wrong, 'cell')} of the wrong type{first}, taken as missing"
             )
         if self.new_levels:
-            sentences.append(f"column {self.name!r}: {self._new_levels()}")
+            count, rows = len(self.new_levels), counted(sum(self.new_levels.values()), "row")
+            most = sorted(self.new_levels, key=lambda level: (-self.new_levels[level], level))[:LEVELS_SHOWN]
+            shown = ", ".join(map(repr, most)) + (f" and {count - LEVELS_SHOWN} more" if count > LEVELS_SHOWN else "")
+            sentences.append(f"column {self.name!r}: {counted(count, 'level')} not in the model in {rows}: {shown}")
         return tuple(sentences)
-
-    def _new_levels(self) -> str:
-        count, rows = len(self.new_levels), sum(self.new_levels.values())
-        most = sorted(self.new_levels, key=lambda level: (-self.new_levels[level], level))[:LEVELS_SHOWN]
-        more = f" and {count - LEVELS_SHOWN} more" if count > LEVELS_SHOWN else ""
-        return (
-            f"{counted(count, 'level')} not in the model in {counted(rows, 'row')}: {', '.join(map(repr, most))}{more}"
-        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as JSON values."""
-        counts = {"missing": self.missing, "wrong": self.wrong, "first_wrong": self.first_wrong}
-        return {
-            "name": self.name,
-            "rows": self.rows,
-            **counts,
-            "new_levels": dict(self.new_levels),
-            "absent": self.absent,
-        }
+        keys = ("name", "rows", "missing", "wrong", "first_wrong", "new_levels", "absent")
+        return {key: write(getattr(self, key)) for key in keys}
 
 
 @dataclass(frozen=True)
@@ -128,16 +116,18 @@ class Cells:
 
 @dataclass(frozen=True)
 class ColumnEncoding(ABC):
-    """How one column becomes features; `decision` is a sentence that says how and why."""
+    """How one column becomes features; `names` are theirs. Each kind ends with `decision`, a sentence that says why."""
 
     name: str
-    decision: str
-    kind: ClassVar[str]
+    kind: str = field(init=False)
+    names: tuple[str, ...] = field(init=False, metadata={"key": "features"})
 
-    @property
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "names", tuple(self.feature_names()))
+
     @abstractmethod
-    def names(self) -> tuple[str, ...]:
-        """The names of the features."""
+    def feature_names(self) -> Iterable[str]:
+        """Return the names of the features."""
 
     @abstractmethod
     def read(self, column: Column) -> Cells:
@@ -151,30 +141,11 @@ class ColumnEncoding(ABC):
     def inverse(self, features: Floats) -> list[Any]:
         """Return the cells that features (n, k) encode; None where missing."""
 
-    @classmethod
-    @abstractmethod
-    def from_record(cls, record: Record) -> Self:
-        """Make the encoding from the result of `to_dict`."""
-
-    @abstractmethod
-    def parameters(self) -> dict[str, Any]:
-        """Return the parameters of this kind of encoding as JSON values."""
-
-    @property
-    def levels(self) -> tuple[str, ...]:
-        """The levels of training, with which a table is read; empty for columns without levels."""
-        return ()
-
     def absent(self, rows: int) -> Cells:
         """Return the cells of a column that is not in the table: all missing."""
         values = np.full(rows, None, dtype=object)
         cells = self.read(Column(self.name, "text", values))
         return Cells(cells.values, cells.missing, ColumnReport(self.name, rows, empty=rows, absent=True))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the encoding as JSON values, floats exact."""
-        head = {"name": self.name, "kind": self.kind, "features": list(self.names)}
-        return {**head, **self.parameters(), "decision": self.decision}
 
 
 def indicator_name(name: str) -> str:

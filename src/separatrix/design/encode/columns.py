@@ -19,17 +19,16 @@ the reference. Both are reported.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
 from separatrix.arrays import Floats
-from separatrix.codec import Record
+from separatrix.codec import Items, Range
 from separatrix.design.encode.base import ALL_ROWS, Cells, ColumnEncoding, Entries, indicator_name
 from separatrix.design.encode.retype import iso_date, read_booleans, read_dates, read_levels, read_missing, read_numbers
-from separatrix.errors import ModelFileError
 from separatrix.tables.table import Column
 
 NO_FEATURE = -2  # the place of the reference level
@@ -49,8 +48,7 @@ class FilledEncoding(ColumnEncoding):
         """The name of the feature of the values."""
         return self.name
 
-    @property
-    def names(self) -> tuple[str, ...]:
+    def feature_names(self) -> Iterable[str]:
         return (self.value_name, indicator_name(self.name)) if self.indicator else (self.value_name,)
 
     def entries(self, cells: Cells) -> Iterable[Entries]:
@@ -72,24 +70,23 @@ class FilledEncoding(ColumnEncoding):
         """Return the cell that a value encodes."""
         return value
 
-    def parameters(self) -> dict[str, Any]:
-        return {"fill": self.fill, "indicator": self.indicator}
-
 
 @dataclass(frozen=True)
 class BooleanEncoding(FilledEncoding):
     """0 for the first of two words, 1 for the second; `fill` is the more frequent one."""
 
-    words: tuple[str, str]
-    kind: ClassVar[str] = "boolean"
+    kind: Literal["boolean"] = field(default="boolean", init=False)
+    words: Annotated[tuple[str, str], Items(distinct=True)] = field(metadata={"key": "levels"})
+    decision: str
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.fill not in {0.0, 1.0}:
+            raise ValueError(f"fill is {self.fill}; 0 or 1 is needed")
 
     @property
     def value_name(self) -> str:
         return f"{self.name}={self.words[1]}"
-
-    @property
-    def levels(self) -> tuple[str, ...]:
-        return self.words
 
     def read(self, column: Column) -> Cells:
         return read_booleans(column, self.words)
@@ -97,32 +94,22 @@ class BooleanEncoding(FilledEncoding):
     def cell(self, value: float) -> Any:
         return self.words[int(value != 0.0)]
 
-    def parameters(self) -> dict[str, Any]:
-        return {**super().parameters(), "levels": list(self.words)}
-
-    @classmethod
-    def from_record(cls, record: Record) -> Self:
-        words, fill = record.texts("levels"), record.number("fill")
-        if len(words) != 2:
-            record.refuse("levels", len(words), "two words")
-        if fill not in (0.0, 1.0):
-            record.refuse("fill", fill, "0 or 1")
-        return cls(record.text("name"), record.text("decision"), fill, record.flag("indicator"), (words[0], words[1]))
-
 
 @dataclass(frozen=True)
 class CategoryEncoding(ColumnEncoding):
     """One feature per level except the `reference`; `words` are the levels, sorted."""
 
-    words: tuple[str, ...]
+    kind: Literal["category"] = field(default="category", init=False)
+    words: Annotated[tuple[str, ...], Items(distinct=True)] = field(metadata={"key": "levels"})
     reference: str
     missing_level: bool
     other_level: bool
-    kind: ClassVar[str] = "category"
+    decision: str
 
-    @property
-    def levels(self) -> tuple[str, ...]:
-        return self.words
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.reference not in self.words:
+            raise ValueError(f"reference is {self.reference!r}, which is not among the levels")
 
     @cached_property
     def places(self) -> dict[str, int]:
@@ -140,13 +127,14 @@ class CategoryEncoding(ColumnEncoding):
         """The index of the feature of missing cells."""
         return len(self.words) - 1 + self.other_level if self.missing_level else NO_FEATURE
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The names of the features, as "cut=Ideal"."""
+    def feature_names(self) -> Iterable[str]:
+        """Return the names of the features, as "cut=Ideal"."""
+        return (f"{self.name}={word}" for word in self._feature_levels(_unused(MISSING, self.words)))
+
+    def _feature_levels(self, missing: str | None) -> list[Any]:
+        """Return the level of each feature; `missing` is that of missing cells."""
         own = [word for word in self.words if word != self.reference]
-        other, missing = _unused(OTHER, self.words), _unused(MISSING, self.words)
-        extra = [other] * self.other_level + [missing] * self.missing_level
-        return tuple(f"{self.name}={word}" for word in own + extra)
+        return own + [_unused(OTHER, self.words)] * self.other_level + [missing] * self.missing_level
 
     def read(self, column: Column) -> Cells:
         cells = read_levels(column, self.places, self.other_place)
@@ -159,33 +147,10 @@ class CategoryEncoding(ColumnEncoding):
 
     def inverse(self, features: Floats) -> list[Any]:
         """Return the levels; None where missing, "(other)" where merged."""
-        levels: list[Any] = [word for word in self.words if word != self.reference]
-        levels += [_unused(OTHER, self.words)] * self.other_level + [None] * self.missing_level
+        levels = self._feature_levels(None)
         places = features.argmax(axis=1) if features.shape[1] else np.zeros(len(features), dtype=np.intp)
         nonzero: list[bool] = (features != 0.0).any(axis=1).tolist()
         return [levels[place] if is_set else self.reference for place, is_set in zip(places, nonzero, strict=True)]
-
-    def parameters(self) -> dict[str, Any]:
-        return {
-            "levels": list(self.words),
-            "reference": self.reference,
-            "missing_level": self.missing_level,
-            "other_level": self.other_level,
-        }
-
-    @classmethod
-    def from_record(cls, record: Record) -> Self:
-        words, reference = record.texts("levels"), record.text("reference")
-        if reference not in words:
-            raise ModelFileError(f"{record.at('reference')} is {reference!r}, which is not among its levels")
-        return cls(
-            record.text("name"),
-            record.text("decision"),
-            words,
-            reference,
-            record.flag("missing_level"),
-            record.flag("other_level"),
-        )
 
 
 def _unused(word: str, levels: tuple[str, ...]) -> str:
@@ -199,8 +164,9 @@ def _unused(word: str, levels: tuple[str, ...]) -> str:
 class DateEncoding(FilledEncoding):
     """Days since `origin`, a whole number of days since 1970-01-01."""
 
-    origin: int
-    kind: ClassVar[str] = "date"
+    kind: Literal["date"] = field(default="date", init=False)
+    origin: Annotated[int, Range(-FARTHEST, FARTHEST)]
+    decision: str
 
     @property
     def value_name(self) -> str:
@@ -214,43 +180,27 @@ class DateEncoding(FilledEncoding):
         """Return the date, or date and time, in ISO 8601 format."""
         return iso_date(value + self.origin)
 
-    def parameters(self) -> dict[str, Any]:
-        return {**super().parameters(), "origin": self.origin}
-
-    @classmethod
-    def from_record(cls, record: Record) -> Self:
-        return cls(
-            record.text("name"),
-            record.text("decision"),
-            record.number("fill"),
-            record.flag("indicator"),
-            record.whole("origin", least=-FARTHEST, most=FARTHEST),
-        )
-
 
 @dataclass(frozen=True)
 class NumberEncoding(FilledEncoding):
     """Finite numbers in the table's own units."""
 
-    kind: ClassVar[str] = "number"
+    kind: Literal["number"] = field(default="number", init=False)
+    decision: str
 
     def read(self, column: Column) -> Cells:
         return read_numbers(column)
-
-    @classmethod
-    def from_record(cls, record: Record) -> Self:
-        return cls(record.text("name"), record.text("decision"), record.number("fill"), record.flag("indicator"))
 
 
 @dataclass(frozen=True)
 class PresenceEncoding(ColumnEncoding):
     """One feature, 1 where the column is missing; `value` is its constant value in training, as text."""
 
+    kind: Literal["presence"] = field(default="presence", init=False)
     value: str
-    kind: ClassVar[str] = "presence"
+    decision: str
 
-    @property
-    def names(self) -> tuple[str, ...]:
+    def feature_names(self) -> Iterable[str]:
         return (indicator_name(self.name),)
 
     def read(self, column: Column) -> Cells:
@@ -263,10 +213,3 @@ class PresenceEncoding(ColumnEncoding):
 
     def inverse(self, features: Floats) -> list[Any]:
         return [None if is_missing else self.value for is_missing in (features[:, 0] != 0.0).tolist()]
-
-    def parameters(self) -> dict[str, Any]:
-        return {"value": self.value}
-
-    @classmethod
-    def from_record(cls, record: Record) -> Self:
-        return cls(record.text("name"), record.text("decision"), record.text("value"))

@@ -8,17 +8,17 @@ Cost: that of writing the matrix.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.arrays import Bools, Floats
-from separatrix.codec import Record
+from separatrix.codec import Items, Tag
 from separatrix.design.base import map_groups
 from separatrix.design.encode.base import Cells, ColumnEncoding, ColumnReport, Entries
 from separatrix.design.encode.columns import (
@@ -29,36 +29,26 @@ from separatrix.design.encode.columns import (
     PresenceEncoding,
 )
 from separatrix.design.encode.text import TextEncoding
-from separatrix.errors import DataError, ModelFileError, counted
+from separatrix.errors import DataError, counted
 from separatrix.tables.table import Table
 
-_KINDS: tuple[type[ColumnEncoding], ...] = (
-    NumberEncoding,
-    BooleanEncoding,
-    CategoryEncoding,
-    DateEncoding,
-    TextEncoding,
-    PresenceEncoding,
-)
-ALL: dict[str, type[ColumnEncoding]] = {kind.kind: kind for kind in _KINDS}  # by their names in model files
-POLICIES = ("impute", "drop", "error")
+AnyColumn = Annotated[
+    NumberEncoding | BooleanEncoding | CategoryEncoding | DateEncoding | TextEncoding | PresenceEncoding, Tag("kind")
+]
+Missing = Literal["impute", "drop", "error"]
 BLOCK_ENTRIES = 2**17  # written in one go: a megabyte, which a core's cache holds
 FEWEST_ROWS = 64  # written in one go
 
 
-def column_from_record(record: Record) -> ColumnEncoding:
-    """Make a column's encoding from the result of its `to_dict`; its feature names must match."""
-    encoding = ALL[record.text("kind", ALL)].from_record(record)
-    if record.texts("features") != encoding.names:
-        raise ModelFileError(f"{record.at('features')} are not those of its encoding; the file was altered")
-    return encoding
-
-
-class Omitted(NamedTuple):
-    """A column that is not used, and the reason."""
+@dataclass(frozen=True)
+class Omitted:
+    """A column that is not used, and the reason, into which it can be unpacked."""
 
     name: str
     reason: str
+
+    def __iter__(self) -> Iterator[str]:
+        return iter((self.name, self.reason))
 
 
 @dataclass(frozen=True)
@@ -77,11 +67,15 @@ class Encoding:
     `missing`: "impute" fills the cell, "drop" leaves out its row, "error" raises a DataError.
     """
 
-    columns: tuple[ColumnEncoding, ...]
+    columns: Annotated[tuple[AnyColumn, ...], Items(1)]
     omitted: tuple[Omitted, ...] = ()
-    missing: str = "impute"
+    missing: Missing = "impute"
     sparse: bool = False
     notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if len(set(self.input_names)) < len(self.columns):
+            raise ValueError("two columns have the same name")
 
     @cached_property
     def feature_names(self) -> tuple[str, ...]:
@@ -119,47 +113,25 @@ class Encoding:
                 kept = ~missing
                 cells = [each.select(kept) for each in cells]
         rows = int(np.count_nonzero(kept))
-        X = self._sparse(cells, rows) if self.sparse else self._dense(cells, self._zeros(rows, into))
+        if self.sparse:
+            X = self._sparse(cells, rows)
+        else:
+            X = self._dense(cells, np.zeros((rows, len(self.feature_names))) if into is None else into[:rows])
         return Encoded(X, kept, tuple(each.report for each in cells))
 
     def inverse(self, X: Any) -> dict[str, list[Any]]:
         """Return the cells that the rows of a matrix encode, by column; of a text only its known words."""
         parts = zip(self.columns, self.places, strict=True)
-        return {column.name: column.inverse(_as_dense(X[:, place])) for column, place in parts}
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the encoding as JSON values, floats exact."""
+        dense = ((column, X[:, place]) for column, place in parts)
         return {
-            "columns": [column.to_dict() for column in self.columns],
-            "omitted": [omitted._asdict() for omitted in self.omitted],
-            "missing": self.missing,
-            "sparse": self.sparse,
-            "notes": list(self.notes),
+            column.name: column.inverse(np.asarray(part.toarray() if hasattr(part, "toarray") else part))
+            for column, part in dense
         }
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any], place: str = "") -> Encoding:
-        """Make an encoding from the result of `to_dict`; other data raise a ModelFileError that names the place."""
-        record = Record(data, place)
-        return cls.from_records(record, record)
-
-    @classmethod
-    def from_records(cls, holder: Record, rest: Record) -> Encoding:
-        """Make an encoding from a record that has the columns and one that has the rest."""
-        columns = tuple(column_from_record(each) for each in holder.records("columns"))
-        names = [column.name for column in columns]
-        if not names or len(set(names)) < len(names):
-            holder.refuse("columns", names[0] if names else None, "at least one column, no name twice")
-        omitted = tuple(Omitted(each.text("name"), each.text("reason")) for each in rest.records("omitted"))
-        return cls(columns, omitted, rest.text("missing", POLICIES), rest.flag("sparse"), rest.texts("notes"))
 
     def _cells(self, column: ColumnEncoding, table: Table) -> Cells:
         if column.name in table.names:
             return column.read(table.column(column.name))
         return column.absent(table.n_rows)
-
-    def _zeros(self, rows: int, into: Floats | None) -> Floats:
-        return np.zeros((rows, len(self.feature_names))) if into is None else into[:rows]
 
     def _dense(self, cells: list[Cells], X: Floats) -> Floats:
         parts = list(zip(self.columns, self.places, cells, strict=True))
@@ -192,19 +164,13 @@ class Encoding:
 def unique_names(names: Iterable[str]) -> tuple[str, ...]:
     """Return the names with "_2", "_3", … appended to repeated ones."""
     originals = list(names)
-    distinct = set(originals)
-    if len(distinct) == len(originals):
-        return tuple(originals)
-    used: set[str] = set()
-    return tuple(_numbered_name(name, used, distinct) for name in originals)
-
-
-def _numbered_name(name: str, used: set[str], originals: set[str]) -> str:
-    candidate, number = name, 2
-    while candidate in used or (candidate != name and candidate in originals):
-        candidate, number = f"{name}_{number}", number + 1
-    used.add(candidate)
-    return candidate
+    taken, used = set(originals), dict[str, None]()
+    for name in originals:
+        candidate, number = name, 2
+        while candidate in used or (candidate != name and candidate in taken):
+            candidate, number = f"{name}_{number}", number + 1
+        used[candidate] = None
+    return tuple(used)
 
 
 def as_triplets(entries: Entries, rows: int, start: int = 0) -> tuple[NDArray[Any], NDArray[Any], Floats]:
@@ -212,10 +178,6 @@ def as_triplets(entries: Entries, rows: int, start: int = 0) -> tuple[NDArray[An
     i = np.arange(rows) if isinstance(entries.rows, slice) else entries.rows
     j = np.broadcast_to(np.asarray(entries.columns) + start, i.shape)
     return i, j, np.broadcast_to(np.asarray(entries.values, dtype=np.float64), i.shape)
-
-
-def _as_dense(part: Any) -> Floats:
-    return np.asarray(part.toarray() if hasattr(part, "toarray") else part)
 
 
 def refuse_missing(source: str, reports: Iterable[ColumnReport]) -> None:

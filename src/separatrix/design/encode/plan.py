@@ -15,8 +15,9 @@ coefficient each.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any, get_args
 
 import numpy as np
 
@@ -30,7 +31,7 @@ from separatrix.design.encode.columns import (
     NumberEncoding,
     PresenceEncoding,
 )
-from separatrix.design.encode.encoding import POLICIES, Encoding, Omitted, as_triplets
+from separatrix.design.encode.encoding import AnyColumn, Encoding, Missing, Omitted, as_triplets
 from separatrix.design.encode.retype import clean_column, iso_date, number_text, read_texts
 from separatrix.design.encode.text import BUCKETS, TextEncoding, learn_vocabulary
 from separatrix.errors import DataError, OptionError, counted, did_you_mean, require_choice, require_count
@@ -43,7 +44,7 @@ SPARSE_FEATURES = 200  # number of features from which on a sparse matrix may pa
 SAMPLE_ROWS = 1000
 SPARSE_SHARE = 0.1  # of nonzero entries: below, a sparse matrix is smaller and faster
 REASONS_SHOWN = 5  # of omitted columns, in the error if none is left
-_Plan = ColumnEncoding | Omitted
+_Plan = AnyColumn | Omitted
 
 
 @dataclass(frozen=True)
@@ -58,55 +59,49 @@ class EncodingOptions:
 
 def plan_column(column: Column, options: EncodingOptions) -> _Plan:
     """Return the encoding of a column, or why it is omitted."""
-    missing = column.missing
+    name, missing = column.name, column.missing
     if missing == len(column.values):
-        return Omitted(column.name, "every cell is missing")
-    if column.name in options.text:
+        return Omitted(name, "every cell is missing")
+    if name in options.text:
         return _plan_text(column, missing)
-    return _PLANS[column.kind](column, missing, options)
+    if column.kind == "id":
+        return Omitted(name, column.reason or "it names the rows")
+    if column.kind == "text":
+        return Omitted(name, f"it is text; --text {name} uses its words{_reason(column)}")
+    return (_plan_category if column.kind == "category" else _plan_filled)(column, missing, options)
 
 
-def _plan_id(column: Column, _missing: int, _: EncodingOptions) -> Omitted:
-    return Omitted(column.name, column.reason or "it names the rows")
-
-
-def _plan_unread(column: Column, _missing: int, _: EncodingOptions) -> Omitted:
-    return Omitted(column.name, f"it is text; --text {column.name} uses its words{_reason(column)}")
-
-
-def _plan_number(column: Column, missing: int, options: EncodingOptions) -> ColumnEncoding | Omitted:
-    values = _finite(column)
-    if values.min() == values.max():
-        return _constant(column, number_text(float(values[0])), missing if options.fills else 0)
-    fill = _mean(values)
-    explained = column.format and column.reason != PLAIN_NUMBERS
-    decision = f"{column.name!r} is a number, used as it is{_reason(column) if explained else ''}"
-    return NumberEncoding(column.name, decision + _filled(column, missing, f"the mean {fill:.6g}"), fill, missing > 0)
-
-
-def _plan_boolean(column: Column, missing: int, options: EncodingOptions) -> ColumnEncoding | Omitted:
-    values = _finite(column)
+def _plan_filled(column: Column, missing: int, options: EncodingOptions) -> _Plan:
+    """Return the encoding of numbers, booleans or dates, or of their presence if they are all equal."""
+    values, name, is_filled = _finite(column), column.name, missing > 0
     words = (column.levels[0], column.levels[1]) if len(column.levels) == 2 else DEFAULT_WORDS
     if values.min() == values.max():
-        return _constant(column, words[int(values[0])], missing if options.fills else 0)
-    fill = float(values.mean() > 0.5)
-    decision = f"{column.name!r} is a truth value: 1 for {words[1]!r}, 0 for {words[0]!r}{_reason(column)}"
-    decision += _filled(column, missing, f"the more frequent {words[int(fill)]!r}")
-    return BooleanEncoding(column.name, decision, fill, missing > 0, words)
+        value = float(values[0])
+        shown = (
+            words[int(value)]
+            if column.kind == "boolean"
+            else (iso_date if column.kind == "date" else number_text)(value)
+        )
+        return _constant(column, shown, missing if options.fills else 0)
+    if column.kind == "boolean":
+        fill = float(values.mean() > 0.5)
+        decision = f"{name!r} is a truth value: 1 for {words[1]!r}, 0 for {words[0]!r}{_reason(column)}"
+        decision += _filled(column, missing, f"the more frequent {words[int(fill)]!r}")
+        return BooleanEncoding(name, fill, is_filled, words, decision)
+    if column.kind == "date":
+        origin = int(np.floor(values.min()))
+        fill = _mean(values - origin)
+        decision = f"{name!r} is a date, in days since {iso_date(origin)}{_reason(column)}"
+        return DateEncoding(
+            name, fill, is_filled, origin, decision + _filled(column, missing, f"the mean {iso_date(origin + fill)}")
+        )
+    fill = _mean(values)
+    explained = column.format and column.reason != PLAIN_NUMBERS
+    decision = f"{name!r} is a number, used as it is{_reason(column) if explained else ''}"
+    return NumberEncoding(name, fill, is_filled, decision + _filled(column, missing, f"the mean {fill:.6g}"))
 
 
-def _plan_date(column: Column, missing: int, options: EncodingOptions) -> ColumnEncoding | Omitted:
-    values = _finite(column)
-    if values.min() == values.max():
-        return _constant(column, iso_date(float(values[0])), missing if options.fills else 0)
-    origin = int(np.floor(values.min()))
-    fill = _mean(values - origin)
-    decision = f"{column.name!r} is a date, in days since {iso_date(origin)}{_reason(column)}"
-    decision += _filled(column, missing, f"the mean {iso_date(origin + fill)}")
-    return DateEncoding(column.name, decision, fill, missing > 0, origin)
-
-
-def _plan_category(column: Column, missing: int, options: EncodingOptions) -> ColumnEncoding | Omitted:
+def _plan_category(column: Column, missing: int, options: EncodingOptions) -> _Plan:
     counts = np.bincount(column.values[column.values >= 0], minlength=len(column.levels))
     present = [place for place in np.argsort(-counts, kind="stable").tolist() if counts[place]]
     if len(present) == 1 and not missing:
@@ -114,7 +109,9 @@ def _plan_category(column: Column, missing: int, options: EncodingOptions) -> Co
     merged = len(present) - options.max_levels
     own = present if merged < 2 else present[: options.max_levels]
     words = tuple(sorted(column.levels[place] for place in own))
-    reference = _reference(column, words, column.levels[present[0]], options)
+    reference = options.reference.get(column.name, column.levels[present[0]])
+    if reference not in words:
+        raise OptionError(f"{column.name!r} has no level {reference!r}{did_you_mean(reference, words)}")
     size = _reason(column) or f" of {counted(len(present), 'level')}"
     decision = f"{column.name!r} is a category{size}, set against {reference!r}"
     decision += "" if column.name in options.reference else ", the most frequent"
@@ -125,39 +122,20 @@ def _plan_category(column: Column, missing: int, options: EncodingOptions) -> Co
         decision += (
             f"; {counted(missing, 'missing cell')} {_are(missing)} a level of {'its' if missing == 1 else 'their'} own"
         )
-    return CategoryEncoding(column.name, decision, words, reference, missing > 0, merged >= 2)
+    return CategoryEncoding(column.name, words, reference, missing > 0, merged >= 2, decision)
 
 
-def _reference(column: Column, words: tuple[str, ...], most: str, options: EncodingOptions) -> str:
-    """Return the requested reference, which must be a level with its own feature, or else the most frequent level."""
-    reference = options.reference.get(column.name, most)
-    if reference not in words:
-        raise OptionError(f"{column.name!r} has no level {reference!r}{did_you_mean(reference, words)}")
-    return reference
-
-
-def _plan_text(column: Column, missing: int) -> ColumnEncoding | Omitted:
+def _plan_text(column: Column, missing: int) -> _Plan:
     vocabulary = learn_vocabulary(column.values if column.is_stored else read_texts(column).values, BUCKETS)
-    if not vocabulary.buckets:
+    if not vocabulary.seen:
         return Omitted(column.name, "no word of it is in two rows")
     decision = (
-        f"{column.name!r} is text: the tf-idf of its {counted(len(vocabulary.buckets), 'word')} that two rows or more"
+        f"{column.name!r} is text: the tf-idf of its {counted(len(vocabulary.seen), 'word')} that two rows or more"
         f" have ({vocabulary.left_out:,} seen in one row only are left out)"
     )
     if missing:
         decision += f"; {counted(missing, 'missing text')} {_are(missing)} marked by {indicator_name(column.name)!r}"
-    buckets, words, idf = tuple(vocabulary.buckets), tuple(vocabulary.words), tuple(vocabulary.idf)
-    return TextEncoding(column.name, decision, BUCKETS, buckets, words, idf, missing > 0)
-
-
-_PLANS: dict[str, Callable[[Column, int, EncodingOptions], ColumnEncoding | Omitted]] = {
-    "number": _plan_number,
-    "boolean": _plan_boolean,
-    "date": _plan_date,
-    "category": _plan_category,
-    "id": _plan_id,
-    "text": _plan_unread,
-}
+    return TextEncoding(column.name, BUCKETS, vocabulary.seen, vocabulary.words, vocabulary.idf, missing > 0, decision)
 
 
 def _finite(column: Column) -> Floats:
@@ -182,11 +160,11 @@ def _mean(values: Floats) -> float:
     return mean if np.isfinite(mean) else midrange
 
 
-def _constant(column: Column, value: str, missing: int) -> ColumnEncoding | Omitted:
+def _constant(column: Column, value: str, missing: int) -> _Plan:
     if not missing:
         return Omitted(column.name, f"it is {value} in every row")
     decision = f"{column.name!r} is {value} wherever it is not missing, so only {indicator_name(column.name)!r} is used"
-    return PresenceEncoding(column.name, decision, value)
+    return PresenceEncoding(column.name, value, decision)
 
 
 def _filled(column: Column, missing: int, fill: str) -> str:
@@ -219,7 +197,7 @@ def plan_encoding(
     `drop` names columns to omit, `text` those whose words are used, `reference` the reference levels of categories;
     `missing` is "impute", "drop" (rows with a missing cell) or "error". The table is read one column at a time.
     """
-    require_choice("missing", missing, POLICIES)
+    policy: Any = require_choice("missing", missing, get_args(Missing))
     options = EncodingOptions(text, reference or {}, require_count("max_levels", max_levels), missing == "impute")
     _check_names(table, target, drop, options)
     reasons: dict[str | None, str] = {table.row_names: "it names the rows"}
@@ -227,14 +205,19 @@ def plan_encoding(
     names = [name for name in table.names if name != target]
     dropped = [Omitted(name, reasons[name]) for name in names if name in reasons]
     rest = [name for name in names if name not in reasons]
-    rows, plans = _complete(table, rest, options) if missing == "drop" else (None, _plans(table, rest, options))
+    rows: Bools | None = None
+    if missing == "drop":
+        rows, plans = _complete(table, rest, options)
+    else:
+        plans = [plan_column(_column(table, name), options) for name in rest]
     used = tuple(each for each in plans if isinstance(each, ColumnEncoding))
     omitted = (*dropped, *(each for each in plans if isinstance(each, Omitted)))
     if not used:
-        raise DataError(f"{table.source} has no column left to predict {target!r} from{_why(omitted)}")
+        reasons_shown = "".join(f"; {name!r} is left out: {reason}" for name, reason in omitted[:REASONS_SHOWN])
+        raise DataError(f"{table.source} has no column left to predict {target!r} from{reasons_shown}")
     incomplete = 0 if rows is None else int(np.count_nonzero(~rows))
     note = f"{counted(incomplete, 'row')} with a missing cell {_are(incomplete)} left out"
-    return _with_storage(Encoding(used, omitted, missing, notes=(note,) if incomplete else ()), table)
+    return _with_storage(Encoding(used, omitted, policy, notes=(note,) if incomplete else ()), table)
 
 
 def _with_storage(encoding: Encoding, table: ColumnSource) -> Encoding:
@@ -271,10 +254,6 @@ def _check_names(table: ColumnSource, target: str, drop: Collection[str], option
             raise OptionError(f"{name!r} is a {kind}, which has no reference level; only a category has")
 
 
-def _plans(table: ColumnSource, names: list[str], options: EncodingOptions) -> list[_Plan]:
-    return [plan_column(_column(table, name), options) for name in names]
-
-
 def _column(table: ColumnSource, name: str) -> Column:
     """Return a column with clean words; stored columns are clean already."""
     column = table.column(name)
@@ -296,17 +275,11 @@ def _complete(table: ColumnSource, names: list[str], options: EncodingOptions) -
                 complete &= ~column.is_missing
         if not complete.any():
             raise DataError(f"{table.source}: every row has a missing cell; use missing 'impute', or leave out columns")
-        plans = [plan_column(_select(_column(table, name), complete), options) for name in names]
+        columns = (_column(table, name) for name in names)
+        kept = (Column(each.name, each.kind, each.values[complete], each.levels, each.reason) for each in columns)
+        plans = [plan_column(each, options) for each in kept]
         used = [name for name, plan in zip(names, plans, strict=True) if not isinstance(plan, Omitted)]
         if len(used) == len(names) or not used:
             return complete, [*plans, *omitted]
         omitted += [plan for plan in plans if isinstance(plan, Omitted)]
         names = used
-
-
-def _select(column: Column, rows: Bools) -> Column:
-    return Column(column.name, column.kind, column.values[rows], column.levels, column.reason)
-
-
-def _why(omitted: tuple[Omitted, ...]) -> str:
-    return "".join(f"; {name!r} is left out: {reason}" for name, reason in omitted[:REASONS_SHOWN])

@@ -16,18 +16,17 @@ from __future__ import annotations
 import re
 import zlib
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import islice
-from typing import Any, ClassVar, NamedTuple, Self
+from itertools import islice, pairwise
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 
 from separatrix.arrays import Floats, Ints
-from separatrix.codec import Record
+from separatrix.codec import Items, Range
 from separatrix.design.encode.base import Cells, ColumnEncoding, Entries, indicator_name
 from separatrix.design.encode.retype import read_texts
-from separatrix.errors import ModelFileError
 from separatrix.tables.table import Column
 
 BUCKETS = 2**18
@@ -50,9 +49,9 @@ def bucket_of(word: str, buckets: int) -> int:
 class Vocabulary(NamedTuple):
     """The buckets that are features, ascending, with the word and idf of each, and the number of buckets left out."""
 
-    buckets: list[int]
-    words: list[str]
-    idf: list[float]
+    seen: tuple[int, ...]
+    words: tuple[str, ...]
+    idf: tuple[float, ...]
     left_out: int
 
 
@@ -60,16 +59,23 @@ class Vocabulary(NamedTuple):
 class TextEncoding(ColumnEncoding):
     """Hashed tf-idf: `seen` are the buckets with a feature, `words` the most frequent word of each."""
 
-    buckets: int
+    kind: Literal["text"] = field(default="text", init=False)
+    buckets: Annotated[int, Range(1, MOST_BUCKETS)]
     seen: tuple[int, ...]
-    words: tuple[str, ...]
-    idf: tuple[float, ...]
+    words: Annotated[tuple[str, ...], Items(distinct=True)]
+    idf: tuple[Annotated[float, Range(above=0.0)], ...]
     indicator: bool
-    kind: ClassVar[str] = "text"
+    decision: str
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The names of the features, as "message: free"."""
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if any(first >= second for first, second in pairwise((-1, *self.seen, self.buckets))):
+            raise ValueError(f"seen is not of whole numbers ascending below {self.buckets}")
+        if not len(self.seen) == len(self.words) == len(self.idf):
+            raise ValueError("seen, words and idf have different numbers of entries")
+
+    def feature_names(self) -> Iterable[str]:
+        """Return the names of the features, as "message: free"."""
         own = tuple(f"{self.name}: {word}" for word in self.words)
         return (*own, indicator_name(self.name)) if self.indicator else own
 
@@ -102,28 +108,6 @@ class TextEncoding(ColumnEncoding):
         weights = row[: len(self.words)]
         return " ".join(self.words[place] for place in np.argsort(-weights, kind="stable") if weights[place] > 0.0)
 
-    def parameters(self) -> dict[str, Any]:
-        return {
-            "buckets": self.buckets,
-            "seen": list(self.seen),
-            "words": list(self.words),
-            "idf": list(self.idf),
-            "indicator": self.indicator,
-        }
-
-    @classmethod
-    def from_record(cls, record: Record) -> Self:
-        words, buckets = record.texts("words"), record.whole("buckets", least=1, most=MOST_BUCKETS)
-        seen = record.numbers("seen", len(words))
-        idf = record.numbers("idf", len(words))
-        steps = np.diff(seen, prepend=-1.0, append=float(buckets))
-        if (steps <= 0.0).any() or (seen != np.rint(seen)).any():
-            raise ModelFileError(f"{record.at('seen')} is not of whole numbers ascending below {buckets}")
-        if (idf <= 0.0).any():
-            raise ModelFileError(f"{record.at('idf')} has a number that is not above 0")
-        head = record.text("name"), record.text("decision"), buckets
-        return cls(*head, tuple(seen.astype(int).tolist()), words, tuple(idf.tolist()), record.flag("indicator"))
-
 
 def learn_vocabulary(texts: Iterable[str | None], buckets: int) -> Vocabulary:
     """Return the buckets that occur in at least two texts; the texts are read once, in batches."""
@@ -147,7 +131,8 @@ def learn_vocabulary(texts: Iterable[str | None], buckets: int) -> Vocabulary:
     words = _most_frequent(list(places_of), buckets_of, frequency)
     idf = np.log((1.0 + count) / (1.0 + in_rows[frequent])) + 1.0
     left_out = int(np.count_nonzero(in_rows)) - len(frequent)
-    return Vocabulary(frequent.tolist(), [words[bucket] for bucket in frequent.tolist()], idf.tolist(), left_out)
+    seen = tuple(frequent.tolist())
+    return Vocabulary(seen, tuple(words[bucket] for bucket in seen), tuple(idf.tolist()), left_out)
 
 
 def _most_frequent(words: Sequence[str], buckets: Sequence[int], frequency: Ints) -> dict[int, str]:
