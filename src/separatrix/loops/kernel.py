@@ -10,13 +10,12 @@ an update adds one row of the kernel matrix. Cost: O(1) per visit, O(n) per upda
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from separatrix.jit import loop
 from separatrix.loops.online import (
     DONE,
     GOAL,
-    LOGGED,
     MISTAKES,
     POCKET_MISTAKES,
     POCKET_RUN,
@@ -24,29 +23,17 @@ from separatrix.loops.online import (
     STREAK,
     UPDATES,
     VISITS,
+    Log,
+    OnlineWeights,
     Rule,
+    fill_if_fewer,
     is_mistake,
+    update_limit,
+    write_log,
 )
 from separatrix.loops.rows import dense_add
 
 LEAST_CURVATURE = 1e-12  # relative to the diagonal: of two rows that coincide in feature space
-
-
-class DualWeights(NamedTuple):
-    """Coefficients (n,), the scores of all rows, the lag of the average, and the pocket; empty if not needed."""
-
-    coef: Any
-    scores: Any
-    lag: Any
-    pocket: Any
-
-
-class DualLog(NamedTuple):
-    """Arrays for one record per update."""
-
-    visits: Any
-    rows: Any
-    scores: Any
 
 
 @loop
@@ -106,32 +93,33 @@ def count_wrong(scores: Any, y: Any, tie: int, margin: float, give_up_at: int) -
 
 
 @loop
-def fill_dual_pocket(y: Any, rule: Rule, weights: DualWeights, counters: Any) -> None:
+def fill_dual_pocket(scores: Any, y: Any, rule: Rule, weights: OnlineWeights, counters: Any) -> None:
     """Put the coefficients in the pocket if their streak is a record and they make fewer mistakes on all rows."""
-    if counters[STREAK] <= counters[POCKET_RUN]:
-        return
-    counters[POCKET_RUN] = counters[STREAK]
-    wrong = count_wrong(weights.scores, y, rule.tie, 0.0, counters[POCKET_MISTAKES])
-    if wrong < counters[POCKET_MISTAKES]:
-        counters[POCKET_MISTAKES] = wrong
-        for i in range(y.size):
-            weights.pocket[i] = weights.coef[i]
+    if counters[STREAK] > counters[POCKET_RUN]:
+        counters[POCKET_RUN] = counters[STREAK]
+        wrong = count_wrong(scores, y, rule.tie, 0.0, counters[POCKET_MISTAKES])
+        fill_if_fewer(wrong, weights, counters)
 
 
 @loop
 def kernel_visits(  # noqa: PLR0913, PLR0917  # a tuple of arrays costs a compiled loop more
-    table: Any, slots: Any, y: Any, order: Any, rule: Rule, weights: DualWeights, log: DualLog, counters: Any
+    table: Any,
+    slots: Any,
+    scores: Any,
+    y: Any,
+    order: Any,
+    rule: Rule,
+    weights: OnlineWeights,
+    log: Log,
+    counters: Any,
 ) -> int:
     """Visit rows in the given order (cyclically if it is empty) and update on each mistake.
 
     Returns −1 after all visits, after a full streak of correct visits, at the update limit or when the log is full;
     otherwise the row whose kernel row is needed but not in the table, before its visit.
     """
-    coef, scores = weights.coef, weights.scores
-    earlier = counters[VISITS] - counters[DONE]
-    while counters[DONE] < counters[GOAL] and counters[STREAK] < rule.full_streak:
-        if counters[UPDATES] >= rule.max_updates or counters[LOGGED] >= log.rows.size:
-            break
+    earlier, limit = counters[VISITS] - counters[DONE], update_limit(rule, log, counters)
+    while counters[DONE] < counters[GOAL] and counters[STREAK] < rule.full_streak and counters[UPDATES] < limit:
         done = counters[DONE]
         i = order[done] if order.size else counters[ROW]
         score = scores[i]
@@ -139,20 +127,18 @@ def kernel_visits(  # noqa: PLR0913, PLR0917  # a tuple of arrays costs a compil
             if slots[i] < 0:
                 return int(i)
             if weights.pocket.size:
-                fill_dual_pocket(y, rule, weights, counters)
+                fill_dual_pocket(scores, y, rule, weights, counters)
             counters[UPDATES] += 1
             counters[MISTAKES] += 1
             counters[STREAK] = 0
             factor = rule.rate * y[i]
             if rule.inverse:
                 factor = factor / counters[UPDATES]
-            coef[i] += factor
+            weights.current[i] += factor
             dense_add(table[slots[i]], 0, scores.size, factor, scores)
             if weights.lag.size:
                 weights.lag[i] += factor * (earlier + done)
-            place = counters[LOGGED]
-            log.visits[place], log.rows[place], log.scores[place] = earlier + done + 1, i, score
-            counters[LOGGED] += 1
+            write_log(log, i, score, earlier + done + 1, counters[UPDATES], weights.current, counters)
         else:
             counters[STREAK] += 1
         counters[DONE] += 1

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from typing import Any, Literal, NamedTuple
 
+import numpy as np
+
 from separatrix.jit import loop
 from separatrix.loops.rows import Rows, dense_add, dense_dot, row_add, row_dot, sparse_add, sparse_dot
 
@@ -42,13 +44,19 @@ class OnlineWeights(NamedTuple):
 
 
 class Log(NamedTuple):
-    """Arrays for one record per update, and for the weights after every `stride`-th update."""
+    """Arrays for one record per update, and for the weights after every `stride`-th update (0: none)."""
 
     visits: Any
     rows: Any
     scores: Any
     weights: Any
     stride: int
+
+
+def new_log(updates: int, snapshots: int, size: int, stride: int) -> Log:
+    """Return an empty log for some updates and some snapshots of `size` weights."""
+    integers = np.zeros((2, updates), dtype=np.int64)
+    return Log(integers[0], integers[1], np.zeros(updates), np.zeros((snapshots, size)), stride)
 
 
 @loop
@@ -76,16 +84,21 @@ def count_mistakes(rows: Rows, y: Any, tie: int, margin: float, weights: Any, co
 
 
 @loop
-def fill_pocket(rows: Rows, y: Any, rule: Rule, weights: OnlineWeights, counters: Any) -> None:
-    """Put the weights in the pocket if their streak is a record and they make fewer mistakes on all rows."""
-    if counters[STREAK] <= counters[POCKET_RUN]:
-        return
-    counters[POCKET_RUN] = counters[STREAK]
-    mistakes = count_mistakes(rows, y, rule.tie, 0.0, weights.current, counters, counters[POCKET_MISTAKES])
+def fill_if_fewer(mistakes: int, weights: OnlineWeights, counters: Any) -> None:
+    """Copy the weights to the pocket if they make fewer mistakes than those in it."""
     if mistakes < counters[POCKET_MISTAKES]:
         counters[POCKET_MISTAKES] = mistakes
         for j in range(weights.current.size):
             weights.pocket[j] = weights.current[j]
+
+
+@loop
+def fill_pocket(rows: Rows, y: Any, rule: Rule, weights: OnlineWeights, counters: Any) -> None:
+    """Put the weights in the pocket if their streak is a record and they make fewer mistakes on all rows."""
+    if counters[STREAK] > counters[POCKET_RUN]:
+        counters[POCKET_RUN] = counters[STREAK]
+        mistakes = count_mistakes(rows, y, rule.tie, 0.0, weights.current, counters, counters[POCKET_MISTAKES])
+        fill_if_fewer(mistakes, weights, counters)
 
 
 @loop
