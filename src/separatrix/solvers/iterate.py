@@ -13,13 +13,11 @@ from separatrix.arrays import Floats
 from separatrix.design.columns import Columns
 from separatrix.problem import Problem
 from separatrix.solvers.l1_quadratic import pseudo_inverse
+from separatrix.solvers.newton import ROUNDING, line_search
 
 FREE_STEPS = 30
 VANISHED = 1e-13  # relative to the slopes: gradients in the free columns that count as 0
 BALANCING_ROUNDS = 2  # the second removes the rounding errors of the first
-SUFFICIENT = 1e-4  # share of the decrease predicted by the model (Armijo's rule)
-SHORTEST = 2.0**-30
-ROUNDING = 8.0 * float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True)
@@ -28,7 +26,7 @@ class Iterate:
 
     coef: Floats
     eta: Floats
-    objective: float
+    value: float
     slope: Floats
     curvature: Floats
     weighted_slope: Floats
@@ -59,7 +57,7 @@ def minimise_free(problem: Problem, share: Floats, iterate: Iterate, free: Colum
         inverse = pseudo_inverse(free.hessian(iterate.weighted_curvature))
         step = -(inverse @ gradient.reshape(-1)).reshape(gradient.shape)
         trial = expand_at(problem, share, _moved(iterate.coef, free, step), iterate.eta + free.times(step))
-        if not trial.objective < iterate.objective:
+        if not trial.value < iterate.value:
             break
         iterate = trial
     return iterate
@@ -93,14 +91,14 @@ def search(
     """
     penalty, weights, old = problem.penalty, problem.penalty_weights[columns.indices], iterate.coef[columns.indices]
     predicted = float(np.sum(gradient * change)) + penalty.value(old + change, weights) - penalty.value(old, weights)
-    rounding, length = ROUNDING * abs(iterate.objective), 1.0
+    if not predicted < ROUNDING * abs(iterate.value):
+        return iterate
     along = columns.times(change)
-    while length >= SHORTEST and predicted < rounding:
-        trial = expand_at(problem, share, _moved(iterate.coef, columns, length * change), iterate.eta + length * along)
-        if trial.objective <= iterate.objective + SUFFICIENT * length * predicted + rounding:
-            return trial
-        length /= 2.0
-    return iterate
+    return line_search(
+        lambda t: expand_at(problem, share, _moved(iterate.coef, columns, t * change), iterate.eta + t * along),
+        iterate,
+        min(predicted, 0.0),
+    )[1]
 
 
 def _moved(coef: Floats, columns: Columns, change: Floats) -> Floats:

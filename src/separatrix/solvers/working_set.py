@@ -288,7 +288,7 @@ class WorkingSetDescent:
             dual_coef = self._dual_coef(slopes)
             excess = self._excess(slopes, dual_coef)
             active = int(np.count_nonzero(self.iterate.coef[self.penalised]))
-            facts = {**progress.facts(self.iterate.objective, excess, active), "working": len(chosen)}
+            facts = {**progress.facts(self.iterate.value, excess, active), "working": len(chosen)}
             yield Step(self.iterate.coef, facts, self.dual.slopes if math.isfinite(self.dual.value) else None)
             violations = violation(self.iterate.coef.reshape(-1), -dual_coef.reshape(-1), self.l1)
             violations[np.repeat(~(self.penalised & self.alive), self.outputs)] = 0.0
@@ -306,7 +306,7 @@ class WorkingSetDescent:
 
     def _excess(self, slopes: Floats, dual_coef: Floats) -> float:
         """Return the gap to the best dual point so far, and screen columns by the present one."""
-        coef, objective = self.iterate.coef, self.iterate.objective
+        coef, objective = self.iterate.coef, self.iterate.value
         point = best_dual_point(self.problem, self.share, coef, slopes, dual_coef, self.l1)
         if point.value > self.dual.value:
             self.dual = point
