@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass
 from functools import wraps
 from importlib import import_module
 from typing import Any, ClassVar, NamedTuple, Self
@@ -21,7 +21,7 @@ import numpy as np
 
 from separatrix.arrays import Floats
 from separatrix.codec import Fields
-from separatrix.errors import CertificateError, SeparatrixError, did_you_mean
+from separatrix.errors import CertificateError, DataError, SeparatrixError, did_you_mean
 
 FORMAT = 1
 MALFORMED = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)  # what malformed content raises
@@ -110,9 +110,9 @@ class Certificate(ABC):
         """Return the coefficients that the claim is about; None if it is not about linear scores."""
         return None
 
-    @abstractmethod
     def content(self) -> dict[str, Any]:
-        """Return the statement and its witness as JSON values."""
+        """Return the statement and its witness, the fields, as JSON values."""
+        return _plain(vars(self))  # type: ignore[no-any-return]
 
     @classmethod
     @abstractmethod
@@ -129,13 +129,28 @@ class Certificate(ABC):
         return json.dumps(self.to_dict(), allow_nan=False)
 
 
+def _plain(value: Any) -> Any:
+    """Return a value as JSON values."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(part) for key, part in value.items()}
+    if isinstance(value, tuple | list):
+        return [_plain(part) for part in value]
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if hasattr(value, "to_dict"):
+        return value.to_dict()
+    return _plain(vars(value)) if is_dataclass(value) else value
+
+
 def _guarded(verify: Callable[..., Verification]) -> Callable[..., Verification]:
-    """Wrap a `verify` so that content that does not fit the data raises a CertificateError."""
+    """Wrap a `verify`: other data than the fit's fail a check, content that does not fit raises a CertificateError."""
 
     @wraps(verify)
     def checked(certificate: Certificate, *data: Any, **weights: Any) -> Verification:
         try:
             return verify(certificate, *data, **weights)
+        except DataError as error:
+            return Verification((Check("data", False, str(error)),))
         except SeparatrixError:
             raise
         except MALFORMED as error:
@@ -252,10 +267,6 @@ class OneVsRestCertificate(Certificate):
         labels = self.classes if self.indicators else tuple((each.labels or ())[-1] for each in scores)
         coef, intercept = np.vstack([each.coef for each in scores]), np.concatenate([each.intercept for each in scores])
         return CertifiedCoef(coef, intercept, labels, tuple(each.kept[0] for each in scores))
-
-    def content(self) -> dict[str, Any]:
-        parts = [part.to_dict() for part in self.parts]
-        return {"classes": list(self.classes), "indicators": self.indicators, "parts": parts}
 
     @classmethod
     def from_content(cls, content: Mapping[str, Any]) -> Self:

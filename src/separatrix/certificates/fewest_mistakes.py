@@ -32,7 +32,7 @@ from separatrix.certificates.exact import exact_combination, exact_margins, floa
 from separatrix.certificates.overlap import from_number
 from separatrix.codec import Fields
 from separatrix.design.base import Design
-from separatrix.errors import DataError, counted
+from separatrix.errors import counted
 
 MAX_NODES = 50_000
 
@@ -163,10 +163,7 @@ class ZeroOneCertificate(Certificate):
 
     def verify(self, X: Any, y: Any) -> Verification:
         """Count the mistakes and re-check the lower bound from the data, exactly."""
-        try:
-            design, signs = fitted_rows(X, y, self.labels, (self.n_rows, self.coef.size), self.fit_intercept)
-        except DataError as error:
-            return Verification((Check("data", False, str(error)),))
+        design, signs = fitted_rows(X, y, self.labels, (self.n_rows, self.coef.size), self.fit_intercept)
         systems = self._check_subsystems(design, signs)
         return Verification((self._check_mistakes(design, signs), systems, self._check_lower()))
 
@@ -206,16 +203,7 @@ class ZeroOneCertificate(Certificate):
 
     def content(self) -> dict[str, Any]:
         systems = [{"rows": list(rows), "multipliers": list(map(str, values))} for rows, values in self.subsystems]
-        return {
-            "coef": self.coef.tolist(),
-            "wrong": self.wrong.tolist(),
-            "lower": self.lower,
-            "subsystems": systems,
-            "packing": list(map(str, self.packing)),
-            "fit_intercept": self.fit_intercept,
-            "labels": list(self.labels),
-            "n_rows": self.n_rows,
-        }
+        return {**super().content(), "subsystems": systems, "packing": list(map(str, self.packing))}
 
     @classmethod
     def from_content(cls, content: Mapping[str, Any]) -> Self:

@@ -105,10 +105,7 @@ class LeastSquaresCertificate(Certificate):
 
     def verify(self, X: Any, y: Any, sample_weight: Any = None) -> Verification:
         """Measure the sum of squares and its excess from the data, and check rank and aliases of the columns."""
-        try:
-            design, targets, weights = self._data(X, y, sample_weight)
-        except DataError as error:
-            return Verification((Check("data", False, str(error)),))
+        design, targets, weights = self._data(X, y, sample_weight)
         columns = np.setdiff1d(np.arange(len(self.coef)), self.aliased)
         excess = excess_squares(design, targets, weights, self.coef, columns)
         same = math.isclose(excess.rss, self.rss, rel_tol=SLACK, abs_tol=excess.scale - excess.rss)
@@ -181,21 +178,6 @@ class LeastSquaresCertificate(Certificate):
 
     def certified(self) -> CertifiedCoef:
         return certified_coef(self.coef, None, fit_intercept=self.fit_intercept)
-
-    def content(self) -> dict[str, Any]:
-        return {
-            "fit_intercept": self.fit_intercept,
-            "coef": self.coef.tolist(),
-            "n_rows": self.n_rows,
-            "rss": self.rss,
-            "relative_excess": self.relative_excess,
-            "aliased": list(self.aliased),
-            "relations": [
-                {str(column): coefficient for column, coefficient in relation.items()} for relation in self.relations
-            ],
-            "independent": None if self.independent is None else list(self.independent),
-            "weighted": self.weighted,
-        }
 
     @classmethod
     def from_content(cls, content: Mapping[str, Any]) -> Self:

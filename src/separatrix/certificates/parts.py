@@ -22,6 +22,7 @@ from separatrix.certificates.base import (
 )
 from separatrix.certificates.separability import SeparabilityCertificate, weighted_rows
 from separatrix.design.kernel_matrix import by_rows
+from separatrix.errors import DataError
 
 
 @register
@@ -48,18 +49,13 @@ class OneVsOneCertificate(Certificate):
         """Re-check each part on the rows of its own two classes."""
         rows, labels, checks = by_rows(X), np.asarray(y), list[Check]()
         if rows.shape[0] != len(labels):
-            message = f"X has {rows.shape[0]} rows and y has {len(labels)} labels"
-            return Verification((Check("data", False, message),))
+            raise DataError(f"X has {rows.shape[0]} rows and y has {len(labels)} labels")
         for pair, part in zip(self.pairs, self.parts, strict=True):
             own = np.flatnonzero(np.logical_or(*(labels == label for label in pair)))
             selected = rows[own][:, own] if self.square else rows[own]
             weights = {} if sample_weight is None else {"sample_weight": np.asarray(sample_weight)[own]}
             checks += part.verify(selected, labels[own], **weights).checks
         return Verification(tuple(checks))
-
-    def content(self) -> dict[str, Any]:
-        pairs, parts = [list(pair) for pair in self.pairs], [part.to_dict() for part in self.parts]
-        return {"pairs": pairs, "parts": parts, "square": self.square}
 
     @classmethod
     def from_content(cls, content: Mapping[str, Any]) -> Self:
@@ -92,9 +88,6 @@ class PairsCertificate(Certificate):
         own = [counted & np.logical_or(*(labels == label for label in part.classes)) for part in self.parts]
         parts = zip(self.parts, own, strict=True)
         return Verification(tuple(check for part, rows in parts for check in part.verify(X, y, rows).checks))
-
-    def content(self) -> dict[str, Any]:
-        return {"parts": [part.to_dict() for part in self.parts]}
 
     @classmethod
     def from_content(cls, content: Mapping[str, Any]) -> Self:

@@ -149,10 +149,7 @@ class SeparabilityCertificate(Certificate):
 
     def verify(self, X: Any, y: Any, sample_weight: Any = None) -> Verification:
         """Re-check the verdict from the data; rows of weight 0 do not count."""
-        try:
-            rays, places = self._rays(X, y, sample_weight)
-        except DataError as error:
-            return Verification((Check("data", False, str(error)),))
+        rays, places = self._rays(X, y, sample_weight)
         if self.reason is not None:
             return Verification((Check("verdict", None, f"there is nothing to check: {self.reason}"),))
         left, checks = self._check_direction(rays, places)
@@ -367,10 +364,7 @@ class MappedCertificate(Certificate):
 
     def verify(self, X: Any, y: Any, sample_weight: Any = None) -> Verification:
         """Re-check the verdict and the margin from the rows before the map."""
-        try:
-            rows = mapped_rows(self._reorder(X), self.map)
-        except DataError as error:
-            return Verification((Check("data", False, str(error)),))
+        rows = mapped_rows(self._reorder(X), self.map)
         weights = {} if sample_weight is None else {"sample_weight": sample_weight}
         verification = self.separability.verify(rows, y, **weights)
         if self.widest is None or not verification:

@@ -25,6 +25,7 @@ from separatrix.loops.kernel import count_wrong, fill_dual_pocket, kernel_visits
 from separatrix.problem import Problem
 from separatrix.solvers.base import Needs, Step
 from separatrix.solvers.perceptron import Keep, MistakeDrivenState, MistakeDrivenWalk, PerceptronSolver
+from separatrix.solvers.visits import UpdateRecord
 
 LOG_ROWS = 2**15  # updates logged by one call of the loop
 PREFETCHED = 64  # kernel rows of upcoming mistakes computed at once, and at most as many as updates made
@@ -36,6 +37,7 @@ class KernelPerceptronState(MistakeDrivenState):
     def __init__(self, rows: KernelRows, keep: Keep) -> None:
         super().__init__(np.zeros(rows.n), keep)
         self.rows, self.scores = rows, np.zeros(rows.n)
+        self.record = UpdateRecord(1, np.empty(0))  # of updates alone, without snapshots of the coefficients
 
     def facts(self) -> dict[str, float]:
         support = int(np.count_nonzero(self.coef))
