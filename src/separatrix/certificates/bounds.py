@@ -30,14 +30,12 @@ MAX_CURVATURES = 2**28  # numbers (2 GB) of the per-row curvature matrices that 
 ROUNDS = 2  # Newton steps of the slopes; the second removes the rounding error of the first
 
 
-@dataclass(frozen=True)
-class DualBound:
-    """The objective at some coefficients, a lower bound on its minimum, and the residual of the dual equalities."""
+class DualityGap:
+    """The gap of an objective `primal` and a lower bound `dual`; `scale` is the least value that it is relative to."""
 
     primal: float
     dual: float
     scale: float
-    residual: float = 0.0
 
     @property
     def gap(self) -> float:
@@ -48,6 +46,16 @@ class DualBound:
     def relative_gap(self) -> float:
         """The gap relative to the larger of the objective and `scale`."""
         return self.gap / max(abs(self.primal), self.scale)
+
+
+@dataclass(frozen=True)
+class DualBound(DualityGap):
+    """The objective at some coefficients, a lower bound on its minimum, and the residual of the dual equalities."""
+
+    primal: float
+    dual: float
+    scale: float
+    residual: float = 0.0
 
 
 def dual_bound(problem: Problem, coef: Floats, slopes: Floats | None = None, *, wanted: float = 0.0) -> DualBound:

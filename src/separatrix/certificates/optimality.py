@@ -37,7 +37,7 @@ from separatrix.certificates.base import (
     certified_coef,
     register,
 )
-from separatrix.certificates.bounds import DualBound, dual_bound
+from separatrix.certificates.bounds import DualBound, DualityGap, dual_bound
 from separatrix.certificates.data import check_inner_product, kernel_data
 from separatrix.certificates.separability import SeparabilityCertificate, weighted_rows
 from separatrix.codec import Fields
@@ -56,7 +56,7 @@ FEASIBLE = 1.0 + 1e-12  # rounding allowed in the upper bounds C
 
 @register
 @dataclass(frozen=True)
-class OptimalityCertificate(Certificate):
+class OptimalityCertificate(DualityGap, Certificate):
     """The objective at some coefficients, and a lower bound on its minimum.
 
     `dual_rows` and `dual_values` are the non-zero slopes of a solver's own dual point, None if the bound was made from
@@ -107,16 +107,6 @@ class OptimalityCertificate(Certificate):
             dual_rows=rows,
             dual_values=None if dual is None or rows is None else dual[rows],
         )
-
-    @property
-    def gap(self) -> float:
-        """An upper bound on the suboptimality."""
-        return max(self.primal - self.dual, 0.0)
-
-    @property
-    def relative_gap(self) -> float:
-        """The gap relative to the objective."""
-        return DualBound(self.primal, self.dual, self.scale).relative_gap
 
     @property
     def verdict(self) -> str:
@@ -348,7 +338,7 @@ def kernel_bound(task: KernelProblem, scores: Floats, coef: Floats, intercept: f
 
 @register
 @dataclass(frozen=True)
-class KernelOptimalityCertificate(Certificate):
+class KernelOptimalityCertificate(DualityGap, Certificate):
     """Multipliers β of some rows (0 elsewhere), the intercept, and the duality gap of a kernel SVM.
 
     `class_weights` has (label, weight) of each class, None if all are 1; sample weights are given to `verify`. Rows of
@@ -356,6 +346,7 @@ class KernelOptimalityCertificate(Certificate):
     """
 
     kind: ClassVar[str] = "kernel-optimality"
+    scale = float(np.finfo(np.float64).tiny)
     kernel: Kernel
     strength: float
     rows: Ints
@@ -368,16 +359,6 @@ class KernelOptimalityCertificate(Certificate):
     tolerance: float
     class_weights: tuple[tuple[Any, float], ...] | None = None
     weighted: bool = False
-
-    @property
-    def gap(self) -> float:
-        """An upper bound on the suboptimality."""
-        return max(self.primal - self.dual, 0.0)
-
-    @property
-    def relative_gap(self) -> float:
-        """The gap relative to the objective."""
-        return self.gap / max(self.primal, float(np.finfo(np.float64).tiny))
 
     @property
     def verdict(self) -> str:
@@ -443,18 +424,17 @@ class KernelOptimalityCertificate(Certificate):
 
     @classmethod
     def from_content(cls, content: Mapping[str, Any]) -> Self:
-        (negative, positive), (n, p), weights = content["labels"], content["shape"], content["class_weights"]
+        fields, weights = Fields(content), content["class_weights"]
+        n, p = fields.places("shape").tolist()
+        rows = fields.places("rows", n)
         return cls(
             kernel=kernel_from_dict(content["kernel"]),
-            strength=float(content["strength"]),
-            rows=np.asarray(content["rows"], dtype=np.int64),
-            multipliers=np.asarray(content["multipliers"], dtype=np.float64),
-            intercept=float(content["intercept"]),
-            primal=float(content["primal"]),
-            dual=float(content["dual"]),
-            labels=(negative, positive),
-            shape=(int(n), int(p)),
-            tolerance=float(content["tolerance"]),
+            strength=fields.within("strength", above=True),
+            rows=rows,
+            multipliers=fields.numbers("multipliers", len(rows)),
+            labels=fields.two_labels(),
+            shape=(n, p),
             class_weights=None if weights is None else tuple((label, float(weight)) for label, weight in weights),
-            weighted=bool(content["weighted"]),
+            weighted=fields.flag("weighted"),
+            **{name: fields.number(name) for name in ("intercept", "primal", "dual", "tolerance")},
         )
