@@ -33,7 +33,7 @@ import scipy.sparse as sp
 
 from separatrix.arrays import EPSILON, Bools, Floats, Indices
 from separatrix.problem import Problem
-from separatrix.solvers.base import Needs, Step
+from separatrix.solvers.base import IN_MEMORY, Needs, Step
 from separatrix.solvers.halfspace_lp import HalfspaceProgram
 
 SUBSYSTEMS_PER_STEP = 40  # searched before the next integer program
@@ -175,12 +175,7 @@ class FewestMistakes:
 
     patience: float = 10.0
 
-    needs: ClassVar[Needs] = Needs(
-        target=frozenset({"labels"}),
-        random_rows=True,
-        no_penalty=True,
-        otherwise={"random_rows": "Hold the rows in memory, as an array or a sparse matrix."},
-    )
+    needs: ClassVar[Needs] = IN_MEMORY
 
     def steps(self, problem: Problem, start: FewestMistakesState) -> Iterator[Step]:
         """Yield one step per program, and update the state; facts: both bounds, the number of known subsystems."""

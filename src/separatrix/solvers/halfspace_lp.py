@@ -29,7 +29,7 @@ import scipy.sparse as sp
 from separatrix.arrays import Bools, Floats, Indices
 from separatrix.design.base import Design
 from separatrix.problem import Problem
-from separatrix.solvers.base import Needs, Step
+from separatrix.solvers.base import IN_MEMORY, Needs, Step
 
 FIRST_ENTRIES, FIRST_ROWS = 2**16, 256  # of the first working set: at most so many entries, at least so many rows
 JOINING_ENTRIES, JOINING_ROWS = 2**14, 128  # the same, of the rows that join per step
@@ -63,12 +63,7 @@ def lowest_rows(margins: Floats, group: Bools, inside: Indices, most: int) -> In
 class HalfspaceProgram:
     """The linear program of halfspaces, on working sets of rows."""
 
-    needs: ClassVar[Needs] = Needs(
-        target=frozenset({"labels"}),
-        random_rows=True,
-        no_penalty=True,
-        otherwise={"random_rows": "Hold the rows in memory, as an array or a sparse matrix."},
-    )
+    needs: ClassVar[Needs] = IN_MEMORY
 
     def steps(self, problem: Problem, start: None = None) -> Iterator[Step]:  # noqa: ARG002  # it has only one start
         """Yield one step per pass; facts: t on the working set, misclassified rows, whether no more rows can join."""

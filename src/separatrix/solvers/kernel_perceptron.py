@@ -23,7 +23,7 @@ from separatrix.jit import WorkGate
 from separatrix.loops import online
 from separatrix.loops.kernel import count_wrong, fill_dual_pocket, kernel_visits
 from separatrix.problem import Problem
-from separatrix.solvers.base import Needs, Step
+from separatrix.solvers.base import IN_MEMORY, Needs, Step
 from separatrix.solvers.perceptron import Keep, MistakeDrivenState, MistakeDrivenWalk, PerceptronSolver
 from separatrix.solvers.visits import UpdateRecord
 
@@ -90,4 +90,4 @@ class KernelPerceptronSolver(PerceptronSolver):
     """The single-sample rule in a kernel's feature space, given by the start."""
 
     walk: ClassVar[type[MistakeDrivenWalk]] = _KernelWalk
-    needs: ClassVar[Needs] = Needs(target=frozenset({"labels"}), random_rows=True, no_penalty=True)
+    needs: ClassVar[Needs] = IN_MEMORY

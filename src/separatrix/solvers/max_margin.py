@@ -32,7 +32,7 @@ import scipy.linalg
 from separatrix.arrays import Bools, Floats, Indices
 from separatrix.design.base import one_blas_thread
 from separatrix.problem import Problem
-from separatrix.solvers.base import Needs, Step
+from separatrix.solvers.base import IN_MEMORY, Needs, Step
 from separatrix.solvers.halfspace_lp import lowest_rows, rows_within, spread_rows
 
 WEIGHT_FLOOR = 1e-14  # smaller hull weights count as 0
@@ -147,12 +147,7 @@ class MaxMargin:
 
     paired: bool = False
 
-    needs: ClassVar[Needs] = Needs(
-        target=frozenset({"labels"}),
-        random_rows=True,
-        no_penalty=True,
-        otherwise={"random_rows": "Hold the rows in memory, as an array or a sparse matrix."},
-    )
+    needs: ClassVar[Needs] = IN_MEMORY
 
     def steps(self, problem: Problem, start: None = None) -> Iterator[Step]:  # noqa: ARG002  # it has only one start
         """Yield one step per pass; facts: the bounds on γ, their relative gap, whether no more rows can join."""

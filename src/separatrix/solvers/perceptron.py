@@ -31,7 +31,7 @@ from separatrix.loops.rows import Rows
 from separatrix.perceptron_rule import UpdateRule, batch_update
 from separatrix.problem import Problem
 from separatrix.solvers.base import Needs, Step
-from separatrix.solvers.visits import Order, UpdateRecord, VisitPlan
+from separatrix.solvers.visits import Order, Seed, UpdateRecord, VisitPlan
 
 Keep = Literal["last", "best", "average", "vote"]
 
@@ -229,7 +229,7 @@ class PerceptronSolver:
     order: Order = "cyclic"
     max_updates: int = 1_000_000
     max_passes: int = 10_000
-    seed: int | np.random.Generator | None = None
+    seed: Seed = None
 
     walk: ClassVar[type[MistakeDrivenWalk]] = _PrimalWalk
     needs: ClassVar[Needs] = Needs(

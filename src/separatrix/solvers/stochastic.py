@@ -5,9 +5,8 @@
 With the perceptron loss and rate 1 it is the perceptron, with the squared loss LMS, with the logistic loss
 w ← w + η σ(−y w·x) y x. Row weights sᵢ are relative to their mean. At a constant rate it ends in a cycle around the
 minimum, whose distance grows with the rate; an average of the iterates is nearer. At the inverse rate it converges.
-`decay` 1 is the textbook rate η/k, k from 1, which stops moving long before a flat minimum is reached. The default is
-η·(least curvature), the slowest decay that suffices, or 1/n if that is not known: the rate then halves in the first
-pass.
+`decay` 1 is the textbook rate η/k, which stops moving long before a flat minimum is reached. The default is η·(least
+curvature), the slowest decay that suffices, or 1/n if that is not known: the rate then halves in the first pass.
 
 Cost: a step is one pass of visits, and one pass that measures objective and gradient at its end. Fails for losses with
 several slopes per row (softmax), and if the rows can only be streamed.
@@ -22,7 +21,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from separatrix.arrays import Floats, Ints
+from separatrix.arrays import Floats
 from separatrix.jit import WorkGate
 from separatrix.loops import stochastic
 from separatrix.losses.base import ScalarLoss
@@ -30,11 +29,10 @@ from separatrix.problem import Problem
 from separatrix.solvers.base import Needs, Step
 from separatrix.solvers.gradient import DescentProgress, least_curvature_of
 from separatrix.solvers.rates import Descent, KnownRate, Rate, rate_function, visit_radius
-from separatrix.solvers.visits import Order, by_blocks
+from separatrix.solvers.visits import Order, Seed, draw_order
 
 ROW_WORK = 40  # interpreted operations of a visit besides those on the row's entries
 _EMPTY = np.empty(0)
-_EMPTY_ORDER = np.empty(0, dtype=np.int64)
 
 
 @dataclass(frozen=True)
@@ -52,7 +50,7 @@ class Stochastic(Descent):
     decay: float | None = None
     order: Order = "cyclic"
     keep: Literal["last", "average"] = "last"
-    seed: int | np.random.Generator | None = None
+    seed: Seed = None
     least_curvature: float = 0.0
     state: StochasticState | None = None
 
@@ -81,15 +79,14 @@ class Stochastic(Descent):
             rate = self.known_rate(problem)
             state.known = rate, self._decay(rate, problem, floor)
         run = _StochasticRun(self, problem, state)
-        progress = DescentProgress(problem, least_curvature=floor, nonsmooth=bool(problem.loss.kinks))
+        progress = DescentProgress(problem.expand, least_curvature=floor, nonsmooth=bool(problem.loss.kinks))
         while True:
-            coef = run.result()
+            coef = state.result(run.rows.virtual)
             progress.measure(coef, run.rate)
             yield Step(coef, {**progress.facts, "visits": state.visits})
             run.make_pass()
 
     def first_state(self, start: Floats) -> StochasticState:
-        """Return the state of a run before its first visit."""
         return StochasticState(start, average=self.keep == "average", seed=self.seed)
 
     @property
@@ -115,7 +112,7 @@ class StochasticState:
     `known` is the rate and its decay, once the first rows have determined them.
     """
 
-    def __init__(self, start: Floats, *, average: bool, seed: int | np.random.Generator | None) -> None:
+    def __init__(self, start: Floats, *, average: bool, seed: Seed) -> None:
         self.weights = np.array(start, dtype=np.float64)
         self.lag = np.zeros_like(self.weights) if average else _EMPTY.copy()
         self.counters = np.array([0.0, 1.0, 0.0])
@@ -171,14 +168,11 @@ class _StochasticRun:
         visit, state = self.gate.choose(self.loop, self.work), self.state
         with np.errstate(over="ignore", invalid="ignore"):  # divergence is reported by the facts
             weights = stochastic.StochasticWeights(state.weights, state.lag, state.counters)
-            arguments = (self.y, self.shares, self._order(), self._schedule(), weights)
+            order = draw_order(self.solver.order, self.n, self.design.block_rows, state.rng)
+            arguments = (self.y, self.shares, order, self._schedule(), weights)
             self.design.visit(visit, *arguments, changed=weights)
             state.add_pass(self.rows.virtual)
         self.design.count_visits(self.n)
-
-    def result(self) -> Floats:
-        """Return the weights chosen by `keep`."""
-        return self.state.result(self.rows.virtual)
 
     def _schedule(self) -> stochastic.Schedule:
         """Return the rates of the next pass."""
@@ -187,13 +181,6 @@ class _StochasticRun:
         first = self.state.visits
         rates = np.array([self.rate_at(k) for k in range(first, first + self.n)])
         return stochastic.Schedule(0.0, 0.0, self.strength, rates)
-
-    def _order(self) -> Ints:
-        if self.solver.order == "random":
-            return by_blocks(self.state.rng.integers(0, self.n, size=self.n), self.design.block_rows, self.state.rng)
-        if self.solver.order == "shuffled":
-            return by_blocks(self.state.rng.permutation(self.n), self.design.block_rows, self.state.rng)
-        return _EMPTY_ORDER
 
 
 class _TailAverage:

@@ -1,10 +1,9 @@
 """Proximal Newton steps on working sets, with dual points, gap-safe screening and cached Gram matrices.
 
 At scores eta the loss is replaced by its quadratic model on the working set, whose minimum is the direction of a line
-search. The working set has all nonzero coefficients and about as many others, those that violate their optimality
-conditions most. Unpenalised coefficients belong to every set; they are optimised separately before a dual point is
-computed, so that their gradients vanish. The dual points are the slopes α of the loss, scaled by t to where the dual
-is finite:
+search. The working set has all nonzero coefficients and about as many others, the most violated ones. Unpenalised
+coefficients belong to every set, and are optimised separately before a dual point is computed. The dual points are the
+slopes α of the loss, scaled by t to where the dual is finite:
 
     D(tα) = −Σ sᵢ loss*(tαᵢ, yᵢ) / Σ sᵢ − penalty*(t·v),    v = −Σ sᵢ αᵢ xᵢ / Σ sᵢ,    |t·vⱼ| ≤ absolute·weightⱼ
 
@@ -14,9 +13,8 @@ objective, so the best one is kept. Since the loss's curvature is at most L, D i
 slopes lie within √(2L·gap): a column with |t·vⱼ| + ‖xⱼ‖·√(2L·gap) inside the box has coefficient 0 at the optimum and
 is not read again (Ndiaye, Fercoq, Gramfort and Salmon, Gap safe screening rules, 2017).
 
-A Gram matrix costs as much as many descents on it, and the curvature changes little between steps. So it is cached with
-the row weights that it was computed with, until its models perform badly or too many columns are new. Models only
-provide directions, so an old matrix only makes directions less accurate; a constant curvature never makes it old.
+A Gram matrix costs as much as many descents on it, and the curvature changes little between steps, so it is cached
+until its models perform badly or too many columns are new: an old matrix only makes directions less accurate.
 
 Cost: one pass per step for the gradient, shares of a pass for the working set (a full pass if storage is dense), and
 occasionally k² products per row for the Gram matrix. With more than `LARGEST_SET` nonzero coefficients the most
@@ -32,7 +30,7 @@ from functools import cache
 
 import numpy as np
 
-from separatrix.arrays import Bools, Floats, Indices
+from separatrix.arrays import EPSILON, Bools, Floats, Indices
 from separatrix.design.build import row_radius
 from separatrix.design.columns import Columns, ColumnStore, SparseColumns
 from separatrix.loops.coordinate import L1Penalty
@@ -43,7 +41,7 @@ from separatrix.solvers.iterate import Iterate, balance, expand_at, minimise_fre
 from separatrix.solvers.l1_quadratic import Elimination, GramModel, descend_by_columns, violation
 
 BALANCED = 1e-9  # relative to the slopes: gradients of free coefficients that count as 0
-INSIDE = 1.0 - 4.0 * float(np.finfo(np.float64).eps)  # keeps a scaled point in its box despite rounding
+INSIDE = 1.0 - 4.0 * EPSILON  # keeps a scaled point in its box despite rounding
 CACHED = 4000  # coefficients whose products are cached, at most
 FEW_NEW = 0.06  # share of new columns that are added to a Gram matrix instead of computing it anew
 OUTDATED = 0.1  # share of the violation left by a model, beyond which its Hessian is outdated
@@ -58,7 +56,7 @@ FEWEST_NEW = 100  # coefficients that may join a set at once, or as many as it h
 REDUCTION = 0.2  # violation on the set at the end of a step, relative to its start
 MODEL_REDUCTION = 0.03  # the same, of a quadratic model
 EXACT_REDUCTION = 0.01  # the same, of a model that equals the objective
-ROUNDING = 4.0 * float(np.finfo(np.float64).eps)  # relative to the objective
+ROUNDING = 4.0 * EPSILON  # relative to the objective
 NO_CHANGE = 1e-15  # relative to the objective: smaller decreases are rounding errors
 NEARER = 0.9  # of the least excess so far: a smaller excess is progress
 
@@ -258,12 +256,7 @@ class WorkingSetDescent:
     """One run from a start."""
 
     def __init__(
-        self,
-        problem: Problem,
-        store: ColumnStore,
-        start: Floats,
-        column_norms: Floats,
-        cache: GramCache,
+        self, problem: Problem, store: ColumnStore, start: Floats, column_norms: Floats, cache: GramCache
     ) -> None:
         self.problem, self.store, self.column_norms = problem, store, column_norms
         self.exact = has_constant_curvature(problem.loss)
