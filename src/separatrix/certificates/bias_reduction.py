@@ -23,6 +23,7 @@ import scipy.linalg
 
 from separatrix.arrays import Floats
 from separatrix.certificates.base import Certificate, CertifiedCoef, Check, Verification, certified_coef, register
+from separatrix.certificates.data import row_weights, shifted, signs_of
 from separatrix.codec import Fields
 from separatrix.design.base import Block
 from separatrix.design.build import make_design
@@ -124,9 +125,7 @@ class BiasReductionCertificate(Certificate):
         """Recompute the likelihoods and the gradient from the data, with the row weights of the fit if it had any."""
         problem = self._problem(X, y, sample_weight)
         problem, centre = problem.centred()
-        coef = self.coef.copy()
-        coef[:1] += centre @ coef[1:] if len(centre) else 0.0
-        point = jeffreys_point(problem, coef)
+        point = jeffreys_point(problem, shifted(self.coef, centre))
         same_loglik = math.isclose(point.loglik, self.loglik, rel_tol=SLACK, abs_tol=SLACK)
         same_value = same_loglik and math.isclose(point.penalised, self.penalised, rel_tol=SLACK, abs_tol=SLACK)
         stationary = point.distance <= max(2.0 * self.distance, SLACK * SLACK * max(abs(point.penalised), 1.0))
@@ -138,14 +137,11 @@ class BiasReductionCertificate(Certificate):
         )
 
     def _problem(self, X: Any, y: Any, sample_weight: Any) -> Problem:
-        design, labels = make_design(X, intercept=self.fit_intercept), np.asarray(y)
+        design = make_design(X, intercept=self.fit_intercept)
         if design.shape[1] != len(self.coef):
             raise DataError(f"X has {design.shape[1]} columns, intercept included; the fit had {len(self.coef)}")
-        unknown = ~np.isin(labels, np.asarray(self.labels))
-        if len(labels) != design.shape[0] or unknown.any():
-            raise DataError(f"y must be {design.shape[0]} labels of {list(self.labels)}")
-        weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-        return Problem(design, np.where(labels == self.labels[1], 1.0, -1.0), Logistic(), weights=weights)
+        weights = row_weights(sample_weight, design.shape[0])
+        return Problem(design, signs_of(y, self.labels, design.shape[0]), Logistic(), weights=weights)
 
     def certified(self) -> CertifiedCoef:
         return certified_coef(self.coef, self.labels, fit_intercept=self.fit_intercept)

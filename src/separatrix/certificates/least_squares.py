@@ -22,6 +22,7 @@ import numpy as np
 
 from separatrix.arrays import EPSILON, Floats, Indices
 from separatrix.certificates.base import Certificate, CertifiedCoef, Check, Verification, certified_coef, register
+from separatrix.certificates.data import row_weights
 from separatrix.certificates.overlap import rank_modulo
 from separatrix.codec import Fields
 from separatrix.design.base import Design
@@ -172,9 +173,7 @@ class LeastSquaresCertificate(Certificate):
         if self.weighted != (sample_weight is not None):
             raise DataError("the fit had row weights; give them" if self.weighted else "the fit had no row weights")
         weights = None if sample_weight is None else _numbers("sample_weight", sample_weight)
-        if weights is not None and (weights.shape != (self.n_rows,) or (weights < 0.0).any()):
-            raise DataError(f"sample_weight must be {self.n_rows} numbers of at least 0")
-        return design, targets, weights
+        return design, targets, row_weights(weights, self.n_rows)
 
     def certified(self) -> CertifiedCoef:
         return certified_coef(self.coef, None, fit_intercept=self.fit_intercept)

@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix import losses
-from separatrix.arrays import EPSILON, Bools, Floats, Ints
+from separatrix.arrays import EPSILON, Floats, Ints
 from separatrix.certificates.base import (
     Certificate,
     CertifiedCoef,
@@ -38,8 +38,15 @@ from separatrix.certificates.base import (
     register,
 )
 from separatrix.certificates.bounds import DualBound, DualityGap, dual_bound
-from separatrix.certificates.data import check_inner_product, kernel_data
-from separatrix.certificates.separability import SeparabilityCertificate, weighted_rows
+from separatrix.certificates.data import (
+    check_inner_product,
+    class_codes,
+    kernel_data,
+    row_weights,
+    shifted,
+    weighted_rows,
+)
+from separatrix.certificates.separability import SeparabilityCertificate
 from separatrix.codec import Fields
 from separatrix.design.build import divide_columns, largest_entry, make_design, row_radius
 from separatrix.design.kernel_matrix import by_rows, select_rows, training_scores
@@ -123,8 +130,7 @@ class OptimalityCertificate(DualityGap, Certificate):
         problem = self._problem(X, y, sample_weight)
         slopes = self._slopes(problem.design.shape[0])
         problem, centre = problem.centred()
-        coef = self.coef.copy()
-        coef[:1] += centre @ coef[1:] if len(centre) else 0.0
+        coef = shifted(self.coef, centre)
         bound = dual_bound(problem, coef, slopes, wanted=self.relative_gap)
         same_objective = math.isclose(bound.primal, self.primal, rel_tol=SLACK, abs_tol=SLACK * self.scale)
         same_scale = math.isclose(bound.scale, self.scale, rel_tol=SLACK)
@@ -141,7 +147,9 @@ class OptimalityCertificate(DualityGap, Certificate):
 
     def _problem(self, X: Any, y: Any, sample_weight: Any) -> Problem:
         if self.scales is not None:
-            X = self._divided(X)
+            if np.shape(X)[1:] != self.scales.shape:
+                raise DataError(f"X has shape {np.shape(X)}; the fit had {len(self.scales)} columns")
+            X = divide_columns(X, self.scales)
         design = make_design(X, intercept=self.fit_intercept)
         if not math.isfinite(largest_entry(design)):
             row_radius(design)
@@ -154,17 +162,9 @@ class OptimalityCertificate(DualityGap, Certificate):
         weights = self._row_weights(targets, sample_weight)
         return Problem(design, targets, loss, make_penalty(self.strength, self.l1_ratio), weights)
 
-    def _divided(self, X: Any) -> Any:
-        scales = np.asarray(self.scales)
-        if np.shape(X)[1:] != scales.shape:
-            raise DataError(f"X has shape {np.shape(X)}; the fit had {len(scales)} columns")
-        return divide_columns(X, scales)
-
     def _row_weights(self, targets: NDArray[Any], sample_weight: Any) -> Floats | None:
         """Return the sample weights times the class weights of the fit, None if there are neither."""
-        weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-        if weights is not None and (weights.shape != (len(targets),) or not (weights >= 0.0).all()):
-            raise DataError(f"sample_weight must be {len(targets)} numbers of at least 0")
+        weights = row_weights(sample_weight, len(targets))
         if self.class_weights is None:
             return weights
         codes = targets.astype(np.intp) if self.coef.ndim == 2 else (targets > 0.0).astype(np.intp)
@@ -225,19 +225,8 @@ def _targets(y: NDArray[Any], target: str, labels: tuple[Any, ...] | None) -> ND
     """Return y in the form that the loss takes: numbers, signs ±1 for two labels, or class codes."""
     if labels is None:
         return np.asarray(y, dtype=np.float64)
-    if target != "classes":
-        negative, positive = labels
-        known = (y == positive) | (y == negative) if negative is not None else np.ones(len(y), dtype=bool)
-        _require_known(y, known, labels)
-        return np.where(y == positive, 1.0, -1.0)
-    _require_known(y, np.isin(y, np.asarray(labels)), labels)
-    return np.asarray(np.argmax(y[:, np.newaxis] == np.asarray(labels)[np.newaxis, :], axis=1))
-
-
-def _require_known(y: NDArray[Any], known: Bools, labels: tuple[Any, ...]) -> None:
-    if not known.all():
-        row = int(np.flatnonzero(~known)[0])
-        raise DataError(f"row {row} has label {y[row]!r}; the fit knew {list(labels)}")
+    codes = class_codes(y, labels)
+    return codes if target == "classes" else np.where(codes == 1, 1.0, -1.0)
 
 
 @register
@@ -379,7 +368,8 @@ class KernelOptimalityCertificate(DualityGap, Certificate):
         weighted = np.flatnonzero(weights > 0.0)
         rows = X if len(weighted) == len(labels) else select_rows(self.kernel, by_rows(X), weighted)
         rows, signs, kernel = kernel_data(rows, labels[weighted], self.labels, self.shape, self.kernel)
-        coef = self._coef()
+        coef = np.zeros(self.shape[0])
+        coef[self.rows] = self.multipliers
         upper = upper_bounds(self.strength, weights[weighted])
         return Verification(tuple(self._checks(rows, signs, kernel, upper, coef)))
 
@@ -389,17 +379,13 @@ class KernelOptimalityCertificate(DualityGap, Certificate):
             raise DataError(
                 "the fit had sample weights; give them" if self.weighted else "the fit had no sample_weight"
             )
-        weights = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-        if weights.shape != (n,) or not (np.isfinite(weights).all() and (weights >= 0.0).all() and weights.any()):
-            raise DataError(f"sample_weight must be {n} finite numbers of at least 0, not all of them 0")
+        given = row_weights(sample_weight, n)
+        weights = np.ones(n) if given is None else given
+        if not (np.isfinite(weights).all() and weights.any()):
+            raise DataError("sample weights must be finite, and not all of them 0")
         for label, weight in self.class_weights or ():
             weights = np.where(y == label, weight * weights, weights)
         return weights
-
-    def _coef(self) -> Floats:
-        coef = np.zeros(self.shape[0])
-        coef[self.rows] = self.multipliers
-        return coef
 
     def _checks(self, X: Any, signs: Floats, kernel: Kernel, upper: Floats, coef: Floats) -> Iterator[Check]:
         yield from check_inner_product(kernel, X)

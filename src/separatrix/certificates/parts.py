@@ -20,7 +20,8 @@ from separatrix.certificates.base import (
     register,
     shared_verdict,
 )
-from separatrix.certificates.separability import SeparabilityCertificate, weighted_rows
+from separatrix.certificates.data import weighted_rows
+from separatrix.certificates.separability import SeparabilityCertificate
 from separatrix.design.kernel_matrix import by_rows
 from separatrix.errors import DataError
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from separatrix.arrays import Bools, Floats, Indices
 from separatrix.certificates.base import Certificate, OneVsRestCertificate
+from separatrix.certificates.data import weighted_rows
 from separatrix.certificates.margin import KernelCertificate
 from separatrix.certificates.parts import PairsCertificate
 from separatrix.certificates.rays import Rays, make_rays
@@ -23,7 +24,6 @@ from separatrix.certificates.separability import (
     MappedCertificate,
     SeparabilityCertificate,
     require_finite,
-    weighted_rows,
 )
 from separatrix.design.base import Design
 from separatrix.design.build import make_design
