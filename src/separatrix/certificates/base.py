@@ -48,7 +48,6 @@ class Verification:
 
     @property
     def holds(self) -> bool:
-        """Whether no check fails."""
         return all(check.holds is not False for check in self.checks)
 
     def __bool__(self) -> bool:
@@ -130,7 +129,6 @@ class Certificate(ABC):
 
 
 def _plain(value: Any) -> Any:
-    """Return a value as JSON values."""
     if isinstance(value, Mapping):
         return {str(key): _plain(part) for key, part in value.items()}
     if isinstance(value, tuple | list):
@@ -247,7 +245,6 @@ class OneVsRestCertificate(Certificate):
 
     @property
     def verdict(self) -> str:
-        """The verdict shared by all classes, or 'mixed'."""
         return shared_verdict(self.parts)
 
     def verify(self, X: Any, y: Any, **weights: Any) -> Verification:

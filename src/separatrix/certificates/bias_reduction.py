@@ -48,12 +48,10 @@ class JeffreysPoint(NamedTuple):
 
     @property
     def covariance(self) -> Floats:
-        """I⁻¹."""
         return np.asarray(self.root.T @ self.root)
 
     @property
     def distance(self) -> float:
-        """½ ∇ᵗ I⁻¹ ∇."""
         half = self.root @ self.gradient
         return 0.5 * float(half @ half)
 
@@ -122,7 +120,6 @@ class BiasReductionCertificate(Certificate):
         return f"the likelihood times Jeffreys' prior has logarithm {self.penalised:.10g}, {near}"
 
     def verify(self, X: Any, y: Any, sample_weight: Any = None) -> Verification:
-        """Recompute the likelihoods and the gradient from the data, with the row weights of the fit if it had any."""
         problem = self._problem(X, y, sample_weight)
         problem, centre = problem.centred()
         point = jeffreys_point(problem, shifted(self.coef, centre))

@@ -93,7 +93,6 @@ def _can_fuse(problem: Problem) -> bool:
 
 
 def _only_intercept_free(problem: Problem) -> bool:
-    """Return whether every coefficient but the intercept is penalised."""
     free = int(problem.free.sum())
     return free == 0 or (free == 1 and problem.design.virtual)
 

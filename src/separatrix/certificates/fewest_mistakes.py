@@ -104,7 +104,6 @@ def _count_disjoint(sets: list[int]) -> int:
 
 
 def _renumbered(sets: Sequence[Sequence[int]]) -> list[list[int]]:
-    """Renumber the rows from 0."""
     numbers = {row: number for number, row in enumerate(sorted({row for rows in sets for row in rows}))}
     return [[numbers[row] for row in rows] for rows in sets]
 
@@ -146,7 +145,6 @@ class ZeroOneCertificate(Certificate):
 
     @property
     def upper(self) -> int:
-        """The number of mistakes of the weights."""
         return len(self.wrong)
 
     @property
@@ -162,7 +160,6 @@ class ZeroOneCertificate(Certificate):
         return f"{mistakes}, and every halfspace makes at least {self.lower:,}"
 
     def verify(self, X: Any, y: Any) -> Verification:
-        """Count the mistakes and re-check the lower bound from the data, exactly."""
         design, signs = fitted_rows(X, y, self.labels, (self.n_rows, self.coef.size), self.fit_intercept)
         systems = self._check_subsystems(design, signs)
         return Verification((self._check_mistakes(design, signs), systems, self._check_lower()))

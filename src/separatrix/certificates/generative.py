@@ -119,7 +119,6 @@ class GenerativeCertificate(Certificate):
         return "closed form"
 
     def verify(self, X: Any, y: Any, sample_weight: Any = None) -> Verification:
-        """Recompute the weights from the data, with the row weights of the fit if it had any."""
         scores = self._recompute(X, np.asarray(y), sample_weight)
         checks = []
         for name, claimed, recomputed in zip(

@@ -105,7 +105,6 @@ class LeastSquaresCertificate(Certificate):
         return least if self.independent is None else f"{least}, and no other coefficients reach it"
 
     def verify(self, X: Any, y: Any, sample_weight: Any = None) -> Verification:
-        """Measure the sum of squares and its excess from the data, and check rank and aliases of the columns."""
         design, targets, weights = self._data(X, y, sample_weight)
         columns = np.setdiff1d(np.arange(len(self.coef)), self.aliased)
         excess = excess_squares(design, targets, weights, self.coef, columns)

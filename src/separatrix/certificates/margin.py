@@ -96,7 +96,6 @@ class MarginCertificate(Certificate):
 
     @property
     def relative_gap(self) -> float:
-        """The gap relative to the upper bound."""
         return self.gap / self.upper if self.upper > 0.0 else math.inf
 
     @property
@@ -110,7 +109,6 @@ class MarginCertificate(Certificate):
         return f"every row is right, by {self.lower:.10g} at least; {widest}"
 
     def verify(self, X: Any, y: Any) -> Verification:
-        """Re-check both bounds from the data, exactly."""
         design, signs = fitted_rows(X, y, self.labels, (self.n_rows, self.coef.size), self.fit_intercept)
         return Verification((self._check_lower(design, signs), self._check_upper(design, signs)))
 
@@ -248,7 +246,6 @@ class KernelCertificate(Certificate):
         return f"{space}: no function was found that separates the classes; {most}"
 
     def verify(self, X: Any, y: Any) -> Verification:
-        """Re-check both bounds from the rows, or from the matrix of a precomputed kernel."""
         margins = self._measured(X, y)
         proved = max(margins.lower, 0.0)
         lower = Check(

@@ -253,12 +253,10 @@ class LikelihoodCertificate(Certificate):
 
     @property
     def gap(self) -> float:
-        """An upper bound on the suboptimality, whether the infimum is attained or not."""
         return self.optimality.gap
 
     @property
     def relative_gap(self) -> float:
-        """The gap relative to the objective."""
         return self.optimality.relative_gap
 
     def verify(self, X: Any, y: Any, sample_weight: Any = None) -> Verification:

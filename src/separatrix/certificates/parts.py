@@ -43,11 +43,9 @@ class OneVsOneCertificate(Certificate):
 
     @property
     def verdict(self) -> str:
-        """The verdict shared by all pairs, or 'mixed'."""
         return shared_verdict(self.parts)
 
     def verify(self, X: Any, y: Any, sample_weight: Any = None) -> Verification:
-        """Re-check each part on the rows of its own two classes."""
         rows, labels, checks = by_rows(X), np.asarray(y), list[Check]()
         if rows.shape[0] != len(labels):
             raise DataError(f"X has {rows.shape[0]} rows and y has {len(labels)} labels")
@@ -79,11 +77,9 @@ class PairsCertificate(Certificate):
 
     @property
     def verdict(self) -> str:
-        """The verdict shared by all pairs, or 'mixed'."""
         return shared_verdict(self.parts)
 
     def verify(self, X: Any, y: Any, sample_weight: Any = None) -> Verification:
-        """Re-check each part on the rows of its own two classes."""
         labels = np.asarray(y)
         counted = weighted_rows(sample_weight, len(labels))
         own = [counted & np.logical_or(*(labels == label for label in part.classes)) for part in self.parts]

@@ -362,7 +362,6 @@ def linear_result(
 
 
 def _message(fit: ConvexFit, options: ConvexOptions) -> str:
-    """Return how the fit ended: by reaching its goal, or before."""
     passes, gap = counted(round(fit.walk.passes), "pass"), f"relative gap {fit.bound.relative_gap:.2g}"
     match fit.walk.status:
         case Status.OPTIMAL:
@@ -381,7 +380,6 @@ def _message(fit: ConvexFit, options: ConvexOptions) -> str:
 
 
 def _stopped(fit: ConvexFit, options: ConvexOptions, passes: str, gap: str) -> str:
-    """Return where a fit stopped above its tolerance."""
     limit = {
         Status.MAX_PASSES: f"max_passes={options.max_passes:,}",
         Status.STALLED: f"{passes}, as floats can go no further",

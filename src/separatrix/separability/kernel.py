@@ -158,7 +158,6 @@ def _multipliers(features: Floats, signs: Floats, labels: tuple[Any, Any], inter
 
 
 def _middle_intercept(scores: Floats, signs: Floats) -> float:
-    """Return the intercept that centres 0 between the nearest scores of the two classes."""
     return -0.5 * float(scores[signs > 0.0].min() + scores[signs < 0.0].max())
 
 

@@ -95,7 +95,6 @@ class Lift:
 
     @property
     def certificate(self) -> MappedCertificate:
-        """The proof at the last degree tried."""
         return self.steps[-1].certificate
 
     def __str__(self) -> str:

@@ -66,7 +66,6 @@ class Covariances:
 
     @classmethod
     def of(cls, problem: Problem, store: ColumnStore) -> Covariances:
-        """Compute them, in two passes."""
         penalised = problem.penalty_weights > 0.0
         share = row_shares(problem)
         columns, free = store.take(np.arange(len(penalised))), store.take(np.flatnonzero(~penalised))
@@ -151,7 +150,6 @@ class Memory:
         self._facts: _DataFacts | None = None
 
     def facts(self, problem: Problem) -> _DataFacts:
-        """Return the facts of a problem's data."""
         known = self._facts and self._facts.problem
         same = known and all(
             getattr(known, name) is getattr(problem, name) for name in ("design", "y", "loss", "weights")

@@ -170,7 +170,6 @@ class Multipliers:
         return PrimalDual(primal, dual, slopes, margins, self.shares * (losses + conjugates + self.q * margins))
 
     def move_centre(self) -> None:
-        """Move the centre of the free coefficient's penalty to its value."""
         shift = self.coef[0] - self.centre
         self.centre += shift
         self.coef[0] += shift

@@ -157,7 +157,6 @@ class FewestMistakesState:
 
     @property
     def upper(self) -> int:
-        """The mistakes of the best weights."""
         assert self.wrong is not None
         return int(self.wrong.sum())
 

@@ -151,7 +151,6 @@ class Gradient(Descent):
     )
 
     def steps(self, problem: Problem, start: Floats | None = None) -> Iterator[Step]:
-        """Yield one step per pass; the first is the start itself."""
         coef = problem.zero_coef() if start is None else np.array(start, dtype=np.float64)
         floor = least_curvature_of(problem, self.least_curvature)
         progress = DescentProgress(problem.expand, least_curvature=floor, nonsmooth=bool(problem.loss.kinks))

@@ -95,7 +95,6 @@ class _CentralPath:
         self.dual_coef = problem.dual_coef(-self.y * self.q)
 
     def step(self) -> Step:
-        """Return the current coefficients and multipliers with the objective and the gap."""
         return Step(self.coef, {"objective": self.value, "excess": self.excess}, -self.y * np.minimum(self.q, 1.0))
 
     @property
@@ -110,7 +109,6 @@ class _CentralPath:
 
     @property
     def value(self) -> float:
-        """P at the coefficients."""
         loss = float(self.shares @ np.maximum(1.0 - self.margins, 0.0))
         return loss + self.problem.penalty.value(self.coef, self.problem.penalty_weights)
 

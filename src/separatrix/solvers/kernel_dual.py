@@ -79,7 +79,6 @@ class KernelDual:
     needs: ClassVar[Needs] = Needs(target=frozenset({"labels"}), losses=frozenset({"hinge"}), random_rows=True)
 
     def steps(self, problem: Problem, start: KernelDualState) -> Iterator[Step]:
-        """Yield one step per block from a state."""
         descent = _BlockDescent(self.block, problem, start)
         while True:
             yield descent.step()
@@ -183,7 +182,6 @@ class _BlockDescent:
         return KernelIterate(objective, max(upper - lower, 0.0) / upper, lower, upper)
 
     def _local_gap(self) -> float:
-        """Return the gap of the active rows, relative to the last objective."""
         state, own = self.state, self.active
         if self.hard:
             return np.inf
@@ -194,7 +192,6 @@ class _BlockDescent:
         return gap * self.strength / self.iterate.objective
 
     def _shrink(self) -> None:
-        """Leave out rows at a bound whose gradients keep them there."""
         state = self.state
         rising, falling = state.point < state.high, state.point > state.low
         least, most = state.gradient[rising].min(), state.gradient[falling].max()

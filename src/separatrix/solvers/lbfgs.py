@@ -39,7 +39,6 @@ class LBFGS:
     needs: ClassVar[Needs] = Needs(curvature=True, smooth_penalty=True, otherwise=SMOOTH_ADVICE)
 
     def steps(self, problem: Problem, start: Floats | None = None) -> Iterator[Step]:
-        """Yield one step per pass."""
         coef, precondition = _prepare(problem, start)
         current = problem.expand(coef)
         pairs: list[tuple[Floats, Floats]] = []
@@ -102,7 +101,6 @@ def _apply_inverse(precondition: Solve, pairs: list[tuple[Floats, Floats]], grad
 def _advance(
     problem: Problem, coef: Floats, direction: Floats, current: Expansion, pairs: list[tuple[Floats, Floats]]
 ) -> tuple[Floats, Expansion]:
-    """Take a step and store its curvature pair."""
     next_coef, following = take_step(problem, coef, direction.reshape(coef.shape), current, order=1)
     assert current.gradient is not None
     assert following.gradient is not None

@@ -43,21 +43,17 @@ class Factor(NamedTuple):
     lengths: Floats
 
     def solve(self, right: Floats) -> Floats:
-        """Return (XᵗSX)⁻¹ right."""
         half = solve_triangle(self.triangle, right / self.lengths, transposed=True)
         return np.asarray(solve_triangle(self.triangle, half) / self.lengths)
 
     def times(self, coef: Floats) -> Floats:
-        """Return XᵗSX coef."""
         return np.asarray(self.lengths * (self.triangle.T @ (self.triangle @ (self.lengths * coef))))
 
     def squared(self, right: Floats) -> float:
-        """Return rightᵗ (XᵗSX)⁻¹ right."""
         half = solve_triangle(self.triangle, right / self.lengths, transposed=True)
         return float(half @ half)
 
     def inverse(self) -> Floats:
-        """Return (XᵗSX)⁻¹."""
         root = np.asarray(scipy.linalg.lapack.dtrtri(self.triangle)[0]) / self.lengths[:, np.newaxis]
         return np.asarray(root @ root.T)
 

@@ -60,7 +60,6 @@ class Corral:
 
     @property
     def point(self) -> Floats:
-        """The nearest point found, Σ aᵢ vᵢ."""
         return np.asarray(self.weights @ self.vertices)
 
     def enter(self, label: Hashable, vertex: Floats) -> bool:
@@ -180,7 +179,6 @@ class _Hull:
         self.corral: Corral | None = None
 
     def join(self, rows: Indices, problem: Problem) -> None:
-        """Add rows to the working set."""
         if not len(rows):
             return
         points = problem.design.take(rows)[:, self.leading :] * self.y[rows, np.newaxis]
@@ -188,7 +186,6 @@ class _Hull:
         self.rows = np.append(self.rows, rows)
 
     def descend(self) -> None:
-        """Find the nearest point of the working set's hull, starting from the last one."""
         if self.corral is None:
             size = float(np.sqrt(np.einsum("ij,ij->i", self.points, self.points).max()))
             self.corral = Corral(size or 1.0)
@@ -219,7 +216,6 @@ class _Hull:
 
     @property
     def point(self) -> Floats:
-        """The nearest point found."""
         assert self.corral is not None
         return self.corral.point
 

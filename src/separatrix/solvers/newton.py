@@ -42,7 +42,6 @@ class Newton:
     needs: ClassVar[Needs] = Needs(curvature=True, smooth_penalty=True, otherwise=SMOOTH_ADVICE)
 
     def steps(self, problem: Problem, start: Floats | None = None) -> Iterator[Step]:
-        """Yield one step per pass."""
         coef = problem.zero_coef() if start is None else np.array(start, dtype=np.float64)
         current, stalled, value, least = problem.expand(coef, order=2), 0, np.inf, np.inf
         while True:

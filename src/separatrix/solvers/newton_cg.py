@@ -64,7 +64,6 @@ class NewtonCG:
     needs: ClassVar[Needs] = Needs(curvature=True, smooth_penalty=True, otherwise=SMOOTH_ADVICE)
 
     def steps(self, problem: Problem, start: Floats | None = None) -> Iterator[Step]:
-        """Yield one step per Newton iteration."""
         iterate = _NewtonIterate(problem, problem.zero_coef() if start is None else np.array(start, dtype=np.float64))
         bounded, least, stalled = problem.penalty.quadratic > 0.0, (math.inf, math.inf), 0
         while True:
@@ -145,7 +144,6 @@ class _NewtonIterate:
         return direction
 
     def advance(self, direction: _Direction) -> None:
-        """Take the longest step of 1, ½, ¼, … that decreases the objective enough; none if there is none."""
         slope = float(np.vdot(self.gradient, direction.coef))
         length, self.point = line_search(lambda t: self._point(t, direction), self.point, slope)
         if length < 1.0:

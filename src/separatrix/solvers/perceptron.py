@@ -55,7 +55,6 @@ class MistakeDrivenState:
 
     @property
     def visits(self) -> int:
-        """Rows visited so far."""
         return int(self.counters[online.VISITS])
 
     @property
@@ -152,7 +151,6 @@ class MistakeDrivenWalk(ABC):
         return Step(self.state.coef, {**self.state.facts(), "walked": self.walked})
 
     def is_over(self) -> bool:
-        """Return whether the step has ended."""
         counters = self.state.counters
         return bool(
             counters[online.DONE] >= counters[online.GOAL]
@@ -207,7 +205,6 @@ class _PrimalWalk(MistakeDrivenWalk):
         return bool(self.design.visit(count, *arguments, changed=(self.state.counters,)) == 0)
 
     def empty_log(self) -> None:
-        """Move the logged updates to the record and the vote, and adopt the record's stride."""
         log, state = self.log, self.state
         logged, snapshots = int(state.counters[online.LOGGED]), int(state.counters[online.KEPT])
         super().empty_log()
@@ -258,7 +255,6 @@ class BatchPerceptron:
     needs: ClassVar[Needs] = Needs(target=frozenset({"labels"}), no_penalty=True)
 
     def steps(self, problem: Problem, start: PerceptronState) -> Iterator[Step]:
-        """Yield one step, with one update, per pass from a state."""
         state, n = start, problem.design.shape[0]
         for walked in count(1):
             mistakes, total = problem.design.fold(

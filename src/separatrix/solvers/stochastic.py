@@ -72,7 +72,6 @@ class Stochastic(Descent):
     )
 
     def steps(self, problem: Problem, start: Floats | None = None) -> Iterator[Step]:
-        """Yield one step per pass of visits; the first is the start itself."""
         floor = least_curvature_of(problem, self.least_curvature)
         state = self.state or self.first_state(problem.zero_coef() if start is None else start)
         if state.known is None:
@@ -122,7 +121,6 @@ class StochasticState:
 
     @property
     def visits(self) -> int:
-        """Rows visited so far."""
         return int(self.counters[stochastic.VISITS])
 
     def result(self, virtual: int) -> Floats:
@@ -175,7 +173,6 @@ class _StochasticRun:
         self.design.count_visits(self.n)
 
     def _schedule(self) -> stochastic.Schedule:
-        """Return the rates of the next pass."""
         if not callable(self.known_rate):
             return stochastic.Schedule(float(self.known_rate), self.decay, self.strength, _EMPTY)
         first = self.state.visits
@@ -190,12 +187,10 @@ class _TailAverage:
         self.now = self.since = self.next = (np.zeros(size), 0)
 
     def add(self, total: Floats, passes: int, visits: int) -> None:
-        """Store the sum of all weights so far."""
         self.now = (total, visits)
         if passes & (passes - 1) == 0:
             self.since, self.next = self.next, self.now
 
     def value(self) -> Floats:
-        """Return the average."""
         (total, visits), (before, visits_before) = self.now, self.since
         return np.asarray((total - before) / (visits - visits_before))

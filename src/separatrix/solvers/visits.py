@@ -80,7 +80,6 @@ class UpdateRecord:
 
     @property
     def complete(self) -> bool:
-        """Whether every update was stored."""
         return self.updates.stride == 1
 
 

@@ -126,12 +126,10 @@ class GramCache:
         self.forget()
 
     def forget(self) -> None:
-        """Drop the cached Hessian."""
         self.known = np.zeros(0, dtype=np.intp)
         self.weights, self.products = np.zeros(0), np.zeros((0, 0))
 
     def knows(self, columns: Columns) -> bool:
-        """Tell whether nearly all of the columns are cached."""
         return len(np.setdiff1d(columns.indices, self.known)) <= 1 + FEW_NEW * len(columns.indices)
 
     def of(self, columns: Columns, weights: Floats) -> Floats:
@@ -245,7 +243,6 @@ class WorkingSetProgress:
         self.lowest, self.least, self.stalled = math.inf, math.inf, 0
 
     def facts(self, objective: float, excess: float, active: int) -> dict[str, float]:
-        """Return the facts of a step."""
         moved = objective < self.lowest - NO_CHANGE * abs(self.lowest) or excess < NEARER * self.least
         self.stalled = 0 if moved else self.stalled + 1
         self.lowest, self.least = min(self.lowest, objective), min(self.least, excess)
@@ -273,7 +270,6 @@ class WorkingSetDescent:
         self.iterate = expand_at(problem, self.share, start, eta)
 
     def descend(self) -> Iterator[Step]:
-        """Yield one step per working set."""
         progress, chosen, before = WorkingSetProgress(), np.zeros(0, dtype=np.intp), math.inf
         while True:
             self.iterate = minimise_free(self.problem, self.share, self.iterate, self.free)
