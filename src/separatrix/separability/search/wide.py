@@ -24,6 +24,7 @@ Reference: Crammer and others, Online passive-aggressive algorithms (2006).
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import replace
 from fractions import Fraction
 from hashlib import blake2b
 from itertools import combinations
@@ -50,10 +51,8 @@ BOUNDARY_PASSES = 60  # of the fit that finds the rows near the boundary
 SWEEPS = 120
 VISITS = 1_500_000  # of rows; the sweep that exceeds it is the last
 TRIAL = 3  # sweeps before the perceptron may give up
-HOPEFUL, FALLING = (
-    0.02,
-    0.8,
-)  # shares of the rows, and of the last sweep's violations: more violations than both give up
+HOPEFUL = 0.02  # share of the rows that are violated, above which the perceptron gives up
+FALLING = 0.8  # unless they are a smaller share than this of the last sweep's
 REVISITS = 8  # of the updated rows, after each sweep
 CLEAR = 1e-3  # of the target margin: rows with a smaller margin count as violated
 PAIRS = 4  # of classes, the most often confused first, whose rows are peeled
@@ -172,11 +171,15 @@ def passive_aggressive(
         margins = class_margins(rays, perceptron.scores, perceptron.rivals)
         violated = int((margins <= CLEAR).sum())
         hopeless = sweep >= TRIAL and violated > max(HOPEFUL * len(rows), FALLING * previous)
-        stopped = watch is not None and watch({"passes": rays.design.passes}) is True
-        if not violated or hopeless or stopped or perceptron.visits > VISITS:
+        if not violated or hopeless or is_stopped(rays, watch) or perceptron.visits > VISITS:
             break
         previous = violated
     return ClassMargins(perceptron.scores, margins)
+
+
+def is_stopped(rays: Rays, watch: Watch | None) -> bool:
+    """Return whether the watch, told of the passes, ends the search."""
+    return watch is not None and watch({"passes": rays.design.passes}) is True
 
 
 def class_margins(rays: Rays, scores: Floats, rivals: Bools) -> Floats:
@@ -272,18 +275,14 @@ def _groups(rays: Rays, rows: Indices) -> list[Indices]:
     by_digest: dict[bytes, list[int]] = defaultdict(list)
     for i in rows.tolist():
         digest = blake2b(digest_size=16)
-        for part in _stored_parts(stored, i):
-            digest.update(part.tobytes())
+        entries = slice(i * stored.width, (i + 1) * stored.width)
+        if stored.starts.size:
+            entries = slice(int(stored.starts[i]), int(stored.starts[i + 1]))
+            digest.update(stored.columns[entries].tobytes())
+        digest.update(stored.values[entries].tobytes())
         by_digest[digest.digest()].append(i)
     groups = (np.array(group, dtype=np.intp) for group in by_digest.values())
     return [group for group in groups if not rays.design.virtual or len(np.unique(rays.codes[group])) > 1]
-
-
-def _stored_parts(stored: Any, i: int) -> list[Any]:
-    if stored.starts.size == 0:
-        return [stored.values[i * stored.width : (i + 1) * stored.width]]
-    entries = slice(int(stored.starts[i]), int(stored.starts[i + 1]))
-    return [stored.columns[entries], stored.values[entries]]
 
 
 def equalise_scores(
@@ -339,9 +338,8 @@ def _peel(rays: Rays, places: Indices, pair: tuple[int, int]) -> PairOverlap | N
         if solved is None:
             return None
         if solved.proof is not None:
-            chosen, proof = rows[list(solved.proof.places)], solved.proof
-            proof = OverlapProof(tuple(chosen.tolist()), proof.multipliers, proof.columns, proof.relations)
-            return PairOverlap(pair, proof) if len(chosen) else None
+            chosen = tuple(rows[list(solved.proof.places)].tolist())
+            return PairOverlap(pair, replace(solved.proof, places=chosen)) if chosen else None
         assert solved.weights is not None
         rows = rows[exact_sign_rows(sample, solved.weights) == 0]
     return None
