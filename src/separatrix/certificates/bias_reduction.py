@@ -23,14 +23,14 @@ import scipy.linalg
 
 from separatrix.arrays import Floats
 from separatrix.certificates.base import Certificate, CertifiedCoef, Check, Verification, certified_coef, register
-from separatrix.certificates.data import row_weights, shifted, signs_of
+from separatrix.certificates.data import row_weights, signs_of
 from separatrix.codec import Fields
 from separatrix.design.base import Block
 from separatrix.design.build import make_design
 from separatrix.errors import DataError
 from separatrix.losses.margin import Logistic
 from separatrix.numerics import sigmoid
-from separatrix.problem import Problem
+from separatrix.problem import Problem, shift_intercept
 
 SLACK = 1e-8  # relative rounding error of a sum over many rows
 MAX_LISTED = 5  # columns that an error names
@@ -122,7 +122,7 @@ class BiasReductionCertificate(Certificate):
     def verify(self, X: Any, y: Any, sample_weight: Any = None) -> Verification:
         problem = self._problem(X, y, sample_weight)
         problem, centre = problem.centred()
-        point = jeffreys_point(problem, shifted(self.coef, centre))
+        point = jeffreys_point(problem, shift_intercept(self.coef, centre, 1.0))
         same_loglik = math.isclose(point.loglik, self.loglik, rel_tol=SLACK, abs_tol=SLACK)
         same_value = same_loglik and math.isclose(point.penalised, self.penalised, rel_tol=SLACK, abs_tol=SLACK)
         stationary = point.distance <= max(2.0 * self.distance, SLACK * SLACK * max(abs(point.penalised), 1.0))

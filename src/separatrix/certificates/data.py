@@ -86,13 +86,6 @@ def fitted_rows(
     return design, signs
 
 
-def shifted(coef: Floats, centre: Floats) -> Floats:
-    """Return coefficients, the intercept first, for columns from which a centre (empty: none) was subtracted."""
-    coef = coef.copy()
-    coef[:1] += centre @ coef[1:] if len(centre) else 0.0
-    return coef
-
-
 def kernel_data(
     X: Any, y: Any, labels: tuple[Any, Any], shape: tuple[int, int], kernel: Kernel
 ) -> tuple[Any, Floats, Kernel]:

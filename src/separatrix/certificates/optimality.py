@@ -38,14 +38,7 @@ from separatrix.certificates.base import (
     register,
 )
 from separatrix.certificates.bounds import DualBound, DualityGap, dual_bound
-from separatrix.certificates.data import (
-    check_inner_product,
-    class_codes,
-    kernel_data,
-    row_weights,
-    shifted,
-    weighted_rows,
-)
+from separatrix.certificates.data import check_inner_product, class_codes, kernel_data, row_weights, weighted_rows
 from separatrix.certificates.separability import SeparabilityCertificate
 from separatrix.codec import Fields
 from separatrix.design.build import divide_columns, largest_entry, make_design, row_radius
@@ -54,7 +47,7 @@ from separatrix.design.kernels import Kernel, kernel_from_dict
 from separatrix.design.row_source import masked_rows
 from separatrix.errors import DataError
 from separatrix.penalties import make_penalty
-from separatrix.problem import Problem
+from separatrix.problem import Problem, shift_intercept
 
 SLACK = 1e-9  # relative rounding error of recomputed sums
 BALANCED = 1e-9  # relative to Σ|β|: a smaller |Σβ| counts as 0
@@ -130,7 +123,7 @@ class OptimalityCertificate(DualityGap, Certificate):
         problem = self._problem(X, y, sample_weight)
         slopes = self._slopes(problem.design.shape[0])
         problem, centre = problem.centred()
-        coef = shifted(self.coef, centre)
+        coef = shift_intercept(self.coef, centre, 1.0)
         bound = dual_bound(problem, coef, slopes, wanted=self.relative_gap)
         same_objective = math.isclose(bound.primal, self.primal, rel_tol=SLACK, abs_tol=SLACK * self.scale)
         same_scale = math.isclose(bound.scale, self.scale, rel_tol=SLACK)

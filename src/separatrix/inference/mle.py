@@ -39,10 +39,9 @@ from separatrix.arrays import Bools, Floats, Indices
 from separatrix.certificates.rays import make_rays
 from separatrix.certificates.separability import SeparabilityCertificate
 from separatrix.design.base import Expansion, one_blas_thread
-from separatrix.fit.convex import shift_intercept
 from separatrix.inference.basis import TINY, count_passes, sample_weights
 from separatrix.inference.eligibility import aliased, likelihood_without_maximum, maximum_not_shown
-from separatrix.problem import Problem, WeightedLoss
+from separatrix.problem import Problem, WeightedLoss, shift_intercept
 
 DECREMENT_TOLERANCE = 1e-18  # of ½ ∇ᵗI⁻¹∇, in units of ℓ: nine digits of a standard error
 MAX_STEPS = 200

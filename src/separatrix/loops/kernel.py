@@ -103,15 +103,7 @@ def fill_dual_pocket(scores: Any, y: Any, rule: Rule, weights: OnlineWeights, co
 
 @loop
 def kernel_visits(  # noqa: PLR0913, PLR0917  # a tuple of arrays costs a compiled loop more
-    table: Any,
-    slots: Any,
-    scores: Any,
-    y: Any,
-    order: Any,
-    rule: Rule,
-    weights: OnlineWeights,
-    log: Log,
-    counters: Any,
+    table: Any, slots: Any, scores: Any, y: Any, order: Any, rule: Rule, weights: OnlineWeights, log: Log, counters: Any
 ) -> int:
     """Visit rows in the given order (cyclically if it is empty) and update on each mistake.
 

@@ -20,11 +20,7 @@ from separatrix.certificates.data import weighted_rows
 from separatrix.certificates.margin import KernelCertificate
 from separatrix.certificates.parts import PairsCertificate
 from separatrix.certificates.rays import Rays, make_rays
-from separatrix.certificates.separability import (
-    MappedCertificate,
-    SeparabilityCertificate,
-    require_finite,
-)
+from separatrix.certificates.separability import MappedCertificate, SeparabilityCertificate, require_finite
 from separatrix.design.base import Design
 from separatrix.design.build import make_design
 from separatrix.errors import DataError, require_choice
@@ -172,11 +168,7 @@ def certify_rows(
 
 
 def certify_separation(
-    design: Design,
-    codes: Indices,
-    classes: tuple[Any, ...],
-    used: Bools,
-    weights: tuple[Fraction, ...],
+    design: Design, codes: Indices, classes: tuple[Any, ...], used: Bools, weights: tuple[Fraction, ...]
 ) -> SeparabilityCertificate | None:
     """Return the certificate of rows that weights separate completely; None if they do not, exactly."""
     rays = make_rays(design, codes, len(classes))

@@ -24,12 +24,7 @@ from separatrix.arrays import Floats
 from separatrix.certificates.base import Certificate
 from separatrix.certificates.data import NEGATIVE_EIGENVALUE, least_eigenvalue, weighted_rows
 from separatrix.certificates.margin import KernelCertificate, MarginCertificate
-from separatrix.certificates.separability import (
-    MappedCertificate,
-    SeparabilityCertificate,
-    mapped_rows,
-    require_finite,
-)
+from separatrix.certificates.separability import MappedCertificate, SeparabilityCertificate, mapped_rows, require_finite
 from separatrix.design.build import column_names, make_design, row_radius
 from separatrix.design.kernel_matrix import by_rows
 from separatrix.design.kernels import CustomKernel, Kernel, Precomputed, make_kernel

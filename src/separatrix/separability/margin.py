@@ -22,12 +22,11 @@ from separatrix.certificates.margin import MarginCertificate, margin_bounds
 from separatrix.design.base import Design
 from separatrix.design.build import make_design, row_radius
 from separatrix.errors import DataError, OptionError, counted
-from separatrix.fit.convex import shift_intercept
 from separatrix.fit.labels import binary_signs
 from separatrix.fit.result import AtLeast, AtMost, FitResult, Rule, Status
 from separatrix.fit.run import Run, Watch, run
 from separatrix.losses.margin import PerceptronLoss
-from separatrix.problem import Problem
+from separatrix.problem import Problem, shift_intercept
 from separatrix.separability.existence import check_signs, float_separator, overlap_error
 from separatrix.solvers.max_margin import MaxMargin
 

@@ -39,7 +39,6 @@ from separatrix.design.columns import ColumnStore, column_store
 from separatrix.loops.coordinate import L1Penalty
 from separatrix.problem import Problem
 from separatrix.solvers.base import Needs, Step
-from separatrix.solvers.iterate import row_shares
 from separatrix.solvers.l1_quadratic import Elimination, GramModel, pseudo_inverse, violation
 from separatrix.solvers.working_set import (
     INSIDE,
@@ -67,7 +66,7 @@ class Covariances:
     @classmethod
     def of(cls, problem: Problem, store: ColumnStore) -> Covariances:
         penalised = problem.penalty_weights > 0.0
-        share = row_shares(problem)
+        share = problem.shares
         columns, free = store.take(np.arange(len(penalised))), store.take(np.flatnonzero(~penalised))
         _, slope, curvature = problem.loss.expand(np.zeros(len(share)), problem.y, 2)
         inverse = pseudo_inverse(free.gram(share * curvature))
@@ -140,7 +139,7 @@ class _DataFacts:
 
     @cached_property
     def column_norms(self) -> Floats:
-        return np.sqrt(self.store.squares(row_shares(self.problem)))
+        return np.sqrt(self.store.squares(self.problem.shares))
 
 
 class Memory:

@@ -50,7 +50,6 @@ from separatrix.losses.base import Loss
 from separatrix.losses.margin import Hinge, Logistic, SquaredHinge
 from separatrix.problem import Problem
 from separatrix.solvers.base import Needs, Step
-from separatrix.solvers.iterate import row_shares
 from separatrix.solvers.visits import Seed, by_blocks
 
 TAU = 3.0  # relative to strength / mean ‖x‖²
@@ -99,7 +98,7 @@ class Multipliers:
         self.gate = WorkGate(("dual", self.rows.values.dtype.str, self.rows.columns.dtype.str))
         self.row_entries = int(self.rows.values.size) // self.n + 1
         self.row_work = 2 * self.row_entries + FIXED_WORK
-        self.shares = row_shares(problem)
+        self.shares = problem.shares
         squares = self._row_squares()
         strength, spread = problem.penalty.quadratic, float(self.shares @ squares)
         self.tau = min(TAU * strength / spread, LARGEST_TAU) if spread > 0.0 else LARGEST_TAU

@@ -30,7 +30,6 @@ from separatrix.design.build import row_radius
 from separatrix.numerics import semidefinite_solver
 from separatrix.problem import Problem
 from separatrix.solvers.base import Needs, Step
-from separatrix.solvers.iterate import row_shares
 
 INSIDE = 1.0  # distance of the first point from the boundary, in margins
 PATIENCE = 10  # steps without a smaller gap, which need not decrease far from the solution
@@ -84,7 +83,7 @@ class _CentralPath:
 
     def __init__(self, problem: Problem, coef: Floats) -> None:
         self.problem, self.coef, self.y = problem, coef, problem.y
-        self.shares = row_shares(problem)
+        self.shares = problem.shares
         self.penalty = problem.penalty.curvature(problem.penalty_weights)
         self.margins = self.y * problem.design.matvec(coef)
         if not np.isfinite(self.margins).all():

@@ -33,12 +33,6 @@ class Iterate:
     weighted_curvature: Floats
 
 
-def row_shares(problem: Problem) -> Floats:
-    """Return sᵢ / Σ sᵢ, (n,)."""
-    weights = np.ones(len(problem.y)) if problem.weights is None else problem.weights
-    return np.asarray(weights / problem.total_weight)
-
-
 def expand_at(problem: Problem, share: Floats, coef: Floats, eta: Floats) -> Iterate:
     """Expand the objective at coefficients with known scores."""
     value, slope, curvature = problem.loss.expand(eta, problem.y, 2)

@@ -38,7 +38,7 @@ from separatrix.design.base import Block, Design, add_each
 from separatrix.design.build import row_radius
 from separatrix.losses.base import Loss
 from separatrix.numerics import semidefinite_solver, softmax
-from separatrix.problem import Problem
+from separatrix.problem import Problem, column_squares
 from separatrix.solvers.base import Needs, Step
 from separatrix.solvers.newton import SMOOTH_ADVICE, Solve, line_search
 
@@ -100,7 +100,6 @@ class _NewtonIterate:
         eta = problem.design.matvec(coef)
         self.problem, self.point = problem, _Point(coef, eta, _objective(problem, coef, eta))
         self.penalty = problem.penalty.curvature(problem.penalty_weights)
-        self.weights = np.ones(len(problem.y)) if problem.weights is None else problem.weights
         self.first, self.iterations, self.kind = 0.0, 0, "columns"
         self.precondition: Solve | None = None
         self.search: Floats | None = None
@@ -165,12 +164,12 @@ class _NewtonIterate:
         else:
             probability = softmax(self.point.eta)
             curvatures = probability * (1.0 - probability)
-        return gradient, np.asarray((self.weights * curvatures.T).T) / problem.total_weight
+        return gradient, np.asarray((problem.shares * curvatures.T).T)
 
     def _product(self, direction: Floats) -> tuple[Floats, Floats]:
         """Return the Hessian times a direction, and the change of the scores along it, in one pass."""
         one = self.point.eta.ndim == 1
-        rows = (self.curvatures,) if one else (self.weights / self.problem.total_weight, self.point.eta, self.problem.y)
+        rows = (self.curvatures,) if one else (self.problem.shares, self.point.eta, self.problem.y)
         fold, loss = self.problem.design.fold, self.problem.loss
         product, changes = fold(_product if one else _product_by_classes, direction, loss, rows=rows, combine=add_each)
         return product + (self.penalty * direction.T).T, np.concatenate(changes)
@@ -244,7 +243,7 @@ def by_rows(design: Design, curvatures: Floats, penalty: Floats) -> Solve:
         drawn, weights = _draw(mean, wanted)
         sample = design.select(drawn)
         gram = sample.gram(weights)
-        squares = np.asarray(design.fold(_column_squares, rows=(mean,)))
+        squares = np.asarray(design.fold(column_squares, rows=(mean,)))
         gram += np.diag(np.maximum(squares - np.diag(gram), 0.0) + UNSEEN * squares)
         design.count_visits(sample.shape[0])
     return semidefinite_solver(gram + np.diag(penalty))
@@ -285,7 +284,3 @@ def _draw(curvatures: Floats, wanted: int) -> tuple[Bools, Floats]:
 
 def _column_sums(block: Block, curvatures: Floats) -> tuple[Floats, Floats]:
     return block.column_squares(curvatures), block.rmatvec(curvatures)
-
-
-def _column_squares(block: Block, weights: Floats) -> Floats:
-    return block.column_squares(weights)

@@ -37,7 +37,7 @@ from separatrix.loops.coordinate import L1Penalty
 from separatrix.losses.base import Loss
 from separatrix.problem import Problem
 from separatrix.solvers.base import Step
-from separatrix.solvers.iterate import Iterate, balance, expand_at, minimise_free, row_shares, search
+from separatrix.solvers.iterate import Iterate, balance, expand_at, minimise_free, search
 from separatrix.solvers.l1_quadratic import Elimination, GramModel, descend_by_columns, violation
 
 BALANCED = 1e-9  # relative to the slopes: gradients of free coefficients that count as 0
@@ -258,7 +258,7 @@ class WorkingSetDescent:
         self.problem, self.store, self.column_norms = problem, store, column_norms
         self.exact = has_constant_curvature(problem.loss)
         self.model = WorkingSetModel(cache)
-        self.share = row_shares(problem)
+        self.share = problem.shares
         self.penalised = problem.penalty_weights > 0.0
         self.outputs = start.size // len(start)
         self.alive = np.ones(len(start), dtype=bool)
