@@ -34,7 +34,7 @@ from separatrix.certificates.data import class_codes, in_order, weighted_rows
 from separatrix.certificates.divergence import Divergence
 from separatrix.certificates.margin import MarginCertificate
 from separatrix.certificates.overlap import OverlapProof, PairOverlap, from_number, to_number
-from separatrix.certificates.rays import Rays, make_rays
+from separatrix.certificates.rays import Rays
 from separatrix.codec import Fields
 from separatrix.design.build import largest_entry, make_design, map_rows
 from separatrix.design.mapped import MappedRows
@@ -229,7 +229,7 @@ class SeparabilityCertificate(Certificate):
             raise DataError("rows of weight 0 were left out; give sample_weight")
         weighted = weighted_rows(sample_weight, len(labels))
         codes = class_codes(labels, self.classes, whose="certificate", ignored=~weighted)
-        rays = make_rays(design, codes, len(self.classes))
+        rays = Rays(design, codes, len(self.classes))
         return rays, rays.places_of(weighted)
 
     def content(self) -> dict[str, Any]:

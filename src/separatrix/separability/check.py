@@ -19,7 +19,7 @@ from separatrix.certificates.base import Certificate, OneVsRestCertificate
 from separatrix.certificates.data import weighted_rows
 from separatrix.certificates.margin import KernelCertificate
 from separatrix.certificates.parts import PairsCertificate
-from separatrix.certificates.rays import Rays, make_rays
+from separatrix.certificates.rays import Rays
 from separatrix.certificates.separability import MappedCertificate, SeparabilityCertificate, require_finite
 from separatrix.design.base import Design
 from separatrix.design.build import make_design
@@ -162,7 +162,7 @@ def certify_rows(
     watch: Watch | None = None,
 ) -> SeparabilityCertificate:
     """Return the certificate of rows with class codes; `hint` is a weight vector near the boundary, or an optimum."""
-    rays = make_rays(design, codes, len(classes))
+    rays = Rays(design, codes, len(classes))
     places = rays.places_of(used)
     return _certificate(rays, places, find_separation(rays, places, hint, watch), classes, used)
 
@@ -171,7 +171,7 @@ def certify_separation(
     design: Design, codes: Indices, classes: tuple[Any, ...], used: Bools, weights: tuple[Fraction, ...]
 ) -> SeparabilityCertificate | None:
     """Return the certificate of rows that weights separate completely; None if they do not, exactly."""
-    rays = make_rays(design, codes, len(classes))
+    rays = Rays(design, codes, len(classes))
     places = rays.places_of(used)
     if not (rays.signs(weights, places) > 0).all():
         return None

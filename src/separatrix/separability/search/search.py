@@ -76,7 +76,7 @@ class Optimum(NamedTuple):
 
     def multipliers(self, rays: Rays, places: Indices, taken: Floats) -> Floats:
         """Return the residual of each ray in some places: the probability of the class that it compares with."""
-        others = -(taken @ self.coef).reshape(-1, max(rays.classes, 2) - 1)
+        others = -(taken @ self.coef).reshape(-1, rays.classes - 1)
         residuals = softmax(np.column_stack([np.zeros(len(others)), others]))[:, 1:].ravel()
         return residuals if self.weights is None else residuals * self.weights[rays.rows_of(places)]
 
@@ -246,8 +246,8 @@ def absent_columns_direction(rays: Rays, places: Indices) -> tuple[list[Fraction
     """Return a vector made of the absent columns and its signs on the rays in some places; None if there are none."""
     marks = np.zeros(len(rays.codes), dtype=np.bool_)
     marks[rays.rows_of(places)] = True
-    classes, rows = max(2, rays.classes), (rays.codes, marks)
-    squares, sums = rays.design.fold(_squares_and_sums, classes, rows=rows, combine=add_each)
+    rows = (rays.codes, marks)
+    squares, sums = rays.design.fold(_squares_and_sums, rays.classes, rows=rows, combine=add_each)
     present = squares > 0.0
     usable = present.any(axis=1) & ~present.all(axis=1)
     scores = np.where(present & usable[:, np.newaxis], np.sign(sums.sum(axis=1))[:, np.newaxis], 0.0)

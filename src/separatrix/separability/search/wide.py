@@ -36,7 +36,7 @@ from numpy.typing import NDArray
 from separatrix.arrays import Bools, Floats, Indices
 from separatrix.certificates.exact import exact_sign_rows
 from separatrix.certificates.overlap import OverlapProof, PairOverlap
-from separatrix.certificates.rays import Rays, make_rays
+from separatrix.certificates.rays import Rays
 from separatrix.fit.convex import ConvexOptions, fit_convex
 from separatrix.fit.result import separation_rule
 from separatrix.fit.run import Watch
@@ -109,8 +109,8 @@ def separation_from_fit(
     others = np.setdiff1d(places, wide.equal.places(rays), assume_unique=True)
     fitted = np.zeros(rays.design.shape[0], dtype=np.bool_)
     fitted[rays.rows_of(others)] = True
-    codes, binary = rays.codes[fitted], rays.classes <= 2
-    targets = np.where(codes == rays.classes - 1, 1.0, -1.0) if binary else codes
+    codes, binary = rays.codes[fitted], rays.classes == 2
+    targets = np.where(codes == 1, 1.0, -1.0) if binary else codes
     problem = Problem(rays.design.select(fitted), targets, Logistic() if binary else Softmax())
     coef = np.nan_to_num(_fit(problem, SEPARATION_PASSES, watch))
     scores = np.column_stack([np.zeros(len(coef)), coef]) if binary else coef
@@ -185,28 +185,23 @@ def is_stopped(rays: Rays, watch: Watch | None) -> bool:
 def class_margins(rays: Rays, scores: Floats, rivals: Bools) -> Floats:
     """Return each row's own score less the largest score of its rival classes, in one pass."""
     values = rays.design.matvec(scores)
-    own = np.take_along_axis(values, _own_classes(rays)[:, np.newaxis], axis=1)
+    own = np.take_along_axis(values, rays.codes[:, np.newaxis], axis=1)
     return np.asarray(np.where(rivals, own - values, np.inf).min(axis=1))
 
 
 def rival_classes(rays: Rays, places: Indices) -> Bools:
     """Return the classes that each row's own class must outscore, (n, K), by the places of the rays."""
-    rivals = np.zeros((len(rays.codes), max(2, rays.classes)), dtype=np.bool_)
+    rivals = np.zeros((len(rays.codes), rays.classes), dtype=np.bool_)
     rivals[rays.rows_of(places), rays.other_class(places)] = True
     return rivals
-
-
-def _own_classes(rays: Rays) -> Indices:
-    """Return the column of scores of each row's class; a single class has the second of two columns."""
-    return np.asarray(rays.codes + max(0, 2 - rays.classes))
 
 
 class _PassiveAggressive:
     """The scores (p, K) as they change, the rows, and the rival classes of each."""
 
     def __init__(self, rays: Rays, places: Indices) -> None:
-        self.rows, self.own, self.norms = rays.design.stored_rows(), _own_classes(rays), rays.design.squared_norms()
-        self.scores = np.zeros((rays.design.shape[1], max(2, rays.classes)))
+        self.rows, self.own, self.norms = rays.design.stored_rows(), rays.codes, rays.design.squared_norms()
+        self.scores = np.zeros((rays.design.shape[1], rays.classes))
         self.rivals = rival_classes(rays, places)
         self.visits = 0
 
@@ -312,7 +307,7 @@ def equalise_scores(
 
 def overlap_of_pair(rays: Rays, places: Indices, margins: ClassMargins) -> PairOverlap | None:
     """Return an overlap of two classes, tried for the most often confused ones; None if none is found."""
-    if rays.classes <= 2:
+    if rays.classes == 2:
         return None
     violated = np.flatnonzero(margins.margins <= 0.0)
     values = rays.design.select(margins.margins <= 0.0).matvec(margins.scores) if len(violated) else margins.scores[:0]
@@ -330,7 +325,7 @@ def _peel(rays: Rays, places: Indices, pair: tuple[int, int]) -> PairOverlap | N
     """Return an overlap of two classes among the rows nearest to their boundary."""
     rows = np.unique(rays.rows_of(places))
     rows = rows[np.isin(rays.codes[rows], pair)]
-    signed = make_rays(rays.design, (rays.codes == pair[1]).astype(np.intp), 2)
+    signed = Rays(rays.design, (rays.codes == pair[1]).astype(np.intp), 2)
     rows = _nearest(signed, rows)
     while len(rows):
         sample = signed.take(rows)
