@@ -220,15 +220,29 @@ def _read(make: Callable[[Mapping[str, Any]], Certificate], content: Any) -> Cer
     return certificate
 
 
-def shared_verdict(parts: Iterable[Certificate]) -> str:
-    """Return the verdict that all parts have, or 'mixed'."""
-    verdicts = {part.verdict for part in parts}
-    return verdicts.pop() if len(verdicts) == 1 else "mixed"
+class PartsCertificate(Certificate):
+    """Several certificates; the claim is that all of them hold."""
+
+    parts: tuple[Certificate, ...]
+
+    @abstractmethod
+    def part_names(self) -> Iterable[str]:
+        """Return the classes that each part is about."""
+
+    @property
+    def claim(self) -> str:
+        return "; ".join(f"{name}: {part.claim}" for name, part in zip(self.part_names(), self.parts, strict=True))
+
+    @property
+    def verdict(self) -> str:
+        """The verdict that all parts have, or 'mixed'."""
+        verdicts = {part.verdict for part in self.parts}
+        return verdicts.pop() if len(verdicts) == 1 else "mixed"
 
 
 @register
 @dataclass(frozen=True)
-class OneVsRestCertificate(Certificate):
+class OneVsRestCertificate(PartsCertificate):
     """One certificate per class, each of its class against the rest; the claim is that all parts hold.
 
     With `indicators` the parts were fitted to labels True (their class) and False (the rest).
@@ -239,13 +253,8 @@ class OneVsRestCertificate(Certificate):
     parts: tuple[Certificate, ...]
     indicators: bool = False
 
-    @property
-    def claim(self) -> str:
-        return "; ".join(f"{label!r}: {part.claim}" for label, part in zip(self.classes, self.parts, strict=True))
-
-    @property
-    def verdict(self) -> str:
-        return shared_verdict(self.parts)
+    def part_names(self) -> Iterable[str]:
+        return map(repr, self.classes)
 
     def verify(self, X: Any, y: Any, **weights: Any) -> Verification:
         """Re-check each part; `sample_weight` is passed on to the parts."""

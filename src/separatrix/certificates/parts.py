@@ -6,7 +6,7 @@ claims that all of its parts hold.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -15,10 +15,10 @@ import numpy as np
 from separatrix.certificates.base import (
     Certificate,
     Check,
+    PartsCertificate,
     Verification,
     certificate_from_dict,
     register,
-    shared_verdict,
 )
 from separatrix.certificates.data import weighted_rows
 from separatrix.certificates.separability import SeparabilityCertificate
@@ -28,7 +28,7 @@ from separatrix.errors import DataError
 
 @register
 @dataclass(frozen=True)
-class OneVsOneCertificate(Certificate):
+class OneVsOneCertificate(PartsCertificate):
     """Pairs of labels, and one part per pair; with `square`, X is a kernel matrix and is cut on both axes."""
 
     kind: ClassVar[str] = "one-vs-one"
@@ -36,14 +36,8 @@ class OneVsOneCertificate(Certificate):
     parts: tuple[Certificate, ...]
     square: bool = False
 
-    @property
-    def claim(self) -> str:
-        named = zip(self.pairs, self.parts, strict=True)
-        return "; ".join(f"{first!r} and {second!r}: {part.claim}" for (first, second), part in named)
-
-    @property
-    def verdict(self) -> str:
-        return shared_verdict(self.parts)
+    def part_names(self) -> Iterable[str]:
+        return (f"{first!r} and {second!r}" for first, second in self.pairs)
 
     def verify(self, X: Any, y: Any, sample_weight: Any = None) -> Verification:
         rows, labels, checks = by_rows(X), np.asarray(y), list[Check]()
@@ -65,19 +59,14 @@ class OneVsOneCertificate(Certificate):
 
 @register
 @dataclass(frozen=True)
-class PairsCertificate(Certificate):
+class PairsCertificate(PartsCertificate):
     """One verdict on separability per pair of classes."""
 
     kind: ClassVar[str] = "pairs"
     parts: tuple[SeparabilityCertificate, ...]
 
-    @property
-    def claim(self) -> str:
-        return "; ".join(f"{part.classes[0]!r} and {part.classes[1]!r}: {part.claim}" for part in self.parts)
-
-    @property
-    def verdict(self) -> str:
-        return shared_verdict(self.parts)
+    def part_names(self) -> Iterable[str]:
+        return (f"{part.classes[0]!r} and {part.classes[1]!r}" for part in self.parts)
 
     def verify(self, X: Any, y: Any, sample_weight: Any = None) -> Verification:
         labels = np.asarray(y)

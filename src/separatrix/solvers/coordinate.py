@@ -2,24 +2,20 @@
 
     P(w) = Σ sᵢ loss(xᵢ·w, yᵢ) / Σ sᵢ + Σⱼ weightⱼ · ( absolute·|wⱼ| + quadratic/2 · wⱼ² )
 
-A quadratic loss with few columns is reduced to its covariances: one pass for the Gram matrix serves a whole path of
-strengths. Other losses with a curvature, with one score per row or one per class, use proximal Newton steps on working
-sets (`working_set`). Both minimise an L1-penalised quadratic (`l1_quadratic`). Units of columns matter to the penalty
-only, not to the steps. Without any penalty it still descends, but there is no dual point, so `excess` is inf.
+A quadratic loss with few columns is reduced to its covariances, which serve a whole path of strengths. Other losses
+with a curvature use proximal Newton steps on working sets (`working_set`). Both minimise an L1-penalised quadratic
+(`l1_quadratic`). Without any penalty it still descends, but there is no dual point, so `excess` is inf.
 
-Covariances, after eliminating the free coefficients:
+Covariances, after eliminating the free coefficients, and the gap at the dual point t·α, α the slopes at w:
 
-    loss(w) = loss(0) + g·w + ½ wᵗ G w,        G = Σ sᵢ xᵢ xᵢᵗ / Σ sᵢ
-
-Objective and gap follow from G, g and w alone. With the dual point t·α, α the slopes at w and v = −(g + G w):
-
+    loss(w) = loss(0) + g·w + ½ wᵗ G w,        G = Σ sᵢ xᵢ xᵢᵗ / Σ sᵢ,        v = −(g + G w)
     gap(t) = (1 − t)² loss(w) + penalty(w) + penalty*(t·v) − t·w·v
 
-The rounding error of the gradient, at most ε (Σⱼ |wⱼ| √Gⱼⱼ)², is added to the gap. If it is too large, or if the loss
-is so far below loss(0) that their difference has few digits, working sets continue from the data.
+The rounding error of the gradient, at most ε (Σⱼ |wⱼ| √Gⱼⱼ)², is added to the gap. If it is too large, or the loss is
+far below loss(0), working sets continue from the data.
 
-Cost: p² products per row once, then O(p) per changed coordinate, and p² numbers; see `working_set` for other losses.
-Fails for losses without curvature, and on designs that are only streamed.
+Cost: p² products per row once, then O(p) per changed coordinate. Fails for losses without curvature, and on designs
+that are only streamed.
 References: Friedman, Hastie and Tibshirani, Regularization paths for generalized linear models via coordinate descent
 (2010); Lee, Sun and Saunders, Proximal Newton-type methods (2014); Johnson and Guestrin, Blitz (2015).
 """

@@ -8,9 +8,8 @@ and corrector). Eliminating all unknowns except w leaves
 
     (Λ + Σ sᵢ cᵢ xᵢ xᵢᵗ) Δw = …,        c = 1 / (t/q + ξ/(1 − q))
 
-one weighted Gram matrix per step (Ferris and Munson 2002). It is affine invariant except for the penalty: units of
-columns and collinear rows, which slow down coordinate descent, cost nothing. The multipliers are a dual point, so the
-duality gap is known.
+one weighted Gram matrix per step (Ferris and Munson 2002). It is affine invariant except for the penalty. The
+multipliers are a dual point, so the duality gap is known.
 
 Cost: five passes per step, one of them with n·p² operations, and p³ for the solve; 15 to 45 steps on any data. Not for
 many columns.

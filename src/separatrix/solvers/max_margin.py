@@ -10,9 +10,8 @@ one pass over all rows then finds those with smaller margins, of which the lowes
 
 Wolfe's algorithm keeps a corral: affinely independent vertices whose hull has the nearest point so far in its interior.
 The vertex with the smallest product with that point enters, the point moves to the nearest point of the corral's affine
-hull, and vertices met on the way out of the hull are dropped. The corral is stored as a QR factorisation of the columns
-(s, v), s the size of the vertices, updated as vertices come and go: min ‖Σ aᵢ vᵢ‖² + s²(1 − Σ aᵢ)² over weights a is
-solved by one triangular system, and a/Σa gives the affine hull's nearest point.
+hull, and vertices met on the way are dropped. A QR factorisation of the columns (s, v), s the size of the vertices, is
+updated as vertices come and go, and solves min ‖Σ aᵢ vᵢ‖² + s²(1 − Σ aᵢ)² over weights a.
 
 Cost: one pass per step, and seldom more than ten steps; O(p k) for each vertex that enters a corral of k ≤ p + 1. For
 designs of some thousand columns; wider ones are slow. It stalls, and says so, where floats no longer distinguish an

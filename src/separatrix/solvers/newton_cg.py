@@ -2,22 +2,19 @@
 
     H d = −∇P  to a residual that shrinks with ∇P,        w ← w + t d,        t = 1, ½, ¼, …
 
-The Hessian is never formed: a product with it is one pass, using the stored curvature of each row. The scores and their
-change along the direction are stored too, so a line search reads no rows. For a quadratic loss the Hessian is constant,
-so the conjugate gradients of a step continue those of the last. With a quadratic penalty the excess is bounded by
-‖∇P‖²/(2·strength), known before the step is solved for; otherwise it is estimated by the Newton decrement ½ ∇Pᵗd.
+The Hessian is never formed: a product with it is one pass. The scores and their change along the direction are stored,
+so a line search reads no rows. For a quadratic loss the conjugate gradients of a step continue those of the last. With
+a quadratic penalty the excess is bounded by ‖∇P‖²/(2·strength); otherwise it is estimated by the decrement ½ ∇Pᵗd.
 
-The preconditioners M are approximate Hessians that are easy to invert. With κᵢ = sᵢ·curvatureᵢ/Σ s, κ their sum and
-μ = Σ κᵢ xᵢ:
+The preconditioners M are approximate Hessians. With κᵢ = sᵢ·curvatureᵢ/Σ s, κ their sum and μ = Σ κᵢ xᵢ:
 
     by columns   M = diag(Σ κᵢ xᵢⱼ² − μⱼ²/κ + penalty's) + μ μᵗ/κ      without the covariances of the columns
     by rows      M = Σ κᵢ xᵢ xᵢᵗ + penalty's, over all rows or a sample; the same for each of several classes
     by products  the same M of all rows, by Woodbury's formula from their n² inner products, for fewer rows than columns
 
-The first costs one pass; it removes the scales of the columns and the common direction of rows far from 0 (counts,
-indicators, words). After many iterations, one of the others is used if its size permits. The second costs n·p²
-operations, or 4p³ with a sample that prefers rows of large curvature, and p³ to factor; over all rows and with one
-class it is the Hessian, so a single iteration suffices. The third costs n³, and needs a penalty.
+The first costs one pass; it removes the scales of the columns and the common direction of rows far from 0. After many
+iterations, one of the others is used if its size permits. The second costs n·p² operations, or 4p³ with a sample that
+prefers rows of large curvature, and p³ to factor. The third costs n³, and needs a penalty.
 
 Cost: a step takes one pass per conjugate gradient iteration and two more; a few vectors of n·K. Undefined for losses
 without curvature.
