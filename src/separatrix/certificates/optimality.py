@@ -189,6 +189,9 @@ class OptimalityCertificate(DualityGap, Certificate):
         labels = fields.or_none("labels", lambda key: fields.labels(key, None if multinomial else 2))
         scores = len(labels or ())
         rows = fields.or_none("dual_rows", fields.places)
+        scales = fields.numbers("scales") if "scales" in content else None
+        if scales is not None and not (scales > 0.0).all():
+            raise ValueError(f"scales has {scales.min():g}, where only numbers above 0 can divide a column")
         return cls(
             loss=name,
             strength=fields.within("strength"),
@@ -203,15 +206,8 @@ class OptimalityCertificate(DualityGap, Certificate):
             class_weights=fields.or_none("class_weights", lambda key: tuple(fields.numbers(key, scores).tolist())),
             dual_rows=rows,
             dual_values=None if rows is None else fields.numbers("dual_values", len(rows)),
-            scales=_scales(fields) if "scales" in content else None,
+            scales=scales,
         )
-
-
-def _scales(fields: Fields) -> Floats:
-    scales = fields.numbers("scales")
-    if not (scales > 0.0).all():
-        raise ValueError(f"scales has {scales.min():g}, where only numbers above 0 can divide a column")
-    return scales
 
 
 def _targets(y: NDArray[Any], target: str, labels: tuple[Any, ...] | None) -> NDArray[Any]:

@@ -52,9 +52,7 @@ def with_scale(kernel: Kernel, X: Any) -> Kernel:
     row_radius(make_design(X, intercept=False))
     if isinstance(kernel, Precomputed):
         if X.shape[0] != X.shape[1]:
-            raise DataError(
-                f"the precomputed kernel has shape {X.shape}, but must be a square matrix, of all pairs of rows"
-            )
+            raise DataError(f"the precomputed kernel has shape {X.shape}, but must be a square matrix of all rows")
         refuse_asymmetric(X, kernel.name)
     fixed = kernel.settled(X)
     if isinstance(fixed, CustomKernel):
