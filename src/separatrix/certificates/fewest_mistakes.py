@@ -78,7 +78,7 @@ class _Node(NamedTuple):
         """Return one node per row of the smallest set: that row chosen, the rows before it excluded."""
         nodes, excluded = [], 0
         smallest = min(self.sets, key=int.bit_count)
-        rows = [1 << row for row in range(smallest.bit_length()) if smallest >> row & 1]
+        rows = [1 << row for row in range(smallest.bit_length()) if smallest >> row & 1]  # as bits
         for row in sorted(
             rows, key=lambda row: -sum(1 for other in self.sets if other & row)
         ):  # the most frequent first
