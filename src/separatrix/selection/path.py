@@ -192,9 +192,9 @@ def _null_slopes(problem: Problem) -> Floats:
     values = problem.design.matvec(selector) if free.any() else np.zeros((len(problem.y), 0))
     design = DenseDesign(values, [f"free {j}" for j in range(values.shape[1])], virtual=False)
     reduced = Problem(design, problem.y, problem.loss, weights=problem.weights)
-    columns, share = column_store(design).take(np.arange(values.shape[1])), problem.shares
-    start = expand_at(reduced, share, np.zeros((values.shape[1], *outputs)), np.zeros((len(problem.y), *outputs)))
-    return minimise_free(reduced, share, start, columns).slope
+    columns = column_store(design).take(np.arange(values.shape[1]))
+    start = expand_at(reduced, np.zeros((values.shape[1], *outputs)), np.zeros((len(problem.y), *outputs)))
+    return minimise_free(reduced, start, columns).slope
 
 
 def _balanced_signs(problem: Problem) -> Floats:

@@ -33,15 +33,15 @@ class Iterate:
     weighted_curvature: Floats
 
 
-def expand_at(problem: Problem, share: Floats, coef: Floats, eta: Floats) -> Iterate:
+def expand_at(problem: Problem, coef: Floats, eta: Floats) -> Iterate:
     """Expand the objective at coefficients with known scores."""
     value, slope, curvature = problem.loss.expand(eta, problem.y, 2)
-    objective = float(np.sum(share * value)) + problem.penalty.value(coef, problem.penalty_weights)
-    weighted = (np.asarray((share * part.T).T) for part in (slope, curvature))
+    objective = float(np.sum(problem.shares * value)) + problem.penalty.value(coef, problem.penalty_weights)
+    weighted = (np.asarray((problem.shares * part.T).T) for part in (slope, curvature))
     return Iterate(coef, eta, objective, slope, curvature, *weighted)
 
 
-def minimise_free(problem: Problem, share: Floats, iterate: Iterate, free: Columns) -> Iterate:
+def minimise_free(problem: Problem, iterate: Iterate, free: Columns) -> Iterate:
     """Minimise over the unpenalised coefficients alone, by Newton steps as long as they decrease the objective."""
     size = float(np.sqrt(np.mean(iterate.slope * iterate.slope)))
     for _ in range(FREE_STEPS if len(free.indices) else 0):
@@ -50,14 +50,14 @@ def minimise_free(problem: Problem, share: Floats, iterate: Iterate, free: Colum
             break
         inverse = pseudo_inverse(free.hessian(iterate.weighted_curvature))
         step = -(inverse @ gradient.reshape(-1)).reshape(gradient.shape)
-        trial = expand_at(problem, share, _moved(iterate.coef, free, step), iterate.eta + free.times(step))
+        trial = expand_at(problem, _moved(iterate.coef, free, step), iterate.eta + free.times(step))
         if not trial.value < iterate.value:
             break
         iterate = trial
     return iterate
 
 
-def balance(problem: Problem, share: Floats, iterate: Iterate, free: Columns) -> Floats:
+def balance(problem: Problem, iterate: Iterate, free: Columns) -> Floats:
     """Return the slopes moved along the curvature until their sums over the free columns vanish, up to rounding.
 
     If that would leave the domain of the loss's conjugate, they are returned unchanged.
@@ -66,7 +66,7 @@ def balance(problem: Problem, share: Floats, iterate: Iterate, free: Columns) ->
         return iterate.slope
     slopes, inverse = iterate.slope, pseudo_inverse(free.hessian(iterate.weighted_curvature))
     for _ in range(BALANCING_ROUNDS):
-        gradient = free.transposed_times(np.asarray((share * slopes.T).T))
+        gradient = free.transposed_times(np.asarray((problem.shares * slopes.T).T))
         along = free.times((inverse @ gradient.reshape(-1)).reshape(gradient.shape))
         one_score = along.ndim == 1
         slopes = slopes - (
@@ -76,9 +76,7 @@ def balance(problem: Problem, share: Floats, iterate: Iterate, free: Columns) ->
     return slopes if inside else iterate.slope
 
 
-def search(
-    problem: Problem, share: Floats, iterate: Iterate, columns: Columns, change: Floats, gradient: Floats
-) -> Iterate:
+def search(problem: Problem, iterate: Iterate, columns: Columns, change: Floats, gradient: Floats) -> Iterate:
     """Take the longest step of 1, ½, ¼, … that decreases the objective enough; return the same iterate if none does.
 
     `change` is the change of the columns' coefficients, `gradient` the loss's gradient in them.
@@ -89,7 +87,7 @@ def search(
         return iterate
     along = columns.times(change)
     return line_search(
-        lambda t: expand_at(problem, share, _moved(iterate.coef, columns, t * change), iterate.eta + t * along),
+        lambda t: expand_at(problem, _moved(iterate.coef, columns, t * change), iterate.eta + t * along),
         iterate,
         min(predicted, 0.0),
     )[1]

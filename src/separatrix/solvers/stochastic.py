@@ -75,8 +75,10 @@ class Stochastic(Descent):
         floor = least_curvature_of(problem, self.least_curvature)
         state = self.state or self.first_state(problem.zero_coef() if start is None else start)
         if state.known is None:
-            rate = self.known_rate(problem)
-            state.known = rate, self._decay(rate, problem, floor)
+            rate, decay = self.known_rate(problem), 0.0
+            if self.schedule == "inverse" and not callable(rate):
+                decay = self.decay or rate * floor or 1.0 / problem.design.shape[0]
+            state.known = rate, decay
         run = _StochasticRun(self, problem, state)
         progress = DescentProgress(problem.expand, least_curvature=floor, nonsmooth=bool(problem.loss.kinks))
         while True:
@@ -97,12 +99,6 @@ class Stochastic(Descent):
 
     def steepest(self, problem: Problem) -> float:
         return visit_radius(problem.design, problem.weights) ** 2
-
-    def _decay(self, rate: KnownRate, problem: Problem, least_curvature: float) -> float:
-        """Return the decay of the rate per visit; a rate that is a function of the visit has none."""
-        if self.schedule == "constant" or callable(rate):
-            return 0.0
-        return self.decay or rate * least_curvature or 1.0 / problem.design.shape[0]
 
 
 class StochasticState:

@@ -70,9 +70,7 @@ class DualPoint:
     dual_coef: Floats
 
 
-def best_dual_point(
-    problem: Problem, share: Floats, coef: Floats, slopes: Floats, dual_coef: Floats, l1: L1Penalty
-) -> DualPoint:
+def best_dual_point(problem: Problem, coef: Floats, slopes: Floats, dual_coef: Floats, l1: L1Penalty) -> DualPoint:
     """Return the best of the scaled dual points; `dual_coef` is v at the slopes, 0 for screened columns.
 
     The remaining gradients of the free coefficients, times these, are subtracted from its value.
@@ -84,8 +82,7 @@ def best_dual_point(
     slack = float(np.abs(coef[free] * dual_coef[free]).sum())
     boxed = dual_coef.reshape(-1) * np.repeat(~free, coef.size // len(coef))
     points = [
-        _point(problem, share, slopes * scale, boxed * scale, slack)
-        for scale in _scales(problem, coef.reshape(-1), boxed, l1)
+        _point(problem, slopes * scale, boxed * scale, slack) for scale in _scales(problem, coef.reshape(-1), boxed, l1)
     ]
     return max(points, key=lambda point: point.value)
 
@@ -110,8 +107,8 @@ def _scales(problem: Problem, coef: Floats, dual_coef: Floats, l1: L1Penalty) ->
     return {1.0, INSIDE / max(1.0, float(inner.max()))}
 
 
-def _point(problem: Problem, share: Floats, slopes: Floats, dual_coef: Floats, slack: float) -> DualPoint:
-    value = -slack - float(np.sum(share * problem.loss.conjugate(slopes, problem.y)))
+def _point(problem: Problem, slopes: Floats, dual_coef: Floats, slack: float) -> DualPoint:
+    value = -slack - float(np.sum(problem.shares * problem.loss.conjugate(slopes, problem.y)))
     if problem.penalty.absolute == 0.0 or problem.penalty.quadratic > 0.0:  # else the point is in the box
         weights = problem.penalty_weights
         value -= problem.penalty.conjugate(dual_coef.reshape(len(weights), -1), weights)
@@ -258,7 +255,6 @@ class WorkingSetDescent:
         self.problem, self.store, self.column_norms = problem, store, column_norms
         self.exact = has_constant_curvature(problem.loss)
         self.model = WorkingSetModel(cache)
-        self.share = problem.shares
         self.penalised = problem.penalty_weights > 0.0
         self.outputs = start.size // len(start)
         self.alive = np.ones(len(start), dtype=bool)
@@ -267,13 +263,13 @@ class WorkingSetDescent:
         self.l1 = self._l1(slice(None))
         used = np.flatnonzero(start.reshape(len(start), -1).any(axis=1))
         eta = store.take(used).times(start[used]) if len(used) else np.zeros((len(problem.y), *start.shape[1:]))
-        self.iterate = expand_at(problem, self.share, start, eta)
+        self.iterate = expand_at(problem, start, eta)
 
     def descend(self) -> Iterator[Step]:
         progress, chosen, before = WorkingSetProgress(), np.zeros(0, dtype=np.intp), math.inf
         while True:
-            self.iterate = minimise_free(self.problem, self.share, self.iterate, self.free)
-            slopes = balance(self.problem, self.share, self.iterate, self.free)
+            self.iterate = minimise_free(self.problem, self.iterate, self.free)
+            slopes = balance(self.problem, self.iterate, self.free)
             dual_coef = self._dual_coef(slopes)
             excess = self._excess(slopes, dual_coef)
             active = int(np.count_nonzero(self.iterate.coef[self.penalised]))
@@ -287,7 +283,7 @@ class WorkingSetDescent:
 
     def _dual_coef(self, slopes: Floats) -> Floats:
         """Return −Σ sᵢ αᵢ xᵢ / Σ sᵢ, 0 for screened columns, in one pass over the other columns."""
-        dual_coef = -self.store.correlate(np.asarray((self.share * slopes.T).T), np.flatnonzero(self.alive))
+        dual_coef = -self.store.correlate(np.asarray((self.problem.shares * slopes.T).T), np.flatnonzero(self.alive))
         if not np.isfinite(dual_coef).all():
             row_radius(self.problem.design)  # raises an error that names the entry that is not finite
         dual_coef[~self.alive] = 0.0
@@ -296,7 +292,7 @@ class WorkingSetDescent:
     def _excess(self, slopes: Floats, dual_coef: Floats) -> float:
         """Return the gap to the best dual point so far, and screen columns by the present one."""
         coef, objective = self.iterate.coef, self.iterate.value
-        point = best_dual_point(self.problem, self.share, coef, slopes, dual_coef, self.l1)
+        point = best_dual_point(self.problem, coef, slopes, dual_coef, self.l1)
         if point.value > self.dual.value:
             self.dual = point
         zero = screened(self.problem, point, objective - point.value, self.column_norms)
@@ -325,7 +321,7 @@ class WorkingSetDescent:
         models = 1 if self.exact else self.model.begin(columns, target)
         for remaining_models in range(models - 1, -1, -1):
             change = self.model.change(columns, self.iterate, gradient, target)
-            trial = search(self.problem, self.share, self.iterate, columns, change, gradient)
+            trial = search(self.problem, self.iterate, columns, change, gradient)
             stuck, self.iterate = trial is self.iterate, trial
             if stuck or not remaining_models:
                 break
