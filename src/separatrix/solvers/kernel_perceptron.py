@@ -21,7 +21,6 @@ from separatrix.arrays import Ints
 from separatrix.design.kernel_matrix import KernelRows
 from separatrix.jit import WorkGate
 from separatrix.loops import online
-from separatrix.loops.kernel import count_wrong, fill_dual_pocket, kernel_visits
 from separatrix.problem import Problem
 from separatrix.solvers.base import IN_MEMORY, Needs, Step
 from separatrix.solvers.perceptron import Keep, MistakeDrivenState, MistakeDrivenWalk, PerceptronSolver
@@ -62,18 +61,18 @@ class _KernelWalk(MistakeDrivenWalk):
         """Continue to the end of the step, or to the first missing kernel row, which is then computed."""
         state, rows = self.state, self.state.rows
         work = (16 + self.n // 8) * int(state.counters[online.GOAL] - state.counters[online.DONE])
-        visit = self.gate.choose(kernel_visits, work)
+        visit = self.gate.choose(online.kernel_visits, work)
         arguments = (self.y, order, self.rule, self.weights, self.log, state.counters)
         missing = int(visit(rows.table, rows.slots, state.scores, *arguments))
         if missing >= 0:
             rows.fetch(self._upcoming_mistakes(missing, order))
 
     def fill_pocket(self) -> None:
-        fill = self.gate.choose(fill_dual_pocket, self.n)
+        fill = self.gate.choose(online.fill_dual_pocket, self.n)
         fill(self.state.scores, self.y, self.rule, self.weights, self.state.counters)
 
     def is_correct(self) -> bool:
-        count = self.gate.choose(count_wrong, self.n)
+        count = self.gate.choose(online.count_wrong, self.n)
         return bool(count(self.state.scores, self.y, self.rule.tie, self.rule.margin, 1) == 0)
 
     def _upcoming_mistakes(self, row: int, order: Ints) -> Ints:
