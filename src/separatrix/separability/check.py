@@ -167,17 +167,6 @@ def certify_rows(
     return _certificate(rays, places, find_separation(rays, places, hint, watch), classes, used)
 
 
-def certify_separation(
-    design: Design, codes: Indices, classes: tuple[Any, ...], used: Bools, weights: tuple[Fraction, ...]
-) -> SeparabilityCertificate | None:
-    """Return the certificate of rows that weights separate completely; None if they do not, exactly."""
-    rays = Rays(design, codes, len(classes))
-    places = rays.places_of(used)
-    if not (rays.signs(weights, places) > 0).all():
-        return None
-    return _certificate(rays, places, Separation(weights, places[:0]), classes, used)
-
-
 def _certificate(
     rays: Rays, places: Indices, separation: Separation, classes: tuple[Any, ...], used: Bools
 ) -> SeparabilityCertificate:
@@ -213,8 +202,9 @@ def check_existence(
         return certify_rows(design, codes, classes, used, watch=watch)
     weights = (fit.coef[:, 1:] - fit.coef[:, :1]).T.ravel() if several else fit.coef
     if fit.walk.status is Status.SEPARATED:
-        separated = certify_separation(design, codes, classes, used, tuple(map(Fraction, weights.tolist())))
-        if separated is not None:
-            return separated
+        rays, exact = Rays(design, codes, len(classes)), tuple(map(Fraction, weights.tolist()))
+        places = rays.places_of(used)
+        if (rays.signs(exact, places) > 0).all():
+            return _certificate(rays, places, Separation(exact, places[:0]), classes, used)
     hint = Optimum(weights, problem.weights) if fit.walk.status is Status.OPTIMAL else weights
     return certify_rows(design, codes, classes, used, hint, watch)

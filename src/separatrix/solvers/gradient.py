@@ -29,7 +29,7 @@ from separatrix.arrays import EPSILON, Floats
 from separatrix.design.base import Expansion
 from separatrix.problem import Problem
 from separatrix.solvers.base import Needs, Step
-from separatrix.solvers.rates import Descent, KnownRate, Rate, extreme_eigenvalues, rate_function
+from separatrix.solvers.rates import DESCENT_ADVICE, Descent, KnownRate, Rate, extreme_eigenvalues, rate_function
 
 # The facts that the textbooks' stopping rules compare with a tolerance: η‖∇‖, and the largest |change| of an entry.
 STOPPING_FACTS = {"gradient": "step_length", "change": "change"}
@@ -140,15 +140,7 @@ class Gradient(Descent):
 
     most_rises: ClassVar[float] = DIVERGING_RISES
     below_limit: ClassVar[str] = "gradient descent converges"
-    needs: ClassVar[Needs] = Needs(
-        convex=True,
-        smooth_penalty=True,
-        columns_as_given=True,
-        otherwise={
-            "convex": "It is flat but for its jump, so no slope leads down: use the logistic or a hinge loss instead.",
-            "smooth_penalty": "Use Coordinate for an L1 penalty.",
-        },
-    )
+    needs: ClassVar[Needs] = Needs(convex=True, smooth_penalty=True, columns_as_given=True, otherwise=DESCENT_ADVICE)
 
     def steps(self, problem: Problem, start: Floats | None = None) -> Iterator[Step]:
         coef = problem.zero_coef() if start is None else np.array(start, dtype=np.float64)

@@ -28,7 +28,7 @@ from separatrix.losses.base import ScalarLoss
 from separatrix.problem import Problem
 from separatrix.solvers.base import Needs, Step
 from separatrix.solvers.gradient import DescentProgress, least_curvature_of
-from separatrix.solvers.rates import Descent, KnownRate, Rate, rate_function, visit_radius
+from separatrix.solvers.rates import DESCENT_ADVICE, Descent, KnownRate, Rate, rate_function, visit_radius
 from separatrix.solvers.visits import Order, Seed, draw_order
 
 ROW_WORK = 40  # interpreted operations of a visit besides those on the row's entries
@@ -63,11 +63,10 @@ class Stochastic(Descent):
         smooth_penalty=True,
         columns_as_given=True,
         otherwise={
+            **DESCENT_ADVICE,
             "target": 'Use Gradient, or fit one class against the rest (multiclass="one_vs_rest").',
-            "convex": "It is flat but for its jump, so no slope leads down: use the logistic or a hinge loss instead.",
             "row_visits": "Use Gradient (update='batch'), whose passes run on the cluster, or visit the rows on"
             " one machine with sx.blocked(X).",
-            "smooth_penalty": "Use Coordinate for an L1 penalty.",
         },
     )
 

@@ -4,8 +4,7 @@ Newton's method on the logistic loss, in whitened columns (invariant to units an
 
 * separable: all products become positive;
 * overlap: the gradient vanishes, and the slopes are positive multipliers;
-* quasi-separable: the excess decreases by a factor e per step without end, and the steps approach a direction that is 0
-  on the rays that stay; these are a problem in fewer columns.
+* quasi-separable: the excess decreases by a factor e per step, along a direction that is 0 on the rays that stay.
 
 If Newton's method fails, a linear program (HiGHS) decides, whose duals are multipliers:
 

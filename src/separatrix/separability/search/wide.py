@@ -3,11 +3,8 @@
 With more columns than rows, nearly all rows can be separated. Three tools do it:
 
 1. A multiclass passive-aggressive perceptron. A row of class y whose score is not larger by 1 than that of every other
-   class moves the two nearest classes just far enough,
-
-       w_y += τ x,  w_k −= τ x,  τ = (1 − (w_y − w_k)·x) / 2‖x‖²
-
-   Its scores are rounded to integers and tested exactly.
+   class moves the two nearest classes just far enough: w_y += τ x, w_k −= τ x, τ = (1 − (w_y − w_k)·x) / 2‖x‖². Its
+   scores are rounded to integers and tested exactly.
 2. Equal rows of different classes, which no scores separate: with n_a and n_b of them, the multipliers 1/n_a and 1/n_b
    cancel exactly, a `PairOverlap`. Rows that are 0 in all columns overlap with every class. The scores of the two
    classes must be equal on such rows; `equalise_scores` solves for one weight per row exactly.
@@ -15,8 +12,7 @@ With more columns than rows, nearly all rows can be separated. Three tools do it
    dropped until the rest cancel, which proves that not all rows can be separated.
 
 Cost: tens of reads of the data, and K numbers per column of memory; peeling solves a dense problem in the columns of
-two classes. The perceptron gives up when the sweeps are used up, or after a few sweeps if the classes overlap. Rows
-are compared by their stored entries, so a stored zero and an omitted zero differ.
+two classes. Rows are compared by their stored entries, so a stored zero and an omitted zero differ.
 
 Reference: Crammer and others, Online passive-aggressive algorithms (2006).
 """
