@@ -228,3 +228,12 @@ def test_relations_tried_together_are_tried_exactly(stored, classes, unit):
         assert found.tolist() == places[np.flatnonzero(signs)][:7].tolist()
         exact = [sum(Fraction(x) * relation.get(j, 0) for j, x in enumerate(ray)) for ray in rays.take(places).tolist()]
         assert found.tolist() == [place for place, total in zip(places.tolist(), exact, strict=True) if total][:7]
+
+
+def test_a_single_class_is_the_second_of_two() -> None:
+    X = np.random.default_rng(0).normal(size=(6, 3))
+    design, places = make_design(X, intercept=True), np.arange(6)
+    rays = Rays(design, np.zeros(6, dtype=np.intp), 1)
+    assert (rays.classes, rays.count, rays.width) == (2, 6, 4)
+    np.testing.assert_array_equal(rays.take(places), design.take(places))
+    np.testing.assert_array_equal(rays.other_class(places), np.zeros(6))

@@ -263,12 +263,13 @@ class KernelCertificate(Certificate):
         if rows.ndim != 2 or rows.shape[0] != self.n_rows:
             raise DataError(f"X has shape {rows.shape}; the certificate is of {self.n_rows} rows")
         signs = signs_of(y, self.labels, self.n_rows, whose="certificate")
-        precomputed = isinstance(self.kernel, Precomputed)
         with np.errstate(over="ignore", invalid="ignore"):  # checked in the matrix
-            columns = self.kernel(rows, rows)[:, self.rows] if precomputed else self.kernel(rows, rows[self.rows])
+            kernel = self.kernel.settled(rows)
+            precomputed = isinstance(kernel, Precomputed)
+            columns = kernel(rows, rows)[:, self.rows] if precomputed else kernel(rows, rows[self.rows])
         if not np.isfinite(columns).all():
             raise DataError("the kernel of some rows is not finite; drop such rows, or fill in a number")
-        return self._bounds(columns, np.sqrt(np.maximum(self.kernel.diagonal(rows), 0.0)), signs)
+        return self._bounds(columns, np.sqrt(np.maximum(kernel.diagonal(rows), 0.0)), signs)
 
     def _bounds(self, columns: Floats, lengths: Floats, signs: Floats) -> _Margins:
         """Return both bounds with rounding included; `columns` are the kernel of every row with each support row."""

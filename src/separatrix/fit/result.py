@@ -147,12 +147,14 @@ class StepLog:
     coefs: list[Floats] = field(default_factory=list)
 
     def add(self, facts: Mapping[str, float], coef: Floats) -> None:
+        """Append a step."""
         for name, value in facts.items():
             self.columns.setdefault(name, []).append(float(value))
         if self.keep_iterates:
             self.coefs.append(np.array(coef))
 
     def arrays(self) -> dict[str, Floats]:
+        """Return the columns as arrays."""
         return {name: np.asarray(values) for name, values in self.columns.items()}
 
     def iterates(self) -> Floats | None:
