@@ -17,8 +17,7 @@ weights are (p,), the same for every class. Cost: O(p·K). Without a quadratic p
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
@@ -28,24 +27,32 @@ from separatrix.errors import OptionError, require_number
 __all__ = ["ALL", "L1", "L2", "ElasticNet", "NoPenalty", "Penalty", "make_penalty"]
 
 
-class Penalty(ABC):
+class Penalty:
     """A penalty on large coefficients: absolute·|w| + quadratic/2·w² for each, times its weight."""
 
-    @property
-    @abstractmethod
-    def absolute(self) -> float:
-        """The factor of |w|."""
+    strength: float
+    l1_ratio: float
+
+    def __post_init__(self) -> None:
+        for option in fields(self):  # type: ignore[arg-type]  # subclasses are dataclasses
+            object.__setattr__(self, option.name, require_number(option.name, getattr(self, option.name), least=0.0))
+        if self.l1_ratio > 1.0:
+            raise OptionError(f"l1_ratio={self.l1_ratio!r} is out of range; give a number from 0 to 1")
 
     @property
-    @abstractmethod
+    def absolute(self) -> float:
+        """The factor of |w|."""
+        return self.strength * self.l1_ratio
+
+    @property
     def quadratic(self) -> float:
         """The factor of w²/2."""
+        return self.strength * (1.0 - self.l1_ratio)
 
     @property
     def options(self) -> dict[str, float]:
         """The strength and the l1_ratio from which `make_penalty` makes this penalty."""
-        strength = self.absolute + self.quadratic
-        return {"strength": strength, "l1_ratio": self.absolute / strength if strength else 0.0}
+        return {"strength": self.strength, "l1_ratio": self.l1_ratio}
 
     @property
     def smooth(self) -> bool:
@@ -89,13 +96,8 @@ class NoPenalty(Penalty):
     0.0
     """
 
-    @property
-    def absolute(self) -> float:
-        return 0.0
-
-    @property
-    def quadratic(self) -> float:
-        return 0.0
+    strength = 0.0
+    l1_ratio = 0.0
 
 
 @dataclass(frozen=True)
@@ -111,17 +113,7 @@ class L2(Penalty):
     """
 
     strength: float
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "strength", require_number("strength", self.strength, least=0.0))
-
-    @property
-    def absolute(self) -> float:
-        return 0.0
-
-    @property
-    def quadratic(self) -> float:
-        return self.strength
+    l1_ratio = 0.0
 
 
 @dataclass(frozen=True)
@@ -137,17 +129,7 @@ class L1(Penalty):
     """
 
     strength: float
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "strength", require_number("strength", self.strength, least=0.0))
-
-    @property
-    def absolute(self) -> float:
-        return self.strength
-
-    @property
-    def quadratic(self) -> float:
-        return 0.0
+    l1_ratio = 1.0
 
 
 @dataclass(frozen=True)
@@ -164,20 +146,6 @@ class ElasticNet(Penalty):
 
     strength: float
     l1_ratio: float
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "strength", require_number("strength", self.strength, least=0.0))
-        object.__setattr__(self, "l1_ratio", require_number("l1_ratio", self.l1_ratio, least=0.0))
-        if self.l1_ratio > 1.0:
-            raise OptionError(f"l1_ratio={self.l1_ratio!r} is out of range; give a number from 0 to 1")
-
-    @property
-    def absolute(self) -> float:
-        return self.strength * self.l1_ratio
-
-    @property
-    def quadratic(self) -> float:
-        return self.strength * (1.0 - self.l1_ratio)
 
 
 ALL: tuple[Penalty, ...] = (NoPenalty(), L2(0.7), L1(0.7), ElasticNet(0.7, l1_ratio=0.3))

@@ -59,6 +59,11 @@ class Problem:
         return float(self.design.shape[0] if self.weights is None else self.weights.sum())
 
     @cached_property
+    def shares(self) -> Floats:
+        """The row weights divided by their sum, (n,)."""
+        return np.asarray(self._row_weights / self.total_weight)
+
+    @cached_property
     def penalty_weights(self) -> Floats:
         """The penalty weight of each coefficient, (p,): 0 for the intercept, else 1."""
         weights = np.ones(self.design.shape[1])
@@ -79,7 +84,7 @@ class Problem:
         """Return an upper bound (in the Loewner order) on all Hessians, from the loss's curvature bound; one pass."""
         if self.loss.curvature_bound is None:
             raise NeedsError(f"the curvature of the {self.loss.name} loss has no bound")
-        gram = self.design.gram(self._row_weights(self.y)) * (self.loss.curvature_bound / self.total_weight)
+        gram = self.design.gram(self._row_weights) * (self.loss.curvature_bound / self.total_weight)
         if not np.isfinite(gram).all():
             row_radius(self.design)  # raises an error that names an entry that is not finite
         outputs = self.zero_coef().size // len(gram)
@@ -118,23 +123,20 @@ class Problem:
     @cached_property
     def column_squares(self) -> Floats:
         """The weighted mean square of each column, (p,)."""
-        weights = self._row_weights(self.y)
-        return np.asarray(self.design.fold(_column_squares, rows=(weights,)) / self.total_weight)
+        return np.asarray(self.design.fold(column_squares, rows=(self._row_weights,)) / self.total_weight)
 
     def mean(self, values: Any) -> Any:
         """Return the weighted mean over the rows, the first axis."""
-        weights = self._row_weights(self.y)
-        total = np.tensordot(weights, np.asarray(values), axes=1) / self.total_weight
+        total = np.tensordot(self._row_weights, np.asarray(values), axes=1) / self.total_weight
         return float(total) if total.ndim == 0 else total
 
     def mean_hessian(self, curvature: Floats) -> Floats:
         """Return the weighted mean of curvature ⊗ x xᵗ: (p, p), or (p·K, p·K), columns outer; one pass."""
-        rows = (self._row_weights(self.y), curvature)
-        return np.asarray(self.design.fold(_hessian, rows=rows) / self.total_weight)
+        return np.asarray(self.design.fold(_hessian, rows=(self._row_weights, curvature)) / self.total_weight)
 
     def dual_coef(self, slopes: Floats) -> Floats:
         """Return −Σ sᵢ αᵢ xᵢ / Σ sᵢ, the argument of the penalty's conjugate; (p,) or (p, K), one pass."""
-        weighted = (self._row_weights(self.y) * slopes.T).T
+        weighted = (self._row_weights * slopes.T).T
         return np.asarray(-self.design.rmatvec(weighted) / self.total_weight)
 
     def value(self, coef: Floats) -> float:
@@ -168,25 +170,32 @@ class Problem:
 
     @cached_property
     def rows(self) -> tuple[NDArray[Any], ...]:
-        """The target and, if there are any, the row weights; read-only."""
-        return tuple(map(_read_only, (self.y,) if self.weights is None else (self.y, self.weights)))
+        """The target and, if there are any, the row weights; read-only, so that a cluster is sent them only once."""
+        views = tuple(array.view() for array in (self.y, self.weights) if array is not None)
+        for view in views:
+            view.flags.writeable = False
+        return views
 
-    def _row_weights(self, y: NDArray[Any]) -> Floats:
-        return np.ones(len(y)) if self.weights is None else self.weights
+    @property
+    def _row_weights(self) -> Floats:
+        return np.ones(len(self.y)) if self.weights is None else self.weights
 
     def _penalty_hessian(self, coef: Floats) -> Floats:
         curvature = self.penalty.curvature(self.penalty_weights)
         return np.diag(np.repeat(curvature, coef.size // curvature.size))
 
 
-def _read_only(array: NDArray[Any]) -> NDArray[Any]:
-    """Return a read-only view: a design on a cluster sends a read-only array only once."""
-    view = array.view()
-    view.flags.writeable = False
-    return view
+def shift_intercept(coef: Floats, centre: Floats, sign: float) -> Floats:
+    """Return coefficients for centred rows (sign 1) or for the original ones (sign −1): the intercept changes."""
+    if not len(centre):
+        return coef
+    shifted = coef.copy()
+    shifted[0] += sign * (centre @ coef[1:])
+    return shifted
 
 
-def _column_squares(block: Block, weights: Floats) -> Floats:
+def column_squares(block: Block, weights: Floats) -> Floats:
+    """Return the weighted sums of squares of a block's columns."""
     return block.column_squares(weights)
 
 

@@ -28,7 +28,7 @@ def concrete_classes(package: ModuleType, base: type) -> list[type]:
         for module in (package, *map(import_module, names))
         for thing in vars(module).values()
         if inspect.isclass(thing) and thing.__module__ == module.__name__
-        if issubclass(thing, base) and not inspect.isabstract(thing)
+        if issubclass(thing, base) and thing is not base and not inspect.isabstract(thing)
     ]
 
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import separatrix as sx
 from separatrix.certificates import standalone
 from separatrix.certificates.overlap import dense_relation
-from separatrix.certificates.rays import make_rays
+from separatrix.certificates.rays import Rays
 from separatrix.design.build import make_design
 from separatrix.errors import CertificateError
 
@@ -219,7 +219,7 @@ def test_relations_tried_together_are_tried_exactly(stored, classes, unit):
     X[:, 2] = X[:, 0]
     X[17, 2] += 2.0**-40 * unit  # by so little that only an exact sum sees it
     X[:, 3] = 2 * X[:, 0] + 3 * X[:, 1] if unit < 1.0 else X[:, 0] + X[:, 1] - 5
-    rays = make_rays(make_design(stored(X), intercept=True), rng.integers(0, classes, 60), classes)
+    rays = Rays(make_design(stored(X), intercept=True), rng.integers(0, classes, 60), classes)
     vectors = ({1: 1, 3: -1}, {1: 2, 2: 3, 4: -1}, {1: 1, 2: 1, 0: -5, 4: -1}, {2: 1}, {1: Fraction(1, 3), 2: 1, 4: 1})
     relations = [{column: Fraction(value) for column, value in vector.items()} for vector in vectors]
     places = rays.places_of(np.arange(60) != 5)
@@ -228,3 +228,12 @@ def test_relations_tried_together_are_tried_exactly(stored, classes, unit):
         assert found.tolist() == places[np.flatnonzero(signs)][:7].tolist()
         exact = [sum(Fraction(x) * relation.get(j, 0) for j, x in enumerate(ray)) for ray in rays.take(places).tolist()]
         assert found.tolist() == [place for place, total in zip(places.tolist(), exact, strict=True) if total][:7]
+
+
+def test_a_single_class_is_the_second_of_two() -> None:
+    X = np.random.default_rng(0).normal(size=(6, 3))
+    design, places = make_design(X, intercept=True), np.arange(6)
+    rays = Rays(design, np.zeros(6, dtype=np.intp), 1)
+    assert (rays.classes, rays.count, rays.width) == (2, 6, 4)
+    np.testing.assert_array_equal(rays.take(places), design.take(places))
+    np.testing.assert_array_equal(rays.other_class(places), np.zeros(6))

@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass
 from functools import wraps
 from importlib import import_module
 from typing import Any, ClassVar, NamedTuple, Self
@@ -21,7 +21,7 @@ import numpy as np
 
 from separatrix.arrays import Floats
 from separatrix.codec import Fields
-from separatrix.errors import CertificateError, SeparatrixError, did_you_mean
+from separatrix.errors import CertificateError, DataError, SeparatrixError, did_you_mean
 
 FORMAT = 1
 MALFORMED = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)  # what malformed content raises
@@ -48,7 +48,6 @@ class Verification:
 
     @property
     def holds(self) -> bool:
-        """Whether no check fails."""
         return all(check.holds is not False for check in self.checks)
 
     def __bool__(self) -> bool:
@@ -110,9 +109,9 @@ class Certificate(ABC):
         """Return the coefficients that the claim is about; None if it is not about linear scores."""
         return None
 
-    @abstractmethod
     def content(self) -> dict[str, Any]:
-        """Return the statement and its witness as JSON values."""
+        """Return the statement and its witness, the fields, as JSON values."""
+        return _plain(vars(self))  # type: ignore[no-any-return]
 
     @classmethod
     @abstractmethod
@@ -129,13 +128,27 @@ class Certificate(ABC):
         return json.dumps(self.to_dict(), allow_nan=False)
 
 
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(key): _plain(part) for key, part in value.items()}
+    if isinstance(value, tuple | list):
+        return [_plain(part) for part in value]
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if hasattr(value, "to_dict"):
+        return value.to_dict()
+    return _plain(vars(value)) if is_dataclass(value) else value
+
+
 def _guarded(verify: Callable[..., Verification]) -> Callable[..., Verification]:
-    """Wrap a `verify` so that content that does not fit the data raises a CertificateError."""
+    """Wrap a `verify`: other data than the fit's fail a check, content that does not fit raises a CertificateError."""
 
     @wraps(verify)
     def checked(certificate: Certificate, *data: Any, **weights: Any) -> Verification:
         try:
             return verify(certificate, *data, **weights)
+        except DataError as error:
+            return Verification((Check("data", False, str(error)),))
         except SeparatrixError:
             raise
         except MALFORMED as error:
@@ -207,15 +220,29 @@ def _read(make: Callable[[Mapping[str, Any]], Certificate], content: Any) -> Cer
     return certificate
 
 
-def shared_verdict(parts: Iterable[Certificate]) -> str:
-    """Return the verdict that all parts have, or 'mixed'."""
-    verdicts = {part.verdict for part in parts}
-    return verdicts.pop() if len(verdicts) == 1 else "mixed"
+class PartsCertificate(Certificate):
+    """Several certificates; the claim is that all of them hold."""
+
+    parts: tuple[Certificate, ...]
+
+    @abstractmethod
+    def part_names(self) -> Iterable[str]:
+        """Return the classes that each part is about."""
+
+    @property
+    def claim(self) -> str:
+        return "; ".join(f"{name}: {part.claim}" for name, part in zip(self.part_names(), self.parts, strict=True))
+
+    @property
+    def verdict(self) -> str:
+        """The verdict that all parts have, or 'mixed'."""
+        verdicts = {part.verdict for part in self.parts}
+        return verdicts.pop() if len(verdicts) == 1 else "mixed"
 
 
 @register
 @dataclass(frozen=True)
-class OneVsRestCertificate(Certificate):
+class OneVsRestCertificate(PartsCertificate):
     """One certificate per class, each of its class against the rest; the claim is that all parts hold.
 
     With `indicators` the parts were fitted to labels True (their class) and False (the rest).
@@ -226,14 +253,8 @@ class OneVsRestCertificate(Certificate):
     parts: tuple[Certificate, ...]
     indicators: bool = False
 
-    @property
-    def claim(self) -> str:
-        return "; ".join(f"{label!r}: {part.claim}" for label, part in zip(self.classes, self.parts, strict=True))
-
-    @property
-    def verdict(self) -> str:
-        """The verdict shared by all classes, or 'mixed'."""
-        return shared_verdict(self.parts)
+    def part_names(self) -> Iterable[str]:
+        return map(repr, self.classes)
 
     def verify(self, X: Any, y: Any, **weights: Any) -> Verification:
         """Re-check each part; `sample_weight` is passed on to the parts."""
@@ -252,10 +273,6 @@ class OneVsRestCertificate(Certificate):
         labels = self.classes if self.indicators else tuple((each.labels or ())[-1] for each in scores)
         coef, intercept = np.vstack([each.coef for each in scores]), np.concatenate([each.intercept for each in scores])
         return CertifiedCoef(coef, intercept, labels, tuple(each.kept[0] for each in scores))
-
-    def content(self) -> dict[str, Any]:
-        parts = [part.to_dict() for part in self.parts]
-        return {"classes": list(self.classes), "indicators": self.indicators, "parts": parts}
 
     @classmethod
     def from_content(cls, content: Mapping[str, Any]) -> Self:

@@ -23,13 +23,14 @@ import scipy.linalg
 
 from separatrix.arrays import Floats
 from separatrix.certificates.base import Certificate, CertifiedCoef, Check, Verification, certified_coef, register
+from separatrix.certificates.data import row_weights, signs_of
 from separatrix.codec import Fields
 from separatrix.design.base import Block
 from separatrix.design.build import make_design
 from separatrix.errors import DataError
 from separatrix.losses.margin import Logistic
 from separatrix.numerics import sigmoid
-from separatrix.problem import Problem
+from separatrix.problem import Problem, shift_intercept
 
 SLACK = 1e-8  # relative rounding error of a sum over many rows
 MAX_LISTED = 5  # columns that an error names
@@ -47,12 +48,10 @@ class JeffreysPoint(NamedTuple):
 
     @property
     def covariance(self) -> Floats:
-        """I⁻¹."""
         return np.asarray(self.root.T @ self.root)
 
     @property
     def distance(self) -> float:
-        """½ ∇ᵗ I⁻¹ ∇."""
         half = self.root @ self.gradient
         return 0.5 * float(half @ half)
 
@@ -121,15 +120,9 @@ class BiasReductionCertificate(Certificate):
         return f"the likelihood times Jeffreys' prior has logarithm {self.penalised:.10g}, {near}"
 
     def verify(self, X: Any, y: Any, sample_weight: Any = None) -> Verification:
-        """Recompute the likelihoods and the gradient from the data, with the row weights of the fit if it had any."""
-        try:
-            problem = self._problem(X, y, sample_weight)
-            problem, centre = problem.centred()
-            coef = self.coef.copy()
-            coef[:1] += centre @ coef[1:] if len(centre) else 0.0
-            point = jeffreys_point(problem, coef)
-        except DataError as error:
-            return Verification((Check("data", False, str(error)),))
+        problem = self._problem(X, y, sample_weight)
+        problem, centre = problem.centred()
+        point = jeffreys_point(problem, shift_intercept(self.coef, centre, 1.0))
         same_loglik = math.isclose(point.loglik, self.loglik, rel_tol=SLACK, abs_tol=SLACK)
         same_value = same_loglik and math.isclose(point.penalised, self.penalised, rel_tol=SLACK, abs_tol=SLACK)
         stationary = point.distance <= max(2.0 * self.distance, SLACK * SLACK * max(abs(point.penalised), 1.0))
@@ -141,20 +134,14 @@ class BiasReductionCertificate(Certificate):
         )
 
     def _problem(self, X: Any, y: Any, sample_weight: Any) -> Problem:
-        design, labels = make_design(X, intercept=self.fit_intercept), np.asarray(y)
+        design = make_design(X, intercept=self.fit_intercept)
         if design.shape[1] != len(self.coef):
             raise DataError(f"X has {design.shape[1]} columns, intercept included; the fit had {len(self.coef)}")
-        unknown = ~np.isin(labels, np.asarray(self.labels))
-        if len(labels) != design.shape[0] or unknown.any():
-            raise DataError(f"y must be {design.shape[0]} labels of {list(self.labels)}")
-        weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-        return Problem(design, np.where(labels == self.labels[1], 1.0, -1.0), Logistic(), weights=weights)
+        weights = row_weights(sample_weight, design.shape[0])
+        return Problem(design, signs_of(y, self.labels, design.shape[0]), Logistic(), weights=weights)
 
     def certified(self) -> CertifiedCoef:
         return certified_coef(self.coef, self.labels, fit_intercept=self.fit_intercept)
-
-    def content(self) -> dict[str, Any]:
-        return {**vars(self), "coef": self.coef.tolist(), "labels": list(self.labels)}
 
     @classmethod
     def from_content(cls, content: Mapping[str, Any]) -> Self:

@@ -30,14 +30,12 @@ MAX_CURVATURES = 2**28  # numbers (2 GB) of the per-row curvature matrices that 
 ROUNDS = 2  # Newton steps of the slopes; the second removes the rounding error of the first
 
 
-@dataclass(frozen=True)
-class DualBound:
-    """The objective at some coefficients, a lower bound on its minimum, and the residual of the dual equalities."""
+class DualityGap:
+    """The gap of an objective `primal` and a lower bound `dual`; `scale` is the least value that it is relative to."""
 
     primal: float
     dual: float
     scale: float
-    residual: float = 0.0
 
     @property
     def gap(self) -> float:
@@ -48,6 +46,16 @@ class DualBound:
     def relative_gap(self) -> float:
         """The gap relative to the larger of the objective and `scale`."""
         return self.gap / max(abs(self.primal), self.scale)
+
+
+@dataclass(frozen=True)
+class DualBound(DualityGap):
+    """The objective at some coefficients, a lower bound on its minimum, and the residual of the dual equalities."""
+
+    primal: float
+    dual: float
+    scale: float
+    residual: float = 0.0
 
 
 def dual_bound(problem: Problem, coef: Floats, slopes: Floats | None = None, *, wanted: float = 0.0) -> DualBound:
@@ -69,13 +77,9 @@ def dual_bound(problem: Problem, coef: Floats, slopes: Floats | None = None, *, 
     slopes = _balance(problem, coef, eta, slopes)
     dual_coef = problem.dual_coef(slopes)
     slopes, dual_coef = _scale_into_box(problem, slopes, dual_coef)
-    residual = _residual(problem, slopes, dual_coef)
-    if residual > BALANCED:
-        return DualBound(primal, 0.0, problem.least_scale, residual)
-    dual_coef[problem.free] = 0.0
-    conjugate = problem.mean(problem.loss.conjugate(slopes, problem.y))
-    dual = -conjugate - problem.penalty.conjugate(dual_coef, problem.penalty_weights)
-    return DualBound(primal, max(dual, 0.0), problem.least_scale, residual)
+    size = math.sqrt(float(problem.mean((slopes * slopes).reshape(len(slopes), -1).sum(axis=1))))
+    point = _DualPoint(problem.mean(problem.loss.conjugate(slopes, problem.y)), dual_coef, size)
+    return _bound(problem, primal, point, _imbalance(problem, size, dual_coef))
 
 
 def _can_fuse(problem: Problem) -> bool:
@@ -85,15 +89,14 @@ def _can_fuse(problem: Problem) -> bool:
 
 
 def _only_intercept_free(problem: Problem) -> bool:
-    """Return whether every coefficient but the intercept is penalised."""
     free = int(problem.free.sum())
     return free == 0 or (free == 1 and problem.design.virtual)
 
 
 def _shifted_bound(problem: Problem, coef: Floats) -> DualBound:
     """Return the bound in two passes: one to find the shift along the curvature, one for the dual at shifted slopes."""
-    sums = problem.design.fold(_loss_sums, coef, problem.pointwise, rows=problem.rows, combine=add_each)
-    value, slope, mass = sums
+    fold, rows = problem.design.fold, problem.rows
+    value, slope, mass = fold(_loss_sums, coef, problem.pointwise, rows=rows, combine=add_each)
     primal = value / problem.total_weight + problem.penalty.value(coef, problem.penalty_weights)
     point = _dual_point(problem, coef, slope / mass if problem.free.any() and mass > 0.0 else 0.0)
     residual = 0.0
@@ -139,7 +142,7 @@ def _bound(problem: Problem, primal: float, point: _DualPoint, residual: float) 
     """Return the bound of a dual point, 0 if it is infeasible; its free coefficients count as exactly 0."""
     if not residual <= BALANCED or not math.isfinite(point.conjugate):
         return DualBound(primal, 0.0, problem.least_scale, residual)
-    balanced = np.where(problem.free, 0.0, point.dual_coef)
+    balanced = np.where(problem.free, 0.0, point.dual_coef.T).T
     dual = -point.conjugate - problem.penalty.conjugate(balanced, problem.penalty_weights)
     return DualBound(primal, max(dual, 0.0), problem.least_scale, residual)
 
@@ -194,14 +197,10 @@ def _move_by_columns(problem: Problem, coef: Floats, eta: Floats, slopes: Floats
         residual = penalty * target - problem.dual_coef(moved).reshape(-1)
         change = solve_semidefinite(hessian, residual, outputs)
         target = target - change
-        moved = moved - _curvature_product(curvature, problem.design.matvec(change.reshape(p, outputs)))
+        eta_change = problem.design.matvec(change.reshape(p, outputs))
+        one_score = curvature.ndim == 1
+        moved = moved - (curvature * eta_change[:, 0] if one_score else np.einsum("ijk,ik->ij", curvature, eta_change))
     return moved
-
-
-def _curvature_product(curvature: Floats, change: Floats) -> Floats:
-    if curvature.ndim == 1:
-        return np.asarray(curvature * change[:, 0])
-    return np.asarray(np.einsum("ijk,ik->ij", curvature, change))
 
 
 def _shrink_heavier_class(problem: Problem, slopes: Floats) -> Floats:
@@ -233,12 +232,6 @@ def _best_scale(problem: Problem, slopes: Floats, scale: float) -> float:
     if not math.isfinite(bend) or bend >= 0.0:
         return scale
     return max(scale / 2 * (1.0 - (full - zero) / (2.0 * bend)), 0.0) if problem.loss.target == "numbers" else scale
-
-
-def _residual(problem: Problem, slopes: Floats, dual_coef: Floats) -> float:
-    """Return the residual of the free equalities relative to the size of the terms that should cancel."""
-    size = math.sqrt(float(problem.mean((slopes * slopes).reshape(len(slopes), -1).sum(axis=1))))
-    return _imbalance(problem, size, dual_coef)
 
 
 def _imbalance(problem: Problem, size: float, dual_coef: Floats) -> float:

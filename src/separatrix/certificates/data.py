@@ -6,12 +6,13 @@ scores, and a check on a sample of rows that the kernel matrix is positive semid
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import scipy.linalg
 
-from separatrix.arrays import EPSILON, Floats, Ints
+from separatrix.arrays import EPSILON, Bools, Floats, Indices, Ints
 from separatrix.certificates.base import Check
 from separatrix.design.base import Design
 from separatrix.design.build import make_design, row_radius
@@ -26,17 +27,51 @@ NEGATIVE_EIGENVALUE = {4: 1e-5, 8: 1e-8}  # by bytes per number: rounding error 
 
 def signs_of(y: Any, labels: tuple[Any, Any], rows: int, *, whose: str = "fit") -> Floats:
     """Return +1 for the second label, −1 for the first (None: any other); an unknown label raises a DataError."""
-    values, (negative, positive) = np.asarray(y), labels
-    if values.shape != (rows,):
-        raise DataError(f"y has shape {values.shape} where {rows} labels are needed")
-    is_positive = np.asarray(values == positive)
-    known = np.ones(rows, dtype=bool) if negative is None else is_positive | np.asarray(values == negative)
+    if np.shape(y) != (rows,):
+        raise DataError(f"y has shape {np.shape(y)} where {rows} labels are needed")
+    return np.where(class_codes(y, labels, whose=whose) == 1, 1.0, -1.0)
+
+
+def class_codes(y: Any, classes: tuple[Any, ...], *, whose: str = "fit", ignored: Bools | None = None) -> Indices:
+    """Return the place of each label in the classes, where None stands for any other; refuse unknown labels."""
+    labels = np.asarray(y)
+    codes, known = np.zeros(len(labels), dtype=np.intp), np.zeros(len(labels), dtype=bool)
+    for code, label in enumerate(classes):
+        own = np.ones(len(labels), dtype=bool) if label is None else np.asarray(labels == label)
+        codes[own], known = code, known | own
+    if ignored is not None:
+        known |= ignored
     if not known.all():
         row = int(np.flatnonzero(~known)[0])
-        raise DataError(
-            f"row {row} has label {values[row : row + 1].tolist()[0]!r}; the {whose} knew {negative!r} and {positive!r}"
-        )
-    return np.where(is_positive, 1.0, -1.0)
+        listed = " and ".join(map(repr, classes)) if len(classes) == 2 else list(classes)
+        raise DataError(f"row {row} has label {labels[row : row + 1].tolist()[0]!r}; the {whose} knew {listed}")
+    return codes
+
+
+def row_weights(sample_weight: Any, n: int) -> Floats | None:
+    """Return sample weights as an array (n,), None if there are none; others raise a DataError."""
+    if sample_weight is None:
+        return None
+    weights = np.asarray(sample_weight, dtype=np.float64)
+    if weights.shape != (n,) or not (weights >= 0.0).all():
+        raise DataError(f"sample_weight has shape {weights.shape}, but must be {n} numbers of at least 0")
+    return weights
+
+
+def weighted_rows(sample_weight: Any, n: int) -> Bools:
+    """Return which rows have a weight above 0; all if there are no weights."""
+    weights = row_weights(sample_weight, n)
+    return np.ones(n, dtype=np.bool_) if weights is None else np.asarray(weights > 0.0)
+
+
+def in_order(X: Any, names: Sequence[str]) -> Any:
+    """Return a table with its columns, if they have names, in a given order."""
+    columns = [str(name) for name in X.columns] if hasattr(X, "columns") else list(names)
+    if columns == list(names) or list(names) == [f"x{j + 1}" for j in range(len(columns))]:
+        return X
+    if sorted(columns) != sorted(names):
+        raise DataError(f"X has the columns {columns}; the certificate is of {list(names)}")
+    return np.asarray(X)[:, [columns.index(name) for name in names]]
 
 
 def fitted_rows(

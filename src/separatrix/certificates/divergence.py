@@ -104,10 +104,10 @@ class Divergence:
             known = 0 <= column < rays.width and np.isin(chosen, places).all()
             if not known or len(chosen) != len(proof.multipliers) or any(value < 0 for value in proof.multipliers):
                 return Check("signs", False, f"the proof of the sign of column {column} does not fit the data")
-            selected = rays.take(chosen).tolist()
+            rows = list(zip(proof.multipliers, rays.take(chosen).tolist(), strict=True))
             for vector in basis:
-                products = [_exact_product(ray, vector) for ray in selected]
-                total = sum((m * x for m, x in zip(proof.multipliers, products, strict=True)), Fraction(0))
+                pairs = ((m, Fraction(x) * v) for m, ray in rows for x, v in zip(ray, vector, strict=True) if v and x)
+                total = sum((m * product for m, product in pairs), Fraction(0))
                 if total != proof.sign * vector[column] or proof.sign not in {-1, 1}:
                     return Check("signs", False, f"the sign of column {column} does not follow from its rows")
         return Check("signs", True, f"{len(self.signs)} signs follow from their rows, exactly")
@@ -149,7 +149,3 @@ def _independent(aliases: Sequence[Relation], width: int) -> bool:
     for alias in aliases:
         counts[[column for column, value in alias.items() if value]] += 1
     return all(any(counts[column] == 1 and value for column, value in alias.items()) for alias in aliases)
-
-
-def _exact_product(ray: list[float], vector: list[Fraction]) -> Fraction:
-    return sum((Fraction(x) * v for x, v in zip(ray, vector, strict=True) if v and x), Fraction(0))

@@ -117,7 +117,8 @@ def _exact_terms(rows: Floats, weights: Sequence[Fraction]) -> tuple[Floats, Boo
 
     None if a weight leaves the range in which products are exact.
     """
-    shared = math.lcm(*(_odd_part(weight.denominator) for weight in weights))
+    odd_parts = (weight.denominator // (weight.denominator & -weight.denominator) for weight in weights)
+    shared = math.lcm(*odd_parts)
     exponents = np.array([binary_exponent(weight) for weight in weights])
     coefficients = [weight * shared / Fraction(2) ** int(e) for weight, e in zip(weights, exponents, strict=True)]
     with np.errstate(over="ignore", under="ignore"):
@@ -154,10 +155,6 @@ def _sign_of_expansion(terms: Floats, safe: Bools) -> tuple[Signs, Bools]:
     undecided = ~safe
     undecided[remaining] = True
     return signs, undecided
-
-
-def _odd_part(number: int) -> int:
-    return number // (number & -number)
 
 
 def as_integers(values: Any) -> tuple[NDArray[Any], int]:

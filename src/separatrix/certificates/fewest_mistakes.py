@@ -32,7 +32,7 @@ from separatrix.certificates.exact import exact_combination, exact_margins, floa
 from separatrix.certificates.overlap import from_number
 from separatrix.codec import Fields
 from separatrix.design.base import Design
-from separatrix.errors import DataError, counted
+from separatrix.errors import counted
 
 MAX_NODES = 50_000
 
@@ -52,7 +52,8 @@ def packing_bound(sets: Sequence[Sequence[int]], weights: Sequence[Fraction]) ->
 
 def hitting_set_needs(sets: Sequence[Sequence[int]], size: int, max_nodes: int = MAX_NODES) -> bool | None:
     """Return whether every hitting set has at least `size` rows; None if the search was cut short."""
-    masks = [sum(1 << row for row in rows) for rows in _renumbered(sets)]
+    numbers = {row: number for number, row in enumerate(sorted({row for rows in sets for row in rows}))}
+    masks = [sum(1 << numbers[row] for row in rows) for rows in sets]
     stack, nodes = [_Node(masks, size - 1)], 0
     while stack:
         node = stack.pop()
@@ -77,20 +78,15 @@ class _Node(NamedTuple):
         """Return one node per row of the smallest set: that row chosen, the rows before it excluded."""
         nodes, excluded = [], 0
         smallest = min(self.sets, key=int.bit_count)
-        for row in self._rows_by_frequency(smallest):
+        rows = [1 << row for row in range(smallest.bit_length()) if smallest >> row & 1]  # as bits
+        for row in sorted(
+            rows, key=lambda row: -sum(1 for other in self.sets if other & row)
+        ):  # the most frequent first
             rest = [mask & ~excluded for mask in self.sets if not mask & row]
             if all(rest):
                 nodes.append(_Node(rest, self.budget - 1))
             excluded |= row
         return nodes[::-1]
-
-    def _rows_by_frequency(self, mask: int) -> list[int]:
-        """Return the rows of a set as bits, those in most sets first."""
-        rows = []
-        while mask:
-            rows.append(mask & -mask)
-            mask &= mask - 1
-        return sorted(rows, key=lambda row: -sum(1 for other in self.sets if other & row))
 
 
 def _count_disjoint(sets: list[int]) -> int:
@@ -101,12 +97,6 @@ def _count_disjoint(sets: list[int]) -> int:
             union |= mask
             count += 1
     return count
-
-
-def _renumbered(sets: Sequence[Sequence[int]]) -> list[list[int]]:
-    """Renumber the rows from 0."""
-    numbers = {row: number for number, row in enumerate(sorted({row for rows in sets for row in rows}))}
-    return [[numbers[row] for row in rows] for rows in sets]
 
 
 class InfeasibleRows(NamedTuple):
@@ -146,7 +136,6 @@ class ZeroOneCertificate(Certificate):
 
     @property
     def upper(self) -> int:
-        """The number of mistakes of the weights."""
         return len(self.wrong)
 
     @property
@@ -162,11 +151,7 @@ class ZeroOneCertificate(Certificate):
         return f"{mistakes}, and every halfspace makes at least {self.lower:,}"
 
     def verify(self, X: Any, y: Any) -> Verification:
-        """Count the mistakes and re-check the lower bound from the data, exactly."""
-        try:
-            design, signs = fitted_rows(X, y, self.labels, (self.n_rows, self.coef.size), self.fit_intercept)
-        except DataError as error:
-            return Verification((Check("data", False, str(error)),))
+        design, signs = fitted_rows(X, y, self.labels, (self.n_rows, self.coef.size), self.fit_intercept)
         systems = self._check_subsystems(design, signs)
         return Verification((self._check_mistakes(design, signs), systems, self._check_lower()))
 
@@ -206,16 +191,7 @@ class ZeroOneCertificate(Certificate):
 
     def content(self) -> dict[str, Any]:
         systems = [{"rows": list(rows), "multipliers": list(map(str, values))} for rows, values in self.subsystems]
-        return {
-            "coef": self.coef.tolist(),
-            "wrong": self.wrong.tolist(),
-            "lower": self.lower,
-            "subsystems": systems,
-            "packing": list(map(str, self.packing)),
-            "fit_intercept": self.fit_intercept,
-            "labels": list(self.labels),
-            "n_rows": self.n_rows,
-        }
+        return {**super().content(), "subsystems": systems, "packing": list(map(str, self.packing))}
 
     @classmethod
     def from_content(cls, content: Mapping[str, Any]) -> Self:
@@ -225,16 +201,15 @@ class ZeroOneCertificate(Certificate):
             coef=fields.numbers("coef"),
             wrong=fields.places("wrong", n_rows),
             lower=fields.whole("lower"),
-            subsystems=tuple(_infeasible_rows(entry["rows"], entry["multipliers"]) for entry in content["subsystems"]),
+            subsystems=tuple(
+                InfeasibleRows(tuple(map(int, entry["rows"])), tuple(map(from_number, entry["multipliers"])))
+                for entry in content["subsystems"]
+            ),
             packing=tuple(map(from_number, content["packing"])),
             fit_intercept=fields.flag("fit_intercept"),
             labels=fields.two_labels(),
             n_rows=n_rows,
         )
-
-
-def _infeasible_rows(rows: Sequence[int], multipliers: Sequence[str]) -> InfeasibleRows:
-    return InfeasibleRows(tuple(map(int, rows)), tuple(map(from_number, multipliers)))
 
 
 def _fault(system: InfeasibleRows, design: Design, signs: Floats) -> str:

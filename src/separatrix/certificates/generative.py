@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from separatrix.arrays import Bools, Floats, Indices
 from separatrix.certificates.base import Certificate, CertifiedCoef, Check, Verification, register
+from separatrix.certificates.data import row_weights
 from separatrix.codec import Fields
 from separatrix.design.base import Block, Design, add_each
 from separatrix.design.build import make_design, row_radius
@@ -118,11 +119,7 @@ class GenerativeCertificate(Certificate):
         return "closed form"
 
     def verify(self, X: Any, y: Any, sample_weight: Any = None) -> Verification:
-        """Recompute the weights from the data, with the row weights of the fit if it had any."""
-        try:
-            scores = self._recompute(X, np.asarray(y), sample_weight)
-        except DataError as error:
-            return Verification((Check("data", False, str(error)),))
+        scores = self._recompute(X, np.asarray(y), sample_weight)
         checks = []
         for name, claimed, recomputed in zip(
             ("weights", "intercept"), (self.coef, self.intercept), scores, strict=True
@@ -140,24 +137,13 @@ class GenerativeCertificate(Certificate):
         if design.shape != (len(codes), self.coef.shape[1] + 1):
             fitted = counted(self.coef.shape[1], "column")
             raise DataError(f"X has shape {(design.shape[0], design.shape[1] - 1)}, y {y.shape}; the fit had {fitted}")
-        weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-        if weights is not None and (weights.shape != (len(codes),) or not (weights >= 0.0).all()):
-            raise DataError(f"sample_weight must be {len(codes)} numbers of at least 0")
-        moments = class_moments(design, codes, len(self.classes), weights)
+        moments = class_moments(design, codes, len(self.classes), row_weights(sample_weight, len(codes)))
         shares = moments.counts / moments.counts.sum() if self.priors is None else self.priors
         scores = closed_form(moments, shares)
         return scores.against_first() if len(self.coef) == 1 else scores
 
     def certified(self) -> CertifiedCoef:
         return CertifiedCoef(self.coef, self.intercept, self.classes, ((),) * len(self.coef))
-
-    def content(self) -> dict[str, Any]:
-        return {
-            "classes": list(self.classes),
-            "coef": self.coef.tolist(),
-            "intercept": self.intercept.tolist(),
-            "priors": None if self.priors is None else self.priors.tolist(),
-        }
 
     @classmethod
     def from_content(cls, content: Mapping[str, Any]) -> Self:

@@ -22,6 +22,7 @@ import numpy as np
 
 from separatrix.arrays import EPSILON, Floats, Indices
 from separatrix.certificates.base import Certificate, CertifiedCoef, Check, Verification, certified_coef, register
+from separatrix.certificates.data import row_weights
 from separatrix.certificates.overlap import rank_modulo
 from separatrix.codec import Fields
 from separatrix.design.base import Design
@@ -104,11 +105,7 @@ class LeastSquaresCertificate(Certificate):
         return least if self.independent is None else f"{least}, and no other coefficients reach it"
 
     def verify(self, X: Any, y: Any, sample_weight: Any = None) -> Verification:
-        """Measure the sum of squares and its excess from the data, and check rank and aliases of the columns."""
-        try:
-            design, targets, weights = self._data(X, y, sample_weight)
-        except DataError as error:
-            return Verification((Check("data", False, str(error)),))
+        design, targets, weights = self._data(X, y, sample_weight)
         columns = np.setdiff1d(np.arange(len(self.coef)), self.aliased)
         excess = excess_squares(design, targets, weights, self.coef, columns)
         same = math.isclose(excess.rss, self.rss, rel_tol=SLACK, abs_tol=excess.scale - excess.rss)
@@ -175,27 +172,10 @@ class LeastSquaresCertificate(Certificate):
         if self.weighted != (sample_weight is not None):
             raise DataError("the fit had row weights; give them" if self.weighted else "the fit had no row weights")
         weights = None if sample_weight is None else _numbers("sample_weight", sample_weight)
-        if weights is not None and (weights.shape != (self.n_rows,) or (weights < 0.0).any()):
-            raise DataError(f"sample_weight must be {self.n_rows} numbers of at least 0")
-        return design, targets, weights
+        return design, targets, row_weights(weights, self.n_rows)
 
     def certified(self) -> CertifiedCoef:
         return certified_coef(self.coef, None, fit_intercept=self.fit_intercept)
-
-    def content(self) -> dict[str, Any]:
-        return {
-            "fit_intercept": self.fit_intercept,
-            "coef": self.coef.tolist(),
-            "n_rows": self.n_rows,
-            "rss": self.rss,
-            "relative_excess": self.relative_excess,
-            "aliased": list(self.aliased),
-            "relations": [
-                {str(column): coefficient for column, coefficient in relation.items()} for relation in self.relations
-            ],
-            "independent": None if self.independent is None else list(self.independent),
-            "weighted": self.weighted,
-        }
 
     @classmethod
     def from_content(cls, content: Mapping[str, Any]) -> Self:

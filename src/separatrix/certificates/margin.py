@@ -28,7 +28,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from separatrix.arrays import EPSILON, Floats, Ints
+from separatrix.arrays import EPSILON, Bools, Floats, Ints
 from separatrix.certificates.base import Certificate, CertifiedCoef, Check, Verification, certified_coef, register
 from separatrix.certificates.data import fitted_rows, signs_of
 from separatrix.certificates.exact import (
@@ -49,6 +49,7 @@ NEAR = 1.0 + 8 * float(np.finfo(np.float64).eps)  # rounding error of comparing 
 MAX_EXACT = 2000  # rows that tie for the least margin, up to which it is computed exactly
 ENTRY = 1e-12  # of (kᵢᵢ kⱼⱼ)^½: error allowed in an entry of the kernel matrix
 NO_MARGIN = 1e-5  # of the longest row: a widest margin below this counts as none
+NO_MULTIPLIERS = "the multipliers of a class are all 0"
 ROUNDING_SLACK = 1e-9  # relative difference of the bounds between machines
 
 
@@ -95,7 +96,6 @@ class MarginCertificate(Certificate):
 
     @property
     def relative_gap(self) -> float:
-        """The gap relative to the upper bound."""
         return self.gap / self.upper if self.upper > 0.0 else math.inf
 
     @property
@@ -109,11 +109,7 @@ class MarginCertificate(Certificate):
         return f"every row is right, by {self.lower:.10g} at least; {widest}"
 
     def verify(self, X: Any, y: Any) -> Verification:
-        """Re-check both bounds from the data, exactly."""
-        try:
-            design, signs = fitted_rows(X, y, self.labels, (self.n_rows, self.coef.size), self.fit_intercept)
-        except DataError as error:
-            return Verification((Check("data", False, str(error)),))
+        design, signs = fitted_rows(X, y, self.labels, (self.n_rows, self.coef.size), self.fit_intercept)
         return Verification((self._check_lower(design, signs), self._check_upper(design, signs)))
 
     def _check_lower(self, design: Design, signs: Floats) -> Check:
@@ -130,12 +126,9 @@ class MarginCertificate(Certificate):
         return Check("lower", True, f"every row is right by {self.lower:.17g} at least")
 
     def _check_upper(self, design: Design, signs: Floats) -> Check:
-        rows, multipliers = self.rows, self.multipliers
-        valid = rows.shape == multipliers.shape and np.isfinite(multipliers).all() and (multipliers >= 0.0).all()
-        if not valid or len(np.unique(rows)) < len(rows) or not ((rows >= 0) & (rows < self.n_rows)).all():
-            return Check("upper", False, "the multipliers are not one number of at least 0 for each of some rows")
         try:
-            square = _squared_distance(design, signs, rows, multipliers)
+            _require_witness(self.rows, self.multipliers, self.n_rows)
+            square = _squared_distance(design, signs, self.rows, self.multipliers)
         except DataError as error:
             return Check("upper", False, str(error))
         holds = square <= Fraction(self.upper) ** 2 if math.isfinite(self.upper) else False
@@ -145,35 +138,38 @@ class MarginCertificate(Certificate):
     def certified(self) -> CertifiedCoef:
         return certified_coef(self.coef, self.labels, fit_intercept=self.fit_intercept)
 
-    def content(self) -> dict[str, Any]:
-        return {
-            "coef": self.coef.tolist(),
-            "lower": self.lower,
-            "upper": self.upper,
-            "rows": self.rows.tolist(),
-            "multipliers": self.multipliers.tolist(),
-            "fit_intercept": self.fit_intercept,
-            "labels": list(self.labels),
-            "n_rows": self.n_rows,
-            "tolerance": self.tolerance,
-        }
-
     @classmethod
     def from_content(cls, content: Mapping[str, Any]) -> Self:
         fields = Fields(content)
-        n_rows = fields.whole("n_rows")
-        rows = fields.places("rows", n_rows)
-        return cls(
-            coef=fields.numbers("coef"),
-            lower=fields.number("lower"),
-            upper=fields.number("upper"),
-            rows=rows,
-            multipliers=fields.numbers("multipliers", len(rows)),
-            fit_intercept=fields.flag("fit_intercept"),
-            labels=fields.two_labels(),
-            n_rows=n_rows,
-            tolerance=fields.number("tolerance"),
-        )
+        return cls(coef=fields.numbers("coef"), tolerance=fields.number("tolerance"), **_witness(fields))
+
+
+def _witness(fields: Fields) -> dict[str, Any]:
+    """Read both bounds and the multipliers of rows, which both certificates of margins have."""
+    n_rows = fields.whole("n_rows")
+    rows = fields.places("rows", n_rows)
+    return {
+        "lower": fields.number("lower"),
+        "upper": fields.number("upper"),
+        "rows": rows,
+        "multipliers": fields.numbers("multipliers", len(rows)),
+        "fit_intercept": fields.flag("fit_intercept"),
+        "labels": fields.two_labels(),
+        "n_rows": n_rows,
+    }
+
+
+def _require_witness(rows: Ints, multipliers: Floats, n_rows: int, coef: Floats | None = None) -> None:
+    """Raise a DataError unless each row is named once and has a finite multiplier of at least 0 (and a coefficient)."""
+    fits = rows.shape == multipliers.shape and (coef is None or rows.shape == coef.shape)
+    valid = fits and np.isfinite(multipliers).all() and (multipliers >= 0.0).all()
+    if not valid or len(np.unique(rows)) < len(rows) or not ((rows >= 0) & (rows < n_rows)).all():
+        raise DataError("the multipliers are not one number of at least 0 for each of some rows")
+
+
+def _groups(signs: Floats, by_class: bool) -> list[Bools]:
+    """Return masks of the rows over which multipliers have a fixed sum: of each class, or of all rows."""
+    return [signs > 0.0, signs < 0.0] if by_class else [np.ones(len(signs), dtype=bool)]
 
 
 def _squared_norm(weights: Floats) -> Fraction:
@@ -183,13 +179,12 @@ def _squared_norm(weights: Floats) -> Fraction:
 
 def _squared_distance(design: Design, signs: Floats, rows: Ints, multipliers: Floats) -> Fraction:
     """Return ‖Σ λᵢ yᵢ xᵢ‖² exactly, λ scaled to the sum 1 or, with an intercept, to ½ in each class."""
-    groups = [signs[rows] > 0.0, signs[rows] < 0.0] if design.virtual else [np.ones(len(rows), dtype=bool)]
-    shares = [Fraction(0)] * len(rows)
+    groups, shares = _groups(signs[rows], design.virtual), [Fraction(0)] * len(rows)
     for group in groups:
         places = np.flatnonzero(group).tolist()
         total = sum((Fraction(multipliers[place]) for place in places), Fraction(0))
         if total <= 0:
-            raise DataError("the multipliers are all 0, of a class at least")
+            raise DataError(NO_MULTIPLIERS)
         for place in places:
             shares[place] = Fraction(multipliers[place]) / total / len(groups)
     points = design.take(rows)[:, int(design.virtual) :] * signs[rows, np.newaxis]
@@ -204,43 +199,9 @@ class _Margins(NamedTuple):
     radius: float
 
 
-def _margins(matrix: Floats, diagonal: Floats, signs: Floats, support: _Support) -> _Margins:
-    """Return both bounds with rounding included; `matrix` is the kernel of every row with each support row."""
-    lengths, rows = np.sqrt(np.maximum(diagonal, 0.0)), support.rows
-    inner, error = matrix[rows], ENTRY + 2 * EPSILON * (len(rows) + 8)
-    margins = signs * (matrix @ support.coef + support.intercept)
-    margins -= error * (lengths * (np.abs(support.coef) @ lengths[rows]) + abs(support.intercept))
-    square = _quadratic_bound(inner, support.coef, lengths[rows], error)
-    lower = float(margins.min()) / math.sqrt(square) if square > 0.0 else -math.inf
-    upper = math.sqrt(_quadratic_bound(inner, support.shares(signs), lengths[rows], error))
-    return _Margins(lower, upper, float(lengths.max()))
-
-
 def _quadratic_bound(inner: Floats, coef: Floats, lengths: Floats, error: float) -> float:
     """Return an upper bound on cᵗKc."""
     return max(float(coef @ inner @ coef), 0.0) + 2.0 * error * float(np.abs(coef) @ lengths) ** 2
-
-
-class _Support(NamedTuple):
-    """The support rows, the coefficients of f on them, its intercept, and the multipliers."""
-
-    rows: Ints
-    coef: Floats
-    intercept: float
-    multipliers: Floats
-    fit_intercept: bool
-
-    def shares(self, signs: Floats) -> Floats:
-        """Return λᵢ yᵢ scaled to Σλ = 1 or, with an intercept, to ½ over each class."""
-        own = signs[self.rows]
-        groups = [own > 0.0, own < 0.0] if self.fit_intercept else [np.ones(len(own), dtype=bool)]
-        shares = self.multipliers * own
-        for group in groups:
-            total = float(self.multipliers[group].sum())
-            if not total > 0.0:
-                raise DataError("the multipliers are all 0, of a class at least")
-            shares[group] /= total * len(groups)
-        return shares
 
 
 @register
@@ -285,11 +246,7 @@ class KernelCertificate(Certificate):
         return f"{space}: no function was found that separates the classes; {most}"
 
     def verify(self, X: Any, y: Any) -> Verification:
-        """Re-check both bounds from the rows, or from the matrix of a precomputed kernel."""
-        try:
-            margins = self._measured(X, y)
-        except DataError as error:
-            return Verification((Check("data", False, str(error)),))
+        margins = self._measured(X, y)
         proved = max(margins.lower, 0.0)
         lower = Check(
             "lower", self.lower <= proved * (1.0 + ROUNDING_SLACK), f"found {proved:.10g}, claimed {self.lower:.10g}"
@@ -300,26 +257,36 @@ class KernelCertificate(Certificate):
         return Verification((lower, upper, Check("radius", holds, f"found {margins.radius:.10g}")))
 
     def _measured(self, X: Any, y: Any) -> _Margins:
-        X, size = as_array(X), len(self.rows)
+        X = as_array(X)
         rows = X if hasattr(X, "tocsr") else np.asarray(X, dtype=np.float64)
-        valid = self.coef.shape == self.multipliers.shape == (size,) and (self.multipliers >= 0.0).all()
-        if not valid or len(np.unique(self.rows)) < size or not ((self.rows >= 0) & (self.rows < self.n_rows)).all():
-            raise DataError("coefficients and multipliers of at least 0 are not given once for each of some rows")
+        _require_witness(self.rows, self.multipliers, self.n_rows, self.coef)
         if rows.ndim != 2 or rows.shape[0] != self.n_rows:
             raise DataError(f"X has shape {rows.shape}; the certificate is of {self.n_rows} rows")
         signs = signs_of(y, self.labels, self.n_rows, whose="certificate")
         with np.errstate(over="ignore", invalid="ignore"):  # checked in the matrix
-            matrix = self._columns(rows)
-        if not np.isfinite(matrix).all():
+            kernel = self.kernel.settled(rows)
+            precomputed = isinstance(kernel, Precomputed)
+            columns = kernel(rows, rows)[:, self.rows] if precomputed else kernel(rows, rows[self.rows])
+        if not np.isfinite(columns).all():
             raise DataError("the kernel of some rows is not finite; drop such rows, or fill in a number")
-        support = _Support(self.rows, self.coef, self.intercept, self.multipliers, self.fit_intercept)
-        return _margins(matrix, self.kernel.diagonal(rows), signs, support)
+        return self._bounds(columns, np.sqrt(np.maximum(kernel.diagonal(rows), 0.0)), signs)
 
-    def _columns(self, rows: Any) -> Floats:
-        """Return the kernel of every row with each support row."""
-        if isinstance(self.kernel, Precomputed):
-            return self.kernel(rows, rows)[:, self.rows]
-        return self.kernel(rows, rows[self.rows])
+    def _bounds(self, columns: Floats, lengths: Floats, signs: Floats) -> _Margins:
+        """Return both bounds with rounding included; `columns` are the kernel of every row with each support row."""
+        inner, error = columns[self.rows], ENTRY + 2 * EPSILON * (len(self.rows) + 8)
+        margins = signs * (columns @ self.coef + self.intercept)
+        margins -= error * (lengths * (np.abs(self.coef) @ lengths[self.rows]) + abs(self.intercept))
+        square = _quadratic_bound(inner, self.coef, lengths[self.rows], error)
+        lower = float(margins.min()) / math.sqrt(square) if square > 0.0 else -math.inf
+        own = signs[self.rows]
+        shares = self.multipliers * own
+        for group in _groups(own, self.fit_intercept):
+            total = float(self.multipliers[group].sum())
+            if not total > 0.0:
+                raise DataError(NO_MULTIPLIERS)
+            shares[group] /= total * (2 if self.fit_intercept else 1)
+        upper = math.sqrt(_quadratic_bound(inner, shares, lengths[self.rows], error))
+        return _Margins(lower, upper, float(lengths.max()))
 
     @classmethod
     def of(  # noqa: PLR0913  # the parts of the claim
@@ -341,34 +308,13 @@ class KernelCertificate(Certificate):
         margins = certificate._measured(X, y)
         return replace(certificate, lower=max(margins.lower, 0.0), upper=margins.upper, radius=margins.radius)
 
-    def content(self) -> dict[str, Any]:
-        return {
-            "kernel": self.kernel.to_dict(),
-            "labels": list(self.labels),
-            "n_rows": self.n_rows,
-            "fit_intercept": self.fit_intercept,
-            "rows": self.rows.tolist(),
-            "coef": self.coef.tolist(),
-            "intercept": self.intercept,
-            "multipliers": self.multipliers.tolist(),
-            "lower": self.lower,
-            "upper": self.upper,
-            "radius": self.radius,
-        }
-
     @classmethod
     def from_content(cls, content: Mapping[str, Any]) -> Self:
-        negative, positive = content["labels"]
+        fields = Fields(content)
         return cls(
             kernel=kernel_from_dict(content["kernel"]),
-            labels=(negative, positive),
-            n_rows=int(content["n_rows"]),
-            fit_intercept=bool(content["fit_intercept"]),
-            rows=np.asarray(content["rows"], dtype=np.int64),
-            coef=np.asarray(content["coef"], dtype=np.float64),
-            intercept=float(content["intercept"]),
-            multipliers=np.asarray(content["multipliers"], dtype=np.float64),
-            lower=float(content["lower"]),
-            upper=float(content["upper"]),
-            radius=float(content["radius"]),
+            coef=fields.numbers("coef", len(fields.places("rows"))),
+            intercept=fields.number("intercept"),
+            radius=fields.number("radius"),
+            **_witness(fields),
         )

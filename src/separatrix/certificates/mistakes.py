@@ -20,8 +20,10 @@ kernel row for each row of the separator.
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, Self, cast
 
 import numpy as np
@@ -43,8 +45,6 @@ SLACK = 1e-9  # relative rounding error of sums over a run
 LARGEST_EXPONENT = 700.0  # beyond, exp overflows
 REPLAY_ROWS = 4096  # rows read at a time in a replay
 MAX_REPLAYED = 4000  # updated rows beyond which their kernel matrix is not formed
-AT_ZERO = np.zeros(1)
-ANY_SEPARATOR = np.ones(1)
 
 
 class ProofStep(NamedTuple):
@@ -63,27 +63,21 @@ class ProofStep(NamedTuple):
         return self.squared_norm <= self.ceiling + slack and self.progress >= self.floor - slack
 
 
-@register
-@dataclass(frozen=True)
-class MistakesCertificate(Certificate):
+@dataclass(frozen=True, kw_only=True)
+class RunCertificate(Certificate):
     """A run of T updates on rows of norm at most R, and the bound that a separator of margin γ puts on T.
 
     `margin` is the margin of `separator`, a lower bound on the widest margin; both are None if no separator is known.
-    `history` lists the row of each update; it is None if the record was thinned, and for the batch rule, which needs
-    none. A run that continues an earlier one starts at its weights, and its rates count from the `earlier` updates.
+    `history` lists the row of each update; it is None if the record was thinned, and for the batch rule.
     """
 
-    kind: ClassVar[str] = "mistakes"
     updates: int
     radius: float
     rule: UpdateRule
-    start: Floats
     coef: Floats
     converged: bool
     fit_intercept: bool
     labels: tuple[Any, Any]
-    n_rows: int
-    earlier: int = 0
     margin: float | None = None
     separator: Floats | None = None
     history: Ints | None = None
@@ -93,9 +87,7 @@ class MistakesCertificate(Certificate):
         """An upper bound on the number of updates, (R/γ)² from start 0; None if no separator is known."""
         if self.margin is None or self.separator is None or self.margin <= 0.0:
             return None
-        return update_limit(
-            self.rule, self.radius, self.margin, self.n_rows, self.start, self.separator, earlier=self.earlier
-        )
+        return self._limit(self.margin, self.separator)
 
     @property
     def verdict(self) -> str:
@@ -106,7 +98,7 @@ class MistakesCertificate(Certificate):
 
     @property
     def claim(self) -> str:
-        run = f"{counted(self.updates, 'update')} on rows within radius {self.radius:.6g}"
+        run = f"{counted(self.updates, 'update')} {self._where}"
         if self.bound is None:
             return f"{run}; no separator is known, so there is no bound"
         formula = "(R/γ)²" if self.is_textbook else "the bound"
@@ -115,67 +107,52 @@ class MistakesCertificate(Certificate):
     @property
     def is_textbook(self) -> bool:
         """Whether the bound is (R/γ)²: single updates at a constant rate, from 0, without a required margin."""
-        rule = self.rule
-        return not (rule.inverse or rule.margin or self.start.any()) and rule.update == "single"
+        return not (self.rule.inverse or self.rule.margin) and self.rule.update == "single"
 
     def verify(self, X: Any, y: Any) -> Verification:
-        """Re-check radius, margin and bound from the data and, if every update is recorded, replay the run."""
-        try:
-            design = make_design(X, intercept=self.fit_intercept)
-            signs = self._signs(y, design)
-            radius = row_radius(design)
-        except DataError as error:
-            return Verification((Check("data", False, str(error)),))
-        return Verification(tuple(self._checks(design, signs, radius)))
+        """Re-check radius, margin, bound and convergence from the data and, if every update is recorded, the run."""
+        return Verification(tuple(self._checks(self._data(X, y))))
 
     def proof(self, X: Any, y: Any) -> list[ProofStep]:
         """Return both inequalities of the proof after every update, replayed from the data; needs a separator."""
-        design = make_design(X, intercept=self.fit_intercept)
+        data, refusal = self._data(X, y), self._check_history()
+        if refusal is not None:
+            raise DataError(f"this run has no proof to show: {refusal.detail}")
         try:
-            return [step for step, _ in self._replay(design, self._signs(y, design))]
+            return [step for step, _ in self._replay(data)]
         except NoMistakeError as error:
             raise DataError(f"these are not the data of the run: {error}") from None
 
-    def _signs(self, y: Any, design: Design) -> Floats:
-        signs = signs_of(y, self.labels, design.shape[0], whose="run")
-        if design.shape != (self.n_rows, self.coef.size):
-            raise DataError(
-                f"X has shape {design.shape}, virtual column included; the run had {self.n_rows, self.coef.size}"
-            )
-        return signs
-
-    def _checks(self, design: Design, signs: Floats, radius: float) -> Iterator[Check]:
+    def _checks(self, data: Any) -> Iterator[Check]:
+        radius = data.radius
         same = math.isclose(radius, self.radius, rel_tol=SLACK)
         yield Check("radius", same, f"the longest row measures {radius:.17g}, claimed {self.radius:.17g}")
         if self.separator is not None and self.margin is not None:
-            yield self._check_margin(design, signs)
+            measured, detail = self._measured_margin(data, self.separator)
+            holds = 0.0 < self.margin <= measured * (1.0 + SLACK)
+            yield Check("margin", holds, f"{detail}; claimed {self.margin:.17g}")
             holds = self.bound is not None and self.updates <= self.bound * (1.0 + SLACK)
             yield Check("bound", holds, f"T = {self.updates:,} against {self.bound}")
         if self.converged:
-            scores = design.matvec(self.coef)
-            wrong = self.rule.mistaken(scores, signs)
-            near = np.abs(signs * scores - self.rule.margin) <= rounding_bound(radius, self.coef)
-            wrong &= ~near
+            scores, rounding = data.scores(self.coef), data.rounding(self.coef)
+            wrong = self.rule.mistaken(scores, data.signs) & (np.abs(data.signs * scores - self.rule.margin) > rounding)
             place = f"row {int(np.flatnonzero(wrong)[0])} is a mistake" if wrong.any() else "no row is a mistake"
             yield Check("converged", not wrong.any(), f"at the last weights {place}")
-        yield self._check_run(design, signs)
+        yield self._check_history() or self._check_run(self._replay(data))
 
-    def _check_margin(self, design: Design, signs: Floats) -> Check:
-        assert self.separator is not None
-        assert self.margin is not None
-        least, row = least_margin(design, signs, self.separator)
-        measured = least / float(np.linalg.norm(self.separator))
-        holds = 0.0 < self.margin <= measured * (1.0 + SLACK)
-        return Check("margin", holds, f"row {row} is nearest, at {measured:.17g}; claimed {self.margin:.17g}")
-
-    def _check_run(self, design: Design, signs: Floats) -> Check:
-        if self.history is None and self.rule.update == "single":
+    def _check_history(self) -> Check | None:
+        """Return the check that says why the run cannot be replayed; None if it can."""
+        if self.history is None:
             return Check("run", None, "not replayed, so T is not checked: the record of updates was thinned")
-        if self.history is not None and len(self.history) != self.updates:
+        if len(self.history) != self.updates:
             return Check("run", False, f"the history has {len(self.history):,} updates, claimed {self.updates:,}")
-        weights = self.start
+        return None
+
+    def _check_run(self, replay: Iterator[tuple[ProofStep, Floats]]) -> Check:
+        """Check that each update was on a mistake, both inequalities after it, and the final weights."""
+        weights = self._start
         try:
-            for step, weights in self._replay(design, signs):  # noqa: B007  # the last weights are compared below
+            for step, weights in replay:  # noqa: B007  # the last weights are compared below
                 if not step.holds:
                     return Check("run", False, f"the inequalities of the proof fail after update {step.t}: {step}")
         except NoMistakeError as error:
@@ -185,27 +162,124 @@ class MistakesCertificate(Certificate):
             return Check("run", False, "replayed, the updates lead to other weights than claimed")
         return Check("run", True, f"all {self.updates:,} updates replayed; the proof's inequalities hold after each")
 
-    def _replay(self, design: Design, signs: Floats) -> Iterator[tuple[ProofStep, Floats]]:
+    @property
+    @abstractmethod
+    def _where(self) -> str:
+        """The space of the run and the radius of its rows, in words."""
+
+    @property
+    @abstractmethod
+    def _start(self) -> Floats:
+        """The weights before the first update."""
+
+    @abstractmethod
+    def _limit(self, margin: float, separator: Floats) -> float:
+        """Return the bound of a separator."""
+
+    @abstractmethod
+    def _data(self, X: Any, y: Any) -> _LinearRows | _KernelRows:
+        """Return the rows of the run; other data raise a DataError."""
+
+    @abstractmethod
+    def _measured_margin(self, data: Any, separator: Floats) -> tuple[float, str]:
+        """Return the margin of the separator, and a sentence about it."""
+
+    @abstractmethod
+    def _replay(self, data: Any) -> Iterator[tuple[ProofStep, Floats]]:
         """Yield both inequalities and the weights after each update."""
+
+    @classmethod
+    def _shared_fields(cls, fields: Fields, rows: int, size: int) -> dict[str, Any]:
+        """Read what all runs have, of some rows and weights."""
+        return {
+            "updates": fields.whole("updates"),
+            "radius": fields.within("radius"),
+            "rule": _rule(Fields(fields.value("rule"), "content.rule")),
+            "coef": fields.numbers("coef", size),
+            "converged": fields.flag("converged"),
+            "fit_intercept": fields.flag("fit_intercept"),
+            "labels": fields.two_labels(),
+            "margin": fields.or_none("margin", fields.number),
+            "separator": fields.or_none("separator", lambda key: fields.numbers(key, size)),
+            "history": fields.or_none("history", lambda key: fields.places(key, rows)),
+        }
+
+
+class _LinearRows(NamedTuple):
+    design: Design
+    signs: Floats
+    radius: float
+
+    def scores(self, coef: Floats) -> Floats:
+        return self.design.matvec(coef)
+
+    def rounding(self, coef: Floats) -> float:
+        return float(rounding_bound(self.radius, coef))
+
+
+@register
+@dataclass(frozen=True, kw_only=True)
+class MistakesCertificate(RunCertificate):
+    """A run with linear weights; one that continues an earlier run starts at its weights, after `earlier` updates."""
+
+    kind: ClassVar[str] = "mistakes"
+    start: Floats
+    n_rows: int
+    earlier: int = 0
+
+    @property
+    def _where(self) -> str:
+        return f"on rows within radius {self.radius:.6g}"
+
+    @property
+    def _start(self) -> Floats:
+        return self.start
+
+    @property
+    def is_textbook(self) -> bool:
+        return super().is_textbook and not self.start.any()
+
+    def _limit(self, margin: float, separator: Floats) -> float:
+        limits = self.rule, self.radius, margin, self.n_rows
+        return update_limit(*limits, self.start, separator, earlier=self.earlier)
+
+    def _data(self, X: Any, y: Any) -> _LinearRows:
+        design = make_design(X, intercept=self.fit_intercept)
+        signs = signs_of(y, self.labels, design.shape[0], whose="run")
+        if design.shape != (self.n_rows, self.coef.size):
+            raise DataError(
+                f"X has shape {design.shape}, virtual column included; the run had {self.n_rows, self.coef.size}"
+            )
+        return _LinearRows(design, signs, row_radius(design))
+
+    def _measured_margin(self, data: _LinearRows, separator: Floats) -> tuple[float, str]:
+        least, row = least_margin(data.design, data.signs, separator)
+        measured = least / float(np.linalg.norm(separator))
+        return measured, f"row {row} is nearest, at {measured:.17g}"
+
+    def _check_history(self) -> Check | None:
+        return None if self.history is None and self.rule.update == "batch" else super()._check_history()
+
+    def _replay(self, data: _LinearRows) -> Iterator[tuple[ProofStep, Floats]]:
         unit = None if self.separator is None else self.separator / np.linalg.norm(self.separator)
         gamma = self.margin or 0.0
         weights = self.start.copy()
         ceiling = float(weights @ weights)
         floor = 0.0 if unit is None else float(unit @ weights)
-        for t, change in enumerate(self._changes(design, signs, weights), start=1):
-            rate = self.rule.rate_of(self.earlier + t) * change.mistakes
-            weights += change.step
+        for t, (mistakes, step) in enumerate(self._changes(data.design, data.signs, weights), start=1):
+            rate = self.rule.rate_of(self.earlier + t) * mistakes
+            weights += step
             ceiling += (rate * self.radius) ** 2 + 2.0 * self.rule.margin * rate
             floor += gamma * rate
             progress = 0.0 if unit is None else float(unit @ weights)
             yield ProofStep(t, float(weights @ weights), ceiling, progress, floor), weights
 
-    def _changes(self, design: Design, signs: Floats, weights: Floats) -> Iterator[_Change]:
+    def _changes(self, design: Design, signs: Floats, weights: Floats) -> Iterator[tuple[int, Floats]]:
         """Yield the mistakes and the step of each update; `weights` are the current ones, changed by the caller."""
         if self.rule.update == "batch":
             for t in range(1, self.updates + 1):
                 mistakes, total = design.fold(batch_update, weights, self.rule, rows=(signs,), combine=add_each)
-                yield _Change(mistakes, self.rule.rate_of(self.earlier + t) * total)
+                yield mistakes, self.rule.rate_of(self.earlier + t) * total
             return
         assert self.history is not None
         for first in range(0, len(self.history), REPLAY_ROWS):
@@ -215,47 +289,19 @@ class MistakesCertificate(Certificate):
                 if excess > rounding_bound(float(np.linalg.norm(x)), weights):
                     raise NoMistakeError(f"update {first + k + 1} was made on row {row}, which was no mistake")
                 factor = self.rule.rate * signs[row]
-                yield _Change(1, (factor / (self.earlier + first + k + 1) if self.rule.inverse else factor) * x)
+                yield 1, (factor / (self.earlier + first + k + 1) if self.rule.inverse else factor) * x
 
     def certified(self) -> CertifiedCoef:
         """Return the last weights, which are also the best ones if no row was a mistake any more."""
         kept = ("last", "best") if self.converged and self.rule.margin == 0.0 else ("last",)
         return certified_coef(self.coef, self.labels, fit_intercept=self.fit_intercept, kept=kept)
 
-    def content(self) -> dict[str, Any]:
-        lists = {"start": self.start, "coef": self.coef, "separator": self.separator, "history": self.history}
-        return {
-            "updates": self.updates,
-            "earlier": self.earlier,
-            "radius": self.radius,
-            "margin": self.margin,
-            "rule": vars(self.rule).copy(),
-            "converged": self.converged,
-            "fit_intercept": self.fit_intercept,
-            "labels": list(self.labels),
-            "n_rows": self.n_rows,
-            **{name: None if array is None else array.tolist() for name, array in lists.items()},
-        }
-
     @classmethod
     def from_content(cls, content: Mapping[str, Any]) -> Self:
         fields = Fields(content)
-        coef, n_rows = fields.numbers("coef"), fields.whole("n_rows")
-        return cls(
-            updates=fields.whole("updates"),
-            earlier=fields.whole("earlier"),
-            radius=fields.within("radius"),
-            rule=_rule(Fields(fields.value("rule"), "content.rule")),
-            start=fields.numbers("start", len(coef)),
-            coef=coef,
-            converged=fields.flag("converged"),
-            fit_intercept=fields.flag("fit_intercept"),
-            labels=fields.two_labels(),
-            n_rows=n_rows,
-            margin=fields.or_none("margin", fields.number),
-            separator=fields.or_none("separator", lambda key: fields.numbers(key, len(coef))),
-            history=fields.or_none("history", lambda key: fields.places(key, n_rows)),
-        )
+        n_rows, size = fields.whole("n_rows"), len(fields.numbers("coef"))
+        shared = cls._shared_fields(fields, n_rows, size)
+        return cls(n_rows=n_rows, start=fields.numbers("start", size), earlier=fields.whole("earlier"), **shared)
 
 
 def _rule(fields: Fields) -> UpdateRule:
@@ -270,11 +316,6 @@ def _rule(fields: Fields) -> UpdateRule:
 
 class NoMistakeError(Exception):
     """A recorded update on a row that was no mistake."""
-
-
-class _Change(NamedTuple):
-    mistakes: int
-    step: Floats
 
 
 def update_limit(
@@ -297,150 +338,83 @@ def _positive_root(square: float, linear: float, constant: float) -> float:
     return (linear + math.hypot(linear, 2.0 * math.sqrt(square * max(constant, 0.0)))) / (2.0 * square)
 
 
-class _UnitSeparator(NamedTuple):
-    scores: Floats | None
-    length: float
+@dataclass(frozen=True)
+class _KernelRows:
+    """The rows of a run in the space of a kernel (plus 1 for an intercept)."""
+
+    X: Any
+    signs: Floats
+    kernel: Kernel
+    intercept: bool
+    separator: Floats | None
+
+    @cached_property
+    def radius(self) -> float:
+        return math.sqrt(float(self.kernel.diagonal(self.X).max()) + float(self.intercept))
+
+    def scores(self, coef: Floats) -> Floats:
+        return training_scores(self.kernel, self.X, coef) + (float(coef.sum()) if self.intercept else 0.0)
+
+    def rounding(self, coef: Floats) -> float:
+        return score_rounding(coef, self.radius, self.X.shape[1])
+
+    @cached_property
+    def unit_separator(self) -> tuple[Floats, float]:
+        """The scores of the separator scaled to norm 1, and its norm."""
+        assert self.separator is not None
+        scores = self.scores(self.separator)
+        length = math.sqrt(max(float(self.separator @ scores), np.finfo(np.float64).tiny))
+        return scores / length, length
 
 
 @register
-@dataclass(frozen=True)
-class KernelMistakesCertificate(Certificate):
-    """A run of T updates in the space of a kernel, and the bound that a separator of margin γ puts on T.
-
-    `coef` and `separator` have one coefficient per row; `history` has the row of each update, None if it was thinned.
-    """
+@dataclass(frozen=True, kw_only=True)
+class KernelMistakesCertificate(RunCertificate):
+    """A run in the space of a kernel; `coef` and `separator` have one coefficient per row."""
 
     kind: ClassVar[str] = "kernel-mistakes"
     kernel: Kernel
-    updates: int
-    radius: float
-    rule: UpdateRule
-    coef: Floats
-    converged: bool
-    fit_intercept: bool
-    labels: tuple[Any, Any]
     shape: tuple[int, int]
-    margin: float | None = None
-    separator: Floats | None = None
-    history: Ints | None = None
 
     @property
-    def bound(self) -> float | None:
-        """An upper bound on the number of updates; None if no separator is known."""
-        if self.margin is None or self.separator is None or self.margin <= 0.0:
-            return None
-        return update_limit(self.rule, self.radius, self.margin, self.shape[0], AT_ZERO, ANY_SEPARATOR)
+    def _where(self) -> str:
+        return f"within radius {self.radius:.6g} in the space of the {self.kernel.name} kernel"
 
     @property
-    def verdict(self) -> str:
-        """'within bound', 'no separator known' or 'bound broken'."""
-        if self.bound is None:
-            return "no separator known"
-        return "within bound" if self.updates <= self.bound * (1.0 + SLACK) else "bound broken"
+    def _start(self) -> Floats:
+        return np.zeros(self.shape[0])
 
-    @property
-    def claim(self) -> str:
-        run = (
-            f"{counted(self.updates, 'update')} within radius {self.radius:.6g} in the space of the {self.kernel.name}"
-        )
-        if self.bound is None:
-            return f"{run} kernel; no separator is known, so there is no bound"
-        formula = "(R/γ)²" if self.is_textbook else "the bound"
-        limit = f"{formula} = {self.bound:.6g}"
-        return f"{run} kernel; a separator of margin γ = {self.margin:.6g} there allows {limit} at most"
+    def _limit(self, margin: float, separator: Floats) -> float:  # noqa: ARG002  # a start of 0 is aligned with none
+        return update_limit(self.rule, self.radius, margin, self.shape[0], np.zeros(1), np.ones(1))
 
-    @property
-    def is_textbook(self) -> bool:
-        """Whether the bound is (R/γ)²: a constant rate, without a required margin."""
-        return not (self.rule.inverse or self.rule.margin)
+    def _data(self, X: Any, y: Any) -> _KernelRows:
+        data = kernel_data(X, y, self.labels, self.shape, self.kernel)
+        return _KernelRows(*data, self.fit_intercept, self.separator)
 
-    def proof(self, X: Any, y: Any) -> list[ProofStep]:
-        """Return both inequalities of the proof after every update, replayed on the kernel matrix."""
-        rows, signs, kernel = kernel_data(X, y, self.labels, self.shape, self.kernel)
-        refusal = self._check_history()
-        if refusal is not None:
-            raise DataError(f"this run has no proof to show: {refusal.detail}")
-        try:
-            return [step for step, _ in self._replay(rows, signs, kernel, self._separate(kernel, rows).scores)]
-        except NoMistakeError as error:
-            raise DataError(f"these are not the data of the run: {error}") from None
+    def _checks(self, data: _KernelRows) -> Iterator[Check]:
+        yield from check_inner_product(data.kernel, data.X)
+        yield from super()._checks(data)
 
-    def verify(self, X: Any, y: Any) -> Verification:
-        """Re-check radius, margin, bound and convergence from the data, the kernel recomputed, and replay the run."""
-        try:
-            rows, signs, kernel = kernel_data(X, y, self.labels, self.shape, self.kernel)
-        except DataError as error:
-            return Verification((Check("data", False, str(error)),))
-        return Verification(tuple(self._checks(rows, signs, kernel)))
-
-    def _scores(self, kernel: Kernel, X: Any, coef: Floats) -> Floats:
-        return training_scores(kernel, X, coef) + (float(coef.sum()) if self.fit_intercept else 0.0)
-
-    def _separate(self, kernel: Kernel, X: Any) -> _UnitSeparator:
-        """Return the scores of the separator scaled to norm 1, and its norm."""
-        if self.separator is None or self.margin is None:
-            return _UnitSeparator(None, 1.0)
-        scores = self._scores(kernel, X, self.separator)
-        length = math.sqrt(max(float(self.separator @ scores), np.finfo(np.float64).tiny))
-        return _UnitSeparator(scores / length, length)
-
-    def _checks(self, X: Any, signs: Floats, kernel: Kernel) -> Iterator[Check]:
-        yield from check_inner_product(kernel, X)
-        radius = math.sqrt(float(kernel.diagonal(X).max()) + float(self.fit_intercept))
-        same = math.isclose(radius, self.radius, rel_tol=SLACK)
-        yield Check("radius", same, f"the longest row measures {radius:.17g}, claimed {self.radius:.17g}")
-        scores, length = self._separate(kernel, X)
-        if scores is not None and self.separator is not None and self.margin is not None:
-            rounding = score_rounding(self.separator, radius, self.shape[1]) / length
-            measured = float((signs * scores).min()) - rounding
-            holds = 0.0 < self.margin <= measured * (1.0 + SLACK)
-            yield Check("margin", holds, f"the nearest row is at {measured:.17g} at least; claimed {self.margin:.17g}")
-        if self.bound is not None:
-            holds = self.updates <= self.bound * (1.0 + SLACK)
-            yield Check("bound", holds, f"T = {self.updates:,} against {self.bound}")
-        if self.converged:
-            yield self._check_converged(self._scores(kernel, X, self.coef), signs)
-        yield self._check_history() or self._check_run(self._replay(X, signs, kernel, scores))
-
-    def _check_converged(self, scores: Floats, signs: Floats) -> Check:
-        rounding = score_rounding(self.coef, self.radius, self.shape[1])
-        wrong = self.rule.mistaken(scores, signs) & (np.abs(signs * scores - self.rule.margin) > rounding)
-        place = f"row {int(np.flatnonzero(wrong)[0])} is a mistake" if wrong.any() else "no row is a mistake"
-        return Check("converged", not wrong.any(), f"at the last coefficients {place}")
+    def _measured_margin(self, data: _KernelRows, separator: Floats) -> tuple[float, str]:
+        scores, length = data.unit_separator
+        measured = float((data.signs * scores).min()) - data.rounding(separator) / length
+        return measured, f"the nearest row is at {measured:.17g} at least"
 
     def _check_history(self) -> Check | None:
-        """Return the check that says why the run cannot be replayed; None if it can."""
-        if self.history is None:
-            return Check("run", None, "not replayed, so T is not checked: the record of updates was thinned")
-        if len(self.history) != self.updates:
-            return Check("run", False, f"the history has {len(self.history):,} updates, claimed {self.updates:,}")
-        rows = np.unique(self.history)
+        if (refusal := super()._check_history()) is not None:
+            return refusal
+        rows = np.unique(np.asarray(self.history))
         if len(rows) and not 0 <= rows[0] <= rows[-1] < self.shape[0]:
             return Check("run", False, f"the history names rows {rows[0]} to {rows[-1]} of {self.shape[0]:,}")
         if len(rows) > MAX_REPLAYED:
             return Check("run", None, f"not replayed: {len(rows):,} rows were updated on, above {MAX_REPLAYED:,}")
         return None
 
-    def _check_run(self, replay: Iterator[tuple[ProofStep, Floats]]) -> Check:
-        """Check that each update was on a mistake, both inequalities after it, and the final coefficients."""
-        coef = np.zeros(self.shape[0])
-        try:
-            for step, coef in replay:  # noqa: B007  # the last coefficients are compared below
-                if not step.holds:
-                    return Check("run", False, f"the inequalities of the proof fail after update {step.t}")
-        except NoMistakeError as error:
-            return Check("run", False, str(error))
-        slack = SLACK * max(1.0, float(np.abs(self.coef).max(initial=0.0)))
-        if float(np.abs(coef - self.coef).max(initial=0.0)) > slack:
-            return Check("run", False, "replayed, the updates lead to other coefficients than claimed")
-        return Check("run", True, f"all {self.updates:,} updates replayed; the proof's inequalities hold after each")
-
-    def _replay(
-        self, X: Any, signs: Floats, kernel: Kernel, separator: Floats | None
-    ) -> Iterator[tuple[ProofStep, Floats]]:
-        """Yield both inequalities and the coefficients after each update; `separator` has a unit separator's scores."""
+    def _replay(self, data: _KernelRows) -> Iterator[tuple[ProofStep, Floats]]:
+        signs, known = data.signs, self.separator is not None and self.margin is not None
+        separator = data.unit_separator[0] if known else None
         rows, places = np.unique(np.asarray(self.history), return_inverse=True)
-        matrix = kernel_among(kernel, X, rows) + float(self.fit_intercept)
+        matrix = kernel_among(data.kernel, data.X, rows) + float(self.fit_intercept)
         scores, coef = np.zeros(len(rows)), np.zeros(self.shape[0])
         squared_norm = total = squares = progress = 0.0
         for t, place in enumerate(places.tolist(), start=1):
@@ -457,40 +431,12 @@ class KernelMistakesCertificate(Certificate):
             floor = 0.0 if separator is None else (self.margin or 0.0) * total
             yield ProofStep(t, float(squared_norm), ceiling, progress, floor), coef
 
-    def content(self) -> dict[str, Any]:
-        lists = {"coef": self.coef, "separator": self.separator, "history": self.history}
-        return {
-            "kernel": self.kernel.to_dict(),
-            "updates": self.updates,
-            "radius": self.radius,
-            "margin": self.margin,
-            "rule": vars(self.rule).copy(),
-            "converged": self.converged,
-            "fit_intercept": self.fit_intercept,
-            "labels": list(self.labels),
-            "shape": list(self.shape),
-            **{name: None if array is None else array.tolist() for name, array in lists.items()},
-        }
-
     @classmethod
     def from_content(cls, content: Mapping[str, Any]) -> Self:
-        (negative, positive), (n, p) = content["labels"], content["shape"]
-        history, separator, budget = content["history"], content["separator"], content.get("budget")
-        if budget is not None:
+        if (budget := content.get("budget")) is not None:
             raise CertificateError(
                 f"the run had a budget of {budget} support vectors, which is no longer an option; fit again without one"
             )
-        return cls(
-            kernel=kernel_from_dict(content["kernel"]),
-            updates=int(content["updates"]),
-            radius=float(content["radius"]),
-            rule=UpdateRule(**content["rule"]),
-            coef=np.asarray(content["coef"], dtype=np.float64),
-            converged=bool(content["converged"]),
-            fit_intercept=bool(content["fit_intercept"]),
-            labels=(negative, positive),
-            shape=(int(n), int(p)),
-            margin=None if content["margin"] is None else float(content["margin"]),
-            separator=None if separator is None else np.asarray(separator, dtype=np.float64),
-            history=None if history is None else np.asarray(history, dtype=np.int64),
-        )
+        fields = Fields(content)
+        n, p = fields.places("shape").tolist()
+        return cls(kernel=kernel_from_dict(content["kernel"]), shape=(n, p), **cls._shared_fields(fields, n, n))

@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix import losses
-from separatrix.arrays import EPSILON, Bools, Floats, Ints
+from separatrix.arrays import EPSILON, Floats, Ints
 from separatrix.certificates.base import (
     Certificate,
     CertifiedCoef,
@@ -37,9 +37,9 @@ from separatrix.certificates.base import (
     certified_coef,
     register,
 )
-from separatrix.certificates.bounds import DualBound, dual_bound
-from separatrix.certificates.data import check_inner_product, kernel_data
-from separatrix.certificates.separability import SeparabilityCertificate, weighted_rows
+from separatrix.certificates.bounds import DualBound, DualityGap, dual_bound
+from separatrix.certificates.data import check_inner_product, class_codes, kernel_data, row_weights, weighted_rows
+from separatrix.certificates.separability import SeparabilityCertificate
 from separatrix.codec import Fields
 from separatrix.design.build import divide_columns, largest_entry, make_design, row_radius
 from separatrix.design.kernel_matrix import by_rows, select_rows, training_scores
@@ -47,7 +47,7 @@ from separatrix.design.kernels import Kernel, kernel_from_dict
 from separatrix.design.row_source import masked_rows
 from separatrix.errors import DataError
 from separatrix.penalties import make_penalty
-from separatrix.problem import Problem
+from separatrix.problem import Problem, shift_intercept
 
 SLACK = 1e-9  # relative rounding error of recomputed sums
 BALANCED = 1e-9  # relative to Σ|β|: a smaller |Σβ| counts as 0
@@ -56,7 +56,7 @@ FEASIBLE = 1.0 + 1e-12  # rounding allowed in the upper bounds C
 
 @register
 @dataclass(frozen=True)
-class OptimalityCertificate(Certificate):
+class OptimalityCertificate(DualityGap, Certificate):
     """The objective at some coefficients, and a lower bound on its minimum.
 
     `dual_rows` and `dual_values` are the non-zero slopes of a solver's own dual point, None if the bound was made from
@@ -109,16 +109,6 @@ class OptimalityCertificate(Certificate):
         )
 
     @property
-    def gap(self) -> float:
-        """An upper bound on the suboptimality."""
-        return max(self.primal - self.dual, 0.0)
-
-    @property
-    def relative_gap(self) -> float:
-        """The gap relative to the objective."""
-        return DualBound(self.primal, self.dual, self.scale).relative_gap
-
-    @property
     def verdict(self) -> str:
         """'optimal' (within the tolerance) or 'stopped' (a larger gap)."""
         return "optimal" if self.relative_gap <= self.tolerance else "stopped"
@@ -130,14 +120,10 @@ class OptimalityCertificate(Certificate):
 
     def verify(self, X: Any, y: Any, sample_weight: Any = None) -> Verification:
         """Recompute the objective and the bound from the data, with the sample weights of the fit if it had any."""
-        try:
-            problem = self._problem(X, y, sample_weight)
-            slopes = self._slopes(problem.design.shape[0])
-        except DataError as error:
-            return Verification((Check("data", False, str(error)),))
+        problem = self._problem(X, y, sample_weight)
+        slopes = self._slopes(problem.design.shape[0])
         problem, centre = problem.centred()
-        coef = self.coef.copy()
-        coef[:1] += centre @ coef[1:] if len(centre) else 0.0
+        coef = shift_intercept(self.coef, centre, 1.0)
         bound = dual_bound(problem, coef, slopes, wanted=self.relative_gap)
         same_objective = math.isclose(bound.primal, self.primal, rel_tol=SLACK, abs_tol=SLACK * self.scale)
         same_scale = math.isclose(bound.scale, self.scale, rel_tol=SLACK)
@@ -154,7 +140,9 @@ class OptimalityCertificate(Certificate):
 
     def _problem(self, X: Any, y: Any, sample_weight: Any) -> Problem:
         if self.scales is not None:
-            X = self._divided(X)
+            if np.shape(X)[1:] != self.scales.shape:
+                raise DataError(f"X has shape {np.shape(X)}; the fit had {len(self.scales)} columns")
+            X = divide_columns(X, self.scales)
         design = make_design(X, intercept=self.fit_intercept)
         if not math.isfinite(largest_entry(design)):
             row_radius(design)
@@ -167,17 +155,9 @@ class OptimalityCertificate(Certificate):
         weights = self._row_weights(targets, sample_weight)
         return Problem(design, targets, loss, make_penalty(self.strength, self.l1_ratio), weights)
 
-    def _divided(self, X: Any) -> Any:
-        scales = np.asarray(self.scales)
-        if np.shape(X)[1:] != scales.shape:
-            raise DataError(f"X has shape {np.shape(X)}; the fit had {len(scales)} columns")
-        return divide_columns(X, scales)
-
     def _row_weights(self, targets: NDArray[Any], sample_weight: Any) -> Floats | None:
         """Return the sample weights times the class weights of the fit, None if there are neither."""
-        weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-        if weights is not None and (weights.shape != (len(targets),) or not (weights >= 0.0).all()):
-            raise DataError(f"sample_weight must be {len(targets)} numbers of at least 0")
+        weights = row_weights(sample_weight, len(targets))
         if self.class_weights is None:
             return weights
         codes = targets.astype(np.intp) if self.coef.ndim == 2 else (targets > 0.0).astype(np.intp)
@@ -198,21 +178,8 @@ class OptimalityCertificate(Certificate):
         return certified if self.scales is None else certified._replace(coef=certified.coef / self.scales)
 
     def content(self) -> dict[str, Any]:
-        arrays = {"coef": self.coef, "dual_rows": self.dual_rows, "dual_values": self.dual_values}
-        return {
-            "loss": self.loss,
-            "strength": self.strength,
-            "l1_ratio": self.l1_ratio,
-            "fit_intercept": self.fit_intercept,
-            "primal": self.primal,
-            "dual": self.dual,
-            "scale": self.scale,
-            "tolerance": self.tolerance,
-            "labels": None if self.labels is None else list(self.labels),
-            "class_weights": None if self.class_weights is None else list(self.class_weights),
-            **{name: None if array is None else array.tolist() for name, array in arrays.items()},
-            **({} if self.scales is None else {"scales": self.scales.tolist()}),
-        }
+        content = super().content()
+        return {name: value for name, value in content.items() if name != "scales" or value is not None}
 
     @classmethod
     def from_content(cls, content: Mapping[str, Any]) -> Self:
@@ -222,6 +189,9 @@ class OptimalityCertificate(Certificate):
         labels = fields.or_none("labels", lambda key: fields.labels(key, None if multinomial else 2))
         scores = len(labels or ())
         rows = fields.or_none("dual_rows", fields.places)
+        scales = fields.numbers("scales") if "scales" in content else None
+        if scales is not None and not (scales > 0.0).all():
+            raise ValueError(f"scales has {scales.min():g}, where only numbers above 0 can divide a column")
         return cls(
             loss=name,
             strength=fields.within("strength"),
@@ -236,34 +206,16 @@ class OptimalityCertificate(Certificate):
             class_weights=fields.or_none("class_weights", lambda key: tuple(fields.numbers(key, scores).tolist())),
             dual_rows=rows,
             dual_values=None if rows is None else fields.numbers("dual_values", len(rows)),
-            scales=_scales(fields) if "scales" in content else None,
+            scales=scales,
         )
-
-
-def _scales(fields: Fields) -> Floats:
-    scales: Floats = fields.numbers("scales")
-    if not (scales > 0.0).all():
-        raise ValueError(f"scales has {scales.min():g}, where only numbers above 0 can divide a column")
-    return scales
 
 
 def _targets(y: NDArray[Any], target: str, labels: tuple[Any, ...] | None) -> NDArray[Any]:
     """Return y in the form that the loss takes: numbers, signs ±1 for two labels, or class codes."""
     if labels is None:
         return np.asarray(y, dtype=np.float64)
-    if target != "classes":
-        negative, positive = labels
-        known = (y == positive) | (y == negative) if negative is not None else np.ones(len(y), dtype=bool)
-        _require_known(y, known, labels)
-        return np.where(y == positive, 1.0, -1.0)
-    _require_known(y, np.isin(y, np.asarray(labels)), labels)
-    return np.asarray(np.argmax(y[:, np.newaxis] == np.asarray(labels)[np.newaxis, :], axis=1))
-
-
-def _require_known(y: NDArray[Any], known: Bools, labels: tuple[Any, ...]) -> None:
-    if not known.all():
-        row = int(np.flatnonzero(~known)[0])
-        raise DataError(f"row {row} has label {y[row]!r}; the fit knew {list(labels)}")
+    codes = class_codes(y, labels)
+    return codes if target == "classes" else np.where(codes == 1, 1.0, -1.0)
 
 
 @register
@@ -290,12 +242,10 @@ class LikelihoodCertificate(Certificate):
 
     @property
     def gap(self) -> float:
-        """An upper bound on the suboptimality, whether the infimum is attained or not."""
         return self.optimality.gap
 
     @property
     def relative_gap(self) -> float:
-        """The gap relative to the objective."""
         return self.optimality.relative_gap
 
     def verify(self, X: Any, y: Any, sample_weight: Any = None) -> Verification:
@@ -316,9 +266,6 @@ class LikelihoodCertificate(Certificate):
 
     def certified(self) -> CertifiedCoef:
         return self.optimality.certified()
-
-    def content(self) -> dict[str, Any]:
-        return {"optimality": self.optimality.to_dict(), "existence": self.existence.to_dict()}
 
     @classmethod
     def from_content(cls, content: Mapping[str, Any]) -> Self:
@@ -367,7 +314,7 @@ def kernel_bound(task: KernelProblem, scores: Floats, coef: Floats, intercept: f
 
 @register
 @dataclass(frozen=True)
-class KernelOptimalityCertificate(Certificate):
+class KernelOptimalityCertificate(DualityGap, Certificate):
     """Multipliers β of some rows (0 elsewhere), the intercept, and the duality gap of a kernel SVM.
 
     `class_weights` has (label, weight) of each class, None if all are 1; sample weights are given to `verify`. Rows of
@@ -375,6 +322,7 @@ class KernelOptimalityCertificate(Certificate):
     """
 
     kind: ClassVar[str] = "kernel-optimality"
+    scale = float(np.finfo(np.float64).tiny)
     kernel: Kernel
     strength: float
     rows: Ints
@@ -387,16 +335,6 @@ class KernelOptimalityCertificate(Certificate):
     tolerance: float
     class_weights: tuple[tuple[Any, float], ...] | None = None
     weighted: bool = False
-
-    @property
-    def gap(self) -> float:
-        """An upper bound on the suboptimality."""
-        return max(self.primal - self.dual, 0.0)
-
-    @property
-    def relative_gap(self) -> float:
-        """The gap relative to the objective."""
-        return self.gap / max(self.primal, float(np.finfo(np.float64).tiny))
 
     @property
     def verdict(self) -> str:
@@ -412,15 +350,13 @@ class KernelOptimalityCertificate(Certificate):
 
     def verify(self, X: Any, y: Any, sample_weight: Any = None) -> Verification:
         """Re-check multipliers, objective and bound from the data; the kernel is recomputed."""
-        try:
-            labels = np.asarray(y)
-            weights = self._weights(labels, sample_weight)
-            weighted = np.flatnonzero(weights > 0.0)
-            rows = X if len(weighted) == len(labels) else select_rows(self.kernel, by_rows(X), weighted)
-            rows, signs, kernel = kernel_data(rows, labels[weighted], self.labels, self.shape, self.kernel)
-            coef = self._coef()
-        except (DataError, IndexError) as error:
-            return Verification((Check("data", False, str(error)),))
+        labels = np.asarray(y)
+        weights = self._weights(labels, sample_weight)
+        weighted = np.flatnonzero(weights > 0.0)
+        rows = X if len(weighted) == len(labels) else select_rows(self.kernel, by_rows(X), weighted)
+        rows, signs, kernel = kernel_data(rows, labels[weighted], self.labels, self.shape, self.kernel)
+        coef = np.zeros(self.shape[0])
+        coef[self.rows] = self.multipliers
         upper = upper_bounds(self.strength, weights[weighted])
         return Verification(tuple(self._checks(rows, signs, kernel, upper, coef)))
 
@@ -430,17 +366,13 @@ class KernelOptimalityCertificate(Certificate):
             raise DataError(
                 "the fit had sample weights; give them" if self.weighted else "the fit had no sample_weight"
             )
-        weights = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-        if weights.shape != (n,) or not (np.isfinite(weights).all() and (weights >= 0.0).all() and weights.any()):
-            raise DataError(f"sample_weight must be {n} finite numbers of at least 0, not all of them 0")
+        given = row_weights(sample_weight, n)
+        weights = np.ones(n) if given is None else given
+        if not (np.isfinite(weights).all() and weights.any()):
+            raise DataError("sample weights must be finite, and not all of them 0")
         for label, weight in self.class_weights or ():
             weights = np.where(y == label, weight * weights, weights)
         return weights
-
-    def _coef(self) -> Floats:
-        coef = np.zeros(self.shape[0])
-        coef[self.rows] = self.multipliers
-        return coef
 
     def _checks(self, X: Any, signs: Floats, kernel: Kernel, upper: Floats, coef: Floats) -> Iterator[Check]:
         yield from check_inner_product(kernel, X)
@@ -463,36 +395,19 @@ class KernelOptimalityCertificate(Certificate):
         holds = self.dual <= bound.dual + SLACK * bound.primal + rounding
         yield Check("bound", holds, f"no objective is below {bound.dual:.17g}; claimed {self.dual:.17g}")
 
-    def content(self) -> dict[str, Any]:
-        return {
-            "kernel": self.kernel.to_dict(),
-            "strength": self.strength,
-            "rows": self.rows.tolist(),
-            "multipliers": self.multipliers.tolist(),
-            "intercept": self.intercept,
-            "primal": self.primal,
-            "dual": self.dual,
-            "labels": list(self.labels),
-            "shape": list(self.shape),
-            "tolerance": self.tolerance,
-            "class_weights": None if self.class_weights is None else [list(pair) for pair in self.class_weights],
-            "weighted": self.weighted,
-        }
-
     @classmethod
     def from_content(cls, content: Mapping[str, Any]) -> Self:
-        (negative, positive), (n, p), weights = content["labels"], content["shape"], content["class_weights"]
+        fields, weights = Fields(content), content["class_weights"]
+        n, p = fields.places("shape").tolist()
+        rows = fields.places("rows", n)
         return cls(
             kernel=kernel_from_dict(content["kernel"]),
-            strength=float(content["strength"]),
-            rows=np.asarray(content["rows"], dtype=np.int64),
-            multipliers=np.asarray(content["multipliers"], dtype=np.float64),
-            intercept=float(content["intercept"]),
-            primal=float(content["primal"]),
-            dual=float(content["dual"]),
-            labels=(negative, positive),
-            shape=(int(n), int(p)),
-            tolerance=float(content["tolerance"]),
+            strength=fields.within("strength", above=True),
+            rows=rows,
+            multipliers=fields.numbers("multipliers", len(rows)),
+            labels=fields.two_labels(),
+            shape=(n, p),
             class_weights=None if weights is None else tuple((label, float(weight)) for label, weight in weights),
-            weighted=bool(content["weighted"]),
+            weighted=fields.flag("weighted"),
+            **{name: fields.number(name) for name in ("intercept", "primal", "dual", "tolerance")},
         )

@@ -29,7 +29,7 @@ import numpy as np
 
 from separatrix.arrays import EPSILON, Floats, Indices, Ints
 from separatrix.certificates.base import Check
-from separatrix.certificates.rays import Rays, Relation, make_rays
+from separatrix.certificates.rays import Rays, Relation
 from separatrix.codec import Fields
 
 SAFETY = 1.0 + 1e-9  # inflates the bounds for the rounding of their own sums
@@ -167,8 +167,8 @@ class PairOverlap:
 
     def checks(self, rays: Rays, left: Indices) -> list[Check]:
         """Check that the rows are of the two classes, that no direction separates them, and that they cancel."""
-        rows, classes = np.asarray(self.proof.places, dtype=np.intp), max(2, rays.classes)
-        known = len(set(self.pair)) == 2 and all(0 <= code < classes for code in self.pair)
+        rows = np.asarray(self.proof.places, dtype=np.intp)
+        known = len(set(self.pair)) == 2 and all(0 <= code < rays.classes for code in self.pair)
         if not known or not len(rows) or rows.min() < 0 or rows.max() >= len(rays.codes):
             return [Check("clash", False, f"{len(rows)} rows of the classes {self.pair} do not fit the data")]
         others = rows[~np.isin(rays.codes[rows], self.pair)]
@@ -177,7 +177,7 @@ class PairOverlap:
         separated = rows[~np.isin(self.places(rays), left)]
         if len(separated):
             return [Check("clash", False, f"row {int(separated[0])} clashes but is not among those that are left")]
-        signed = make_rays(rays.design, (rays.codes == self.pair[1]).astype(np.intp), 2)
+        signed = Rays(rays.design, (rays.codes == self.pair[1]).astype(np.intp), 2)
         if self.proof.columns or self.proof.relations:
             return self.proof.checks(signed, np.unique(rows))
         return [self._exact_check(signed, rows)]

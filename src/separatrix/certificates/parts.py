@@ -6,7 +6,7 @@ claims that all of its parts hold.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -15,18 +15,20 @@ import numpy as np
 from separatrix.certificates.base import (
     Certificate,
     Check,
+    PartsCertificate,
     Verification,
     certificate_from_dict,
     register,
-    shared_verdict,
 )
-from separatrix.certificates.separability import SeparabilityCertificate, weighted_rows
+from separatrix.certificates.data import weighted_rows
+from separatrix.certificates.separability import SeparabilityCertificate
 from separatrix.design.kernel_matrix import by_rows
+from separatrix.errors import DataError
 
 
 @register
 @dataclass(frozen=True)
-class OneVsOneCertificate(Certificate):
+class OneVsOneCertificate(PartsCertificate):
     """Pairs of labels, and one part per pair; with `square`, X is a kernel matrix and is cut on both axes."""
 
     kind: ClassVar[str] = "one-vs-one"
@@ -34,32 +36,19 @@ class OneVsOneCertificate(Certificate):
     parts: tuple[Certificate, ...]
     square: bool = False
 
-    @property
-    def claim(self) -> str:
-        named = zip(self.pairs, self.parts, strict=True)
-        return "; ".join(f"{first!r} and {second!r}: {part.claim}" for (first, second), part in named)
-
-    @property
-    def verdict(self) -> str:
-        """The verdict shared by all pairs, or 'mixed'."""
-        return shared_verdict(self.parts)
+    def part_names(self) -> Iterable[str]:
+        return (f"{first!r} and {second!r}" for first, second in self.pairs)
 
     def verify(self, X: Any, y: Any, sample_weight: Any = None) -> Verification:
-        """Re-check each part on the rows of its own two classes."""
         rows, labels, checks = by_rows(X), np.asarray(y), list[Check]()
         if rows.shape[0] != len(labels):
-            message = f"X has {rows.shape[0]} rows and y has {len(labels)} labels"
-            return Verification((Check("data", False, message),))
+            raise DataError(f"X has {rows.shape[0]} rows and y has {len(labels)} labels")
         for pair, part in zip(self.pairs, self.parts, strict=True):
             own = np.flatnonzero(np.logical_or(*(labels == label for label in pair)))
             selected = rows[own][:, own] if self.square else rows[own]
             weights = {} if sample_weight is None else {"sample_weight": np.asarray(sample_weight)[own]}
             checks += part.verify(selected, labels[own], **weights).checks
         return Verification(tuple(checks))
-
-    def content(self) -> dict[str, Any]:
-        pairs, parts = [list(pair) for pair in self.pairs], [part.to_dict() for part in self.parts]
-        return {"pairs": pairs, "parts": parts, "square": self.square}
 
     @classmethod
     def from_content(cls, content: Mapping[str, Any]) -> Self:
@@ -70,31 +59,21 @@ class OneVsOneCertificate(Certificate):
 
 @register
 @dataclass(frozen=True)
-class PairsCertificate(Certificate):
+class PairsCertificate(PartsCertificate):
     """One verdict on separability per pair of classes."""
 
     kind: ClassVar[str] = "pairs"
     parts: tuple[SeparabilityCertificate, ...]
 
-    @property
-    def claim(self) -> str:
-        return "; ".join(f"{part.classes[0]!r} and {part.classes[1]!r}: {part.claim}" for part in self.parts)
-
-    @property
-    def verdict(self) -> str:
-        """The verdict shared by all pairs, or 'mixed'."""
-        return shared_verdict(self.parts)
+    def part_names(self) -> Iterable[str]:
+        return (f"{part.classes[0]!r} and {part.classes[1]!r}" for part in self.parts)
 
     def verify(self, X: Any, y: Any, sample_weight: Any = None) -> Verification:
-        """Re-check each part on the rows of its own two classes."""
         labels = np.asarray(y)
         counted = weighted_rows(sample_weight, len(labels))
         own = [counted & np.logical_or(*(labels == label for label in part.classes)) for part in self.parts]
         parts = zip(self.parts, own, strict=True)
         return Verification(tuple(check for part, rows in parts for check in part.verify(X, y, rows).checks))
-
-    def content(self) -> dict[str, Any]:
-        return {"parts": [part.to_dict() for part in self.parts]}
 
     @classmethod
     def from_content(cls, content: Mapping[str, Any]) -> Self:

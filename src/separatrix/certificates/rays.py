@@ -13,7 +13,6 @@ products are exact.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import cached_property
@@ -67,46 +66,63 @@ def whole_columns(block: Block) -> Floats:
     return block.whole_columns()
 
 
-class Rays(ABC):
+class Rays:
     """The rays of the rows of a design: `count` rays of `width` numbers, identified by their places 0, …, count − 1.
 
-    `codes` are the classes of the rows, 0, …, `classes` − 1.
+    `codes` are the classes of the rows, 0, …, `classes` − 1; a single class counts as the second of two.
     """
 
     def __init__(self, design: Design, codes: Indices, classes: int) -> None:
-        self.design, self.codes, self.classes = design, codes, classes
-        self.count, self.width = (size * max(1, classes - 1) for size in design.shape)
+        self.design, self.codes, self.classes = design, codes + (classes == 1), max(2, classes)
+        self.count, self.width = (size * (self.classes - 1) for size in design.shape)
 
-    @abstractmethod
     def take(self, places: Indices) -> Floats:
         """Return some rays as a dense array (k, width)."""
+        rows, index = self.rows_of(places), np.arange(len(places))
+        values, rays = self.design.take(rows), np.zeros((len(places), self.classes - 1, self.design.shape[1]))
+        for sign, codes in ((1.0, self.codes[rows]), (-1.0, self.other_class(places))):
+            scored = codes > 0  # the score of the first class is 0
+            rays[index[scored], codes[scored] - 1] = sign * values[scored]
+        return rays.reshape(len(places), self.width)
 
-    @abstractmethod
     def products(self, weights: Floats) -> tuple[Floats, Floats]:
         """Return z·w of every ray, and Σ|zⱼ wⱼ|; one pass."""
+        columns = weights.reshape(self.classes - 1, -1).T
+        scores, sizes = np.split(self.design.gather(scores_and_sizes, columns), 2, axis=1)
+        if self.classes == 2:
+            return np.where(self.codes == 1, scores[:, 0], -scores[:, 0]), sizes[:, 0]
+        own, others = self._own_and_others(scores)
+        own_size, other_sizes = self._own_and_others(sizes)
+        return (own - others).reshape(-1), (own_size + other_sizes).reshape(-1)
 
-    @abstractmethod
+    def _own_and_others(self, scores: Floats) -> tuple[Floats, Floats]:
+        every = np.column_stack([np.zeros(len(scores)), scores])
+        own, others = own_and_others(self.codes, self.classes)
+        return np.take_along_axis(every, own, axis=1), np.take_along_axis(every, others, axis=1)
+
     def from_scores(self, scores: Floats) -> Floats:
         """Return the vector whose product with a ray is the score of its own class minus that of the other.
 
         `scores` are coefficients (p, classes).
         """
+        return np.asarray((scores[:, 1:] - scores[:, :1]).T.reshape(-1))
 
-    @abstractmethod
     def rows_of(self, places: Indices) -> Indices:
         """Return the rows of the data that some rays belong to."""
+        return np.asarray(places // (self.classes - 1))
 
-    @abstractmethod
     def places_of(self, mask: Bools) -> Indices:
         """Return the places of the rays of the rows in a mask (n,)."""
+        return np.flatnonzero(np.repeat(mask, self.classes - 1))
 
-    @abstractmethod
     def other_class(self, places: Indices) -> Indices:
-        """Return the class that each ray compares its row's own class with, 0 if there is only one class."""
+        """Return the class that each ray compares its row's own class with."""
+        slot = places % (self.classes - 1)
+        return np.asarray(slot + (slot >= self.codes[self.rows_of(places)]))
 
-    @abstractmethod
     def place_against(self, rows: Indices, others: Indices) -> Indices:
         """Return the places of the rays that compare the classes of some rows with `others`."""
+        return np.asarray(rows * (self.classes - 1) + others - (others > self.codes[rows]))
 
     @staticmethod
     def from_exact(weights: Sequence[Fraction]) -> Floats:
@@ -192,75 +208,3 @@ class Rays(ABC):
         for first in range(0, len(undecided), step):
             chunk = undecided[first : first + step]
             signs[chunk] = exact_sign_rows(self.take(places[chunk]), weights)
-
-
-class BinaryRays(Rays):
-    """One ray per row: the row times its sign."""
-
-    def __init__(self, design: Design, codes: Indices, classes: int) -> None:
-        super().__init__(design, codes, classes)
-        self.row_signs = np.where(codes == classes - 1, 1.0, -1.0)
-
-    def take(self, places: Indices) -> Floats:
-        return np.asarray(self.design.take(places) * self.row_signs[places, np.newaxis])
-
-    def products(self, weights: Floats) -> tuple[Floats, Floats]:
-        both = self.design.gather(scores_and_sizes, weights)
-        return self.row_signs * both[:, 0], both[:, 1]
-
-    def from_scores(self, scores: Floats) -> Floats:
-        return np.asarray(scores[:, -1] - scores[:, 0])
-
-    def rows_of(self, places: Indices) -> Indices:
-        return places
-
-    def places_of(self, mask: Bools) -> Indices:
-        return np.flatnonzero(mask)
-
-    def other_class(self, places: Indices) -> Indices:
-        return np.asarray(self.row_signs[places] < 0.0, dtype=np.intp)
-
-    def place_against(self, rows: Indices, others: Indices) -> Indices:  # noqa: ARG002  # there is only one other
-        return rows
-
-
-class SoftmaxRays(Rays):
-    """One ray per row and other class, in the scores of every class but the first, class by class."""
-
-    def other_class(self, places: Indices) -> Indices:
-        slot = places % (self.classes - 1)
-        return np.asarray(slot + (slot >= self.codes[places // (self.classes - 1)]))
-
-    def take(self, places: Indices) -> Floats:
-        rows, others = places // (self.classes - 1), self.other_class(places)
-        values = self.design.take(rows)
-        rays = np.zeros((len(places), self.classes, values.shape[1]))
-        index = np.arange(len(places))
-        rays[index, self.codes[rows]] = values
-        rays[index, others] = -values
-        return rays[:, 1:].reshape(len(places), self.width)
-
-    def products(self, weights: Floats) -> tuple[Floats, Floats]:
-        columns = np.vstack([np.zeros(self.design.shape[1]), weights.reshape(self.classes - 1, -1)]).T
-        scores, sizes = np.split(self.design.gather(scores_and_sizes, columns), 2, axis=1)
-        own, others = (np.take_along_axis(scores, which, axis=1) for which in own_and_others(self.codes, self.classes))
-        values = own - others
-        own, others = (np.take_along_axis(sizes, which, axis=1) for which in own_and_others(self.codes, self.classes))
-        return values.reshape(-1), (own + others).reshape(-1)
-
-    def from_scores(self, scores: Floats) -> Floats:
-        return np.asarray((scores[:, 1:] - scores[:, :1]).T.reshape(-1))
-
-    def rows_of(self, places: Indices) -> Indices:
-        return np.asarray(places // (self.classes - 1))
-
-    def places_of(self, mask: Bools) -> Indices:
-        return np.flatnonzero(np.repeat(mask, self.classes - 1))
-
-    def place_against(self, rows: Indices, others: Indices) -> Indices:
-        return np.asarray(rows * (self.classes - 1) + others - (others > self.codes[rows]))
-
-
-def make_rays(design: Design, codes: Indices, classes: int) -> Rays:
-    """Return the rays of rows with class codes 0, …, K−1; of one or two classes the last is positive."""
-    return (BinaryRays if classes <= 2 else SoftmaxRays)(design, codes, classes)

@@ -28,12 +28,13 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from separatrix.arrays import Bools, Floats, Indices
+from separatrix.arrays import Floats, Indices
 from separatrix.certificates.base import Certificate, Check, Verification, certificate_from_dict, register
+from separatrix.certificates.data import class_codes, in_order, weighted_rows
 from separatrix.certificates.divergence import Divergence
 from separatrix.certificates.margin import MarginCertificate
 from separatrix.certificates.overlap import OverlapProof, PairOverlap, from_number, to_number
-from separatrix.certificates.rays import Rays, make_rays
+from separatrix.certificates.rays import Rays
 from separatrix.codec import Fields
 from separatrix.design.build import largest_entry, make_design, map_rows
 from separatrix.design.mapped import MappedRows
@@ -149,10 +150,7 @@ class SeparabilityCertificate(Certificate):
 
     def verify(self, X: Any, y: Any, sample_weight: Any = None) -> Verification:
         """Re-check the verdict from the data; rows of weight 0 do not count."""
-        try:
-            rays, places = self._rays(X, y, sample_weight)
-        except DataError as error:
-            return Verification((Check("data", False, str(error)),))
+        rays, places = self._rays(X, y, sample_weight)
         if self.reason is not None:
             return Verification((Check("verdict", None, f"there is nothing to check: {self.reason}"),))
         left, checks = self._check_direction(rays, places)
@@ -219,7 +217,7 @@ class SeparabilityCertificate(Certificate):
         return places[signs == 0], [Check("direction", True, f"above 0 on {separated:,}, below 0 on none, exactly")]
 
     def _rays(self, X: Any, y: Any, sample_weight: Any) -> tuple[Rays, Indices]:
-        design = make_design(self._reorder(X), intercept=self.fit_intercept)
+        design = make_design(in_order(X, self.names[int(self.fit_intercept) :]), intercept=self.fit_intercept)
         require_finite(design)
         labels = np.asarray(y)
         if labels.shape != (design.shape[0],) or len(labels) != self.n_rows:
@@ -230,29 +228,9 @@ class SeparabilityCertificate(Certificate):
         if self.weighted and sample_weight is None:
             raise DataError("rows of weight 0 were left out; give sample_weight")
         weighted = weighted_rows(sample_weight, len(labels))
-        codes = np.zeros(len(labels), dtype=np.intp)
-        known = ~weighted
-        for code, label in enumerate(self.classes):
-            of_class = labels == label
-            codes[of_class], known = code, known | of_class
-        if not known.all():
-            row = int(np.flatnonzero(~known)[0])
-            raise DataError(
-                f"row {row} has label {labels[row : row + 1].tolist()[0]!r}; the certificate knows {list(self.classes)}"
-            )
-        rays = make_rays(design, codes, len(self.classes))
+        codes = class_codes(labels, self.classes, whose="certificate", ignored=~weighted)
+        rays = Rays(design, codes, len(self.classes))
         return rays, rays.places_of(weighted)
-
-    def _reorder(self, X: Any) -> Any:
-        """Return a table with its columns, if they have names, in the order of the certificate."""
-        if not hasattr(X, "columns"):
-            return X
-        wanted, names = list(self.names[int(self.fit_intercept) :]), [str(name) for name in X.columns]
-        if wanted == names or wanted == [f"x{j + 1}" for j in range(len(names))]:
-            return X
-        if sorted(wanted) != sorted(names):
-            raise DataError(f"X has the columns {names}; the certificate is of {wanted}")
-        return np.asarray(X)[:, [names.index(name) for name in wanted]]
 
     def content(self) -> dict[str, Any]:
         return {
@@ -302,16 +280,6 @@ def _names(names: Any) -> tuple[str, ...]:
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise TypeError(f"names must be a list of texts, not {names!r:.60}")
     return tuple(names)
-
-
-def weighted_rows(sample_weight: Any, n: int) -> Bools:
-    """Return which rows have a weight above 0; all if there are no weights."""
-    if sample_weight is None:
-        return np.ones(n, dtype=np.bool_)
-    weights = np.asarray(sample_weight, dtype=np.float64)
-    if weights.shape != (n,) or not (weights >= 0.0).all():
-        raise DataError(f"sample_weight has shape {weights.shape}; give {n} numbers of at least 0, one a row")
-    return np.asarray(weights > 0.0)
 
 
 def require_finite(design: Any) -> None:
@@ -367,24 +335,12 @@ class MappedCertificate(Certificate):
 
     def verify(self, X: Any, y: Any, sample_weight: Any = None) -> Verification:
         """Re-check the verdict and the margin from the rows before the map."""
-        try:
-            rows = mapped_rows(self._reorder(X), self.map)
-        except DataError as error:
-            return Verification((Check("data", False, str(error)),))
+        rows = mapped_rows(in_order(X, self.columns), self.map)
         weights = {} if sample_weight is None else {"sample_weight": sample_weight}
         verification = self.separability.verify(rows, y, **weights)
         if self.widest is None or not verification:
             return verification
         return Verification((*verification.checks, *self.widest.verify(rows, y).checks))
-
-    def _reorder(self, X: Any) -> Any:
-        """Return a table with its columns in the order of the map's inputs."""
-        if not hasattr(X, "columns"):
-            return X
-        names = [str(name) for name in X.columns]
-        if sorted(names) != sorted(self.columns) or names == list(self.columns):
-            return X
-        return np.asarray(X)[:, [names.index(name) for name in self.columns]]
 
     def content(self) -> dict[str, Any]:
         return {

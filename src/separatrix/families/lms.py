@@ -31,11 +31,10 @@ from separatrix.families.base import Fitted, TrainingRows, each_class, weigh
 from separatrix.families.options import LMSOptions
 from separatrix.families.penalised import scale_rows
 from separatrix.families.perceptron import start_weights
-from separatrix.fit.convex import shift_intercept
 from separatrix.fit.result import AtLeast, AtMost, FitResult, Rule, Status
 from separatrix.fit.run import Run, Watch, run
 from separatrix.losses.squared import Squared
-from separatrix.problem import Problem
+from separatrix.problem import Problem, shift_intercept
 from separatrix.solvers.base import Solver
 from separatrix.solvers.gradient import DIVERGING_RISES, Gradient
 from separatrix.solvers.rates import extreme_eigenvalues, visit_radius

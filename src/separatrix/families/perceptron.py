@@ -25,7 +25,7 @@ import numpy as np
 from separatrix.arrays import Floats
 from separatrix.certificates.exact import least_margin
 from separatrix.certificates.mistakes import KernelMistakesCertificate, MistakesCertificate
-from separatrix.certificates.rays import make_rays
+from separatrix.certificates.rays import Rays
 from separatrix.certificates.separability import SeparabilityCertificate
 from separatrix.design.base import Block, Design
 from separatrix.design.build import row_radius
@@ -354,6 +354,6 @@ class InfeasibilityCheck:
         if certificate.verdict != "quasi" or certificate.weights is None:
             return certificate.verdict == "overlap"
         codes = (problem.y > 0.0).astype(np.intp)
-        rays = make_rays(problem.design, codes, 2)
+        rays = Rays(problem.design, codes, 2)
         zero_rows = rays.signs(certificate.weights, np.arange(len(codes))) == 0
         return bool(self.update_rule.mistaken(np.zeros(int(zero_rows.sum())), problem.y[zero_rows]).any())

@@ -27,7 +27,7 @@ from separatrix.design.build import row_radius
 from separatrix.errors import NeedsError, counted, require_choice, require_count, require_number
 from separatrix.fit.result import AtLeast, AtMost, FitResult, Rule, Status
 from separatrix.fit.run import Run, Watch, run
-from separatrix.problem import Problem
+from separatrix.problem import Problem, shift_intercept
 from separatrix.solvers.base import Solver, Step, check_needs
 from separatrix.solvers.coordinate import Coordinate
 from separatrix.solvers.dual_coordinate import DualCoordinate
@@ -104,12 +104,8 @@ class ConvexOptions(NamedTuple):
     @classmethod
     def named(cls, solver: str, tol: float, max_passes: int) -> ConvexOptions:
         """Return the user's options, checked; the solver by its name, or "auto"."""
-        name = require_choice("solver", solver, ("auto", *SOLVERS))
-        return cls(
-            tol=require_number("tol", tol, above=0.0),
-            max_passes=require_count("max_passes", max_passes),
-            solver=SOLVERS.get(name),
-        )
+        chosen = SOLVERS.get(require_choice("solver", solver, ("auto", *SOLVERS)))
+        return cls(require_number("tol", tol, above=0.0), require_count("max_passes", max_passes), chosen)
 
 
 @dataclass(frozen=True)
@@ -233,8 +229,7 @@ class _Fit:
         """Run one solver; `previous` is the run that it continues."""
         options, confirm, (solver, reason) = self.options, _GapCheck(self.problem, self.options.tol), choice
         passes_left = options.max_passes - (previous.passes if previous else 0.0)
-        rules = self._rules(solver, min(passes_left, patience))
-        kept = options.keep_iterates
+        rules, kept = self._rules(solver, min(passes_left, patience)), options.keep_iterates
         end = run(self.problem, solver, rules, start=start, watch=self.watch, confirm=confirm, keep_iterates=kept)
         if isinstance(solver, Descent) and self._has_diverged(solver, end):
             origin = self.problem.zero_coef() if start is None else start
@@ -281,15 +276,6 @@ def _better(first: ConvexFit, second: ConvexFit) -> ConvexFit:
     cost = second.walk
     walk = replace(first.walk, passes=cost.passes, seconds=cost.seconds, status=cost.status)
     return replace(first, walk=walk, reason=second.reason)
-
-
-def shift_intercept(coef: Floats, centre: Floats, sign: float) -> Floats:
-    """Return coefficients for centred rows (sign 1) or for the original ones (sign −1): the intercept changes."""
-    if not len(centre):
-        return coef
-    shifted = coef.copy()
-    shifted[0] += sign * (centre @ coef[1:])
-    return shifted
 
 
 def _own_dual(problem: Problem, dual: Floats | None) -> Floats | None:
@@ -362,7 +348,6 @@ def linear_result(
 
 
 def _message(fit: ConvexFit, options: ConvexOptions) -> str:
-    """Return how the fit ended: by reaching its goal, or before."""
     passes, gap = counted(round(fit.walk.passes), "pass"), f"relative gap {fit.bound.relative_gap:.2g}"
     match fit.walk.status:
         case Status.OPTIMAL:
@@ -374,14 +359,17 @@ def _message(fit: ConvexFit, options: ConvexOptions) -> str:
         case Status.SEPARATED:
             message = f"stopped after {passes}: the classes are completely separated, so no finite maximum exists"
         case Status.DIVERGED:
-            message = f"diverged after {passes}: {_rate_advice(fit, options)}; the coefficients are those of the start"
+            assert isinstance(options.solver, Descent)
+            limit, rate = options.solver.limit(fit.walked), fit.walk.steps["rate"].max()
+            known = f"; {options.solver.below_limit} at rates below {limit:.4g}" if limit < math.inf else ""
+            advice = f"rate {rate:.4g} is too large{known}"
+            message = f"diverged after {passes}: {advice}; the coefficients are those of the start"
         case _:
             message = _stopped(fit, options, passes, gap)
     return message
 
 
 def _stopped(fit: ConvexFit, options: ConvexOptions, passes: str, gap: str) -> str:
-    """Return where a fit stopped above its tolerance."""
     limit = {
         Status.MAX_PASSES: f"max_passes={options.max_passes:,}",
         Status.STALLED: f"{passes}, as floats can go no further",
@@ -397,11 +385,3 @@ def _goal(fit: ConvexFit, options: ConvexOptions) -> str:
     number = f"{fit.walk.facts[STOPPING_FACTS[options.stop]]:.2g}"
     what = {"gradient": "the next step has length", "change": "the last step changed a coefficient by at most"}
     return f"{what[options.stop]} {number}"
-
-
-def _rate_advice(fit: ConvexFit, options: ConvexOptions) -> str:
-    """Return that the rate is too large, and the largest rate that is known not to be."""
-    assert isinstance(options.solver, Descent)
-    limit = options.solver.limit(fit.walked)
-    known = f"; {options.solver.below_limit} at rates below {limit:.4g}" if limit < math.inf else ""
-    return f"rate {fit.walk.steps['rate'].max():.4g} is too large{known}"

@@ -31,7 +31,7 @@ from separatrix.fit.result import FitResult, Status, Trace
 from separatrix.problem import Problem
 from separatrix.solvers.least_squares import Factor, cholesky, refined_fit, scaled_triangle
 
-ROUNDING = 32.0 * float(np.finfo(np.float64).eps)  # times the root of the size: the rounding error of a sine
+ROUNDING = 32.0 * EPSILON  # times the root of the size: the rounding error of a sine
 UNSEEN = 1e-9  # relative to a column: smaller shares in it are rounding errors
 SMALL = 2**18  # entries of a matrix that is factored in memory and refined
 FACTORED = 3000  # columns, up to which a matrix of them is factored
@@ -167,11 +167,9 @@ def can_solve_directly(design: Design) -> bool:
 
 def fit_least_squares(problem: Problem) -> LeastSquaresFit:
     """Return the least-squares fit of a problem without a penalty."""
-    design = problem.design
+    design, (n, p) = problem.design, problem.design.shape
     if not can_solve_directly(design):
-        n, p = design.shape
         raise NeedsError(f"{n:,} rows of {p:,} columns are too many to factor; use a penalty, or fewer columns")
-    n, p = design.shape
     in_memory = design.random_rows and (n * p <= SMALL or n < p)
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         solved = _in_memory(problem) if in_memory else _in_passes(problem)

@@ -16,14 +16,14 @@ import math
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 
 from separatrix.arrays import Floats
+from separatrix.design.base import Expansion
 from separatrix.errors import ConvergenceWarning, DataError, counted, require_choice, require_number
 from separatrix.fit.result import AtLeast, AtMost, Status, StepLog, first_met
-from separatrix.solvers.base import Step
 from separatrix.solvers.gradient import DIVERGING_RISES, STOPPING_FACTS, DescentProgress, descend
 from separatrix.solvers.rates import KnownRate
 
@@ -83,46 +83,26 @@ def minimise(  # noqa: PLR0913  # a function, its start, and the descent's optio
         AtMost(fact, tol, Status.CONVERGED),
         AtLeast("steps", limit, Status.MAX_STEPS),
     )
-    function = _Function(J, gradient, -1.0 if maximise else 1.0)
-    log = StepLog(keep_iterates)
-    for step in descend(DescentProgress(function), np.array(start, dtype=np.float64), rate):
-        traced = {name: step.facts[name] for name in TRACED}
-        log.add({"value": function.sign * step.facts["objective"], **traced}, step.coef)
-        status = first_met(rules, step.facts)
-        if status is not None:
-            return _result(step, status, function.sign, log)
-    raise AssertionError("a descent yields steps without end")
+    sign, log = -1.0 if maximise else 1.0, StepLog(keep_iterates)
 
-
-class _Expansion(NamedTuple):
-    value: float
-    gradient: Floats
-
-
-@dataclass(frozen=True)
-class _Function:
-    """The user's function, times −1 to maximise it."""
-
-    J: Callable[[Floats], Any]
-    gradient: Callable[[Floats], Any]
-    sign: float
-
-    def expand(self, coef: Floats) -> _Expansion:
-        """Return value and gradient, after checking their shapes."""
-        value, slopes = np.asarray(self.J(coef), dtype=np.float64), np.asarray(self.gradient(coef), dtype=np.float64)
+    def expand(x: Floats) -> Expansion:
+        value, slopes = np.asarray(J(x), dtype=np.float64), np.asarray(gradient(x), dtype=np.float64)
         if value.size != 1:
             raise DataError(f"J returned an array of shape {value.shape}; it must return one number")
-        if slopes.shape != coef.shape:
-            raise DataError(f"gradient returned shape {slopes.shape}, but the start has shape {coef.shape}")
-        return _Expansion(self.sign * float(value.reshape(())), self.sign * slopes)
+        if slopes.shape != x.shape:
+            raise DataError(f"gradient returned shape {slopes.shape}, but the start has shape {x.shape}")
+        return Expansion(sign * float(value.reshape(())), sign * slopes)
 
-
-def _result(step: Step, status: Status, sign: float, log: StepLog) -> Minimum:
-    message = _message(step.facts, status, sign)
-    if not status.reached_goal:
-        warnings.warn(message, ConvergenceWarning, stacklevel=3)
-    value = sign * step.facts["objective"]
-    return Minimum(step.coef, value, status, message, int(step.facts["steps"]), log.arrays(), log.iterates())
+    for step in descend(DescentProgress(expand), np.array(start, dtype=np.float64), rate):
+        facts, value = step.facts, sign * step.facts["objective"]
+        log.add({"value": value, **{name: facts[name] for name in TRACED}}, step.coef)
+        status = first_met(rules, facts)
+        if status is not None:
+            message = _message(facts, status, sign)
+            if not status.reached_goal:
+                warnings.warn(message, ConvergenceWarning, stacklevel=2)
+            return Minimum(step.coef, value, status, message, int(facts["steps"]), log.arrays(), log.iterates())
+    raise AssertionError("a descent yields steps without end")
 
 
 def _message(facts: Mapping[str, float], status: Status, sign: float) -> str:
@@ -130,18 +110,13 @@ def _message(facts: Mapping[str, float], status: Status, sign: float) -> str:
     if status is Status.CONVERGED:
         return f"converged {after}: J = {value:.6g}, the next step is {facts['step_length']:.3g} long"
     if status is Status.MAX_STEPS:
-        lengths = (
-            f"the last step changed an entry by {facts['change']:.3g}, the next is {facts['step_length']:.3g} long"
-        )
-        return f"stopped {after}: J = {value:.6g}; {lengths}; raise max_steps, or the rate if J changes slowly"
+        steps = f"the last step changed an entry by {facts['change']:.3g}, the next is {facts['step_length']:.3g} long"
+        return f"stopped {after}: J = {value:.6g}; {steps}; raise max_steps, or the rate if J changes slowly"
     direction, bound = ("falls", "minimum") if sign > 0.0 else ("grows", "maximum")
     if facts["objective"] == -math.inf:
         return f"diverged {after}: J {direction} without end, so it has no {bound}"
-    too_large = _too_large(facts["rate"], facts["curvature"])
-    return f"diverged {after}: J has gone to {value:.3g}, away from its {bound}: {too_large}"
-
-
-def _too_large(rate: float, curvature: float) -> str:
-    """Return a clause that the rate is too large, with the limit for the last curvature if there is one."""
-    hint = f"; where the curvature is {curvature:.3g}, as met last, it must be below {2.0 / curvature:.3g}"
-    return f"rate {rate:g} is too large" + (hint if 0.0 < curvature < math.inf else "; try a smaller one")
+    curvature, hint = facts["curvature"], "try a smaller one"
+    if 0.0 < curvature < math.inf:
+        hint = f"where the curvature is {curvature:.3g}, as met last, it must be below {2.0 / curvature:.3g}"
+    away = f"J has gone to {value:.3g}, away from its {bound}"
+    return f"diverged {after}: {away}: rate {facts['rate']:g} is too large; {hint}"

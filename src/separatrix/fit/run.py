@@ -63,7 +63,10 @@ def run(
     log, began, passes_before = StepLog(keep_iterates), time.perf_counter(), problem.design.passes
     for step in solver.steps(problem, start):
         passes, seconds = problem.design.passes - passes_before, time.perf_counter() - began
-        facts = {**_relative(step.facts, problem), "passes": passes, "seconds": seconds}
+        facts = dict(step.facts)
+        if "excess" in facts:
+            facts["relative_excess"] = facts["excess"] / max(abs(facts["objective"]), problem.least_scale)
+        facts |= {"passes": passes, "seconds": seconds}
         log.add(facts, step.coef)
         stop = watch is not None and watch(facts) is True
         status = Status.INTERRUPTED if stop else first_met(rules, facts)
@@ -73,11 +76,3 @@ def run(
             passes, seconds = problem.design.passes - passes_before, time.perf_counter() - began
             return Run(step.coef, status, facts, log.arrays(), passes, seconds, step.dual, log.iterates())
     raise AssertionError(f"{type(solver).__name__} ran out of steps before a rule was met")
-
-
-def _relative(facts: Mapping[str, float], problem: Problem) -> Mapping[str, float]:
-    """Add the excess relative to the objective, if the step has both."""
-    if "excess" not in facts:
-        return facts
-    size = max(abs(facts["objective"]), problem.least_scale)
-    return {**facts, "relative_excess": facts["excess"] / size}

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from separatrix.arrays import Floats
-from separatrix.certificates.separability import weighted_rows
+from separatrix.certificates.data import weighted_rows
 from separatrix.design.build import make_design
 from separatrix.errors import DataError
 from separatrix.fit.labels import find_classes

@@ -36,13 +36,12 @@ import numpy as np
 import scipy.linalg
 
 from separatrix.arrays import Bools, Floats, Indices
-from separatrix.certificates.rays import make_rays
+from separatrix.certificates.rays import Rays
 from separatrix.certificates.separability import SeparabilityCertificate
 from separatrix.design.base import Expansion, one_blas_thread
-from separatrix.fit.convex import shift_intercept
 from separatrix.inference.basis import TINY, count_passes, sample_weights
 from separatrix.inference.eligibility import aliased, likelihood_without_maximum, maximum_not_shown
-from separatrix.problem import Problem, WeightedLoss
+from separatrix.problem import Problem, WeightedLoss, shift_intercept
 
 DECREMENT_TOLERANCE = 1e-18  # of ½ ∇ᵗI⁻¹∇, in units of ℓ: nine digits of a standard error
 MAX_STEPS = 200
@@ -348,7 +347,7 @@ def _log_likelihood(centred: Problem, problem: Problem, existence: SeparabilityC
         return RowLogLikelihood(centred)
     several = centred.loss.target == "classes"
     codes = np.asarray(problem.y, dtype=np.intp) if several else (problem.y > 0.0).astype(np.intp)
-    rays = make_rays(problem.design, codes, len(existence.classes))
+    rays = Rays(problem.design, codes, len(existence.classes))
     remaining = rays.signs(existence.weights, np.arange(rays.count)) == 0
     if not several:
         return RowLogLikelihood(replace(centred, weights=np.where(remaining, sample_weights(centred), 0.0)))

@@ -29,7 +29,6 @@ import scipy.special
 from separatrix.arrays import Floats
 from separatrix.certificates.bias_reduction import BiasReductionCertificate, JeffreysPoint, jeffreys_point
 from separatrix.errors import DataError, counted
-from separatrix.fit.convex import shift_intercept
 from separatrix.fit.result import FitResult, Status, Trace
 from separatrix.inference import eligibility
 from separatrix.inference.basis import TINY, count_passes
@@ -45,7 +44,7 @@ from separatrix.inference.mle import (
     uncentring_matrix,
 )
 from separatrix.inference.table import InferenceTable, Measure, Term
-from separatrix.problem import Problem
+from separatrix.problem import Problem, shift_intercept
 
 PROFILE_TOLERANCE = 1e-11  # of ½ ∇ᵗI⁻¹∇; only ℓ is needed
 DOUBLINGS = 30  # of the distance within which an interval's end is searched

@@ -1,52 +1,18 @@
-"""Loops over a kernel matrix: sequential minimal optimisation, and the dual perceptron.
+"""Sequential minimal optimisation on a block of a kernel matrix.
 
 `solve_block` minimises ½ βᵀMβ + q·β over low ≤ β ≤ high with Σβ fixed, given the gradient g = Mβ + q. Each step changes
 a pair: the coordinate that may grow with the least gradient, and of those that may shrink the one that lowers the
 quadratic most (second-order selection; Fan, Chen and Lin 2005). Cost: O(size) per step.
-
-`kernel_visits` is the perceptron in its dual form. The scores of all rows are stored, so a visit reads one number, and
-an update adds one row of the kernel matrix. Cost: O(1) per visit, O(n) per update.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from separatrix.jit import loop
-from separatrix.loops.online import (
-    DONE,
-    GOAL,
-    LOGGED,
-    MISTAKES,
-    POCKET_MISTAKES,
-    POCKET_RUN,
-    ROW,
-    STREAK,
-    UPDATES,
-    VISITS,
-    Rule,
-    is_mistake,
-)
 from separatrix.loops.rows import dense_add
 
 LEAST_CURVATURE = 1e-12  # relative to the diagonal: of two rows that coincide in feature space
-
-
-class DualWeights(NamedTuple):
-    """Coefficients (n,), the scores of all rows, the lag of the average, and the pocket; empty if not needed."""
-
-    coef: Any
-    scores: Any
-    lag: Any
-    pocket: Any
-
-
-class DualLog(NamedTuple):
-    """Arrays for one record per update."""
-
-    visits: Any
-    rows: Any
-    scores: Any
 
 
 @loop
@@ -91,71 +57,3 @@ def add_kernel_rows(table: Any, slots: Any, factors: Any, total: Any) -> None:
     for k in range(slots.size):
         if factors[k] != 0.0:
             dense_add(table[slots[k]], 0, total.size, factors[k], total)
-
-
-@loop
-def count_wrong(scores: Any, y: Any, tie: int, margin: float, give_up_at: int) -> int:
-    """Count the scores that are mistakes, up to `give_up_at`."""
-    wrong = 0
-    for i in range(y.size):
-        if is_mistake(scores[i], y[i], tie, margin):
-            wrong += 1
-            if wrong >= give_up_at:
-                break
-    return wrong
-
-
-@loop
-def fill_dual_pocket(y: Any, rule: Rule, weights: DualWeights, counters: Any) -> None:
-    """Put the coefficients in the pocket if their streak is a record and they make fewer mistakes on all rows."""
-    if counters[STREAK] <= counters[POCKET_RUN]:
-        return
-    counters[POCKET_RUN] = counters[STREAK]
-    wrong = count_wrong(weights.scores, y, rule.tie, 0.0, counters[POCKET_MISTAKES])
-    if wrong < counters[POCKET_MISTAKES]:
-        counters[POCKET_MISTAKES] = wrong
-        for i in range(y.size):
-            weights.pocket[i] = weights.coef[i]
-
-
-@loop
-def kernel_visits(  # noqa: PLR0913, PLR0917  # a tuple of arrays costs a compiled loop more
-    table: Any, slots: Any, y: Any, order: Any, rule: Rule, weights: DualWeights, log: DualLog, counters: Any
-) -> int:
-    """Visit rows in the given order (cyclically if it is empty) and update on each mistake.
-
-    Returns −1 after all visits, after a full streak of correct visits, at the update limit or when the log is full;
-    otherwise the row whose kernel row is needed but not in the table, before its visit.
-    """
-    coef, scores = weights.coef, weights.scores
-    earlier = counters[VISITS] - counters[DONE]
-    while counters[DONE] < counters[GOAL] and counters[STREAK] < rule.full_streak:
-        if counters[UPDATES] >= rule.max_updates or counters[LOGGED] >= log.rows.size:
-            break
-        done = counters[DONE]
-        i = order[done] if order.size else counters[ROW]
-        score = scores[i]
-        if is_mistake(score, y[i], rule.tie, rule.margin):
-            if slots[i] < 0:
-                return int(i)
-            if weights.pocket.size:
-                fill_dual_pocket(y, rule, weights, counters)
-            counters[UPDATES] += 1
-            counters[MISTAKES] += 1
-            counters[STREAK] = 0
-            factor = rule.rate * y[i]
-            if rule.inverse:
-                factor = factor / counters[UPDATES]
-            coef[i] += factor
-            dense_add(table[slots[i]], 0, scores.size, factor, scores)
-            if weights.lag.size:
-                weights.lag[i] += factor * (earlier + done)
-            place = counters[LOGGED]
-            log.visits[place], log.rows[place], log.scores[place] = earlier + done + 1, i, score
-            counters[LOGGED] += 1
-        else:
-            counters[STREAK] += 1
-        counters[DONE] += 1
-        counters[VISITS] += 1
-        counters[ROW] = counters[ROW] + 1 if counters[ROW] + 1 < y.size else 0
-    return -1

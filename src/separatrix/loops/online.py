@@ -4,11 +4,16 @@ One call continues from `counters[DONE]` visits until `counters[GOAL]` are done,
 visits is long enough, or the update limit is reached. All state is in arrays, so the next call continues where it
 stopped, interpreted or compiled. Cost: one read of each visited row, a second one on a mistake; with a pocket, up to
 one pass over the rows whenever a streak beats the longest before it. `counters[READS]` counts all reads.
+
+`kernel_visits` is the perceptron in its dual form. The scores of all rows are stored, so a visit reads one number, and
+an update adds one row of the kernel matrix. Cost: O(1) per visit, O(n) per update.
 """
 
 from __future__ import annotations
 
 from typing import Any, Literal, NamedTuple
+
+import numpy as np
 
 from separatrix.jit import loop
 from separatrix.loops.rows import Rows, dense_add, dense_dot, row_add, row_dot, sparse_add, sparse_dot
@@ -42,13 +47,19 @@ class OnlineWeights(NamedTuple):
 
 
 class Log(NamedTuple):
-    """Arrays for one record per update, and for the weights after every `stride`-th update."""
+    """Arrays for one record per update, and for the weights after every `stride`-th update (0: none)."""
 
     visits: Any
     rows: Any
     scores: Any
     weights: Any
     stride: int
+
+
+def new_log(updates: int, snapshots: int, size: int, stride: int) -> Log:
+    """Return an empty log for some updates and some snapshots of `size` weights."""
+    integers = np.zeros((2, updates), dtype=np.int64)
+    return Log(integers[0], integers[1], np.zeros(updates), np.zeros((snapshots, size)), stride)
 
 
 @loop
@@ -76,16 +87,21 @@ def count_mistakes(rows: Rows, y: Any, tie: int, margin: float, weights: Any, co
 
 
 @loop
-def fill_pocket(rows: Rows, y: Any, rule: Rule, weights: OnlineWeights, counters: Any) -> None:
-    """Put the weights in the pocket if their streak is a record and they make fewer mistakes on all rows."""
-    if counters[STREAK] <= counters[POCKET_RUN]:
-        return
-    counters[POCKET_RUN] = counters[STREAK]
-    mistakes = count_mistakes(rows, y, rule.tie, 0.0, weights.current, counters, counters[POCKET_MISTAKES])
+def fill_if_fewer(mistakes: int, weights: OnlineWeights, counters: Any) -> None:
+    """Copy the weights to the pocket if they make fewer mistakes than those in it."""
     if mistakes < counters[POCKET_MISTAKES]:
         counters[POCKET_MISTAKES] = mistakes
         for j in range(weights.current.size):
             weights.pocket[j] = weights.current[j]
+
+
+@loop
+def fill_pocket(rows: Rows, y: Any, rule: Rule, weights: OnlineWeights, counters: Any) -> None:
+    """Put the weights in the pocket if their streak is a record and they make fewer mistakes on all rows."""
+    if counters[STREAK] > counters[POCKET_RUN]:
+        counters[POCKET_RUN] = counters[STREAK]
+        mistakes = count_mistakes(rows, y, rule.tie, 0.0, weights.current, counters, counters[POCKET_MISTAKES])
+        fill_if_fewer(mistakes, weights, counters)
 
 
 @loop
@@ -161,3 +177,62 @@ def write_log(log: Log, i: int, score: float, visit: int, update: int, weights: 
         for j in range(weights.size):
             log.weights[snapshot, j] = weights[j]
         counters[KEPT] += 1
+
+
+@loop
+def count_wrong(scores: Any, y: Any, tie: int, margin: float, give_up_at: int) -> int:
+    """Count the scores that are mistakes, up to `give_up_at`."""
+    wrong = 0
+    for i in range(y.size):
+        if is_mistake(scores[i], y[i], tie, margin):
+            wrong += 1
+            if wrong >= give_up_at:
+                break
+    return wrong
+
+
+@loop
+def fill_dual_pocket(scores: Any, y: Any, rule: Rule, weights: OnlineWeights, counters: Any) -> None:
+    """Put the coefficients in the pocket if their streak is a record and they make fewer mistakes on all rows."""
+    if counters[STREAK] > counters[POCKET_RUN]:
+        counters[POCKET_RUN] = counters[STREAK]
+        wrong = count_wrong(scores, y, rule.tie, 0.0, counters[POCKET_MISTAKES])
+        fill_if_fewer(wrong, weights, counters)
+
+
+@loop
+def kernel_visits(  # noqa: PLR0913, PLR0917  # a tuple of arrays costs a compiled loop more
+    table: Any, slots: Any, scores: Any, y: Any, order: Any, rule: Rule, weights: OnlineWeights, log: Log, counters: Any
+) -> int:
+    """Visit rows in the given order (cyclically if it is empty) and update on each mistake.
+
+    Returns −1 after all visits, after a full streak of correct visits, at the update limit or when the log is full;
+    otherwise the row whose kernel row is needed but not in the table, before its visit.
+    """
+    earlier, limit = counters[VISITS] - counters[DONE], update_limit(rule, log, counters)
+    while counters[DONE] < counters[GOAL] and counters[STREAK] < rule.full_streak and counters[UPDATES] < limit:
+        done = counters[DONE]
+        i = order[done] if order.size else counters[ROW]
+        score = scores[i]
+        if is_mistake(score, y[i], rule.tie, rule.margin):
+            if slots[i] < 0:
+                return int(i)
+            if weights.pocket.size:
+                fill_dual_pocket(scores, y, rule, weights, counters)
+            counters[UPDATES] += 1
+            counters[MISTAKES] += 1
+            counters[STREAK] = 0
+            factor = rule.rate * y[i]
+            if rule.inverse:
+                factor = factor / counters[UPDATES]
+            weights.current[i] += factor
+            dense_add(table[slots[i]], 0, scores.size, factor, scores)
+            if weights.lag.size:
+                weights.lag[i] += factor * (earlier + done)
+            write_log(log, i, score, earlier + done + 1, counters[UPDATES], weights.current, counters)
+        else:
+            counters[STREAK] += 1
+        counters[DONE] += 1
+        counters[VISITS] += 1
+        counters[ROW] = counters[ROW] + 1 if counters[ROW] + 1 < y.size else 0
+    return -1

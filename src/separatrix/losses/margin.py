@@ -47,18 +47,15 @@ class ZeroOne(ScalarLoss):
     @staticmethod
     @scalar
     def value(eta: Any, y: Any) -> Any:
-        """Return 1[m ≤ 0]."""
         return 1.0 * (y * eta <= 0.0)
 
     @staticmethod
     @scalar
     def slope(eta: Any, y: Any) -> Any:
-        """Return 0: the loss is constant except for its jump."""
         return 0.0 * (y * eta <= 0.0)
 
     @staticmethod
     def conjugate(slope: Any, y: Any) -> Any:
-        """Return 0 at slope 0, +inf elsewhere."""
         return in_domain(slope == 0.0, 0.0 * y)
 
 
@@ -79,18 +76,15 @@ class PerceptronLoss(ScalarLoss):
     @staticmethod
     @scalar
     def value(eta: Any, y: Any) -> Any:
-        """Return max(0, −m)."""
         return np.maximum(0.0, -y * eta)
 
     @staticmethod
     @scalar
     def slope(eta: Any, y: Any) -> Any:
-        """Return −y where m ≤ 0, else 0."""
         return -y * (y * eta <= 0.0)
 
     @staticmethod
     def conjugate(slope: Any, y: Any) -> Any:
-        """Return 0 for −1 ≤ y·slope ≤ 0, +inf elsewhere."""
         return in_domain((y * slope >= -1.0) & (y * slope <= 0.0), 0.0)
 
 
@@ -111,18 +105,15 @@ class Hinge(ScalarLoss):
     @staticmethod
     @scalar
     def value(eta: Any, y: Any) -> Any:
-        """Return max(0, 1 − m)."""
         return np.maximum(0.0, 1.0 - y * eta)
 
     @staticmethod
     @scalar
     def slope(eta: Any, y: Any) -> Any:
-        """Return −y where m < 1, else 0."""
         return -y * (y * eta < 1.0)
 
     @staticmethod
     def conjugate(slope: Any, y: Any) -> Any:
-        """Return y·slope for −1 ≤ y·slope ≤ 0, +inf elsewhere."""
         return in_domain((y * slope >= -1.0) & (y * slope <= 0.0), y * slope)
 
 
@@ -143,24 +134,20 @@ class SquaredHinge(ScalarLoss):
     @staticmethod
     @scalar
     def value(eta: Any, y: Any) -> Any:
-        """Return max(0, 1 − m)²."""
         return np.maximum(0.0, 1.0 - y * eta) ** 2
 
     @staticmethod
     @scalar
     def slope(eta: Any, y: Any) -> Any:
-        """Return −2y·max(0, 1 − m)."""
         return -2.0 * y * np.maximum(0.0, 1.0 - y * eta)
 
     @staticmethod
     @scalar
     def curvature(eta: Any, y: Any) -> Any:
-        """Return 2 where m < 1, else 0."""
         return 2.0 * (y * eta < 1.0)
 
     @staticmethod
     def conjugate(slope: Any, y: Any) -> Any:
-        """Return y·slope + slope²/4 for y·slope ≤ 0, +inf elsewhere."""
         return in_domain(y * slope <= 0.0, y * slope + slope * slope / 4.0)
 
 
@@ -181,23 +168,19 @@ class Logistic(ScalarLoss):
     @staticmethod
     @scalar
     def value(eta: Any, y: Any) -> Any:
-        """Return log(1 + exp(−m))."""
         return softplus(-y * eta)
 
     @staticmethod
     @scalar
     def slope(eta: Any, y: Any) -> Any:
-        """Return −y·σ(−m)."""
         return -y * sigmoid(-y * eta)
 
     @staticmethod
     @scalar
     def curvature(eta: Any, y: Any) -> Any:
-        """Return σ(m)·σ(−m)."""
         return sigmoid_slope(y * eta)
 
     def expand(self, eta: Any, y: Any, order: int) -> tuple[Any, ...]:
-        """Return value, slope and curvature by order, from one exponential."""
         margin = y * eta
         tail = np.exp(-np.abs(margin))
         value = np.log1p(tail) - np.minimum(margin, 0.0)
@@ -209,5 +192,4 @@ class Logistic(ScalarLoss):
 
     @staticmethod
     def conjugate(slope: Any, y: Any) -> Any:
-        """Return q·log(q) + (1−q)·log(1−q), with q = −y·slope in [0, 1]; +inf elsewhere."""
         return (entropy_term(-y * slope) + entropy_complement(-y * slope))[()]

@@ -39,20 +39,17 @@ class Softmax(Loss):
 
     @staticmethod
     def value(eta: Any, y: Any) -> Any:
-        """Return log(Σₖ exp(etaₖ)) − eta_y, (n,)."""
         own = _class_index(y)
         return log1p_sum_exp(_with_entry(eta - np.take_along_axis(eta, own, -1), own, -np.inf))
 
     @staticmethod
     def slope(eta: Any, y: Any) -> Any:
-        """Return p − e_y, (n, K); each entry to full relative accuracy."""
         own = _class_index(y)
         others = _with_entry(softmax(eta), own, 0.0)
         return _with_entry(others, own, -others.sum(axis=-1, keepdims=True))
 
     @staticmethod
     def curvature(eta: Any, y: Any) -> Any:  # noqa: ARG004  # the same for every class
-        """Return diag(p) − ppᵗ, (n, K, K)."""
         p = softmax(eta)
         diagonal = np.arange(p.shape[-1])
         matrix = -p[..., :, np.newaxis] * p[..., np.newaxis, :]

@@ -31,22 +31,18 @@ class Squared(ScalarLoss):
     @staticmethod
     @scalar
     def value(eta: Any, y: Any) -> Any:
-        """Return ½ (eta − y)²."""
         return 0.5 * (eta - y) ** 2
 
     @staticmethod
     @scalar
     def slope(eta: Any, y: Any) -> Any:
-        """Return eta − y."""
         return eta - y
 
     @staticmethod
     @scalar
     def curvature(eta: Any, y: Any) -> Any:
-        """Return 1."""
         return 1.0 + 0.0 * (eta - y)
 
     @staticmethod
     def conjugate(slope: Any, y: Any) -> Any:
-        """Return y·slope + ½ slope²; every slope is in the domain."""
         return y * slope + 0.5 * slope * slope

@@ -37,13 +37,13 @@ from separatrix.design.array import DenseDesign
 from separatrix.design.build import row_radius
 from separatrix.design.columns import column_store
 from separatrix.errors import ConvergenceWarning, OptionError, require_choice, require_number
-from separatrix.fit.convex import ConvexOptions, fit_convex, shift_intercept
+from separatrix.fit.convex import ConvexOptions, fit_convex
 from separatrix.fit.result import AtLeast, AtMost, Status
 from separatrix.fit.run import run
 from separatrix.penalties import Penalty, make_penalty
-from separatrix.problem import Problem
+from separatrix.problem import Problem, shift_intercept
 from separatrix.solvers.coordinate import Coordinate, Memory
-from separatrix.solvers.iterate import expand_at, minimise_free, row_shares
+from separatrix.solvers.iterate import expand_at, minimise_free
 
 RATIO, WIDE_RATIO = 1e-4, 1e-2  # smallest to largest strength, and the same with more columns than rows
 LEAST_L1_RATIO = 1e-3  # replaces l1_ratio 0 in the grid, since no strength makes coefficients 0 there
@@ -192,9 +192,9 @@ def _null_slopes(problem: Problem) -> Floats:
     values = problem.design.matvec(selector) if free.any() else np.zeros((len(problem.y), 0))
     design = DenseDesign(values, [f"free {j}" for j in range(values.shape[1])], virtual=False)
     reduced = Problem(design, problem.y, problem.loss, weights=problem.weights)
-    columns, share = column_store(design).take(np.arange(values.shape[1])), row_shares(problem)
-    start = expand_at(reduced, share, np.zeros((values.shape[1], *outputs)), np.zeros((len(problem.y), *outputs)))
-    return minimise_free(reduced, share, start, columns).slope
+    columns = column_store(design).take(np.arange(values.shape[1]))
+    start = expand_at(reduced, np.zeros((values.shape[1], *outputs)), np.zeros((len(problem.y), *outputs)))
+    return minimise_free(reduced, start, columns).slope
 
 
 def _balanced_signs(problem: Problem) -> Floats:

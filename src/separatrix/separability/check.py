@@ -16,15 +16,11 @@ import numpy as np
 
 from separatrix.arrays import Bools, Floats, Indices
 from separatrix.certificates.base import Certificate, OneVsRestCertificate
+from separatrix.certificates.data import weighted_rows
 from separatrix.certificates.margin import KernelCertificate
 from separatrix.certificates.parts import PairsCertificate
-from separatrix.certificates.rays import Rays, make_rays
-from separatrix.certificates.separability import (
-    MappedCertificate,
-    SeparabilityCertificate,
-    require_finite,
-    weighted_rows,
-)
+from separatrix.certificates.rays import Rays
+from separatrix.certificates.separability import MappedCertificate, SeparabilityCertificate, require_finite
 from separatrix.design.base import Design
 from separatrix.design.build import make_design
 from separatrix.errors import DataError, require_choice
@@ -166,24 +162,9 @@ def certify_rows(
     watch: Watch | None = None,
 ) -> SeparabilityCertificate:
     """Return the certificate of rows with class codes; `hint` is a weight vector near the boundary, or an optimum."""
-    rays = make_rays(design, codes, len(classes))
+    rays = Rays(design, codes, len(classes))
     places = rays.places_of(used)
     return _certificate(rays, places, find_separation(rays, places, hint, watch), classes, used)
-
-
-def certify_separation(
-    design: Design,
-    codes: Indices,
-    classes: tuple[Any, ...],
-    used: Bools,
-    weights: tuple[Fraction, ...],
-) -> SeparabilityCertificate | None:
-    """Return the certificate of rows that weights separate completely; None if they do not, exactly."""
-    rays = make_rays(design, codes, len(classes))
-    places = rays.places_of(used)
-    if not (rays.signs(weights, places) > 0).all():
-        return None
-    return _certificate(rays, places, Separation(weights, places[:0]), classes, used)
 
 
 def _certificate(
@@ -221,8 +202,9 @@ def check_existence(
         return certify_rows(design, codes, classes, used, watch=watch)
     weights = (fit.coef[:, 1:] - fit.coef[:, :1]).T.ravel() if several else fit.coef
     if fit.walk.status is Status.SEPARATED:
-        separated = certify_separation(design, codes, classes, used, tuple(map(Fraction, weights.tolist())))
-        if separated is not None:
-            return separated
+        rays, exact = Rays(design, codes, len(classes)), tuple(map(Fraction, weights.tolist()))
+        places = rays.places_of(used)
+        if (rays.signs(exact, places) > 0).all():
+            return _certificate(rays, places, Separation(exact, places[:0]), classes, used)
     hint = Optimum(weights, problem.weights) if fit.walk.status is Status.OPTIMAL else weights
     return certify_rows(design, codes, classes, used, hint, watch)

@@ -22,15 +22,9 @@ import numpy as np
 
 from separatrix.arrays import Floats
 from separatrix.certificates.base import Certificate
-from separatrix.certificates.data import NEGATIVE_EIGENVALUE, least_eigenvalue
+from separatrix.certificates.data import NEGATIVE_EIGENVALUE, least_eigenvalue, weighted_rows
 from separatrix.certificates.margin import KernelCertificate, MarginCertificate
-from separatrix.certificates.separability import (
-    MappedCertificate,
-    SeparabilityCertificate,
-    mapped_rows,
-    require_finite,
-    weighted_rows,
-)
+from separatrix.certificates.separability import MappedCertificate, SeparabilityCertificate, mapped_rows, require_finite
 from separatrix.design.build import column_names, make_design, row_radius
 from separatrix.design.kernel_matrix import by_rows
 from separatrix.design.kernels import CustomKernel, Kernel, Precomputed, make_kernel
@@ -57,7 +51,8 @@ def with_scale(kernel: Kernel, X: Any) -> Kernel:
     """Return the kernel with all parameters fixed; rows that are not finite, or no kernel, raise a DataError."""
     row_radius(make_design(X, intercept=False))
     if isinstance(kernel, Precomputed):
-        _refuse_oblong(X)
+        if X.shape[0] != X.shape[1]:
+            raise DataError(f"the precomputed kernel has shape {X.shape}, but must be a square matrix of all rows")
         refuse_asymmetric(X, kernel.name)
     fixed = kernel.settled(X)
     if isinstance(fixed, CustomKernel):
@@ -71,14 +66,6 @@ def with_scale(kernel: Kernel, X: Any) -> Kernel:
                 f" {least:.3g} of the largest, on {count:,} rows; choose other parameters or another kernel"
             )
     return fixed
-
-
-def _refuse_oblong(X: Any) -> None:
-    if X.shape[0] != X.shape[1]:
-        raise DataError(
-            f"the precomputed kernel has shape {X.shape}, but must be a square matrix: a row and a column for each row"
-            " of the data"
-        )
 
 
 def refuse_asymmetric(matrix: Any, name: str) -> None:
@@ -114,13 +101,14 @@ def check_kernel(X: Any, y: Any, kernel: Any, fit_intercept: bool = True) -> Ker
     if multipliers is None:
         multipliers = _multipliers(features, signs, labels, fit_intercept)
     coef = multipliers * signs
+    scores = matrix @ coef
     return KernelCertificate.of(
         fixed,
         rows,
         y,
         labels,
         coef=coef,
-        intercept=_middle_intercept(matrix @ coef, signs) if fit_intercept else 0.0,
+        intercept=-0.5 * float(scores[signs > 0.0].min() + scores[signs < 0.0].max()) if fit_intercept else 0.0,
         multipliers=multipliers,
         fit_intercept=fit_intercept,
     )
@@ -156,11 +144,6 @@ def _multipliers(features: Floats, signs: Floats, labels: tuple[Any, Any], inter
     assert isinstance(widest, MarginCertificate)
     multipliers[widest.rows] = widest.multipliers
     return multipliers
-
-
-def _middle_intercept(scores: Floats, signs: Floats) -> float:
-    """Return the intercept that centres 0 between the nearest scores of the two classes."""
-    return -0.5 * float(scores[signs > 0.0].min() + scores[signs < 0.0].max())
 
 
 def _features(matrix: Floats, centred: bool) -> Floats:
@@ -207,17 +190,10 @@ def check_in_space(
     X: Any, y: Any, map: Any, kernel: Any, fit_intercept: bool, sample_weight: Any, multiclass: Multiclass
 ) -> MappedCertificate | KernelCertificate:
     """Return whether labelled rows can be separated after a map, or in the feature space of a kernel."""
-    if kernel is None:
-        return check_mapped(X, y, map, fit_intercept, sample_weight, multiclass)
-    if map is not None or sample_weight is not None or multiclass != "softmax":
-        raise OptionError("kernel= goes with neither map=, sample_weight= nor multiclass=; give it by itself")
-    return check_kernel(X, y, kernel, fit_intercept)
-
-
-def check_mapped(
-    X: Any, y: Any, map: Any, fit_intercept: bool, sample_weight: Any, multiclass: Multiclass
-) -> MappedCertificate:
-    """Return whether labelled rows can be separated after a map and, for two separable classes, the widest margin."""
+    if kernel is not None:
+        if map is not None or sample_weight is not None or multiclass != "softmax":
+            raise OptionError("kernel= goes with neither map=, sample_weight= nor multiclass=; give it by itself")
+        return check_kernel(X, y, kernel, fit_intercept)
     mapped = certify_mapped(X, y, fit_map(map, X, y), fit_intercept, sample_weight, multiclass)
     return replace(mapped, widest=_widest_margin(X, y, mapped, fit_intercept, sample_weight))
 

@@ -18,7 +18,6 @@ import numpy as np
 
 from separatrix.arrays import Floats
 from separatrix.certificates.separability import MappedCertificate
-from separatrix.design.base import Design
 from separatrix.design.build import largest_entry, make_design
 from separatrix.design.mapped import MappedRows
 from separatrix.design.maps import PolynomialMap, SquaredDistanceMap, count_products
@@ -52,7 +51,10 @@ def find_centre(X: Any, y: Any) -> Floats:
     design = make_design(MappedRows(X, SquaredDistanceMap(middle, keep=True)), intercept=True)
     if len(signs) != design.shape[0]:
         raise DataError(f"X has {design.shape[0]} rows and y {len(signs)} labels; give one label a row")
-    weights = _weights(design, signs, labels)
+    try:
+        weights = fit_max_margin(design, signs, MARGIN, labels=labels).coef
+    except OverlapError:
+        weights = fit_convex(Problem(design, signs, Logistic(), make_penalty(STRENGTH, 0.0)), LIKELY).coef[1:]
     spread = np.sqrt(plain.squared_norms().mean() - middle @ middle)
     slope, curvature = weights[:-1], float(weights[-1])
     if abs(curvature) * spread <= FLAT * float(np.linalg.norm(slope)):
@@ -61,14 +63,6 @@ def find_centre(X: Any, y: Any) -> Floats:
             ' use the columns as they are, or centre="mean"'
         )
     return np.asarray(middle - slope / (2.0 * curvature))
-
-
-def _weights(design: Design, signs: Floats, labels: tuple[Any, Any]) -> Floats:
-    """Return the weights of a hyperplane in the lifted columns, without intercept."""
-    try:
-        return fit_max_margin(design, signs, MARGIN, labels=labels).coef
-    except OverlapError:
-        return fit_convex(Problem(design, signs, Logistic(), make_penalty(STRENGTH, 0.0)), LIKELY).coef[1:]
 
 
 @dataclass(frozen=True)
@@ -95,7 +89,6 @@ class Lift:
 
     @property
     def certificate(self) -> MappedCertificate:
-        """The proof at the last degree tried."""
         return self.steps[-1].certificate
 
     def __str__(self) -> str:

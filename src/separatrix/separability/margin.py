@@ -22,12 +22,11 @@ from separatrix.certificates.margin import MarginCertificate, margin_bounds
 from separatrix.design.base import Design
 from separatrix.design.build import make_design, row_radius
 from separatrix.errors import DataError, OptionError, counted
-from separatrix.fit.convex import shift_intercept
 from separatrix.fit.labels import binary_signs
 from separatrix.fit.result import AtLeast, AtMost, FitResult, Rule, Status
 from separatrix.fit.run import Run, Watch, run
 from separatrix.losses.margin import PerceptronLoss
-from separatrix.problem import Problem
+from separatrix.problem import Problem, shift_intercept
 from separatrix.separability.existence import check_signs, float_separator, overlap_error
 from separatrix.solvers.max_margin import MaxMargin
 
@@ -120,7 +119,9 @@ def margin_result(
         n_rows=design.shape[0],
         tolerance=options.tol,
     )
-    status = _status(finished.status, certificate)
+    optimal = certificate.verdict == "widest margin"
+    reached = Status.STALLED if finished.status is Status.OPTIMAL else finished.status
+    status = Status.OPTIMAL if optimal else reached
     virtual = int(design.virtual)
     return FitResult(
         coef=coef[virtual:],
@@ -136,13 +137,6 @@ def margin_result(
         | {"support": len(rows), "rows": design.shape[0]},
         provenance={"names": list(design.names), "tol": options.tol, "max_passes": options.max_passes},
     )
-
-
-def _status(reached: Status, certificate: MarginCertificate) -> Status:
-    """Return the final status: optimal only if the certificate is."""
-    if certificate.verdict == "widest margin":
-        return Status.OPTIMAL
-    return Status.STALLED if reached is Status.OPTIMAL else reached
 
 
 def _message(status: Status, certificate: MarginCertificate, finished: Run, options: MarginOptions) -> str:
@@ -203,13 +197,8 @@ def find_separator(
 ) -> Separator:
     """Search the widest margin through the origin; the returned separator is checked with exact signs."""
     problem = Problem(design, y, PerceptronLoss())
-    rules = (
-        AtMost("upper", NO_MARGIN * radius, Status.INFEASIBLE),
-        AtMost("gap", RELATIVE_GAP, Status.OPTIMAL),
-        AtLeast("stalled", 1, Status.STALLED),
-        AtLeast("steps", max_steps, Status.MAX_PASSES),
-    )
-    finished = run(problem, MaxMargin(), rules, watch=watch)
+    vanishing = AtMost("upper", NO_MARGIN * radius, Status.INFEASIBLE)
+    finished = run(problem, MaxMargin(), (vanishing, *_rules(MarginOptions(RELATIVE_GAP, max_steps))), watch=watch)
     least, _ = least_margin(design, y, finished.coef)
     if least <= 0.0:
         return Separator(None, 0.0, finished.facts["upper"], finished.status)

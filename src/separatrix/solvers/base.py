@@ -51,6 +51,15 @@ class Needs:
     otherwise: Mapping[str, str] = field(default_factory=dict)
 
 
+# Of solvers that take some rows at a time, in any order, of rows in memory.
+IN_MEMORY = Needs(
+    target=frozenset({"labels"}),
+    random_rows=True,
+    no_penalty=True,
+    otherwise={"random_rows": "Hold the rows in memory, as an array or a sparse matrix."},
+)
+
+
 class Solver(Protocol):
     """An algorithm: frozen options, declared needs, and steps."""
 

@@ -2,33 +2,30 @@
 
     P(w) = Σ sᵢ loss(xᵢ·w, yᵢ) / Σ sᵢ + Σⱼ weightⱼ · ( absolute·|wⱼ| + quadratic/2 · wⱼ² )
 
-A quadratic loss with few columns is reduced to its covariances: one pass for the Gram matrix serves a whole path of
-strengths. Other losses with a curvature, with one score per row or one per class, use proximal Newton steps on working
-sets (`working_set`). Both minimise an L1-penalised quadratic (`l1_quadratic`). Units of columns matter to the penalty
-only, not to the steps. Without any penalty it still descends, but there is no dual point, so `excess` is inf.
+A quadratic loss with few columns is reduced to its covariances, which serve a whole path of strengths. Other losses
+with a curvature use proximal Newton steps on working sets (`working_set`). Both minimise an L1-penalised quadratic
+(`l1_quadratic`). Without any penalty it still descends, but there is no dual point, so `excess` is inf.
 
-Covariances, after eliminating the free coefficients:
+Covariances, after eliminating the free coefficients, and the gap at the dual point t·α, α the slopes at w:
 
-    loss(w) = loss(0) + g·w + ½ wᵗ G w,        G = Σ sᵢ xᵢ xᵢᵗ / Σ sᵢ
-
-Objective and gap follow from G, g and w alone. With the dual point t·α, α the slopes at w and v = −(g + G w):
-
+    loss(w) = loss(0) + g·w + ½ wᵗ G w,        G = Σ sᵢ xᵢ xᵢᵗ / Σ sᵢ,        v = −(g + G w)
     gap(t) = (1 − t)² loss(w) + penalty(w) + penalty*(t·v) − t·w·v
 
-The rounding error of the gradient, at most ε (Σⱼ |wⱼ| √Gⱼⱼ)², is added to the gap. If it is too large, or if the loss
-is so far below loss(0) that their difference has few digits, working sets continue from the data.
+The rounding error of the gradient, at most ε (Σⱼ |wⱼ| √Gⱼⱼ)², is added to the gap. If it is too large, or the loss is
+far below loss(0), working sets continue from the data.
 
-Cost: p² products per row once, then O(p) per changed coordinate, and p² numbers; see `working_set` for other losses.
-Fails for losses without curvature, and on designs that are only streamed.
+Cost: p² products per row once, then O(p) per changed coordinate. Fails for losses without curvature, and on designs
+that are only streamed.
 References: Friedman, Hastie and Tibshirani, Regularization paths for generalized linear models via coordinate descent
 (2010); Lee, Sun and Saunders, Proximal Newton-type methods (2014); Johnson and Guestrin, Blitz (2015).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, TypeVar
+from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
@@ -38,7 +35,6 @@ from separatrix.design.columns import ColumnStore, column_store
 from separatrix.loops.coordinate import L1Penalty
 from separatrix.problem import Problem
 from separatrix.solvers.base import Needs, Step
-from separatrix.solvers.iterate import row_shares
 from separatrix.solvers.l1_quadratic import Elimination, GramModel, pseudo_inverse, violation
 from separatrix.solvers.working_set import (
     INSIDE,
@@ -51,7 +47,6 @@ from separatrix.solvers.working_set import (
 REDUCTION = 0.001  # violation at the end of a step, relative to its start
 SMALL_LOSS = 1e-5  # relative to the loss at 0: a smaller loss has too few digits
 SMALL_ROUNDING = 1e-10  # relative to the objective: the largest rounding error of the gap
-Fact = TypeVar("Fact")
 COVARIANCE_COLUMNS = 1500  # up to which the Gram matrix of all columns is computed
 
 
@@ -66,9 +61,8 @@ class Covariances:
 
     @classmethod
     def of(cls, problem: Problem, store: ColumnStore) -> Covariances:
-        """Compute them, in two passes."""
         penalised = problem.penalty_weights > 0.0
-        share = row_shares(problem)
+        share = problem.shares
         columns, free = store.take(np.arange(len(penalised))), store.take(np.flatnonzero(~penalised))
         _, slope, curvature = problem.loss.expand(np.zeros(len(share)), problem.y, 2)
         inverse = pseudo_inverse(free.gram(share * curvature))
@@ -128,40 +122,36 @@ def _gap(problem: Problem, l1: L1Penalty, coef: Floats, gradient: Floats, loss: 
     return max(min(gaps), 0.0)
 
 
+class _DataFacts:
+    """Results that depend on the data only, computed once: columns, their covariances, norms, cached products."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem, self.store = problem, column_store(problem.design)
+        self.gram = GramCache(self.store)
+
+    @cached_property
+    def covariances(self) -> Covariances:
+        return Covariances.of(self.problem, self.store)
+
+    @cached_property
+    def column_norms(self) -> Floats:
+        return np.sqrt(self.store.squares(self.problem.shares))
+
+
 class Memory:
-    """Results that depend on the data only, shared by runs with different penalties on the same data."""
+    """The facts of the last data, shared by runs with different penalties on them."""
 
     def __init__(self) -> None:
-        self._data: tuple[Any, ...] = ()
-        self._facts: dict[str, Any] = {}
+        self._facts: _DataFacts | None = None
 
-    def store(self, problem: Problem) -> ColumnStore:
-        """Return the columns of the design."""
-        return self._recall(problem, "store", lambda: column_store(problem.design))
-
-    def covariances(self, problem: Problem) -> Covariances:
-        """Return the covariances of a quadratic loss."""
-        store = self.store(problem)
-        return self._recall(problem, "covariances", lambda: Covariances.of(problem, store))
-
-    def column_norms(self, problem: Problem) -> Floats:
-        """Return the root of the weighted mean of each column's squares."""
-        store = self.store(problem)
-        return self._recall(problem, "norms", lambda: np.sqrt(store.squares(row_shares(problem))))
-
-    def gram(self, problem: Problem) -> GramCache:
-        """Return the cache of products of columns."""
-        store = self.store(problem)
-        return self._recall(problem, "gram", lambda: GramCache(store))
-
-    def _recall(self, problem: Problem, name: str, compute: Callable[[], Fact]) -> Fact:
-        data = (problem.design, problem.y, problem.loss, problem.weights)
-        if len(self._data) != len(data) or any(old is not new for old, new in zip(self._data, data, strict=True)):
-            self._data, self._facts = data, {}
-        if name not in self._facts:
-            self._facts[name] = compute()
-        fact: Fact = self._facts[name]
-        return fact
+    def facts(self, problem: Problem) -> _DataFacts:
+        known = self._facts and self._facts.problem
+        same = known and all(
+            getattr(known, name) is getattr(problem, name) for name in ("design", "y", "loss", "weights")
+        )
+        if self._facts is None or not same:
+            self._facts = _DataFacts(problem)
+        return self._facts
 
 
 @dataclass(frozen=True)
@@ -181,9 +171,8 @@ class Coordinate:
 
     def steps(self, problem: Problem, start: Floats | None = None) -> Iterator[Step]:
         """Yield one step per working set, or per descent on the covariances, from a start (None: zeros)."""
-        memory = self.memory or Memory()
+        facts = (self.memory or Memory()).facts(problem)
         coef = problem.zero_coef() if start is None else np.array(start, dtype=np.float64)
         if has_constant_curvature(problem.loss) and len(coef) <= COVARIANCE_COLUMNS:
-            coef = yield from covariance_steps(problem, memory.covariances(problem), coef)
-        store, norms, gram = memory.store(problem), memory.column_norms(problem), memory.gram(problem)
-        yield from WorkingSetDescent(problem, store, coef, norms, gram).descend()
+            coef = yield from covariance_steps(problem, facts.covariances, coef)
+        yield from WorkingSetDescent(problem, facts.store, coef, facts.column_norms, facts.gram).descend()

@@ -3,32 +3,24 @@
     D(q) = −Σ sᵢ loss*(−yᵢ qᵢ) / Σ sᵢ − strength/2 · ‖w(q)‖²,      w(q) = Σ sᵢ yᵢ qᵢ xᵢ / (strength · Σ sᵢ)
 
 A pass visits the rows in a new random order and optimises each multiplier q = −y·slope in turn (Hsieh et al. 2008; Yu,
-Huang and Lin 2011). Rows whose multiplier stays at a bound are skipped until all rows are checked again, at the end of
-a step.
+Huang and Lin 2011). Rows whose multiplier stays at a bound are skipped until the end of a step.
 
 An unpenalised coefficient b (the virtual column) requires Σ sᵢ yᵢ qᵢ = 0, which no change of one multiplier preserves.
 It gets a small penalty about a centre, τ/2·(b − c)², so that b = c + Σ sᵢ yᵢ qᵢ / (τ · Σ sᵢ), and after each step the
-centre moves to b: the proximal point method on b, in the dual the method of multipliers. This leaves the passes as they
-are; pairs of multipliers would read two rows per move, and alternating between b and w fails at the kinks of the hinge.
-τ is chosen so that the column weighs about as much as the others of a row, so passes converge as they would without
-it, and a move of the centre leaves τ/(τ + curvature in b) of the error, a thousandth if τ is of the order of 1/n. A run
-that makes no progress moves the centre only when the penalised problem is nearly solved, which always converges
-(Rockafellar 1976). The reported gap is that of the given problem, at feasible multipliers: those of the heavier class
-are scaled down until the equality holds.
+centre moves to b: the proximal point method on b (Rockafellar 1976). A move leaves τ/(τ + curvature in b) of the error.
+A run without progress moves the centre only when the penalised problem is nearly solved, which always converges. The
+reported gap is that of the given problem, at feasible multipliers: those of the heavier class are scaled down.
 
-Momentum: after a pass the best point in the span of the last movements is taken. From (q, w) the step
-Σₖ cₖ·(Δqₖ, Δwₖ), over this pass's movement and the previous ones, minimises the quadratic model of minus the dual,
+Momentum: after a pass, the step Σₖ cₖ·(Δqₖ, Δwₖ) over the last three movements minimises the model of minus the dual,
 
     ½⟨w, w⟩ + Σ sᵢ φ(qᵢ),        φ the conjugate of the loss, ⟨u, v⟩ in the penalty's curvatures
 
-clipped to the box, with an exact line search along the clipped step. On one face of the box these are conjugate
-gradients preconditioned by a random Gauss–Seidel pass; since the pass changes each time, three movements are needed as
-memory. On the 1,675 free multipliers of a text's hinge, 40 passes reduce the error by 2e-5 instead of 0.2.
+clipped to the box, with an exact line search: conjugate gradients preconditioned by a random Gauss–Seidel pass. On the
+1,675 free multipliers of a text's hinge, 40 passes reduce the error by 2e-5 instead of 0.2.
 
 Cost: a step is one pass over the active rows (several, if they are few), and one pass over all rows to compute the gap,
-two with a free coefficient. Momentum reads four vectors of p twice, and clipped rows once more. Slow if the penalty is
-weak compared with ‖x‖²/n, as in columns of large or different units: use Newton's method or, for the hinge, interior
-points.
+two with a free coefficient. Slow if the penalty is weak compared with ‖x‖²/n, as in columns of large or different
+units: use Newton's method or, for the hinge, interior points.
 """
 
 from __future__ import annotations
@@ -58,8 +50,7 @@ from separatrix.losses.base import Loss
 from separatrix.losses.margin import Hinge, Logistic, SquaredHinge
 from separatrix.problem import Problem
 from separatrix.solvers.base import Needs, Step
-from separatrix.solvers.iterate import row_shares
-from separatrix.solvers.visits import by_blocks
+from separatrix.solvers.visits import Seed, by_blocks
 
 TAU = 3.0  # relative to strength / mean ‖x‖²
 LARGEST_TAU = 0.02  # a tenth of the curvature in b that a loss has near margin 0
@@ -107,7 +98,7 @@ class Multipliers:
         self.gate = WorkGate(("dual", self.rows.values.dtype.str, self.rows.columns.dtype.str))
         self.row_entries = int(self.rows.values.size) // self.n + 1
         self.row_work = 2 * self.row_entries + FIXED_WORK
-        self.shares = row_shares(problem)
+        self.shares = problem.shares
         squares = self._row_squares()
         strength, spread = problem.penalty.quadratic, float(self.shares @ squares)
         self.tau = min(TAU * strength / spread, LARGEST_TAU) if spread > 0.0 else LARGEST_TAU
@@ -149,8 +140,7 @@ class Multipliers:
         else:
             self.centre = float(coef[0])
         self.coef[free] = coef[free]
-        loss = float(problem.mean(problem.loss.value(eta, y)))
-        return loss + problem.penalty.value(coef, problem.penalty_weights)
+        return float(problem.mean(problem.loss.value(eta, y))) + problem.penalty.value(coef, problem.penalty_weights)
 
     def refresh(self) -> None:
         """Recompute the coefficients from the multipliers, in one pass."""
@@ -171,23 +161,17 @@ class Multipliers:
         w = self.coef[self.virtual :]
         penalty = 0.5 * problem.penalty.quadratic * float(w @ w)
         primal, dual = float(self.shares @ losses) + penalty, -float(self.shares @ conjugates) - penalty
-        if self.virtual:
-            slopes = self._balanced(slopes)
+        if self.virtual:  # the slopes of the heavier class are scaled down until their weighted sum is 0
+            up, down = (float(self.shares @ np.maximum(side, 0.0)) for side in (slopes, -slopes))
+            scales = np.where(slopes > 0.0, min(up, down) / max(up, TINY), min(up, down) / max(down, TINY))
+            slopes = slopes * np.minimum(scales, 1.0)
             dual = self._dual(slopes, problem.dual_coef(slopes) * self.metric.stored)
         return PrimalDual(primal, dual, slopes, margins, self.shares * (losses + conjugates + self.q * margins))
 
     def move_centre(self) -> None:
-        """Move the centre of the free coefficient's penalty to its value."""
         shift = self.coef[0] - self.centre
         self.centre += shift
         self.coef[0] += shift
-
-    def _balanced(self, slopes: Floats) -> Floats:
-        """Return slopes whose weighted sum is 0: those of the heavier class are scaled down."""
-        up, down = (float(self.shares @ np.maximum(side, 0.0)) for side in (slopes, -slopes))
-        lighter = min(up, down)
-        scales = np.where(slopes > 0.0, lighter / max(up, TINY), lighter / max(down, TINY))
-        return np.asarray(slopes * np.minimum(scales, 1.0))
 
     def _dual(self, slopes: Floats, dual_coef: Floats) -> float:
         problem = self.problem
@@ -341,7 +325,7 @@ class Momentum:
 class DualCoordinate:
     """Dual coordinate descent; `seed` seeds the orders of visits."""
 
-    seed: int | np.random.Generator | None = 0
+    seed: Seed = 0
 
     needs: ClassVar[Needs] = Needs(
         target=frozenset({"labels"}),
@@ -363,7 +347,8 @@ class DualCoordinate:
         """Yield one step per pass, or few passes, over the active rows; facts: the gap as excess, the active rows."""
         descent = _DualDescent(problem, np.random.default_rng(self.seed))
         if start is not None and np.any(start):
-            descent.start_from(np.array(start, dtype=np.float64))
+            descent.coef, descent.passes = np.array(start, dtype=np.float64), 1
+            descent.primal = descent.state.start_from(descent.coef)
         while True:
             yield descent.step()
 
@@ -380,10 +365,6 @@ class _DualDescent:
         self.passes, self.inner_gap, self.idle = FIRST_PASSES, math.inf, 0
         self.primal, self.coef = math.inf, self.state.coef
         self.dual, self.slopes = -math.inf, self.state.q
-
-    def start_from(self, coef: Floats) -> None:
-        """Start near some coefficients, which stay the best until better ones are found."""
-        self.primal, self.coef, self.passes = self.state.start_from(coef), coef, 1
 
     def step(self) -> Step:
         """Make passes over the active rows, then compute the gap of all rows."""

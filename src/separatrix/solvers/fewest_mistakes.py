@@ -9,14 +9,12 @@ alternate: an integer program finds a smallest set that hits all known subsystem
 mistakes), and a linear program either separates the other rows, which is then optimal, or finds new subsystems. One
 row of each is dropped until the rest is separable, which gives a halfspace and an upper bound.
 
-The multipliers of a linear program are rounded, but the rows of a vertex have a single linear relation, so the exact λ
-is the only null vector of a small integer matrix. If floating point chose the rows wrongly, a simplex method in
-rational arithmetic (Bland's rule) decides.
+The rows of a vertex of a linear program have a single linear relation, so the exact λ is the only null vector of a
+small integer matrix. If floating point chose the rows wrongly, a rational simplex method (Bland's rule) decides.
 
 A score of exactly 0 counts as a mistake. The problem is NP-hard: the bounds close on small or nearly separable data and
-may not elsewhere; every step reports both. Cost of a step: one linear program of all rows and, occasionally, an integer
-program over the rows in subsystems, limited to `patience` seconds; O(p k²) operations on growing integers for the exact
-multipliers of k rows.
+may not elsewhere. Cost of a step: one linear program of all rows and, occasionally, an integer program over the rows in
+subsystems, limited to `patience` seconds.
 """
 
 from __future__ import annotations
@@ -33,7 +31,7 @@ import scipy.sparse as sp
 
 from separatrix.arrays import EPSILON, Bools, Floats, Indices
 from separatrix.problem import Problem
-from separatrix.solvers.base import Needs, Step
+from separatrix.solvers.base import IN_MEMORY, Needs, Step
 from separatrix.solvers.halfspace_lp import HalfspaceProgram
 
 SUBSYSTEMS_PER_STEP = 40  # searched before the next integer program
@@ -157,16 +155,8 @@ class FewestMistakesState:
 
     @property
     def upper(self) -> int:
-        """The mistakes of the best weights."""
         assert self.wrong is not None
         return int(self.wrong.sum())
-
-
-class Cover(NamedTuple):
-    """Rows that hit every subsystem, and a lower bound on the size of any such set."""
-
-    rows: Bools
-    bound: int
 
 
 @dataclass(frozen=True)
@@ -175,12 +165,7 @@ class FewestMistakes:
 
     patience: float = 10.0
 
-    needs: ClassVar[Needs] = Needs(
-        target=frozenset({"labels"}),
-        random_rows=True,
-        no_penalty=True,
-        otherwise={"random_rows": "Hold the rows in memory, as an array or a sparse matrix."},
-    )
+    needs: ClassVar[Needs] = IN_MEMORY
 
     def steps(self, problem: Problem, start: FewestMistakesState) -> Iterator[Step]:
         """Yield one step per program, and update the state; facts: both bounds, the number of known subsystems."""
@@ -192,11 +177,11 @@ class FewestMistakes:
             yield Step(start.coef, facts)
 
 
-def smallest_cover(systems: Sequence[Sequence[int]], n: int, seconds: float) -> Cover:
-    """Return a smallest set of n rows that hits every subsystem, or the best one found within the time limit."""
+def smallest_cover(systems: Sequence[Sequence[int]], n: int, seconds: float) -> tuple[Bools, int]:
+    """Return a smallest set of n rows that hits every subsystem, or the best found in time, and a bound on its size."""
     chosen = np.zeros(n, dtype=bool)
     if not systems:
-        return Cover(chosen, 0)
+        return chosen, 0
     rows, places = np.unique(np.concatenate([np.asarray(system) for system in systems]), return_inverse=True)
     owners = np.repeat(np.arange(len(systems)), [len(system) for system in systems])
     matrix = sp.csr_array((np.ones(len(places)), (owners, places)), shape=(len(systems), len(rows)))
@@ -212,7 +197,7 @@ def smallest_cover(systems: Sequence[Sequence[int]], n: int, seconds: float) -> 
         chosen[rows] = True
     else:
         chosen[rows[solved.x > 0.5]] = True
-    return Cover(chosen, math.ceil(bound - INTEGRAL) if bound is not None and math.isfinite(bound) else 1)
+    return chosen, math.ceil(bound - INTEGRAL) if bound is not None and math.isfinite(bound) else 1
 
 
 class _Search:
@@ -237,10 +222,11 @@ class _Search:
         yield from self._pack()
         yield from self._improve()
         while True:
-            cover = smallest_cover([system.rows for system in self.state.subsystems], len(self.problem.y), patience)
-            self.state.lower = min(max(self.state.lower, cover.bound), self.state.upper)
+            systems = [system.rows for system in self.state.subsystems]
+            cover, bound = smallest_cover(systems, len(self.problem.y), patience)
+            self.state.lower = min(max(self.state.lower, bound), self.state.upper)
             yield
-            yield from self._refute(cover.rows)
+            yield from self._refute(cover)
 
     def _pack(self) -> Iterator[None]:
         """Find disjoint subsystems until the rest is separable: each costs at least one mistake."""

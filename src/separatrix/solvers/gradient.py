@@ -2,11 +2,10 @@
 
     w ← w − η_k ∇P(w),        η_k a number, "auto", or a function of the step number k = 0, 1, …
 
-The objective is a mean over rows. A text that sums over them has our rate divided by the number of rows: gradient
-ascent on a log-likelihood, w ← w + η′ Σ (yᵢ − σᵢ) xᵢ, is this descent on the mean logistic loss at rate η = n·η′. On a
-smooth convex function it converges at any rate below 2/L, L the largest curvature, by a factor of about 1 − η·(least
-curvature) per step; above, it diverges. At a kink it follows a subgradient, and a constant rate ends in a cycle around
-the minimum.
+The objective is a mean over rows: gradient ascent on a log-likelihood, w ← w + η′ Σ (yᵢ − σᵢ) xᵢ, is this descent on
+the mean logistic loss at rate η = n·η′. On a smooth convex function it converges at any rate below 2/L, L the largest
+curvature, by a factor of about 1 − η·(least curvature) per step; above, it diverges. At a kink it follows a
+subgradient, and a constant rate ends in a cycle around the minimum.
 
 The excess is bounded by ‖∇‖²/(2μ) if the curvature is at least μ everywhere (along the gradients). Otherwise it is
 estimated by ‖∇‖²/(2κ), κ the curvature along the last step: accurate near the minimum of a smooth function, where steps
@@ -19,42 +18,24 @@ the smallest the progress.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import count
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from separatrix.arrays import Floats
+from separatrix.arrays import EPSILON, Floats
+from separatrix.design.base import Expansion
 from separatrix.problem import Problem
 from separatrix.solvers.base import Needs, Step
-from separatrix.solvers.rates import Descent, KnownRate, Rate, extreme_eigenvalues, rate_function
+from separatrix.solvers.rates import DESCENT_ADVICE, Descent, KnownRate, Rate, extreme_eigenvalues, rate_function
 
 # The facts that the textbooks' stopping rules compare with a tolerance: η‖∇‖, and the largest |change| of an entry.
 STOPPING_FACTS = {"gradient": "step_length", "change": "change"}
 DIVERGING_RISES = 20  # consecutive increases of the objective that mean divergence
-NO_MOVE = 4.0 * float(np.finfo(np.float64).eps)  # relative to the largest entry: smaller changes are rounding
+NO_MOVE = 4.0 * EPSILON  # relative to the largest entry: smaller changes are rounding
 GROWTH = 1e12  # relative to the first value and first predicted decrease: larger values mean divergence
-
-
-class ValueAndGradient(Protocol):
-    """The value and the gradient of a function at a point."""
-
-    @property
-    def value(self) -> float:
-        """The value there."""
-
-    @property
-    def gradient(self) -> Floats | None:
-        """The gradient there."""
-
-
-class Differentiable(Protocol):
-    """A function with a value and a gradient: the penalised objective, or a user's function."""
-
-    def expand(self, coef: Floats) -> ValueAndGradient:
-        """Return value and gradient at a point."""
 
 
 class _Point(NamedTuple):
@@ -64,10 +45,15 @@ class _Point(NamedTuple):
 
 
 class DescentProgress:
-    """Measures the points of a descent; `facts` are those of the last one."""
+    """Measures the points of a descent; `facts` are those of the last one.
 
-    def __init__(self, function: Differentiable, *, least_curvature: float = 0.0, nonsmooth: bool = False) -> None:
-        self.function, self.least_curvature, self.nonsmooth = function, least_curvature, nonsmooth
+    `expand` returns the value and the gradient at a point: of the penalised objective, or of a user's function.
+    """
+
+    def __init__(
+        self, expand: Callable[[Floats], Expansion], *, least_curvature: float = 0.0, nonsmooth: bool = False
+    ) -> None:
+        self.expand, self.least_curvature, self.nonsmooth = expand, least_curvature, nonsmooth
         self.steps, self.rises, self.stalled, self.ceiling = -1, 0.0, 0, math.inf
         self.last: _Point | None = None
         self.facts: dict[str, float] = {}
@@ -84,7 +70,7 @@ class DescentProgress:
     def _evaluate(self, coef: Floats) -> _Point:
         if not np.isfinite(coef).all():
             return _Point(coef, math.inf, np.full_like(coef, math.nan))
-        expansion = self.function.expand(coef)
+        expansion = self.expand(coef)
         assert expansion.gradient is not None
         return _Point(coef, float(expansion.value), expansion.gradient)
 
@@ -116,7 +102,6 @@ class DescentProgress:
         }
 
     def _last_curvature(self, point: _Point) -> float:
-        """Return the curvature along the last step, 0 before the first."""
         if self.last is None:
             return 0.0
         step = point.coef - self.last.coef
@@ -155,21 +140,12 @@ class Gradient(Descent):
 
     most_rises: ClassVar[float] = DIVERGING_RISES
     below_limit: ClassVar[str] = "gradient descent converges"
-    needs: ClassVar[Needs] = Needs(
-        convex=True,
-        smooth_penalty=True,
-        columns_as_given=True,
-        otherwise={
-            "convex": "It is flat but for its jump, so no slope leads down: use the logistic or a hinge loss instead.",
-            "smooth_penalty": "Use Coordinate for an L1 penalty.",
-        },
-    )
+    needs: ClassVar[Needs] = Needs(convex=True, smooth_penalty=True, columns_as_given=True, otherwise=DESCENT_ADVICE)
 
     def steps(self, problem: Problem, start: Floats | None = None) -> Iterator[Step]:
-        """Yield one step per pass; the first is the start itself."""
         coef = problem.zero_coef() if start is None else np.array(start, dtype=np.float64)
         floor = least_curvature_of(problem, self.least_curvature)
-        progress = DescentProgress(problem, least_curvature=floor, nonsmooth=bool(problem.loss.kinks))
+        progress = DescentProgress(problem.expand, least_curvature=floor, nonsmooth=bool(problem.loss.kinks))
         return descend(progress, coef, self.known_rate(problem))
 
     @property

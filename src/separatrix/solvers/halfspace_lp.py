@@ -8,8 +8,7 @@ column j, rounded to a power of two, so that units do not matter. The rows are s
 optimum, and then w/t solves the first program. Otherwise the multipliers of the rows prove overlap: Σ λᵢ yᵢ xᵢ = 0,
 λ ≥ 0, on at most p + 1 rows.
 
-The program is solved on a working set of rows; a pass over all rows then finds the violated ones, and the worst of them
-join the set. The functions that choose the first and the joining rows also serve `max_margin`.
+Constraint generation: a working set of rows is solved, a pass finds the violated rows, and the worst of them join.
 
 Cost: one pass per step, and a linear program of a few hundred rows more than columns. HiGHS is accurate to about 1e-9:
 a smaller t decides nothing.
@@ -29,7 +28,7 @@ import scipy.sparse as sp
 from separatrix.arrays import Bools, Floats, Indices
 from separatrix.design.base import Design
 from separatrix.problem import Problem
-from separatrix.solvers.base import Needs, Step
+from separatrix.solvers.base import IN_MEMORY, Needs, Step
 
 FIRST_ENTRIES, FIRST_ROWS = 2**16, 256  # of the first working set: at most so many entries, at least so many rows
 JOINING_ENTRIES, JOINING_ROWS = 2**14, 128  # the same, of the rows that join per step
@@ -63,12 +62,7 @@ def lowest_rows(margins: Floats, group: Bools, inside: Indices, most: int) -> In
 class HalfspaceProgram:
     """The linear program of halfspaces, on working sets of rows."""
 
-    needs: ClassVar[Needs] = Needs(
-        target=frozenset({"labels"}),
-        random_rows=True,
-        no_penalty=True,
-        otherwise={"random_rows": "Hold the rows in memory, as an array or a sparse matrix."},
-    )
+    needs: ClassVar[Needs] = IN_MEMORY
 
     def steps(self, problem: Problem, start: None = None) -> Iterator[Step]:  # noqa: ARG002  # it has only one start
         """Yield one step per pass; facts: t on the working set, misclassified rows, whether no more rows can join."""
@@ -88,8 +82,7 @@ class HalfspaceProgram:
             rows = np.append(rows, joining)
 
 
-@dataclass(frozen=True)
-class SolvedProgram:
+class SolvedProgram(NamedTuple):
     """A solved linear program: the weights, t in columns of equal size, and one multiplier per row."""
 
     coef: Floats
@@ -126,46 +119,39 @@ def _widest(program: LinearProgram, virtual: int) -> LinearProgram:
 def solve_program(design: Design, y: Floats, rows: Indices) -> SolvedProgram:
     """Solve the program of some rows, in columns of equal size, centred if there is a virtual column."""
     p, virtual = design.shape[1], int(design.virtual)
-    scaled, scaling = _scaled_rows(design, rows)
+    scaled, centre, sizes = _scaled_rows(design, rows)
     program = _widest(separation_program(scaled, y[rows]), virtual)
     options: Any = {"primal_feasibility_tolerance": FEASIBLE, "dual_feasibility_tolerance": FEASIBLE}
     solved: Any = scipy.optimize.linprog(*program[:3], bounds=program.bounds, method="highs-ds", options=options)
     if solved.x is None:
         return SolvedProgram(np.zeros(p), 0.0, np.zeros(len(rows)))
-    coef = solved.x[:-1] / scaling.sizes
-    coef[:virtual] -= scaling.centre @ coef
+    coef = solved.x[:-1] / sizes
+    coef[:virtual] -= centre @ coef
     return SolvedProgram(coef, float(solved.x[-1]), np.maximum(-solved.ineqlin.marginals, 0.0))
 
 
-class _Scaling(NamedTuple):
-    """The number subtracted from each column (0 for the virtual one), and its divisor."""
-
-    centre: Floats
-    sizes: Floats
-
-
-def _scaled_rows(design: Design, rows: Indices) -> tuple[Any, _Scaling]:
-    """Return some rows, scaled, and centred unless most entries are zeros."""
+def _scaled_rows(design: Design, rows: Indices) -> tuple[Any, Floats, Floats]:
+    """Return some rows, scaled, and centred unless most entries are zeros, with centre and divisor of each column."""
     first = design.take(rows[:ROWS_AT_ONCE])[:, int(design.virtual) :]
     few = np.count_nonzero(first) < SPARSE * first.size
     return _sparse_rows(design, rows) if few else _dense_rows(design, rows)
 
 
-def _sparse_rows(design: Design, rows: Indices) -> tuple[Any, _Scaling]:
+def _sparse_rows(design: Design, rows: Indices) -> tuple[Any, Floats, Floats]:
     chunks = [rows[first : first + ROWS_AT_ONCE] for first in range(0, len(rows), ROWS_AT_ONCE)]
     matrix: Any = sp.vstack([sp.csr_array(design.take(chunk)) for chunk in chunks], format="csr")
     squares = np.asarray(matrix.multiply(matrix).mean(axis=0)).ravel()
-    scaling = _Scaling(np.zeros(design.shape[1]), _sizes(squares, int(design.virtual)))
-    return matrix @ sp.diags_array(1.0 / scaling.sizes), scaling
+    sizes = _sizes(squares, int(design.virtual))
+    return matrix @ sp.diags_array(1.0 / sizes), np.zeros(design.shape[1]), sizes
 
 
-def _dense_rows(design: Design, rows: Indices) -> tuple[Floats, _Scaling]:
+def _dense_rows(design: Design, rows: Indices) -> tuple[Floats, Floats, Floats]:
     dense, virtual = design.take(rows), int(design.virtual)
     mean = dense.mean(axis=0) if virtual else np.zeros(design.shape[1])
     sizes = _sizes(np.square(dense - mean).mean(axis=0), virtual)
     centre = np.round(mean / sizes) * sizes  # few digits, so that most differences are exact
     centre[:virtual] = 0.0
-    return (dense - centre) / sizes, _Scaling(centre, sizes)
+    return (dense - centre) / sizes, centre, sizes
 
 
 def _sizes(squares: Floats, virtual: int) -> Floats:

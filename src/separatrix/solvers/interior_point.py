@@ -8,9 +8,8 @@ and corrector). Eliminating all unknowns except w leaves
 
     (Λ + Σ sᵢ cᵢ xᵢ xᵢᵗ) Δw = …,        c = 1 / (t/q + ξ/(1 − q))
 
-one weighted Gram matrix per step (Ferris and Munson 2002). It is affine invariant except for the penalty: units of
-columns and collinear rows, which slow down coordinate descent, cost nothing. The multipliers are a dual point, so the
-duality gap is known.
+one weighted Gram matrix per step (Ferris and Munson 2002). It is affine invariant except for the penalty. The
+multipliers are a dual point, so the duality gap is known.
 
 Cost: five passes per step, one of them with n·p² operations, and p³ for the solve; 15 to 45 steps on any data. Not for
 many columns.
@@ -30,7 +29,6 @@ from separatrix.design.build import row_radius
 from separatrix.numerics import semidefinite_solver
 from separatrix.problem import Problem
 from separatrix.solvers.base import Needs, Step
-from separatrix.solvers.iterate import row_shares
 
 INSIDE = 1.0  # distance of the first point from the boundary, in margins
 PATIENCE = 10  # steps without a smaller gap, which need not decrease far from the solution
@@ -84,7 +82,7 @@ class _CentralPath:
 
     def __init__(self, problem: Problem, coef: Floats) -> None:
         self.problem, self.coef, self.y = problem, coef, problem.y
-        self.shares = row_shares(problem)
+        self.shares = problem.shares
         self.penalty = problem.penalty.curvature(problem.penalty_weights)
         self.margins = self.y * problem.design.matvec(coef)
         if not np.isfinite(self.margins).all():
@@ -95,7 +93,6 @@ class _CentralPath:
         self.dual_coef = problem.dual_coef(-self.y * self.q)
 
     def step(self) -> Step:
-        """Return the current coefficients and multipliers with the objective and the gap."""
         return Step(self.coef, {"objective": self.value, "excess": self.excess}, -self.y * np.minimum(self.q, 1.0))
 
     @property
@@ -110,7 +107,6 @@ class _CentralPath:
 
     @property
     def value(self) -> float:
-        """P at the coefficients."""
         loss = float(self.shares @ np.maximum(1.0 - self.margins, 0.0))
         return loss + self.problem.penalty.value(self.coef, self.problem.penalty_weights)
 

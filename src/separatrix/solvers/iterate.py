@@ -13,13 +13,11 @@ from separatrix.arrays import Floats
 from separatrix.design.columns import Columns
 from separatrix.problem import Problem
 from separatrix.solvers.l1_quadratic import pseudo_inverse
+from separatrix.solvers.newton import ROUNDING, line_search
 
 FREE_STEPS = 30
 VANISHED = 1e-13  # relative to the slopes: gradients in the free columns that count as 0
 BALANCING_ROUNDS = 2  # the second removes the rounding errors of the first
-SUFFICIENT = 1e-4  # share of the decrease predicted by the model (Armijo's rule)
-SHORTEST = 2.0**-30
-ROUNDING = 8.0 * float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True)
@@ -28,28 +26,22 @@ class Iterate:
 
     coef: Floats
     eta: Floats
-    objective: float
+    value: float
     slope: Floats
     curvature: Floats
     weighted_slope: Floats
     weighted_curvature: Floats
 
 
-def row_shares(problem: Problem) -> Floats:
-    """Return sᵢ / Σ sᵢ, (n,)."""
-    weights = np.ones(len(problem.y)) if problem.weights is None else problem.weights
-    return np.asarray(weights / problem.total_weight)
-
-
-def expand_at(problem: Problem, share: Floats, coef: Floats, eta: Floats) -> Iterate:
+def expand_at(problem: Problem, coef: Floats, eta: Floats) -> Iterate:
     """Expand the objective at coefficients with known scores."""
     value, slope, curvature = problem.loss.expand(eta, problem.y, 2)
-    objective = float(np.sum(share * value)) + problem.penalty.value(coef, problem.penalty_weights)
-    weighted = (np.asarray((share * part.T).T) for part in (slope, curvature))
+    objective = float(np.sum(problem.shares * value)) + problem.penalty.value(coef, problem.penalty_weights)
+    weighted = (np.asarray((problem.shares * part.T).T) for part in (slope, curvature))
     return Iterate(coef, eta, objective, slope, curvature, *weighted)
 
 
-def minimise_free(problem: Problem, share: Floats, iterate: Iterate, free: Columns) -> Iterate:
+def minimise_free(problem: Problem, iterate: Iterate, free: Columns) -> Iterate:
     """Minimise over the unpenalised coefficients alone, by Newton steps as long as they decrease the objective."""
     size = float(np.sqrt(np.mean(iterate.slope * iterate.slope)))
     for _ in range(FREE_STEPS if len(free.indices) else 0):
@@ -58,14 +50,14 @@ def minimise_free(problem: Problem, share: Floats, iterate: Iterate, free: Colum
             break
         inverse = pseudo_inverse(free.hessian(iterate.weighted_curvature))
         step = -(inverse @ gradient.reshape(-1)).reshape(gradient.shape)
-        trial = expand_at(problem, share, _moved(iterate.coef, free, step), iterate.eta + free.times(step))
-        if not trial.objective < iterate.objective:
+        trial = expand_at(problem, _moved(iterate.coef, free, step), iterate.eta + free.times(step))
+        if not trial.value < iterate.value:
             break
         iterate = trial
     return iterate
 
 
-def balance(problem: Problem, share: Floats, iterate: Iterate, free: Columns) -> Floats:
+def balance(problem: Problem, iterate: Iterate, free: Columns) -> Floats:
     """Return the slopes moved along the curvature until their sums over the free columns vanish, up to rounding.
 
     If that would leave the domain of the loss's conjugate, they are returned unchanged.
@@ -74,7 +66,7 @@ def balance(problem: Problem, share: Floats, iterate: Iterate, free: Columns) ->
         return iterate.slope
     slopes, inverse = iterate.slope, pseudo_inverse(free.hessian(iterate.weighted_curvature))
     for _ in range(BALANCING_ROUNDS):
-        gradient = free.transposed_times(np.asarray((share * slopes.T).T))
+        gradient = free.transposed_times(np.asarray((problem.shares * slopes.T).T))
         along = free.times((inverse @ gradient.reshape(-1)).reshape(gradient.shape))
         one_score = along.ndim == 1
         slopes = slopes - (
@@ -84,23 +76,21 @@ def balance(problem: Problem, share: Floats, iterate: Iterate, free: Columns) ->
     return slopes if inside else iterate.slope
 
 
-def search(
-    problem: Problem, share: Floats, iterate: Iterate, columns: Columns, change: Floats, gradient: Floats
-) -> Iterate:
+def search(problem: Problem, iterate: Iterate, columns: Columns, change: Floats, gradient: Floats) -> Iterate:
     """Take the longest step of 1, ½, ¼, … that decreases the objective enough; return the same iterate if none does.
 
     `change` is the change of the columns' coefficients, `gradient` the loss's gradient in them.
     """
     penalty, weights, old = problem.penalty, problem.penalty_weights[columns.indices], iterate.coef[columns.indices]
     predicted = float(np.sum(gradient * change)) + penalty.value(old + change, weights) - penalty.value(old, weights)
-    rounding, length = ROUNDING * abs(iterate.objective), 1.0
+    if not predicted < ROUNDING * abs(iterate.value):
+        return iterate
     along = columns.times(change)
-    while length >= SHORTEST and predicted < rounding:
-        trial = expand_at(problem, share, _moved(iterate.coef, columns, length * change), iterate.eta + length * along)
-        if trial.objective <= iterate.objective + SUFFICIENT * length * predicted + rounding:
-            return trial
-        length /= 2.0
-    return iterate
+    return line_search(
+        lambda t: expand_at(problem, _moved(iterate.coef, columns, t * change), iterate.eta + t * along),
+        iterate,
+        min(predicted, 0.0),
+    )[1]
 
 
 def _moved(coef: Floats, columns: Columns, change: Floats) -> Floats:

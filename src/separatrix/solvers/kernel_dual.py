@@ -2,12 +2,11 @@
 
     min ½ βᵀKβ − y·β     over Σβ = 0,  0 ≤ yᵢβᵢ ≤ Cᵢ,      Cᵢ = sᵢ / (strength · Σs), infinite for a hard margin
 
-A step takes the rows that violate the optimality conditions most, and those of the last block that are inside their
-bounds. Their kernel rows are computed together (one matrix product on all cores), the block is solved pair by pair, and
-the gradient Kβ − y of all rows is updated. With the best intercept b every step knows its gap, row by row and without
-cancellation: P − D = Σ Cᵢ max(0, 1 − mᵢ) − |βᵢ|(1 − mᵢ), m = y(Kβ + b); for a hard margin, bounds on the widest margin
-from both sides. Once kernel rows no longer fit the cache, rows far beyond their bounds are left out (shrinking), which
-shortens kernel rows; no gap is reported before all rows have been checked again.
+A step takes the most violated rows, and those of the last block that are inside their bounds. Their kernel rows are
+computed together, the block is solved pair by pair, and the gradient Kβ − y of all rows is updated. With the best
+intercept b every step knows its gap, row by row and without cancellation: P − D = Σ Cᵢ max(0, 1 − mᵢ) − |βᵢ|(1 − mᵢ),
+m = y(Kβ + b); for a hard margin, bounds on the widest margin from both sides. Once kernel rows no longer fit the cache,
+rows firmly at their bounds are left out (shrinking); no gap is reported before all rows have been checked again.
 
 Cost: a step computes at most `block` kernel rows, and reads as many. It stalls, and says so, where rounding errors
 decide which pair to move. A kernel that is no inner product raises an error that names two rows.
@@ -21,7 +20,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from separatrix.arrays import Floats, Ints
+from separatrix.arrays import EPSILON, Floats, Ints
 from separatrix.design.kernel_matrix import KernelRows
 from separatrix.errors import DataError
 from separatrix.jit import WorkGate
@@ -32,7 +31,7 @@ from separatrix.solvers.base import Needs, Step
 INNER_STEPS = 100  # per row of a block, at most
 INNER_PART = 0.1  # share of a block's violation that may remain
 EVEN = 1e-12  # relative to the total weight: sums of weights that are equal up to rounding
-ENDED = 64 * float(np.finfo(np.float64).eps)  # relative to the gradient: smaller violations are rounding errors
+ENDED = 64 * EPSILON  # relative to the gradient: smaller violations are rounding errors
 NEGATIVE = 1e-6  # relative to the diagonal: more negative squared distances are no rounding errors
 SHRINK_EVERY = 8  # steps
 
@@ -79,7 +78,6 @@ class KernelDual:
     needs: ClassVar[Needs] = Needs(target=frozenset({"labels"}), losses=frozenset({"hinge"}), random_rows=True)
 
     def steps(self, problem: Problem, start: KernelDualState) -> Iterator[Step]:
-        """Yield one step per block from a state."""
         descent = _BlockDescent(self.block, problem, start)
         while True:
             yield descent.step()
@@ -139,7 +137,8 @@ class _BlockDescent:
             self._refuse_negative(matrix, working)
         point, gradient = state.point[working], state.gradient[working]
         low, high = state.low[working], state.high[working]
-        violation = _violation(point, gradient, low, high)
+        rising, falling = gradient[point < high], gradient[point > low]
+        violation = float(falling.max() - rising.min()) if len(rising) and len(falling) else 0.0
         if violation <= ENDED * max(1.0, float(np.abs(gradient).max())):
             return False
         size = len(working)
@@ -166,9 +165,8 @@ class _BlockDescent:
         shortfall = 1.0 - signs * (scores + state.intercept)
         primal = 0.5 * squared + float(state.caps @ np.maximum(shortfall, 0.0))
         gap = float((state.caps * np.maximum(shortfall, 0.0) - np.abs(state.point) * shortfall).sum())
-        return KernelIterate(
-            self.strength * primal, max(gap, 0.0) / max(primal, np.finfo(np.float64).tiny), 0.0, np.inf
-        )
+        relative = max(gap, 0.0) / max(primal, np.finfo(np.float64).tiny)
+        return KernelIterate(self.strength * primal, relative, 0.0, np.inf)
 
     def _measure_margin(self, scores: Floats, squared: float) -> KernelIterate:
         """Return the bounds on the margin: the point's own halfspace, and the distance of its hulls."""
@@ -183,7 +181,6 @@ class _BlockDescent:
         return KernelIterate(objective, max(upper - lower, 0.0) / upper, lower, upper)
 
     def _local_gap(self) -> float:
-        """Return the gap of the active rows, relative to the last objective."""
         state, own = self.state, self.active
         if self.hard:
             return np.inf
@@ -194,7 +191,6 @@ class _BlockDescent:
         return gap * self.strength / self.iterate.objective
 
     def _shrink(self) -> None:
-        """Leave out rows at a bound whose gradients keep them there."""
         state = self.state
         rising, falling = state.point < state.high, state.point > state.low
         least, most = state.gradient[rising].min(), state.gradient[falling].max()
@@ -225,11 +221,6 @@ class _BlockDescent:
                 f"the kernel is no inner product: rows {working[i]} and {working[j]} are at the squared distance"
                 f" {squares[i, j]:.6g}; choose other parameters, or a kernel that is positive semidefinite"
             )
-
-
-def _violation(point: Floats, gradient: Floats, low: Floats, high: Floats) -> float:
-    rising, falling = gradient[point < high], gradient[point > low]
-    return float(falling.max() - rising.min()) if len(rising) and len(falling) else 0.0
 
 
 def _first(rows: Ints, sizes: Floats, count: int) -> Ints:

@@ -16,42 +16,37 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-import scipy.linalg
 
 from separatrix.arrays import Floats
 from separatrix.design.base import Expansion
+from separatrix.numerics import semidefinite_solver
 from separatrix.problem import Problem
 from separatrix.solvers.base import Needs, Step
-from separatrix.solvers.newton import SMOOTH_ADVICE, Newton, shorten
+from separatrix.solvers.newton import SMOOTH_ADVICE, Newton, Solve, take_step
 
 LARGE_ROWS_PER_COLUMN = 800
 FEWEST_ROWS = 2000
 SUBSAMPLE_STEPS = 12
 SUBSAMPLE_EXCESS = 1e-5  # relative to the objective: the accuracy of the subsample's solution
 MEMORY = 10  # curvature pairs
-RIDGE = 1e-12  # relative to a unit diagonal, so that the factor exists
+RIDGE = 1e-11  # relative to the diagonal, so that the factor exists
 
 
 @dataclass(frozen=True)
 class LBFGS:
-    """L-BFGS with a subsample's Hessian as its first metric."""
+    """L-BFGS preconditioned by a subsample's Hessian."""
 
-    needs: ClassVar[Needs] = Needs(
-        curvature=True,
-        smooth_penalty=True,
-        otherwise=SMOOTH_ADVICE,
-    )
+    needs: ClassVar[Needs] = Needs(curvature=True, smooth_penalty=True, otherwise=SMOOTH_ADVICE)
 
     def steps(self, problem: Problem, start: Floats | None = None) -> Iterator[Step]:
-        """Yield one step per pass."""
-        coef, metric = _prepare(problem, start)
+        coef, precondition = _prepare(problem, start)
         current = problem.expand(coef)
         pairs: list[tuple[Floats, Floats]] = []
         stalled = 0
         while True:
             assert current.gradient is not None
             gradient = current.gradient.reshape(-1)
-            direction = -_apply_inverse(metric, pairs, gradient)
+            direction = -_apply_inverse(precondition, pairs, gradient)
             excess = problem.certifiable_excess(current.gradient, max(float(-gradient @ direction) / 2.0, 0.0))
             yield Step(coef, {"objective": current.value, "excess": excess, "stalled": stalled})
             next_coef, current = _advance(problem, coef, direction, current, pairs)
@@ -59,16 +54,16 @@ class LBFGS:
             coef = next_coef
 
 
-def _prepare(problem: Problem, start: Floats | None) -> tuple[Floats, _Metric]:
-    """Return the start and the metric, from a subsample if there is one."""
-    design, zero = problem.design, problem.zero_coef()
-    if not has_subsample(problem):
-        coef = zero if start is None else np.array(start, dtype=np.float64)
-        return coef, _Metric(problem.bounding_hessian())
-    sample = problem.subsample(_stride(problem))
-    coef, hessian = _solve_sample(sample, zero if start is None else np.array(start, dtype=np.float64))
-    design.count_visits(round(sample.design.passes * sample.design.shape[0]))
-    return coef, _Metric(hessian)
+def _prepare(problem: Problem, start: Floats | None) -> tuple[Floats, Solve]:
+    """Return the start and the solver of the preconditioner, from a subsample if there is one."""
+    coef = problem.zero_coef() if start is None else np.array(start, dtype=np.float64)
+    if has_subsample(problem):
+        sample = problem.subsample(_stride(problem))
+        coef, hessian = _solve_sample(sample, coef)
+        problem.design.count_visits(round(sample.design.passes * sample.design.shape[0]))
+    else:
+        hessian = problem.bounding_hessian()
+    return coef, semidefinite_solver(hessian + RIDGE * np.diag(np.diag(hessian)))
 
 
 def has_subsample(problem: Problem) -> bool:
@@ -90,36 +85,14 @@ def _solve_sample(sample: Problem, coef: Floats) -> tuple[Floats, Floats]:
     return coef, hessian
 
 
-class _Metric:
-    """A Hessian, factored in columns of equal scale."""
-
-    def __init__(self, hessian: Floats) -> None:
-        self.scale = np.sqrt(np.maximum(np.diag(hessian), np.finfo(np.float64).tiny))
-        scaled = hessian / np.outer(self.scale, self.scale)
-        scaled[np.diag_indices_from(scaled)] += RIDGE
-        self.factor = scipy.linalg.cho_factor(_definite(scaled), lower=True)
-
-    def solve(self, vector: Floats) -> Floats:
-        """Return the inverse Hessian times a vector."""
-        return np.asarray(scipy.linalg.cho_solve(self.factor, vector / self.scale) / self.scale)
-
-
-def _definite(matrix: Floats) -> Floats:
-    """Return the matrix with its eigenvalues raised if rounding or collinearity left the least below the ridge."""
-    lowest = float(scipy.linalg.eigh(matrix, eigvals_only=True, subset_by_index=[0, 0])[0])
-    if lowest < RIDGE:
-        matrix[np.diag_indices_from(matrix)] += RIDGE - lowest
-    return matrix
-
-
-def _apply_inverse(metric: _Metric, pairs: list[tuple[Floats, Floats]], gradient: Floats) -> Floats:
+def _apply_inverse(precondition: Solve, pairs: list[tuple[Floats, Floats]], gradient: Floats) -> Floats:
     """Return the L-BFGS inverse Hessian times the gradient (Nocedal's two loops)."""
     vector, factors = gradient.copy(), []
     for change, gradient_change in reversed(pairs):
         factor = float(change @ vector) / float(change @ gradient_change)
         vector -= factor * gradient_change
         factors.append(factor)
-    vector = metric.solve(vector)
+    vector = precondition(vector)
     for (change, gradient_change), factor in zip(pairs, reversed(factors), strict=True):
         vector += change * (factor - float(gradient_change @ vector) / float(change @ gradient_change))
     return vector
@@ -128,8 +101,7 @@ def _apply_inverse(metric: _Metric, pairs: list[tuple[Floats, Floats]], gradient
 def _advance(
     problem: Problem, coef: Floats, direction: Floats, current: Expansion, pairs: list[tuple[Floats, Floats]]
 ) -> tuple[Floats, Expansion]:
-    """Take a step and store its curvature pair."""
-    next_coef, following = shorten(problem, coef, direction.reshape(coef.shape), current, order=1)
+    next_coef, following = take_step(problem, coef, direction.reshape(coef.shape), current, order=1)
     assert current.gradient is not None
     assert following.gradient is not None
     change, gradient_change = (next_coef - coef).reshape(-1), (following.gradient - current.gradient).reshape(-1)

@@ -12,8 +12,7 @@ Rows in memory. Residuals r and coefficients b solve together
     r + A b = f,     Aᵗ r = g            (A = √S X; f = √S y and g = 0 for the fit, f = 0 and g = −I for (AᵗA)⁻¹)
 
 The residuals of both equations are computed in twice the working precision, and the factors solve for the corrections.
-Rounding of r cancels in b, so each round gains −log₁₀(κε) digits, those of the factorisation, until b is accurate to
-the last one (Björck 1967). Columns are scaled by powers of 2, so nothing over- or underflows.
+A round gains −log₁₀(κε) digits, until b is accurate to the last one (Björck 1967). Columns are scaled by powers of 2.
 Cost: 2np² operations, and about 50 per row and column in each round; p times as many for the inverse.
 """
 
@@ -44,21 +43,17 @@ class Factor(NamedTuple):
     lengths: Floats
 
     def solve(self, right: Floats) -> Floats:
-        """Return (XᵗSX)⁻¹ right."""
         half = solve_triangle(self.triangle, right / self.lengths, transposed=True)
         return np.asarray(solve_triangle(self.triangle, half) / self.lengths)
 
     def times(self, coef: Floats) -> Floats:
-        """Return XᵗSX coef."""
         return np.asarray(self.lengths * (self.triangle.T @ (self.triangle @ (self.lengths * coef))))
 
     def squared(self, right: Floats) -> float:
-        """Return rightᵗ (XᵗSX)⁻¹ right."""
         half = solve_triangle(self.triangle, right / self.lengths, transposed=True)
         return float(half @ half)
 
     def inverse(self) -> Floats:
-        """Return (XᵗSX)⁻¹."""
         root = np.asarray(scipy.linalg.lapack.dtrtri(self.triangle)[0]) / self.lengths[:, np.newaxis]
         return np.asarray(root @ root.T)
 
@@ -95,22 +90,17 @@ def _estimated_condition(triangle: Floats) -> float:
     """Estimate κ by power iterations with RᵗR and its inverse; a few per cent too small at worst."""
     sizes = []
     with np.errstate(over="ignore", invalid="ignore"):
-        for step in (_by_product, _by_solution):
+        for step in (
+            lambda v: triangle.T @ (triangle @ v),
+            lambda v: solve_triangle(triangle, solve_triangle(triangle, v, transposed=True)),
+        ):
             vector, size = np.random.default_rng(0).normal(size=len(triangle)), 1.0
             for _ in range(POWER_ITERATIONS):
-                vector = step(triangle, vector / np.linalg.norm(vector))
+                vector = step(vector / np.linalg.norm(vector))
                 size = float(np.linalg.norm(vector))
             sizes.append(size)
     condition = math.sqrt(sizes[0]) * math.sqrt(sizes[1]) if np.isfinite(sizes).all() else math.inf
     return max(condition, 1.0)
-
-
-def _by_product(triangle: Floats, vector: Floats) -> Floats:
-    return np.asarray(triangle.T @ (triangle @ vector))
-
-
-def _by_solution(triangle: Floats, vector: Floats) -> Floats:
-    return solve_triangle(triangle, solve_triangle(triangle, vector, transposed=True))
 
 
 class RefinedFit(NamedTuple):

@@ -10,9 +10,8 @@ one pass over all rows then finds those with smaller margins, of which the lowes
 
 Wolfe's algorithm keeps a corral: affinely independent vertices whose hull has the nearest point so far in its interior.
 The vertex with the smallest product with that point enters, the point moves to the nearest point of the corral's affine
-hull, and vertices met on the way out of the hull are dropped. The corral is stored as a QR factorisation of the columns
-(s, v), s the size of the vertices, updated as vertices come and go: min ‖Σ aᵢ vᵢ‖² + s²(1 − Σ aᵢ)² over weights a is
-solved by one triangular system, and a/Σa gives the affine hull's nearest point.
+hull, and vertices met on the way are dropped. A QR factorisation of the columns (s, v), s the size of the vertices, is
+updated as vertices come and go, and solves min ‖Σ aᵢ vᵢ‖² + s²(1 − Σ aᵢ)² over weights a.
 
 Cost: one pass per step, and seldom more than ten steps; O(p k) for each vertex that enters a corral of k ≤ p + 1. For
 designs of some thousand columns; wider ones are slow. It stalls, and says so, where floats no longer distinguish an
@@ -32,7 +31,7 @@ import scipy.linalg
 from separatrix.arrays import Bools, Floats, Indices
 from separatrix.design.base import one_blas_thread
 from separatrix.problem import Problem
-from separatrix.solvers.base import Needs, Step
+from separatrix.solvers.base import IN_MEMORY, Needs, Step
 from separatrix.solvers.halfspace_lp import lowest_rows, rows_within, spread_rows
 
 WEIGHT_FLOOR = 1e-14  # smaller hull weights count as 0
@@ -60,7 +59,6 @@ class Corral:
 
     @property
     def point(self) -> Floats:
-        """The nearest point found, Σ aᵢ vᵢ."""
         return np.asarray(self.weights @ self.vertices)
 
     def enter(self, label: Hashable, vertex: Floats) -> bool:
@@ -147,12 +145,7 @@ class MaxMargin:
 
     paired: bool = False
 
-    needs: ClassVar[Needs] = Needs(
-        target=frozenset({"labels"}),
-        random_rows=True,
-        no_penalty=True,
-        otherwise={"random_rows": "Hold the rows in memory, as an array or a sparse matrix."},
-    )
+    needs: ClassVar[Needs] = IN_MEMORY
 
     def steps(self, problem: Problem, start: None = None) -> Iterator[Step]:  # noqa: ARG002  # it has only one start
         """Yield one step per pass; facts: the bounds on γ, their relative gap, whether no more rows can join."""
@@ -185,7 +178,6 @@ class _Hull:
         self.corral: Corral | None = None
 
     def join(self, rows: Indices, problem: Problem) -> None:
-        """Add rows to the working set."""
         if not len(rows):
             return
         points = problem.design.take(rows)[:, self.leading :] * self.y[rows, np.newaxis]
@@ -193,7 +185,6 @@ class _Hull:
         self.rows = np.append(self.rows, rows)
 
     def descend(self) -> None:
-        """Find the nearest point of the working set's hull, starting from the last one."""
         if self.corral is None:
             size = float(np.sqrt(np.einsum("ij,ij->i", self.points, self.points).max()))
             self.corral = Corral(size or 1.0)
@@ -224,7 +215,6 @@ class _Hull:
 
     @property
     def point(self) -> Floats:
-        """The nearest point found."""
         assert self.corral is not None
         return self.corral.point
 

@@ -12,13 +12,13 @@ Cost: one pass and one Hessian per step: n·p² operations, and p³ for the solv
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Protocol, TypeVar
 
 import numpy as np
 
-from separatrix.arrays import Floats
+from separatrix.arrays import EPSILON, Floats
 from separatrix.design.base import Expansion
 from separatrix.numerics import solve_semidefinite
 from separatrix.problem import Problem
@@ -27,24 +27,21 @@ from separatrix.solvers.base import Needs, Step
 SUFFICIENT = 1e-4  # share of the decrease predicted by the slope along the step (Armijo's rule)
 PROGRESS = 0.5  # of the least excess so far: a smaller excess is progress, even if the objective does not change
 SHORTEST = 2.0**-40
+ROUNDING = 8.0 * EPSILON  # of the objective
 SMOOTH_ADVICE = {
     "curvature": "Use DualCoordinate for the hinge loss, or a loss that has one: SquaredHinge, Logistic.",
     "smooth_penalty": "Use Coordinate, which takes an L1 penalty.",
 }
+Solve = Callable[[Floats], Floats]  # of M z = r, with a preconditioner M
 
 
 @dataclass(frozen=True)
 class Newton:
     """Newton's method with step halving."""
 
-    needs: ClassVar[Needs] = Needs(
-        curvature=True,
-        smooth_penalty=True,
-        otherwise=SMOOTH_ADVICE,
-    )
+    needs: ClassVar[Needs] = Needs(curvature=True, smooth_penalty=True, otherwise=SMOOTH_ADVICE)
 
     def steps(self, problem: Problem, start: Floats | None = None) -> Iterator[Step]:
-        """Yield one step per pass."""
         coef = problem.zero_coef() if start is None else np.array(start, dtype=np.float64)
         current, stalled, value, least = problem.expand(coef, order=2), 0, np.inf, np.inf
         while True:
@@ -54,7 +51,7 @@ class Newton:
             stalled = 0 if current.value < value or excess < PROGRESS * least else stalled + 1
             value, least = current.value, min(excess, least)
             yield Step(coef, {"objective": current.value, "excess": excess, "stalled": stalled})
-            coef, current = shorten(problem, coef, direction.reshape(coef.shape), current, order=2)
+            coef, current = take_step(problem, coef, direction.reshape(coef.shape), current, order=2)
 
 
 def newton_direction(current: Expansion) -> tuple[Floats, float]:
@@ -67,17 +64,33 @@ def newton_direction(current: Expansion) -> tuple[Floats, float]:
     return direction, max(float(-gradient @ direction), 0.0)
 
 
-def shorten(
+def take_step(
     problem: Problem, coef: Floats, direction: Floats, current: Expansion, *, order: int
 ) -> tuple[Floats, Expansion]:
-    """Take the longest step of 1, ½, ¼, … that decreases the objective enough; return the same point if none does."""
+    """Return coefficients along a direction and their expansion; unchanged if no step decreases the objective."""
     assert current.gradient is not None
     slope = float(np.vdot(current.gradient, direction))
-    rounding = 8.0 * float(np.finfo(np.float64).eps) * abs(current.value)
+    length, expansion = line_search(lambda t: problem.expand(coef + t * direction, order), current, slope)
+    return (coef + length * direction if length else coef), expansion
+
+
+class _Valued(Protocol):
+    @property
+    def value(self) -> float: ...
+
+
+Point = TypeVar("Point", bound=_Valued)
+
+
+def line_search(point_at: Callable[[float], Point], here: Point, slope: float) -> tuple[float, Point]:
+    """Return the longest step of 1, ½, ¼, … that decreases the objective enough, and its point; 0 if none does.
+
+    `slope` is the predicted change of the objective by a step of 1.
+    """
     length = 1.0
-    while length >= SHORTEST and slope < 0.0:
-        trial = problem.expand(coef + length * direction, order)
-        if trial.value <= current.value + SUFFICIENT * length * slope + rounding:
-            return coef + length * direction, trial
+    while length >= SHORTEST and slope <= 0.0:
+        point = point_at(length)
+        if point.value <= here.value + SUFFICIENT * length * slope + ROUNDING * abs(here.value):
+            return length, point
         length /= 2.0
-    return coef, current
+    return 0.0, here

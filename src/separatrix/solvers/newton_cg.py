@@ -2,22 +2,19 @@
 
     H d = −∇P  to a residual that shrinks with ∇P,        w ← w + t d,        t = 1, ½, ¼, …
 
-The Hessian is never formed: a product with it is one pass, using the stored curvature of each row. The scores and their
-change along the direction are stored too, so a line search reads no rows. For a quadratic loss the Hessian is constant,
-so the conjugate gradients of a step continue those of the last. With a quadratic penalty the excess is bounded by
-‖∇P‖²/(2·strength), known before the step is solved for; otherwise it is estimated by the Newton decrement ½ ∇Pᵗd.
+The Hessian is never formed: a product with it is one pass. The scores and their change along the direction are stored,
+so a line search reads no rows. For a quadratic loss the conjugate gradients of a step continue those of the last. With
+a quadratic penalty the excess is bounded by ‖∇P‖²/(2·strength); otherwise it is estimated by the decrement ½ ∇Pᵗd.
 
-The preconditioners M are approximate Hessians that are easy to invert. With κᵢ = sᵢ·curvatureᵢ/Σ s, κ their sum and
-μ = Σ κᵢ xᵢ:
+The preconditioners M are approximate Hessians. With κᵢ = sᵢ·curvatureᵢ/Σ s, κ their sum and μ = Σ κᵢ xᵢ:
 
     by columns   M = diag(Σ κᵢ xᵢⱼ² − μⱼ²/κ + penalty's) + μ μᵗ/κ      without the covariances of the columns
     by rows      M = Σ κᵢ xᵢ xᵢᵗ + penalty's, over all rows or a sample; the same for each of several classes
     by products  the same M of all rows, by Woodbury's formula from their n² inner products, for fewer rows than columns
 
-The first costs one pass; it removes the scales of the columns and the common direction of rows far from 0 (counts,
-indicators, words). After many iterations, one of the others is used if its size permits. The second costs n·p²
-operations, or 4p³ with a sample that prefers rows of large curvature, and p³ to factor; over all rows and with one
-class it is the Hessian, so a single iteration suffices. The third costs n³, and needs a penalty.
+The first costs one pass; it removes the scales of the columns and the common direction of rows far from 0. After many
+iterations, one of the others is used if its size permits. The second costs n·p² operations, or 4p³ with a sample that
+prefers rows of large curvature, and p³ to factor. The third costs n³, and needs a penalty.
 
 Cost: a step takes one pass per conjugate gradient iteration and two more; a few vectors of n·K. Undefined for losses
 without curvature.
@@ -27,7 +24,7 @@ Reference: Dembo and Steihaug, Truncated-Newton algorithms for large-scale uncon
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -38,15 +35,13 @@ from separatrix.design.base import Block, Design, add_each
 from separatrix.design.build import row_radius
 from separatrix.losses.base import Loss
 from separatrix.numerics import semidefinite_solver, softmax
-from separatrix.problem import Problem
+from separatrix.problem import Problem, column_squares
 from separatrix.solvers.base import Needs, Step
-from separatrix.solvers.newton import SMOOTH_ADVICE
+from separatrix.solvers.newton import SMOOTH_ADVICE, Solve, line_search
 
 LOOSEST = 0.3  # residual of the first Newton equation, relative to its right side
 TIGHTEST = 0.1  # the same, of the last: each step then decreases the excess a hundredfold
 MOST_ITERATIONS = 200  # of conjugate gradients per step
-SUFFICIENT = 1e-4  # share of the decrease predicted by the slope along the step (Armijo's rule)
-SHORTEST = 2.0**-40
 FEW_PASSES = 8  # cost of a factor of all columns that is always worth it
 MANY_ITERATIONS = 30  # per step, beyond which a factor of all columns is worth its cost
 FACTORED = 1500  # columns, or rows with their products, up to which a matrix is factored
@@ -58,8 +53,6 @@ FREE = 1e-6  # penalty of a free coefficient, relative to the least other penalt
 ROWS_AT_ONCE = 64  # made dense to be multiplied with all rows
 TINY = 1e-300
 
-Solve = Callable[[Floats], Floats]
-
 
 @dataclass(frozen=True)
 class NewtonCG:
@@ -68,15 +61,14 @@ class NewtonCG:
     needs: ClassVar[Needs] = Needs(curvature=True, smooth_penalty=True, otherwise=SMOOTH_ADVICE)
 
     def steps(self, problem: Problem, start: Floats | None = None) -> Iterator[Step]:
-        """Yield one step per Newton iteration."""
         iterate = _NewtonIterate(problem, problem.zero_coef() if start is None else np.array(start, dtype=np.float64))
         bounded, least, stalled = problem.penalty.quadratic > 0.0, (math.inf, math.inf), 0
         while True:
             direction = None if bounded else iterate.newton_direction()
-            value, excess = iterate.value, iterate.excess(direction)
+            value, excess = iterate.point.value, iterate.excess(direction)
             stalled = 0 if value < least[0] or excess < least[1] else stalled + 1
             least = min(value, least[0]), min(excess, least[1])
-            yield Step(iterate.coef, {"objective": value, "excess": excess, "stalled": stalled})
+            yield Step(iterate.point.coef, {"objective": value, "excess": excess, "stalled": stalled})
             iterate.advance(iterate.newton_direction() if direction is None else direction)
 
 
@@ -87,20 +79,30 @@ class _Direction(NamedTuple):
     eta: Floats
 
 
+class _Point(NamedTuple):
+    coef: Floats
+    eta: Floats
+    value: float
+
+
+def _objective(problem: Problem, coef: Floats, eta: Floats) -> float:
+    loss = float(problem.mean(problem.loss.value(eta, problem.y)))
+    return loss + problem.penalty.value(coef, problem.penalty_weights)
+
+
 class _NewtonIterate:
     """Coefficients, their scores, and the objective to second order."""
 
     def __init__(self, problem: Problem, coef: Floats) -> None:
-        self.problem, self.coef, self.eta = problem, coef, problem.design.matvec(coef)
+        eta = problem.design.matvec(coef)
+        self.problem, self.point = problem, _Point(coef, eta, _objective(problem, coef, eta))
         self.penalty = problem.penalty.curvature(problem.penalty_weights)
-        self.weights = np.ones(len(problem.y)) if problem.weights is None else problem.weights
         self.first, self.iterations, self.kind = 0.0, 0, "columns"
         self.precondition: Solve | None = None
         self.search: Floats | None = None
         self.products: Floats | None = None
-        self.value = self._value(coef, self.eta)
         self.gradient, self.curvatures = self._derivatives()
-        if not (math.isfinite(self.value) and np.isfinite(self.gradient).all()):
+        if not (math.isfinite(self.point.value) and np.isfinite(self.gradient).all()):
             row_radius(problem.design)  # raises an error that names the entry that is not finite
 
     def excess(self, direction: _Direction | None) -> float:
@@ -113,7 +115,7 @@ class _NewtonIterate:
     def newton_direction(self) -> _Direction:
         """Return a direction that solves H d = −∇P to a relative residual in the preconditioner's norm."""
         precondition = self._preconditioner()
-        direction, residual = _Direction(np.zeros_like(self.coef), np.zeros_like(self.eta)), -self.gradient
+        direction, residual = _Direction(np.zeros_like(self.point.coef), np.zeros_like(self.point.eta)), -self.gradient
         preconditioned = precondition(residual)
         search = preconditioned if self.search is None else self.search
         size = float(np.vdot(residual, preconditioned))
@@ -138,40 +140,33 @@ class _NewtonIterate:
         return direction
 
     def advance(self, direction: _Direction) -> None:
-        """Take the longest step of 1, ½, ¼, … that decreases the objective enough; none if there is none."""
         slope = float(np.vdot(self.gradient, direction.coef))
-        rounding = 8.0 * float(np.finfo(np.float64).eps) * abs(self.value)
-        length = 1.0
-        while length >= SHORTEST and slope < 0.0:
-            coef, eta = self.coef + length * direction.coef, self.eta + length * direction.eta
-            value = self._value(coef, eta)
-            if value <= self.value + SUFFICIENT * length * slope + rounding:
-                self.coef, self.eta, self.value = coef, eta, value
-                self.gradient, self.curvatures = self._derivatives()
-                return
-            length, self.search = length / 2.0, None
+        length, self.point = line_search(lambda t: self._point(t, direction), self.point, slope)
+        if length < 1.0:
+            self.search = None
+        if length:
+            self.gradient, self.curvatures = self._derivatives()
 
-    def _value(self, coef: Floats, eta: Floats) -> float:
-        problem = self.problem
-        loss = float(problem.mean(problem.loss.value(eta, problem.y)))
-        return loss + problem.penalty.value(coef, problem.penalty_weights)
+    def _point(self, length: float, direction: _Direction) -> _Point:
+        coef, eta = self.point.coef + length * direction.coef, self.point.eta + length * direction.eta
+        return _Point(coef, eta, _objective(self.problem, coef, eta))
 
     def _derivatives(self) -> tuple[Floats, Floats]:
         """Return the gradient, in one pass, and the curvature of each row or of each of its classes."""
         problem, y = self.problem, self.problem.y
-        penalty = problem.penalty.gradient(self.coef, problem.penalty_weights)
-        gradient = penalty - problem.dual_coef(np.asarray(problem.loss.slope(self.eta, y)))
-        if self.eta.ndim == 1:
-            curvatures = np.asarray(problem.loss.curvature(self.eta, y))
+        penalty = problem.penalty.gradient(self.point.coef, problem.penalty_weights)
+        gradient = penalty - problem.dual_coef(np.asarray(problem.loss.slope(self.point.eta, y)))
+        if self.point.eta.ndim == 1:
+            curvatures = np.asarray(problem.loss.curvature(self.point.eta, y))
         else:
-            probability = softmax(self.eta)
+            probability = softmax(self.point.eta)
             curvatures = probability * (1.0 - probability)
-        return gradient, np.asarray((self.weights * curvatures.T).T) / problem.total_weight
+        return gradient, np.asarray((problem.shares * curvatures.T).T)
 
     def _product(self, direction: Floats) -> tuple[Floats, Floats]:
         """Return the Hessian times a direction, and the change of the scores along it, in one pass."""
-        one = self.eta.ndim == 1
-        rows = (self.curvatures,) if one else (self.weights / self.problem.total_weight, self.eta, self.problem.y)
+        one = self.point.eta.ndim == 1
+        rows = (self.curvatures,) if one else (self.problem.shares, self.point.eta, self.problem.y)
         fold, loss = self.problem.design.fold, self.problem.loss
         product, changes = fold(_product if one else _product_by_classes, direction, loss, rows=rows, combine=add_each)
         return product + (self.penalty * direction.T).T, np.concatenate(changes)
@@ -187,7 +182,7 @@ class _NewtonIterate:
     def _kind_of_preconditioner(self) -> str:
         """Return "rows" if that costs few passes; after many iterations with "columns", any kind of affordable size."""
         columns = self.problem.design.shape[1]
-        worth = columns <= FACTORED and FEW_PASSES * self.eta.size >= ROWS_PER_COLUMN * columns**2
+        worth = columns <= FACTORED and FEW_PASSES * self.point.eta.size >= ROWS_PER_COLUMN * columns**2
         if self.kind != "columns" or not (worth or self.iterations >= MANY_ITERATIONS):
             return self.kind
         return self._kind_with_covariances()
@@ -245,7 +240,7 @@ def by_rows(design: Design, curvatures: Floats, penalty: Floats) -> Solve:
         drawn, weights = _draw(mean, wanted)
         sample = design.select(drawn)
         gram = sample.gram(weights)
-        squares = np.asarray(design.fold(_column_squares, rows=(mean,)))
+        squares = np.asarray(design.fold(column_squares, rows=(mean,)))
         gram += np.diag(np.maximum(squares - np.diag(gram), 0.0) + UNSEEN * squares)
         design.count_visits(sample.shape[0])
     return semidefinite_solver(gram + np.diag(penalty))
@@ -286,7 +281,3 @@ def _draw(curvatures: Floats, wanted: int) -> tuple[Bools, Floats]:
 
 def _column_sums(block: Block, curvatures: Floats) -> tuple[Floats, Floats]:
     return block.column_squares(curvatures), block.rmatvec(curvatures)
-
-
-def _column_squares(block: Block, weights: Floats) -> Floats:
-    return block.column_squares(weights)

@@ -15,10 +15,11 @@ rule runs on any design, the single-sample rule needs rows one at a time.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import count
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -30,7 +31,7 @@ from separatrix.loops.rows import Rows
 from separatrix.perceptron_rule import UpdateRule, batch_update
 from separatrix.problem import Problem
 from separatrix.solvers.base import Needs, Step
-from separatrix.solvers.visits import Order, UpdateRecord, VisitPlan
+from separatrix.solvers.visits import Order, Seed, UpdateRecord, VisitPlan
 
 Keep = Literal["last", "best", "average", "vote"]
 
@@ -39,8 +40,8 @@ CHUNK_BYTES = 2**20  # log of one call of the loop
 _EMPTY = np.empty(0)
 
 
-class PerceptronState:
-    """The state of a mistake-driven run between steps; a later run may continue from it."""
+class MistakeDrivenState:
+    """The state of a mistake-driven run between steps: weights, counters, and the record of updates."""
 
     def __init__(self, start: Floats, keep: Keep) -> None:
         self.keep = keep
@@ -51,19 +52,9 @@ class PerceptronState:
         self.counters[online.POCKET_RUN] = -1
         self.counters[online.POCKET_MISTAKES] = np.iinfo(np.int64).max
         self.record = UpdateRecord(self.coef.size, self.coef)
-        self.earlier = 0
-        self.votes: list[Floats] = [self.coef.reshape(1, -1).copy()]
-        self.vote_visits: list[Ints] = []
-
-    def begin_record(self) -> None:
-        """Start a new record of updates at the current weights, since the next rows are other rows."""
-        self.record = UpdateRecord(self.coef.size, self.coef)
-        self.earlier = self.updates
-        self.counters[online.STREAK] = self.counters[online.ROW] = 0
 
     @property
     def visits(self) -> int:
-        """Rows visited so far."""
         return int(self.counters[online.VISITS])
 
     @property
@@ -74,8 +65,29 @@ class PerceptronState:
     def kept(self) -> Floats:
         """Return the weights chosen by `keep`."""
         if self.keep == "average" and self.visits:
-            return self.coef - self.lag / self.visits
+            return np.asarray(self.coef - self.lag / self.visits)
         return self.pocket.copy() if self.keep == "best" else self.coef.copy()
+
+    def facts(self) -> dict[str, float]:
+        """Return the numbers that stopping rules and the trace read."""
+        mistakes, streak = int(self.counters[online.MISTAKES]), int(self.counters[online.STREAK])
+        return {"visits": self.visits, "updates": self.updates, "mistakes": mistakes, "streak": streak}
+
+
+class PerceptronState(MistakeDrivenState):
+    """The state of a run with primal weights, from which a later run may continue; a vote stores all weights."""
+
+    def __init__(self, start: Floats, keep: Keep) -> None:
+        super().__init__(start, keep)
+        self.earlier = 0
+        self.votes: list[Floats] = [self.coef.reshape(1, -1).copy()]
+        self.vote_visits: list[Ints] = []
+
+    def begin_record(self) -> None:
+        """Start a new record of updates at the current weights, since the next rows are other rows."""
+        self.record = UpdateRecord(self.coef.size, self.coef)
+        self.earlier = self.updates
+        self.counters[online.STREAK] = self.counters[online.ROW] = 0
 
     def ballot(self) -> tuple[Floats, Floats]:
         """Return all weight vectors of a vote, (T + 1, p), and the number of visits that each survived, (T + 1,)."""
@@ -89,14 +101,121 @@ class PerceptronState:
         return (self.updates + 1) * self.coef.nbytes if self.keep == "vote" else 0
 
     def facts(self) -> dict[str, float]:
-        """Return the numbers that stopping rules and the trace read."""
-        return {
-            "visits": self.visits,
-            "updates": self.updates,
-            "mistakes": int(self.counters[online.MISTAKES]),
-            "streak": int(self.counters[online.STREAK]),
-            "vote_bytes": self.vote_bytes,
-        }
+        return {**super().facts(), "vote_bytes": self.vote_bytes}
+
+
+class MistakeDrivenWalk(ABC):
+    """One run over one design: the order of visits and its log. Subclasses visit rows, compiled or interpreted."""
+
+    log: online.Log
+    gate: WorkGate
+
+    def __init__(self, solver: PerceptronSolver, problem: Problem, state: Any) -> None:
+        self.solver, self.design, self.state = solver, problem.design, state
+        self.y = np.array(problem.y, dtype=np.float64)
+        self.n = len(self.y)
+        rule, tie = solver.rule, online.TIE_CODES[solver.rule.tie]
+        self.rule = online.Rule(tie, rule.margin, rule.rate, int(rule.inverse), solver.max_updates, self.n)
+        self.weights = online.OnlineWeights(state.coef, state.lag, state.pocket)
+        self.plan = VisitPlan(solver.order, self.n, solver.max_passes, solver.seed, self.design.block_rows)
+        self.walked = 0
+
+    @abstractmethod
+    def visit(self, order: Ints) -> None:
+        """Continue a step until it ends, the log is full, or rows must be computed."""
+
+    @abstractmethod
+    def fill_pocket(self) -> None:
+        """Put the weights in the pocket if they make fewer mistakes on all rows than those in it."""
+
+    @abstractmethod
+    def is_correct(self) -> bool:
+        """Return whether no row is a mistake."""
+
+    def step(self) -> Step:
+        """Visit all rows once (several times late in a long run), or until the run is over."""
+        counters = self.state.counters
+        order = self.plan.next_step(counters)
+        while not self.is_over():
+            self.visit(order)
+            self.empty_log()
+            # n consecutive correct visits in a drawn order may have missed some rows
+            if counters[online.STREAK] >= self.n and self.solver.order != "cyclic" and not self.is_correct():
+                counters[online.STREAK] = 0
+        if self.state.pocket.size:
+            longest = int(counters[online.POCKET_RUN])
+            counters[online.POCKET_RUN] = -1  # a step ends with an evaluation after a streak of any length
+            self.fill_pocket()
+            counters[online.POCKET_RUN] = max(longest, int(counters[online.POCKET_RUN]))
+        self.walked += int(counters[online.DONE])
+        return Step(self.state.coef, {**self.state.facts(), "walked": self.walked})
+
+    def is_over(self) -> bool:
+        counters = self.state.counters
+        return bool(
+            counters[online.DONE] >= counters[online.GOAL]
+            or counters[online.STREAK] >= self.n
+            or counters[online.UPDATES] >= self.rule.max_updates
+        )
+
+    def empty_log(self) -> None:
+        """Move the logged updates to the record."""
+        counters, log, logged = self.state.counters, self.log, int(self.state.counters[online.LOGGED])
+        if logged:
+            self.state.record.extend(log.visits[:logged], log.rows[:logged], log.scores[:logged])
+        counters[online.LOGGED] = counters[online.KEPT] = 0
+
+
+class _PrimalWalk(MistakeDrivenWalk):
+    state: PerceptronState
+
+    def __init__(self, solver: PerceptronSolver, problem: Problem, state: PerceptronState) -> None:
+        super().__init__(solver, problem, state)
+        self.rows: Rows = problem.design.stored_rows()
+        self.gate = WorkGate(("perceptron", self.rows.values.dtype.str, self.rows.columns.dtype.str))
+        self.row_work = 2 * (int(self.rows.values.size) // self.n) + 20
+        room = min(CHUNK_BYTES // 8, max(1024, self.n))
+        snapshots = min(room, max(1, CHUNK_BYTES // (8 * state.coef.size)))
+        stride = 1 if state.keep == "vote" else state.record.snapshots.stride
+        self.log = online.new_log(room, snapshots, state.coef.size, stride)
+
+    def step(self) -> Step:
+        reads = int(self.state.counters[online.READS])
+        step = super().step()
+        self.design.count_visits(int(self.state.counters[online.READS]) - reads)
+        return step
+
+    def is_over(self) -> bool:
+        return super().is_over() or self.state.vote_bytes > VOTE_BYTES
+
+    def visit(self, order: Ints) -> None:
+        counters = self.state.counters
+        remaining = int(counters[online.GOAL] - counters[online.DONE])
+        visit = self.gate.choose(online.perceptron_visits, remaining * self.row_work)
+        arguments = (self.y, order, self.rule, self.weights, self.log, counters)
+        self.design.visit(visit, *arguments, changed=(*self.weights, *self.log[:-1], counters))
+
+    def fill_pocket(self) -> None:
+        counters, fill = self.state.counters, self.gate.choose(online.fill_pocket, self.n * self.row_work)
+        self.design.visit(fill, self.y, self.rule, self.weights, counters, changed=(*self.weights, counters))
+
+    def is_correct(self) -> bool:
+        count = self.gate.choose(online.count_mistakes, self.n * self.row_work)
+        arguments = (self.y, self.rule.tie, self.rule.margin, self.state.coef, self.state.counters, 1)
+        return bool(self.design.visit(count, *arguments, changed=(self.state.counters,)) == 0)
+
+    def empty_log(self) -> None:
+        log, state = self.log, self.state
+        logged, snapshots = int(state.counters[online.LOGGED]), int(state.counters[online.KEPT])
+        super().empty_log()
+        if not logged:
+            return
+        state.record.extend_weights(log.weights[:snapshots], log.stride)
+        if state.keep == "vote":
+            state.votes.append(log.weights[:snapshots].copy())
+            state.vote_visits.append(log.visits[:logged].copy())
+        elif log.stride != state.record.snapshots.stride:
+            self.log = log._replace(stride=state.record.snapshots.stride)
 
 
 @dataclass(frozen=True)
@@ -107,8 +226,9 @@ class PerceptronSolver:
     order: Order = "cyclic"
     max_updates: int = 1_000_000
     max_passes: int = 10_000
-    seed: int | np.random.Generator | None = None
+    seed: Seed = None
 
+    walk: ClassVar[type[MistakeDrivenWalk]] = _PrimalWalk
     needs: ClassVar[Needs] = Needs(
         target=frozenset({"labels"}),
         row_visits=True,
@@ -119,91 +239,11 @@ class PerceptronSolver:
         },
     )
 
-    def steps(self, problem: Problem, start: PerceptronState) -> Iterator[Step]:
+    def steps(self, problem: Problem, start: Any) -> Iterator[Step]:
         """Yield one step per pass from a state; late in a long run, one step per several passes."""
-        run = _PerceptronRun(self, problem, start)
+        walk = self.walk(self, problem, start)
         while True:
-            yield run.step()
-
-
-class _PerceptronRun:
-    """One run over one design: the order of visits, the compiled or interpreted loop, and its log."""
-
-    def __init__(self, solver: PerceptronSolver, problem: Problem, state: PerceptronState) -> None:
-        self.solver, self.design, self.state = solver, problem.design, state
-        self.rows: Rows = problem.design.stored_rows()
-        self.y = np.array(problem.y, dtype=np.float64)
-        self.n = len(self.y)
-        rule, tie = solver.rule, online.TIE_CODES[solver.rule.tie]
-        self.rule = online.Rule(tie, rule.margin, rule.rate, int(rule.inverse), solver.max_updates, self.n)
-        self.weights = online.OnlineWeights(state.coef, state.lag, state.pocket)
-        self.plan = VisitPlan(solver.order, self.n, solver.max_passes, solver.seed, self.design.block_rows)
-        self.gate = WorkGate(("perceptron", self.rows.values.dtype.str, self.rows.columns.dtype.str))
-        self.row_work = 2 * (int(self.rows.values.size) // self.n) + 20
-        self.walked = 0
-        self.log = self._new_log()
-
-    def step(self) -> Step:
-        """Visit all rows once (several times late in a long run), or until the run is over."""
-        counters, state = self.state.counters, self.state
-        reads, order = int(counters[online.READS]), self.plan.next_step(counters)
-        while not self._step_is_over():
-            remaining = int(counters[online.GOAL] - counters[online.DONE])
-            visit = self.gate.choose(online.perceptron_visits, remaining * self.row_work)
-            arguments = (self.y, order, self.rule, self.weights, self.log, counters)
-            self.design.visit(visit, *arguments, changed=(*self.weights, *self.log[:-1], counters))
-            self._empty_log()
-            if counters[online.STREAK] >= self.n and not self._confirmed():
-                counters[online.STREAK] = 0
-        if state.pocket.size:
-            record = int(counters[online.POCKET_RUN])
-            counters[online.POCKET_RUN] = -1  # a step ends with an evaluation after a streak of any length
-            fill = self.gate.choose(online.fill_pocket, self.n * self.row_work)
-            self.design.visit(fill, self.y, self.rule, self.weights, counters, changed=(*self.weights, counters))
-            counters[online.POCKET_RUN] = max(record, int(counters[online.POCKET_RUN]))
-        self.design.count_visits(int(counters[online.READS]) - reads)
-        self.walked += int(counters[online.DONE])
-        return Step(state.coef, {**state.facts(), "walked": self.walked})
-
-    def _step_is_over(self) -> bool:
-        counters = self.state.counters
-        return bool(
-            counters[online.DONE] >= counters[online.GOAL]
-            or counters[online.STREAK] >= self.n
-            or counters[online.UPDATES] >= self.rule.max_updates
-            or self.state.vote_bytes > VOTE_BYTES
-        )
-
-    def _confirmed(self) -> bool:
-        """Tell whether n consecutive correct visits were of all rows, since a drawn order may miss some."""
-        if self.solver.order == "cyclic":
-            return True
-        count = self.gate.choose(online.count_mistakes, self.n * self.row_work)
-        arguments = (self.y, self.rule.tie, self.rule.margin, self.state.coef, self.state.counters, 1)
-        return bool(self.design.visit(count, *arguments, changed=(self.state.counters,)) == 0)
-
-    def _new_log(self) -> online.Log:
-        size = self.state.coef.size
-        room = min(CHUNK_BYTES // 8, max(1024, self.n))
-        snapshots = min(room, max(1, CHUNK_BYTES // (8 * size)))
-        stride = 1 if self.state.keep == "vote" else self.state.record.snapshots.stride
-        integers = np.zeros((2, room), dtype=np.int64)
-        return online.Log(integers[0], integers[1], np.zeros(room), np.zeros((snapshots, size)), stride)
-
-    def _empty_log(self) -> None:
-        """Move the logged updates to the record and the vote, and adopt the record's stride."""
-        counters, log, state = self.state.counters, self.log, self.state
-        logged, snapshots = int(counters[online.LOGGED]), int(counters[online.KEPT])
-        counters[online.LOGGED] = counters[online.KEPT] = 0
-        if not logged:
-            return
-        state.record.extend(log.visits[:logged], log.rows[:logged], log.scores[:logged])
-        state.record.extend_weights(log.weights[:snapshots], log.stride)
-        if state.keep == "vote":
-            state.votes.append(log.weights[:snapshots].copy())
-            state.vote_visits.append(log.visits[:logged].copy())
-        elif log.stride != state.record.snapshots.stride:
-            self.log = log._replace(stride=state.record.snapshots.stride)
+            yield walk.step()
 
 
 @dataclass(frozen=True)
@@ -215,13 +255,14 @@ class BatchPerceptron:
     needs: ClassVar[Needs] = Needs(target=frozenset({"labels"}), no_penalty=True)
 
     def steps(self, problem: Problem, start: PerceptronState) -> Iterator[Step]:
-        """Yield one step, with one update, per pass from a state."""
         state, n = start, problem.design.shape[0]
         for walked in count(1):
             mistakes, total = problem.design.fold(
                 batch_update, state.coef, self.rule, rows=(problem.y,), combine=add_each
             )
-            _keep_best(state, mistakes)
+            if state.pocket.size and mistakes < state.counters[online.POCKET_MISTAKES]:
+                state.counters[online.POCKET_MISTAKES] = mistakes
+                state.pocket[:] = state.coef
             if mistakes:
                 self._update(state, mistakes, total)
             state.counters[online.MISTAKES] = mistakes
@@ -242,9 +283,3 @@ class BatchPerceptron:
         if state.keep == "vote":
             state.votes.append(state.coef.reshape(1, -1).copy())
             state.vote_visits.append(visit)
-
-
-def _keep_best(state: PerceptronState, mistakes: int) -> None:
-    if state.pocket.size and mistakes < state.counters[online.POCKET_MISTAKES]:
-        state.counters[online.POCKET_MISTAKES] = mistakes
-        state.pocket[:] = state.coef

@@ -34,6 +34,13 @@ KnownRate = float | Callable[[int], float]
 Rate = KnownRate | Literal["auto"]
 
 
+# What to use in place of a descent, by its unmet need.
+DESCENT_ADVICE = {
+    "convex": "It is flat but for its jump, so no slope leads down: use the logistic or a hinge loss instead.",
+    "smooth_penalty": "Use Coordinate for an L1 penalty.",
+}
+
+
 class Descent(ABC):
     """A solver that steps along negative gradients at a rate.
 

@@ -5,9 +5,8 @@
 With the perceptron loss and rate 1 it is the perceptron, with the squared loss LMS, with the logistic loss
 w ← w + η σ(−y w·x) y x. Row weights sᵢ are relative to their mean. At a constant rate it ends in a cycle around the
 minimum, whose distance grows with the rate; an average of the iterates is nearer. At the inverse rate it converges.
-`decay` 1 is the textbook rate η/k, k from 1, which stops moving long before a flat minimum is reached. The default is
-η·(least curvature), the slowest decay that suffices, or 1/n if that is not known: the rate then halves in the first
-pass.
+`decay` 1 is the textbook rate η/k, which stops moving long before a flat minimum is reached. The default is η·(least
+curvature), the slowest decay that suffices, or 1/n if that is not known: the rate then halves in the first pass.
 
 Cost: a step is one pass of visits, and one pass that measures objective and gradient at its end. Fails for losses with
 several slopes per row (softmax), and if the rows can only be streamed.
@@ -22,19 +21,18 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from separatrix.arrays import Floats, Ints
+from separatrix.arrays import Floats
 from separatrix.jit import WorkGate
 from separatrix.loops import stochastic
 from separatrix.losses.base import ScalarLoss
 from separatrix.problem import Problem
 from separatrix.solvers.base import Needs, Step
 from separatrix.solvers.gradient import DescentProgress, least_curvature_of
-from separatrix.solvers.rates import Descent, KnownRate, Rate, rate_function, visit_radius
-from separatrix.solvers.visits import Order, by_blocks
+from separatrix.solvers.rates import DESCENT_ADVICE, Descent, KnownRate, Rate, rate_function, visit_radius
+from separatrix.solvers.visits import Order, Seed, draw_order
 
 ROW_WORK = 40  # interpreted operations of a visit besides those on the row's entries
 _EMPTY = np.empty(0)
-_EMPTY_ORDER = np.empty(0, dtype=np.int64)
 
 
 @dataclass(frozen=True)
@@ -52,7 +50,7 @@ class Stochastic(Descent):
     decay: float | None = None
     order: Order = "cyclic"
     keep: Literal["last", "average"] = "last"
-    seed: int | np.random.Generator | None = None
+    seed: Seed = None
     least_curvature: float = 0.0
     state: StochasticState | None = None
 
@@ -65,31 +63,30 @@ class Stochastic(Descent):
         smooth_penalty=True,
         columns_as_given=True,
         otherwise={
+            **DESCENT_ADVICE,
             "target": 'Use Gradient, or fit one class against the rest (multiclass="one_vs_rest").',
-            "convex": "It is flat but for its jump, so no slope leads down: use the logistic or a hinge loss instead.",
             "row_visits": "Use Gradient (update='batch'), whose passes run on the cluster, or visit the rows on"
             " one machine with sx.blocked(X).",
-            "smooth_penalty": "Use Coordinate for an L1 penalty.",
         },
     )
 
     def steps(self, problem: Problem, start: Floats | None = None) -> Iterator[Step]:
-        """Yield one step per pass of visits; the first is the start itself."""
         floor = least_curvature_of(problem, self.least_curvature)
         state = self.state or self.first_state(problem.zero_coef() if start is None else start)
         if state.known is None:
-            rate = self.known_rate(problem)
-            state.known = rate, self._decay(rate, problem, floor)
+            rate, decay = self.known_rate(problem), 0.0
+            if self.schedule == "inverse" and not callable(rate):
+                decay = self.decay or rate * floor or 1.0 / problem.design.shape[0]
+            state.known = rate, decay
         run = _StochasticRun(self, problem, state)
-        progress = DescentProgress(problem, least_curvature=floor, nonsmooth=bool(problem.loss.kinks))
+        progress = DescentProgress(problem.expand, least_curvature=floor, nonsmooth=bool(problem.loss.kinks))
         while True:
-            coef = run.result()
+            coef = state.result(run.rows.virtual)
             progress.measure(coef, run.rate)
             yield Step(coef, {**progress.facts, "visits": state.visits})
             run.make_pass()
 
     def first_state(self, start: Floats) -> StochasticState:
-        """Return the state of a run before its first visit."""
         return StochasticState(start, average=self.keep == "average", seed=self.seed)
 
     @property
@@ -102,12 +99,6 @@ class Stochastic(Descent):
     def steepest(self, problem: Problem) -> float:
         return visit_radius(problem.design, problem.weights) ** 2
 
-    def _decay(self, rate: KnownRate, problem: Problem, least_curvature: float) -> float:
-        """Return the decay of the rate per visit; a rate that is a function of the visit has none."""
-        if self.schedule == "constant" or callable(rate):
-            return 0.0
-        return self.decay or rate * least_curvature or 1.0 / problem.design.shape[0]
-
 
 class StochasticState:
     """The weights of a run and its counts, from which a run over other rows can continue.
@@ -115,7 +106,7 @@ class StochasticState:
     `known` is the rate and its decay, once the first rows have determined them.
     """
 
-    def __init__(self, start: Floats, *, average: bool, seed: int | np.random.Generator | None) -> None:
+    def __init__(self, start: Floats, *, average: bool, seed: Seed) -> None:
         self.weights = np.array(start, dtype=np.float64)
         self.lag = np.zeros_like(self.weights) if average else _EMPTY.copy()
         self.counters = np.array([0.0, 1.0, 0.0])
@@ -125,7 +116,6 @@ class StochasticState:
 
     @property
     def visits(self) -> int:
-        """Rows visited so far."""
         return int(self.counters[stochastic.VISITS])
 
     def result(self, virtual: int) -> Floats:
@@ -171,29 +161,18 @@ class _StochasticRun:
         visit, state = self.gate.choose(self.loop, self.work), self.state
         with np.errstate(over="ignore", invalid="ignore"):  # divergence is reported by the facts
             weights = stochastic.StochasticWeights(state.weights, state.lag, state.counters)
-            arguments = (self.y, self.shares, self._order(), self._schedule(), weights)
+            order = draw_order(self.solver.order, self.n, self.design.block_rows, state.rng)
+            arguments = (self.y, self.shares, order, self._schedule(), weights)
             self.design.visit(visit, *arguments, changed=weights)
             state.add_pass(self.rows.virtual)
         self.design.count_visits(self.n)
 
-    def result(self) -> Floats:
-        """Return the weights chosen by `keep`."""
-        return self.state.result(self.rows.virtual)
-
     def _schedule(self) -> stochastic.Schedule:
-        """Return the rates of the next pass."""
         if not callable(self.known_rate):
             return stochastic.Schedule(float(self.known_rate), self.decay, self.strength, _EMPTY)
         first = self.state.visits
         rates = np.array([self.rate_at(k) for k in range(first, first + self.n)])
         return stochastic.Schedule(0.0, 0.0, self.strength, rates)
-
-    def _order(self) -> Ints:
-        if self.solver.order == "random":
-            return by_blocks(self.state.rng.integers(0, self.n, size=self.n), self.design.block_rows, self.state.rng)
-        if self.solver.order == "shuffled":
-            return by_blocks(self.state.rng.permutation(self.n), self.design.block_rows, self.state.rng)
-        return _EMPTY_ORDER
 
 
 class _TailAverage:
@@ -203,12 +182,10 @@ class _TailAverage:
         self.now = self.since = self.next = (np.zeros(size), 0)
 
     def add(self, total: Floats, passes: int, visits: int) -> None:
-        """Store the sum of all weights so far."""
         self.now = (total, visits)
         if passes & (passes - 1) == 0:
             self.since, self.next = self.next, self.now
 
     def value(self) -> Floats:
-        """Return the average."""
         (total, visits), (before, visits_before) = self.now, self.since
         return np.asarray((total - before) / (visits - visits_before))

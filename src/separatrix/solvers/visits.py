@@ -23,6 +23,7 @@ WEIGHT_BYTES = 8 * 2**20  # the weights after each of some 200,000 updates of fi
 WIDE = 8192  # weights, beyond which copying them costs as much as a pass, so that few snapshots are stored
 WIDE_SNAPSHOTS = 4
 Order = Literal["cyclic", "random", "shuffled"]
+Seed = int | np.random.Generator | None
 STEPS_PER_RUN = 64  # a step makes at most 1/64 of the passes made before it, and at least one
 _IN_TURN = np.empty(0, dtype=np.int64)
 
@@ -60,7 +61,8 @@ class UpdateRecord:
     def __init__(self, n_weights: int, start: Floats) -> None:
         self.start = start.copy()
         self.updates = Series(capacity=UPDATE_BYTES // 24, width=3)
-        self.snapshots = Series(capacity=_snapshots(n_weights), width=n_weights)
+        snapshots = WIDE_SNAPSHOTS if n_weights > WIDE else max(1, WEIGHT_BYTES // (8 * n_weights))
+        self.snapshots = Series(capacity=snapshots, width=n_weights)
         self.logged = 0
 
     def extend(self, visits: Ints, rows: Ints, scores: Floats) -> None:
@@ -78,26 +80,13 @@ class UpdateRecord:
 
     @property
     def complete(self) -> bool:
-        """Whether every update was stored."""
         return self.updates.stride == 1
-
-
-def _snapshots(n_weights: int) -> int:
-    """Return the capacity for snapshots of the weights."""
-    return WIDE_SNAPSHOTS if n_weights > WIDE else max(1, WEIGHT_BYTES // (8 * n_weights))
 
 
 class VisitPlan:
     """The visits of a run over n rows, planned step by step; drawn orders stay within blocks of `block_rows` rows."""
 
-    def __init__(
-        self,
-        order: Order,
-        n: int,
-        max_passes: int,
-        seed: int | np.random.Generator | None,
-        block_rows: int | None = None,
-    ) -> None:
+    def __init__(self, order: Order, n: int, max_passes: int, seed: Seed, block_rows: int | None = None) -> None:
         self.order, self.n, self.max_passes, self.block_rows = order, n, max_passes, block_rows
         self.rng = np.random.default_rng(seed)
         self.passes_planned = 0
@@ -108,12 +97,16 @@ class VisitPlan:
         self.passes_planned += passes
         counters[online.DONE] = counters[online.MISTAKES] = 0
         counters[online.GOAL] = passes * self.n
-        if self.order == "random":
-            return by_blocks(self.rng.integers(0, self.n, size=passes * self.n), self.block_rows, self.rng)
-        if self.order == "shuffled":
-            orders = (self.rng.permutation(self.n) for _ in range(passes))
-            return np.concatenate([by_blocks(order, self.block_rows, self.rng) for order in orders])
-        return _IN_TURN
+        return draw_order(self.order, self.n, self.block_rows, self.rng, passes)
+
+
+def draw_order(order: Order, n: int, block_rows: int | None, rng: np.random.Generator, passes: int = 1) -> Ints:
+    """Return the order of the visits of some passes over n rows, empty for rows in turn."""
+    if order == "random":
+        return by_blocks(rng.integers(0, n, size=passes * n), block_rows, rng)
+    if order == "shuffled":
+        return np.concatenate([by_blocks(rng.permutation(n), block_rows, rng) for _ in range(passes)])
+    return _IN_TURN
 
 
 def by_blocks(order: Ints, block_rows: int | None, rng: np.random.Generator) -> Ints:

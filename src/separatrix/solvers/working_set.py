@@ -1,10 +1,9 @@
 """Proximal Newton steps on working sets, with dual points, gap-safe screening and cached Gram matrices.
 
 At scores eta the loss is replaced by its quadratic model on the working set, whose minimum is the direction of a line
-search. The working set has all nonzero coefficients and about as many others, those that violate their optimality
-conditions most. Unpenalised coefficients belong to every set; they are optimised separately before a dual point is
-computed, so that their gradients vanish. The dual points are the slopes α of the loss, scaled by t to where the dual
-is finite:
+search. The working set has all nonzero coefficients and about as many others, the most violated ones. Unpenalised
+coefficients belong to every set, and are optimised separately before a dual point is computed. The dual points are the
+slopes α of the loss, scaled by t to where the dual is finite:
 
     D(tα) = −Σ sᵢ loss*(tαᵢ, yᵢ) / Σ sᵢ − penalty*(t·v),    v = −Σ sᵢ αᵢ xᵢ / Σ sᵢ,    |t·vⱼ| ≤ absolute·weightⱼ
 
@@ -14,9 +13,8 @@ objective, so the best one is kept. Since the loss's curvature is at most L, D i
 slopes lie within √(2L·gap): a column with |t·vⱼ| + ‖xⱼ‖·√(2L·gap) inside the box has coefficient 0 at the optimum and
 is not read again (Ndiaye, Fercoq, Gramfort and Salmon, Gap safe screening rules, 2017).
 
-A Gram matrix costs as much as many descents on it, and the curvature changes little between steps. So it is cached with
-the row weights that it was computed with, until its models perform badly or too many columns are new. Models only
-provide directions, so an old matrix only makes directions less accurate; a constant curvature never makes it old.
+A Gram matrix costs as much as many descents on it, and the curvature changes little between steps, so it is cached
+until its models perform badly or too many columns are new: an old matrix only makes directions less accurate.
 
 Cost: one pass per step for the gradient, shares of a pass for the working set (a full pass if storage is dense), and
 occasionally k² products per row for the Gram matrix. With more than `LARGEST_SET` nonzero coefficients the most
@@ -32,18 +30,18 @@ from functools import cache
 
 import numpy as np
 
-from separatrix.arrays import Bools, Floats, Indices
+from separatrix.arrays import EPSILON, Bools, Floats, Indices
 from separatrix.design.build import row_radius
 from separatrix.design.columns import Columns, ColumnStore, SparseColumns
 from separatrix.loops.coordinate import L1Penalty
 from separatrix.losses.base import Loss
 from separatrix.problem import Problem
 from separatrix.solvers.base import Step
-from separatrix.solvers.iterate import Iterate, balance, expand_at, minimise_free, row_shares, search
+from separatrix.solvers.iterate import Iterate, balance, expand_at, minimise_free, search
 from separatrix.solvers.l1_quadratic import Elimination, GramModel, descend_by_columns, violation
 
 BALANCED = 1e-9  # relative to the slopes: gradients of free coefficients that count as 0
-INSIDE = 1.0 - 4.0 * float(np.finfo(np.float64).eps)  # keeps a scaled point in its box despite rounding
+INSIDE = 1.0 - 4.0 * EPSILON  # keeps a scaled point in its box despite rounding
 CACHED = 4000  # coefficients whose products are cached, at most
 FEW_NEW = 0.06  # share of new columns that are added to a Gram matrix instead of computing it anew
 OUTDATED = 0.1  # share of the violation left by a model, beyond which its Hessian is outdated
@@ -58,7 +56,7 @@ FEWEST_NEW = 100  # coefficients that may join a set at once, or as many as it h
 REDUCTION = 0.2  # violation on the set at the end of a step, relative to its start
 MODEL_REDUCTION = 0.03  # the same, of a quadratic model
 EXACT_REDUCTION = 0.01  # the same, of a model that equals the objective
-ROUNDING = 4.0 * float(np.finfo(np.float64).eps)  # relative to the objective
+ROUNDING = 4.0 * EPSILON  # relative to the objective
 NO_CHANGE = 1e-15  # relative to the objective: smaller decreases are rounding errors
 NEARER = 0.9  # of the least excess so far: a smaller excess is progress
 
@@ -72,9 +70,7 @@ class DualPoint:
     dual_coef: Floats
 
 
-def best_dual_point(
-    problem: Problem, share: Floats, coef: Floats, slopes: Floats, dual_coef: Floats, l1: L1Penalty
-) -> DualPoint:
+def best_dual_point(problem: Problem, coef: Floats, slopes: Floats, dual_coef: Floats, l1: L1Penalty) -> DualPoint:
     """Return the best of the scaled dual points; `dual_coef` is v at the slopes, 0 for screened columns.
 
     The remaining gradients of the free coefficients, times these, are subtracted from its value.
@@ -86,8 +82,7 @@ def best_dual_point(
     slack = float(np.abs(coef[free] * dual_coef[free]).sum())
     boxed = dual_coef.reshape(-1) * np.repeat(~free, coef.size // len(coef))
     points = [
-        _point(problem, share, slopes * scale, boxed * scale, slack)
-        for scale in _scales(problem, coef.reshape(-1), boxed, l1)
+        _point(problem, slopes * scale, boxed * scale, slack) for scale in _scales(problem, coef.reshape(-1), boxed, l1)
     ]
     return max(points, key=lambda point: point.value)
 
@@ -112,8 +107,8 @@ def _scales(problem: Problem, coef: Floats, dual_coef: Floats, l1: L1Penalty) ->
     return {1.0, INSIDE / max(1.0, float(inner.max()))}
 
 
-def _point(problem: Problem, share: Floats, slopes: Floats, dual_coef: Floats, slack: float) -> DualPoint:
-    value = -slack - float(np.sum(share * problem.loss.conjugate(slopes, problem.y)))
+def _point(problem: Problem, slopes: Floats, dual_coef: Floats, slack: float) -> DualPoint:
+    value = -slack - float(np.sum(problem.shares * problem.loss.conjugate(slopes, problem.y)))
     if problem.penalty.absolute == 0.0 or problem.penalty.quadratic > 0.0:  # else the point is in the box
         weights = problem.penalty_weights
         value -= problem.penalty.conjugate(dual_coef.reshape(len(weights), -1), weights)
@@ -128,12 +123,10 @@ class GramCache:
         self.forget()
 
     def forget(self) -> None:
-        """Drop the cached Hessian."""
         self.known = np.zeros(0, dtype=np.intp)
         self.weights, self.products = np.zeros(0), np.zeros((0, 0))
 
     def knows(self, columns: Columns) -> bool:
-        """Tell whether nearly all of the columns are cached."""
         return len(np.setdiff1d(columns.indices, self.known)) <= 1 + FEW_NEW * len(columns.indices)
 
     def of(self, columns: Columns, weights: Floats) -> Floats:
@@ -247,7 +240,6 @@ class WorkingSetProgress:
         self.lowest, self.least, self.stalled = math.inf, math.inf, 0
 
     def facts(self, objective: float, excess: float, active: int) -> dict[str, float]:
-        """Return the facts of a step."""
         moved = objective < self.lowest - NO_CHANGE * abs(self.lowest) or excess < NEARER * self.least
         self.stalled = 0 if moved else self.stalled + 1
         self.lowest, self.least = min(self.lowest, objective), min(self.least, excess)
@@ -258,17 +250,11 @@ class WorkingSetDescent:
     """One run from a start."""
 
     def __init__(
-        self,
-        problem: Problem,
-        store: ColumnStore,
-        start: Floats,
-        column_norms: Floats,
-        cache: GramCache,
+        self, problem: Problem, store: ColumnStore, start: Floats, column_norms: Floats, cache: GramCache
     ) -> None:
         self.problem, self.store, self.column_norms = problem, store, column_norms
         self.exact = has_constant_curvature(problem.loss)
         self.model = WorkingSetModel(cache)
-        self.share = row_shares(problem)
         self.penalised = problem.penalty_weights > 0.0
         self.outputs = start.size // len(start)
         self.alive = np.ones(len(start), dtype=bool)
@@ -277,18 +263,17 @@ class WorkingSetDescent:
         self.l1 = self._l1(slice(None))
         used = np.flatnonzero(start.reshape(len(start), -1).any(axis=1))
         eta = store.take(used).times(start[used]) if len(used) else np.zeros((len(problem.y), *start.shape[1:]))
-        self.iterate = expand_at(problem, self.share, start, eta)
+        self.iterate = expand_at(problem, start, eta)
 
     def descend(self) -> Iterator[Step]:
-        """Yield one step per working set."""
         progress, chosen, before = WorkingSetProgress(), np.zeros(0, dtype=np.intp), math.inf
         while True:
-            self.iterate = minimise_free(self.problem, self.share, self.iterate, self.free)
-            slopes = balance(self.problem, self.share, self.iterate, self.free)
+            self.iterate = minimise_free(self.problem, self.iterate, self.free)
+            slopes = balance(self.problem, self.iterate, self.free)
             dual_coef = self._dual_coef(slopes)
             excess = self._excess(slopes, dual_coef)
             active = int(np.count_nonzero(self.iterate.coef[self.penalised]))
-            facts = {**progress.facts(self.iterate.objective, excess, active), "working": len(chosen)}
+            facts = {**progress.facts(self.iterate.value, excess, active), "working": len(chosen)}
             yield Step(self.iterate.coef, facts, self.dual.slopes if math.isfinite(self.dual.value) else None)
             violations = violation(self.iterate.coef.reshape(-1), -dual_coef.reshape(-1), self.l1)
             violations[np.repeat(~(self.penalised & self.alive), self.outputs)] = 0.0
@@ -298,7 +283,7 @@ class WorkingSetDescent:
 
     def _dual_coef(self, slopes: Floats) -> Floats:
         """Return −Σ sᵢ αᵢ xᵢ / Σ sᵢ, 0 for screened columns, in one pass over the other columns."""
-        dual_coef = -self.store.correlate(np.asarray((self.share * slopes.T).T), np.flatnonzero(self.alive))
+        dual_coef = -self.store.correlate(np.asarray((self.problem.shares * slopes.T).T), np.flatnonzero(self.alive))
         if not np.isfinite(dual_coef).all():
             row_radius(self.problem.design)  # raises an error that names the entry that is not finite
         dual_coef[~self.alive] = 0.0
@@ -306,8 +291,8 @@ class WorkingSetDescent:
 
     def _excess(self, slopes: Floats, dual_coef: Floats) -> float:
         """Return the gap to the best dual point so far, and screen columns by the present one."""
-        coef, objective = self.iterate.coef, self.iterate.objective
-        point = best_dual_point(self.problem, self.share, coef, slopes, dual_coef, self.l1)
+        coef, objective = self.iterate.coef, self.iterate.value
+        point = best_dual_point(self.problem, coef, slopes, dual_coef, self.l1)
         if point.value > self.dual.value:
             self.dual = point
         zero = screened(self.problem, point, objective - point.value, self.column_norms)
@@ -336,7 +321,7 @@ class WorkingSetDescent:
         models = 1 if self.exact else self.model.begin(columns, target)
         for remaining_models in range(models - 1, -1, -1):
             change = self.model.change(columns, self.iterate, gradient, target)
-            trial = search(self.problem, self.share, self.iterate, columns, change, gradient)
+            trial = search(self.problem, self.iterate, columns, change, gradient)
             stuck, self.iterate = trial is self.iterate, trial
             if stuck or not remaining_models:
                 break

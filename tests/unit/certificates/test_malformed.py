@@ -50,6 +50,8 @@ MADE: dict[str, tuple[Callable[[], Any], Any]] = {
     "generative": (sx.GaussianGenerativeClassifier, Y),
     "one-vs-rest": (lambda: sx.Perceptron(max_passes=20), THREE),
     "kernel": (sx.KernelSVM, Y),
+    "kernel mistakes": (sx.KernelPerceptron, Y),
+    "kernel margin": (lambda: sx.KernelSVM(hard_margin=True), Y),
 }
 
 
@@ -105,6 +107,16 @@ FAULTS = {
         (("loss",), "hing", r"content.loss is \"hing\"; did you mean 'hinge'"),
     ],
     "least squares": [(("independent", 0), 10**29, r"content.independent\[0\] is 1000")],
+    "kernel": [
+        (("strength",), 0, r"content.strength is 0.0, where a number above 0 should be"),
+        (("rows", 0), 7, r"content.rows\[0\] is 7, where a whole number from 0 to 4 should be"),
+        (("weighted",), 1, r"content.weighted is 1, where true or false should be"),
+    ],
+    "kernel mistakes": [
+        (("coef",), [1.0], r"content.coef has 1 numbers, where 5 should be"),
+        (("rule", "tie"), "posive", r"content.rule.tie is 'posive'; did you mean 'positive'"),
+    ],
+    "kernel margin": [(("multipliers", 0), "x", r"content.multipliers\[0\] is 'x', where a finite number should be")],
 }
 
 

@@ -291,10 +291,8 @@ def test_working_sets_and_covariances_agree(storage: str, monkeypatch: pytest.Mo
 
 def test_screened_columns_are_0_at_the_optimum_and_read_no_more() -> None:
     problem = make_problem(Logistic(), L1(0.08), storage="csc", n=100, p=200)
-    memory = Memory()
-    walk = working_set.WorkingSetDescent(
-        problem, memory.store(problem), problem.zero_coef(), memory.column_norms(problem), memory.gram(problem)
-    )
+    known = Memory().facts(problem)
+    walk = working_set.WorkingSetDescent(problem, known.store, problem.zero_coef(), known.column_norms, known.gram)
     steps = list(islice(walk.descend(), 8))
     assert steps[-1].facts["excess"] <= 1e-8
     assert 0 < walk.alive.sum() < 0.5 * len(walk.alive)

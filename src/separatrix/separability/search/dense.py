@@ -4,8 +4,7 @@ Newton's method on the logistic loss, in whitened columns (invariant to units an
 
 * separable: all products become positive;
 * overlap: the gradient vanishes, and the slopes are positive multipliers;
-* quasi-separable: the excess decreases by a factor e per step without end, and the steps approach a direction that is 0
-  on the rays that stay; these are a problem in fewer columns.
+* quasi-separable: the excess decreases by a factor e per step, along a direction that is 0 on the rays that stay.
 
 If Newton's method fails, a linear program (HiGHS) decides, whose duals are multipliers:
 
@@ -132,16 +131,14 @@ def _newton(white: Whitened) -> _NewtonEnd:
             return _NewtonEnd(separator=step.coef)
         excess = step.facts["excess"]
         linear = linear + 1 if LINEAR[0] < excess / before < LINEAR[1] else 0
-        if linear >= LINEAR_STEPS and _nearly_nonnegative(white.basis @ (step.coef - last)):
-            return _NewtonEnd(drift=step.coef - last, multipliers=np.asarray(sigmoid(-products)))
+        drift = step.coef - last
+        changes = white.basis @ drift
+        if linear >= LINEAR_STEPS and changes.min() >= -NEGATIVE * changes.max():
+            return _NewtonEnd(drift=drift, multipliers=np.asarray(sigmoid(-products)))
         if excess <= CONVERGED * step.facts["objective"] or step.facts["stalled"] or number >= NEWTON_STEPS:
             return _NewtonEnd(multipliers=np.asarray(sigmoid(-products)))
         last, before = step.coef, max(excess, np.finfo(np.float64).tiny)
     raise AssertionError("Newton's steps do not end")
-
-
-def _nearly_nonnegative(products: Floats) -> bool:
-    return bool(products.min() >= -NEGATIVE * products.max())
 
 
 def _separator(rays: Floats, weights: Floats) -> DenseSeparation | None:
@@ -161,23 +158,20 @@ def _direction(rays: Floats, white: Whitened, inner: Floats) -> DenseSeparation 
         return None
     ends = np.append(sizes, float(products[products > STAYS * largest].min()))
     widest = int(np.argmax(ends[1:] / np.maximum(ends[:-1], ROUNDING * largest)))
-    exact = _exact_direction(rays, np.abs(products) <= sizes[widest], white.to_weights(inner))
-    return None if exact is None else DenseSeparation(weights=exact)
+    return _exact_direction(rays, np.abs(products) <= sizes[widest], white.to_weights(inner))
 
 
 def _vanishing_multipliers(rays: Floats, multipliers: Floats) -> DenseSeparation | None:
     """Return a vector that is 0 on the rays whose multipliers did not vanish in Newton's method."""
     stays = multipliers > VANISHED * multipliers.max()
     relations = None if stays.all() else find_relations(rays[stays], whiten(rays[stays]))
-    exact = _in_relations(rays, stays, relations) if relations else None
-    return None if exact is None else DenseSeparation(weights=exact)
+    return _in_relations(rays, stays, relations) if relations else None
 
 
-def _exact_direction(rays: Floats, stays: Bools, weights: Floats) -> list[Fraction] | None:
+def _exact_direction(rays: Floats, stays: Bools, weights: Floats) -> DenseSeparation | None:
     """Return a vector that is 0 on the rays that stay and ≥ 0 on all, near the weights in the free columns."""
     if not stays.any():
-        separator = _separator(rays, weights)
-        return None if separator is None else separator.weights
+        return _separator(rays, weights)
     white = whiten(rays[stays])
     relations = find_relations(rays[stays], white)
     if not relations:
@@ -185,36 +179,32 @@ def _exact_direction(rays: Floats, stays: Bools, weights: Floats) -> list[Fracti
     inner = weights / white.scale
     inner /= np.abs(inner).max()
     for bits in ROUNDED_TO:
-        rounded = np.rint(np.ldexp(inner, bits))
-        exact = [Fraction(0)] * rays.shape[1]
+        rounded, amounts = np.rint(np.ldexp(inner, bits)), []
         for relation in relations:
             (column,) = (j for j in relation if j not in white.columns)
-            amount = Fraction(rounded[column]) * Fraction(white.scale[column]) / relation[column]
-            for j, coefficient in relation.items():
-                exact[j] += amount * coefficient
-        if _is_direction(rays, exact):
+            amounts.append(Fraction(rounded[column]) * Fraction(white.scale[column]) / relation[column])
+        exact = _combination(rays, amounts, relations)
+        if exact is not None:
             return exact
     return _in_relations(rays, stays, relations)
 
 
-def _in_relations(rays: Floats, stays: Bools, relations: tuple[Relation, ...]) -> list[Fraction] | None:
+def _in_relations(rays: Floats, stays: Bools, relations: tuple[Relation, ...]) -> DenseSeparation | None:
     """Return a combination of the staying rays' relations that is ≥ 0 on all: a problem in fewer columns."""
     span = [dense_relation(relation, rays.shape[1]) for relation in relations]
     inner = rays[~stays] @ np.array(span, dtype=np.float64).T
     solved = separate_dense(inner) if inner.any() else None
-    if solved is None or solved.weights is None:
-        return None
-    exact = [Fraction(0)] * rays.shape[1]
-    for amount, relation in zip(solved.weights, relations, strict=True):
+    return None if solved is None or solved.weights is None else _combination(rays, solved.weights, relations)
+
+
+def _combination(rays: Floats, amounts: list[Fraction], relations: tuple[Relation, ...]) -> DenseSeparation | None:
+    """Return a combination of relations if it is ≥ 0 on all rays and > 0 on some."""
+    weights = [Fraction(0)] * rays.shape[1]
+    for amount, relation in zip(amounts, relations, strict=True):
         for j, coefficient in relation.items():
-            exact[j] += amount * coefficient
-    return exact if _is_direction(rays, exact) else None
-
-
-def _is_direction(rays: Floats, weights: list[Fraction]) -> bool:
-    """Tell whether weights are ≥ 0 on all rays and > 0 on some."""
+            weights[j] += amount * coefficient
     signs = exact_sign_rows(rays, weights)
-    return bool((signs >= 0).all() and (signs > 0).any())
+    return DenseSeparation(weights=weights) if (signs >= 0).all() and (signs > 0).any() else None
 
 
 def _overlap(
@@ -227,8 +217,7 @@ def _overlap(
         return DenseSeparation(violating=rays_outside)
     result = sparse_multipliers(rays, white, multipliers, relations)
     if result.direction is not None and result.active is not None:
-        exact = _exact_direction(rays, result.active, white.to_weights(result.direction))
-        return None if exact is None else DenseSeparation(weights=exact)
+        return _exact_direction(rays, result.active, white.to_weights(result.direction))
     return None if result.proof is None else DenseSeparation(proof=result.proof)
 
 
@@ -262,10 +251,7 @@ def _linear_program(rays: Floats, white: Whitened, violating: Violating | None) 
     inner, t = point[:rank], point[rank:]
     if t.max() < 0.5:
         return _overlap(rays, white, -np.asarray(solved.ineqlin.marginals), violating)
-    if t.min() > 0.5:
-        return _separator(rays, white.to_weights(inner))
-    exact = _exact_direction(rays, t < 0.5, white.to_weights(inner))
-    return None if exact is None else DenseSeparation(weights=exact)
+    return _exact_direction(rays, t < 0.5, white.to_weights(inner))
 
 
 def _rational_separation(rays: Floats) -> DenseSeparation | None:

@@ -38,12 +38,8 @@ MIXING_SHARES = (0.5, 0.1, 0.01, 1e-4)  # of the known direction, in a direction
 
 def find_divergence(rays: Rays, places: Indices, separation: Separation) -> Divergence | None:
     """Return the divergence of a separation whose likelihood has no maximum; None if it is not computed."""
-    if (
-        separation.direction is None
-        or separation.reason is not None
-        or separation.pair_overlaps
-        or rays.width > MOST_COLUMNS
-    ):
+    unproved = separation.direction is None or separation.reason is not None or separation.pair_overlaps
+    if unproved or rays.width > MOST_COLUMNS:
         return None
     with one_blas_thread():
         span = _span(rays, places, separation)

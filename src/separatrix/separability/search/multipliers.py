@@ -1,11 +1,9 @@
 """Multipliers λ > 0 with Σ λ z = 0, the proof that rays z overlap: sparse ones from dense ones, exact ones of few rays.
 
-Sparse multipliers. Given λ > 0 on all rays, a basis B of the rays is chosen by pivoting on λ z, so that none of its
-multipliers is small. Its remainder −Σ_B λ z lies in the cone of the rays, so it is a nonnegative combination of at most
-ρ of them (Carathéodory), which nonnegative least squares finds. The multipliers of B are then solved for again, in
-rational arithmetic where floats are not accurate enough. The proof has at most 2ρ rays. If no combination reaches
-the remainder, the rays do not overlap: the residual d of the nearest one has z·d ≥ 0 on all rays, 0 on those of the
-combination, and > 0 on some of B (Farkas).
+Sparse multipliers. Given λ > 0 on all rays, a basis B of the rays is chosen by pivoting on λ z. Its remainder −Σ_B λ z
+is a nonnegative combination of at most ρ rays (Carathéodory), which nonnegative least squares finds. The multipliers of
+B are then solved for again, in rational arithmetic where floats are not accurate enough. If no combination reaches the
+remainder, the residual d of the nearest one has z·d ≥ 0 on all rays and > 0 on some of B (Farkas): no overlap.
 
 Exact separation of few rays, by a simplex method with Bland's rule, which cannot cycle, on integers:
 
@@ -68,7 +66,8 @@ def sparse_multipliers(
     if not columns:
         return OverlapSearch(OverlapProof((), (), (), relations))
     multipliers = np.maximum(multipliers, LEAST * multipliers.max())
-    basis = _basis(white, multipliers)
+    weighted = white.basis * multipliers[:, np.newaxis]
+    basis: Indices = scipy.linalg.qr(weighted.T, mode="r", pivoting=True)[1][: len(columns)].astype(np.intp)
     inner = rays[:, white.columns] * white.scale[white.columns]
     last = OverlapSearch()
     for others, amounts, residual, active in _combinations(white, multipliers, basis):
@@ -109,11 +108,6 @@ def without_relations(rays: Floats, proof: OverlapProof) -> OverlapProof | None:
     amounts = np.array([float(value) for value in proof.multipliers[len(proof.columns) :]])
     exact = _rational_multipliers(rays, proof_places=proof.places, columns=proof.columns, amounts=amounts)
     return None if exact is None else OverlapProof(proof.places, exact, proof.columns)
-
-
-def _basis(white: Whitened, multipliers: Floats) -> Indices:
-    weighted = white.basis * multipliers[:, np.newaxis]
-    return np.asarray(scipy.linalg.qr(weighted.T, mode="r", pivoting=True)[1][: white.basis.shape[1]])
 
 
 def _combinations(white: Whitened, multipliers: Floats, basis: Indices) -> Iterator[_Combination]:

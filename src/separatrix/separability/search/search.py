@@ -6,8 +6,7 @@ no vector separates the remaining ones.
 
 A sample of rays is solved exactly (`dense`), and its solution is tested on all remaining rays. Rays with a negative
 product join the sample. If there are none, the rays with a positive product are separated, and the search continues
-with those at 0. A proof of overlap rests on its own rays, except for its linear relations between columns, which every
-ray must satisfy; rays that violate them join the sample. All signs are exact, so every result is true.
+with those at 0. Rays that violate the linear relations of a proof of overlap join the sample too. All signs are exact.
 
 Absent columns come first: a column that is 0 in every row of some classes, and of one sign s in the others, separates
 all rows that have it. Indicators of rare categories and words of texts are such columns. Samples with too many
@@ -21,7 +20,7 @@ floating point fails on more rows than rational arithmetic can decide.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from typing import NamedTuple
@@ -35,7 +34,13 @@ from separatrix.design.base import Block, add_each
 from separatrix.fit.run import Watch
 from separatrix.numerics import softmax
 from separatrix.separability.search.dense import separate_dense
-from separatrix.separability.search.wide import WideSeparation, overlap_of_pair, separate_wide, separation_from_fit
+from separatrix.separability.search.wide import (
+    WideSeparation,
+    is_stopped,
+    overlap_of_pair,
+    separate_wide,
+    separation_from_fit,
+)
 
 ROUNDS = 200
 RAYS_PER_COLUMN, LEAST_RAYS = 6, 400  # size of a first sample
@@ -71,7 +76,7 @@ class Optimum(NamedTuple):
 
     def multipliers(self, rays: Rays, places: Indices, taken: Floats) -> Floats:
         """Return the residual of each ray in some places: the probability of the class that it compares with."""
-        others = -(taken @ self.coef).reshape(-1, max(rays.classes, 2) - 1)
+        others = -(taken @ self.coef).reshape(-1, rays.classes - 1)
         residuals = softmax(np.column_stack([np.zeros(len(others)), others]))[:, 1:].ravel()
         return residuals if self.weights is None else residuals * self.weights[rays.rows_of(places)]
 
@@ -84,7 +89,7 @@ def find_separation(
     If the hint is an optimum and all rays can be held in memory, its residuals are tried first as a proof of overlap.
     """
     optimum, hint = (hint, hint.coef) if isinstance(hint, Optimum) else (None, hint)
-    if _is_stopped(rays, watch):
+    if is_stopped(rays, watch):
         return Separation(None, places, reason=STOPPED)
     wide = separate_wide(rays, places, watch) if rays.design.row_visits and _too_wide(rays, places) else None
     if wide is not None and wide.direction is not None:
@@ -135,7 +140,7 @@ def _search(
     """Return a vector that separates some remaining rays, or the proof that they overlap; and the last sample."""
     too_wide = len(sample) * rays.width > 2 * DENSE_ENTRIES
     for _ in range(ROUNDS):
-        if _is_stopped(rays, watch):
+        if is_stopped(rays, watch):
             return None, None, sample, STOPPED
         if too_wide:
             return None, None, sample, TOO_WIDE.format(rays.width)
@@ -156,14 +161,11 @@ def _search(
             assert solved.proof is not None
             violated = violating_rays(rays, remaining, solved.proof.relations)
             if not len(violated):
-                return None, _in_places(solved.proof, sample), sample, None
+                places = tuple(sample[list(solved.proof.places)].tolist())  # among all rays
+                return None, replace(solved.proof, places=places), sample, None
             sample = np.union1d(sample, violated)
     reason = f"{len(sample):,} rows lie so that floats cannot tell, and are too many for rationals"
     return None, None, sample, reason
-
-
-def _is_stopped(rays: Rays, watch: Watch | None) -> bool:
-    return watch is not None and watch({"passes": rays.design.passes}) is True
 
 
 def _from_wide(rays: Rays, wide: WideSeparation) -> Separation:
@@ -206,12 +208,6 @@ def _with_violated(rays: Rays, sample: Indices, violated: Indices, weights: list
     return np.union1d(sample, violated)
 
 
-def _in_places(proof: OverlapProof, sample: Indices) -> OverlapProof:
-    """Return the proof with places among all rays instead of places in the sample."""
-    places = tuple(sample[list(proof.places)].tolist())
-    return OverlapProof(places, proof.multipliers, proof.columns, proof.relations)
-
-
 def _combined(rays: Rays, places: Indices, stages: list[_Stage]) -> tuple[Fraction, ...] | None:
     """Return one vector for all stages: each outweighs the later ones on the rays that it separates."""
     if not stages:
@@ -220,7 +216,9 @@ def _combined(rays: Rays, places: Indices, stages: list[_Stage]) -> tuple[Fracti
     for stage in reversed(stages[:-1]):
         separated = np.union1d(separated, stage.separated)
         total = _outweigh(rays, stage, total, separated)
-    return _rounded(rays, places, total) if len(separated) == len(places) else tuple(total)
+    rounded = tuple(Fraction(x) for x in rays.from_exact(total).tolist())  # shorter, if it still separates all rays
+    separates = len(separated) == len(places) and (rays.signs(rounded, places) > 0).all()
+    return rounded if separates else tuple(total)
 
 
 def _outweigh(rays: Rays, stage: _Stage, total: list[Fraction], separated: Indices) -> list[Fraction]:
@@ -244,18 +242,12 @@ def _near_one(weights: list[Fraction]) -> list[Fraction]:
     return [weight * scale for weight in weights]
 
 
-def _rounded(rays: Rays, places: Indices, weights: list[Fraction]) -> tuple[Fraction, ...]:
-    """Return a separator of all rays rounded to floats, if it still separates them."""
-    rounded = tuple(Fraction(x) for x in rays.from_exact(weights).tolist())
-    return rounded if (rays.signs(rounded, places) > 0).all() else tuple(weights)
-
-
 def absent_columns_direction(rays: Rays, places: Indices) -> tuple[list[Fraction], Signs] | None:
     """Return a vector made of the absent columns and its signs on the rays in some places; None if there are none."""
     marks = np.zeros(len(rays.codes), dtype=np.bool_)
     marks[rays.rows_of(places)] = True
-    classes, rows = max(2, rays.classes), (rays.codes, marks)
-    squares, sums = rays.design.fold(_squares_and_sums, classes, rows=rows, combine=add_each)
+    rows = (rays.codes, marks)
+    squares, sums = rays.design.fold(_squares_and_sums, rays.classes, rows=rows, combine=add_each)
     present = squares > 0.0
     usable = present.any(axis=1) & ~present.all(axis=1)
     scores = np.where(present & usable[:, np.newaxis], np.sign(sums.sum(axis=1))[:, np.newaxis], 0.0)
@@ -267,15 +259,10 @@ def absent_columns_direction(rays: Rays, places: Indices) -> tuple[list[Fraction
         violated = rays.rows_of(places[signs < 0])
         if not len(violated):
             return (weights, signs) if signs.any() else None
-        _drop_mixed(rays, scores, np.unique(violated)[: max(1, min(DROPPING_ROWS, DROPPING_ENTRIES // len(scores)))])
+        read = np.unique(violated)[: max(1, min(DROPPING_ROWS, DROPPING_ENTRIES // len(scores)))]
+        mixed = (rays.design.take(read) * scores.T[rays.codes[read]] < 0.0).any(axis=0)
+        scores[mixed] = 0.0
     return None
-
-
-def _drop_mixed(rays: Rays, scores: Floats, rows: Indices) -> None:
-    """Set to 0, in place, the scores of columns whose entries in some rows have the wrong sign."""
-    entries = rays.design.take(rows)
-    wrong = (entries * scores.T[rays.codes[rows]] < 0.0).any(axis=0)
-    scores[wrong] = 0.0
 
 
 def _squares_and_sums(block: Block, codes: Indices, marks: Bools, classes: int) -> tuple[Floats, Floats]:

@@ -3,11 +3,8 @@
 With more columns than rows, nearly all rows can be separated. Three tools do it:
 
 1. A multiclass passive-aggressive perceptron. A row of class y whose score is not larger by 1 than that of every other
-   class moves the two nearest classes just far enough,
-
-       w_y += τ x,  w_k −= τ x,  τ = (1 − (w_y − w_k)·x) / 2‖x‖²
-
-   Its scores are rounded to integers and tested exactly.
+   class moves the two nearest classes just far enough: w_y += τ x, w_k −= τ x, τ = (1 − (w_y − w_k)·x) / 2‖x‖². Its
+   scores are rounded to integers and tested exactly.
 2. Equal rows of different classes, which no scores separate: with n_a and n_b of them, the multipliers 1/n_a and 1/n_b
    cancel exactly, a `PairOverlap`. Rows that are 0 in all columns overlap with every class. The scores of the two
    classes must be equal on such rows; `equalise_scores` solves for one weight per row exactly.
@@ -15,8 +12,7 @@ With more columns than rows, nearly all rows can be separated. Three tools do it
    dropped until the rest cancel, which proves that not all rows can be separated.
 
 Cost: tens of reads of the data, and K numbers per column of memory; peeling solves a dense problem in the columns of
-two classes. The perceptron gives up when the sweeps are used up, or after a few sweeps if the classes overlap. Rows
-are compared by their stored entries, so a stored zero and an omitted zero differ.
+two classes. Rows are compared by their stored entries, so a stored zero and an omitted zero differ.
 
 Reference: Crammer and others, Online passive-aggressive algorithms (2006).
 """
@@ -24,6 +20,7 @@ Reference: Crammer and others, Online passive-aggressive algorithms (2006).
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import replace
 from fractions import Fraction
 from hashlib import blake2b
 from itertools import combinations
@@ -35,7 +32,7 @@ from numpy.typing import NDArray
 from separatrix.arrays import Bools, Floats, Indices
 from separatrix.certificates.exact import exact_sign_rows
 from separatrix.certificates.overlap import OverlapProof, PairOverlap
-from separatrix.certificates.rays import Rays, make_rays
+from separatrix.certificates.rays import Rays
 from separatrix.fit.convex import ConvexOptions, fit_convex
 from separatrix.fit.result import separation_rule
 from separatrix.fit.run import Watch
@@ -50,10 +47,8 @@ BOUNDARY_PASSES = 60  # of the fit that finds the rows near the boundary
 SWEEPS = 120
 VISITS = 1_500_000  # of rows; the sweep that exceeds it is the last
 TRIAL = 3  # sweeps before the perceptron may give up
-HOPEFUL, FALLING = (
-    0.02,
-    0.8,
-)  # shares of the rows, and of the last sweep's violations: more violations than both give up
+HOPEFUL = 0.02  # share of the rows that are violated, above which the perceptron gives up
+FALLING = 0.8  # unless they are a smaller share than this of the last sweep's
 REVISITS = 8  # of the updated rows, after each sweep
 CLEAR = 1e-3  # of the target margin: rows with a smaller margin count as violated
 PAIRS = 4  # of classes, the most often confused first, whose rows are peeled
@@ -110,8 +105,8 @@ def separation_from_fit(
     others = np.setdiff1d(places, wide.equal.places(rays), assume_unique=True)
     fitted = np.zeros(rays.design.shape[0], dtype=np.bool_)
     fitted[rays.rows_of(others)] = True
-    codes, binary = rays.codes[fitted], rays.classes <= 2
-    targets = np.where(codes == rays.classes - 1, 1.0, -1.0) if binary else codes
+    codes, binary = rays.codes[fitted], rays.classes == 2
+    targets = np.where(codes == 1, 1.0, -1.0) if binary else codes
     problem = Problem(rays.design.select(fitted), targets, Logistic() if binary else Softmax())
     coef = np.nan_to_num(_fit(problem, SEPARATION_PASSES, watch))
     scores = np.column_stack([np.zeros(len(coef)), coef]) if binary else coef
@@ -172,38 +167,37 @@ def passive_aggressive(
         margins = class_margins(rays, perceptron.scores, perceptron.rivals)
         violated = int((margins <= CLEAR).sum())
         hopeless = sweep >= TRIAL and violated > max(HOPEFUL * len(rows), FALLING * previous)
-        stopped = watch is not None and watch({"passes": rays.design.passes}) is True
-        if not violated or hopeless or stopped or perceptron.visits > VISITS:
+        if not violated or hopeless or is_stopped(rays, watch) or perceptron.visits > VISITS:
             break
         previous = violated
     return ClassMargins(perceptron.scores, margins)
 
 
+def is_stopped(rays: Rays, watch: Watch | None) -> bool:
+    """Return whether the watch, told of the passes, ends the search."""
+    return watch is not None and watch({"passes": rays.design.passes}) is True
+
+
 def class_margins(rays: Rays, scores: Floats, rivals: Bools) -> Floats:
     """Return each row's own score less the largest score of its rival classes, in one pass."""
     values = rays.design.matvec(scores)
-    own = np.take_along_axis(values, _own_classes(rays)[:, np.newaxis], axis=1)
+    own = np.take_along_axis(values, rays.codes[:, np.newaxis], axis=1)
     return np.asarray(np.where(rivals, own - values, np.inf).min(axis=1))
 
 
 def rival_classes(rays: Rays, places: Indices) -> Bools:
     """Return the classes that each row's own class must outscore, (n, K), by the places of the rays."""
-    rivals = np.zeros((len(rays.codes), max(2, rays.classes)), dtype=np.bool_)
+    rivals = np.zeros((len(rays.codes), rays.classes), dtype=np.bool_)
     rivals[rays.rows_of(places), rays.other_class(places)] = True
     return rivals
-
-
-def _own_classes(rays: Rays) -> Indices:
-    """Return the column of scores of each row's class; a single class has the second of two columns."""
-    return np.asarray(rays.codes + max(0, 2 - rays.classes))
 
 
 class _PassiveAggressive:
     """The scores (p, K) as they change, the rows, and the rival classes of each."""
 
     def __init__(self, rays: Rays, places: Indices) -> None:
-        self.rows, self.own, self.norms = rays.design.stored_rows(), _own_classes(rays), rays.design.squared_norms()
-        self.scores = np.zeros((rays.design.shape[1], max(2, rays.classes)))
+        self.rows, self.own, self.norms = rays.design.stored_rows(), rays.codes, rays.design.squared_norms()
+        self.scores = np.zeros((rays.design.shape[1], rays.classes))
         self.rivals = rival_classes(rays, places)
         self.visits = 0
 
@@ -272,18 +266,14 @@ def _groups(rays: Rays, rows: Indices) -> list[Indices]:
     by_digest: dict[bytes, list[int]] = defaultdict(list)
     for i in rows.tolist():
         digest = blake2b(digest_size=16)
-        for part in _stored_parts(stored, i):
-            digest.update(part.tobytes())
+        entries = slice(i * stored.width, (i + 1) * stored.width)
+        if stored.starts.size:
+            entries = slice(int(stored.starts[i]), int(stored.starts[i + 1]))
+            digest.update(stored.columns[entries].tobytes())
+        digest.update(stored.values[entries].tobytes())
         by_digest[digest.digest()].append(i)
     groups = (np.array(group, dtype=np.intp) for group in by_digest.values())
     return [group for group in groups if not rays.design.virtual or len(np.unique(rays.codes[group])) > 1]
-
-
-def _stored_parts(stored: Any, i: int) -> list[Any]:
-    if stored.starts.size == 0:
-        return [stored.values[i * stored.width : (i + 1) * stored.width]]
-    entries = slice(int(stored.starts[i]), int(stored.starts[i + 1]))
-    return [stored.columns[entries], stored.values[entries]]
 
 
 def equalise_scores(
@@ -313,7 +303,7 @@ def equalise_scores(
 
 def overlap_of_pair(rays: Rays, places: Indices, margins: ClassMargins) -> PairOverlap | None:
     """Return an overlap of two classes, tried for the most often confused ones; None if none is found."""
-    if rays.classes <= 2:
+    if rays.classes == 2:
         return None
     violated = np.flatnonzero(margins.margins <= 0.0)
     values = rays.design.select(margins.margins <= 0.0).matvec(margins.scores) if len(violated) else margins.scores[:0]
@@ -331,7 +321,7 @@ def _peel(rays: Rays, places: Indices, pair: tuple[int, int]) -> PairOverlap | N
     """Return an overlap of two classes among the rows nearest to their boundary."""
     rows = np.unique(rays.rows_of(places))
     rows = rows[np.isin(rays.codes[rows], pair)]
-    signed = make_rays(rays.design, (rays.codes == pair[1]).astype(np.intp), 2)
+    signed = Rays(rays.design, (rays.codes == pair[1]).astype(np.intp), 2)
     rows = _nearest(signed, rows)
     while len(rows):
         sample = signed.take(rows)
@@ -339,9 +329,8 @@ def _peel(rays: Rays, places: Indices, pair: tuple[int, int]) -> PairOverlap | N
         if solved is None:
             return None
         if solved.proof is not None:
-            chosen, proof = rows[list(solved.proof.places)], solved.proof
-            proof = OverlapProof(tuple(chosen.tolist()), proof.multipliers, proof.columns, proof.relations)
-            return PairOverlap(pair, proof) if len(chosen) else None
+            chosen = tuple(rows[list(solved.proof.places)].tolist())
+            return PairOverlap(pair, replace(solved.proof, places=chosen)) if chosen else None
         assert solved.weights is not None
         rows = rows[exact_sign_rows(sample, solved.weights) == 0]
     return None

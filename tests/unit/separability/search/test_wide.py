@@ -16,7 +16,7 @@ import separatrix as sx
 from separatrix.certificates import standalone
 from separatrix.certificates.base import certificate_from_dict
 from separatrix.certificates.overlap import OverlapProof, exact_residual
-from separatrix.certificates.rays import make_rays
+from separatrix.certificates.rays import Rays
 from separatrix.design.build import make_design
 from separatrix.separability.search import search
 from separatrix.separability.search.multipliers import sparse_multipliers
@@ -105,7 +105,7 @@ def test_empty_rows_without_an_intercept_are_left(all_wide):
 
 def test_levels_hold_exactly_and_do_not_undo_each_other():
     X = np.array([[3.0, 1.0, 0.1], [3.0, 1.0, 0.1], [3.0, 0.0, 0.7], [3.0, 0.0, 0.7], [0.0, 0.0, 1.0]])
-    rays = make_rays(make_design(X, intercept=True), np.array([0, 1, 1, 2, 0]), 3)
+    rays = Rays(make_design(X, intercept=True), np.array([0, 1, 1, 2, 0]), 3)
     found = equal_rows(rays, np.arange(rays.count))
     scores = np.random.default_rng(0).normal(size=(4, 3))
     changed = equalise_scores(rays, scores, found.constraints)
@@ -202,7 +202,7 @@ def test_a_class_whose_rows_all_equal_rows_of_others_is_no_error(monkeypatch):
 def test_scores_give_up_early_on_classes_that_overlap():
     rng = np.random.default_rng(2)
     X, y = rng.normal(size=(500, 3)), rng.integers(0, 3, 500)
-    rays = make_rays(make_design(X, intercept=True), y, 3)
+    rays = Rays(make_design(X, intercept=True), y, 3)
     scored = passive_aggressive(rays, np.arange(rays.count), ())
     assert (scored.margins <= 0.0).mean() > 0.2
     assert rays.design.passes < 10
