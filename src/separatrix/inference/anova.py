@@ -8,7 +8,7 @@ orthonormalised once more over the rows, which keeps nearly dependent columns ac
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -28,11 +28,9 @@ from separatrix.inference.basis import (
     sample_weights,
 )
 from separatrix.inference.hypotheses import tested_model
-from separatrix.inference.table import f_probability, json_values
+from separatrix.inference.table import SheetRecord, f_probability, find_named
 from separatrix.problem import Problem
-from separatrix.rendering.html import render_html
 from separatrix.rendering.sheet import Grid, Sheet, format_number, p_text
-from separatrix.rendering.text import render_text
 
 RESIDUALS = "residuals"
 
@@ -54,7 +52,7 @@ class AnovaRow:
 
 
 @dataclass(frozen=True)
-class AnovaTable:
+class AnovaTable(SheetRecord):
     """The rows of an analysis of variance: the terms in order, then the residuals."""
 
     rows: tuple[AnovaRow, ...]
@@ -65,23 +63,10 @@ class AnovaTable:
 
     def row(self, name: str) -> AnovaRow:
         """Return a row by name."""
-        by_name = {row.name: row for row in self.rows}
-        if name not in by_name:
-            raise OptionError(f"there is no row {name!r}{did_you_mean(name, by_name)}")
-        return by_name[name]
+        return find_named("row", name, self.rows)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the table as JSON values."""
-        values: dict[str, Any] = json_values(asdict(self))
-        return values
-
-    def __str__(self) -> str:
-        return render_text(self._sheet())
-
-    def _repr_html_(self) -> str:
-        return render_html(self._sheet())
-
-    def _sheet(self) -> Sheet:
+    def sheet(self) -> Sheet:
+        """Return the table as a sheet."""
         heads = ("", "df", "sum of squares", "mean square", "F", "p")
         return Sheet("Analysis of variance", (Grid(heads, tuple(map(_cells, self.rows))),), lines=self.conventions)
 

@@ -24,9 +24,9 @@ from separatrix.arrays import Floats
 from separatrix.design.moments import residual_sums
 from separatrix.errors import counted
 from separatrix.fit.least_squares import LeastSquaresFit
-from separatrix.inference import eligibility
 from separatrix.inference.basis import TINY, OrthonormalBasis, wald_statistic
 from separatrix.inference.covariance import CovarianceChoice, WeightKind, choose_covariance, count_rows, robust_core
+from separatrix.inference.eligibility import Refusal, aliased, listed, singular_covariance
 from separatrix.inference.table import (
     InferenceTable,
     Measure,
@@ -83,19 +83,17 @@ class LinearFacts:
     def objection(self, fit: LeastSquaresFit) -> str:
         """Return why the fit has no standard errors; empty if it has."""
         if self.degrees_of_freedom(fit) <= 0.0:
-            return eligibility.no_degrees_of_freedom(self.rows, fit.rank)
+            return Refusal.NO_FREEDOM(rows=self.rows, rank=fit.rank)
         if self.virtual and self.constant:
-            return eligibility.constant_target(self.mean)
-        return eligibility.perfect_fit() if fit.rss <= self.rounding else self._out_of_range(fit)
-
-    def _out_of_range(self, fit: LeastSquaresFit) -> str:
-        """Return a message about a variance outside the range of floats; empty if there is none."""
-        variances = np.delete(np.diag(fit.inverse_gram), fit.aliased)
-        bad = np.flatnonzero(~((variances >= TINY) & (variances < np.inf)))
-        if not len(bad):
-            return ""
-        names = np.delete(np.asarray(self.names, dtype=object), fit.aliased)
-        return eligibility.out_of_range(names[bad[0]], small=not variances[bad[0]] < TINY)
+            return Refusal.CONSTANT_TARGET(value=self.mean)
+        if fit.rss <= self.rounding:
+            return Refusal.PERFECT_FIT()
+        variances = np.diag(fit.inverse_gram)
+        for index in np.flatnonzero(~((variances >= TINY) & (variances < np.inf))).tolist():
+            if index not in fit.aliased:
+                size, remedy = ("large", "divide") if variances[index] < TINY else ("small", "multiply")
+                return Refusal.OUT_OF_RANGE(name=self.names[index], size=size, remedy=remedy)
+        return ""
 
 
 def linear_facts(problem: Problem, fit: LeastSquaresFit, weight_kind: WeightKind) -> LinearFacts:
@@ -103,7 +101,9 @@ def linear_facts(problem: Problem, fit: LeastSquaresFit, weight_kind: WeightKind
     y, weights = np.asarray(problem.y, dtype=np.float64), problem.weights
     used, used_weights = (y, None) if weights is None else (y[weights > 0.0], weights[weights > 0.0])
     mean = float(np.average(used, weights=used_weights))
-    squares = _sum_of_squares(used, used_weights)
+    squares, rounding = _sum_of_squares(used, used_weights), 0.0
+    if fit.rss <= NEAR_PERFECT * squares:
+        rounding = ROUNDING**2 * residual_sums(problem.design, y, weights, fit.basic_coef).magnitude
     return LinearFacts(
         names=tuple(map(str, problem.design.names)),
         virtual=problem.design.virtual,
@@ -115,17 +115,12 @@ def linear_facts(problem: Problem, fit: LeastSquaresFit, weight_kind: WeightKind
         constant=bool(used.min() == used.max()),
         spread=_sum_of_squares(used - mean, used_weights),
         squares=squares,
-        rounding=_rounding_rss(problem, fit) if fit.rss <= NEAR_PERFECT * squares else 0.0,
+        rounding=rounding,
     )
 
 
 def _sum_of_squares(values: Floats, weights: Floats | None) -> float:
     return float(values @ values if weights is None else (weights * values) @ values)
-
-
-def _rounding_rss(problem: Problem, fit: LeastSquaresFit) -> float:
-    sums = residual_sums(problem.design, np.asarray(problem.y, dtype=np.float64), problem.weights, fit.basic_coef)
-    return ROUNDING**2 * sums.magnitude
 
 
 @dataclass(frozen=True)
@@ -156,7 +151,7 @@ def find_covariance(
     basis, core = robust_core(problem, fit, choice, facts.weight_kind)
     df = choice.group_count - 1.0 if choice.groups is not None else classical.degrees_of_freedom
     if np.isnan(core).any():
-        return CoefficientCovariance(core, df, choice, eligibility.leverage_one(choice.kind))
+        return CoefficientCovariance(core, df, choice, Refusal.LEVERAGE_ONE(covariance=choice.kind))
     overall = _overall_wald(basis, core, fit)
     return CoefficientCovariance(basis.coefficient_covariance(core), df, choice, overall=overall)
 
@@ -224,25 +219,26 @@ def _terms(facts: LinearFacts, fit: LeastSquaresFit, covariance: CoefficientCova
                 interval = estimate - quantile * error, estimate + quantile * error
                 yield Term(name, estimate, error, estimate / error, t_probability(estimate / error, df), *interval)
             else:
-                yield Term(name, estimate, error, absent=eligibility.no_variance(name, covariance.choice.kind))
+                yield Term(
+                    name, estimate, error, absent=Refusal.NO_VARIANCE(name=name, covariance=covariance.choice.kind)
+                )
 
 
 def not_estimable_reason(names: tuple[str, ...], fit: LeastSquaresFit, index: int) -> str:
     """Return why a coefficient is not identified: its column is aliased, or aliased columns depend on it."""
     if not fit.relations:
-        return eligibility.more_columns()
+        return Refusal.MORE_COLUMNS()
     if index in fit.aliased:
         relation = fit.relations[fit.aliased.index(index)]
-        shares = {names[other]: share for other, share in relation.items()}
-        return eligibility.aliased(names[index], shares, rounded=True)
-    ties = zip(fit.aliased, fit.relations, strict=True)
-    return eligibility.not_estimable(names[index], [names[other] for other, relation in ties if index in relation])
+        return aliased(names[index], {names[other]: share for other, share in relation.items()}, rounded=True)
+    tied = [names[other] for other, relation in zip(fit.aliased, fit.relations, strict=True) if index in relation]
+    return Refusal.NOT_UNIQUE(name=names[index], tied=tied, names=[names[index], *tied])
 
 
 def _measures(facts: LinearFacts, fit: LeastSquaresFit, covariance: CoefficientCovariance) -> Iterator[Measure]:
     n, rank, df = facts.rows, fit.rank, facts.degrees_of_freedom(fit)
     objection, constant = facts.objection(fit), facts.total <= 0.0 or (facts.virtual and facts.constant)
-    no_r_squared = eligibility.constant_target(facts.mean) if constant else objection if df <= 0.0 else ""
+    no_r_squared = Refusal.CONSTANT_TARGET(value=facts.mean) if constant else objection if df <= 0.0 else ""
     unexplained = fit.rss / facts.total if not no_r_squared else math.nan
     yield _measure(
         "R²", 1.0 - unexplained, no_r_squared, "about the mean" if facts.virtual else "about 0, no intercept"
@@ -267,7 +263,7 @@ def _measure(name: str, value: float, absent: str, detail: str = "") -> Measure:
 def _overall_test(facts: LinearFacts, fit: LeastSquaresFit, covariance: CoefficientCovariance) -> Measure:
     """Return the F test that all coefficients but the intercept are 0."""
     k, df = fit.rank - int(facts.virtual), covariance.degrees_of_freedom
-    objection = covariance.objection or (eligibility.nothing_to_test() if k == 0 else "")
+    objection = covariance.objection or (Refusal.NOTHING_TO_TEST() if k == 0 else "")
     if objection:
         return Measure("F", None, absent=objection)
     if covariance.choice.kind == "classical":
@@ -275,16 +271,19 @@ def _overall_test(facts: LinearFacts, fit: LeastSquaresFit, covariance: Coeffici
     else:
         value = None if covariance.overall is None else covariance.overall / k
     if value is None:
-        return Measure("F", None, absent=eligibility.singular_covariance(k, covariance.choice.group_count))
+        return Measure("F", None, absent=singular_covariance(k, covariance.choice.group_count))
     p_value = f_probability(value, k, df)
     return Measure("F", value, p_value, detail=f"on {k:g} and {df:g} degrees of freedom")
 
 
 def _conventions(facts: LinearFacts, fit: LeastSquaresFit, choice: CovarianceChoice) -> tuple[str, ...]:
     df = facts.degrees_of_freedom(fit)
+    meaning = "a row's error has variance σ² / weight: n is the number of rows of weight above 0"
+    if facts.weight_kind == "frequency":
+        meaning = "a row counts as many times as its weight says: n is the sum of the weights"
     return (
         f"standard errors: {_error_assumption(choice)}",
-        *_weight_convention(facts),
+        *[meaning] * facts.weighted,
         f"σ² = RSS / (n − rank), n = {facts.rows:.12g}, rank = {fit.rank}: {counted(round(df), 'degree')} of freedom",
         "the log-likelihood is Gaussian with σ² = RSS / n; AIC and BIC count σ² as a parameter (k = rank + 1)",
     )
@@ -299,20 +298,11 @@ def _error_assumption(choice: CovarianceChoice) -> str:
     return f"errors may be related within {choice.group_count:,} groups ({corrected}; t has G − 1 degrees of freedom)"
 
 
-def _weight_convention(facts: LinearFacts) -> Iterator[str]:
-    if facts.weighted and facts.weight_kind == "frequency":
-        yield "a row counts as many times as its weight says: n is the sum of the weights"
-    elif facts.weighted:
-        yield "a row's error has variance σ² / weight: n is the number of rows of weight above 0"
-
-
 def _notes(facts: LinearFacts, fit: LeastSquaresFit) -> Iterator[str]:
     if fit.aliased:
-        names = [facts.names[index] for index in fit.aliased]
-        shown = ", ".join(map(repr, names[:6])) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
         yield (
-            f"{counted(len(names), 'column')} ({shown}) can be written by the others: fitted values, RSS, R² and F are"
-            " unique, the coefficients of the columns concerned are not"
+            f"{counted(len(fit.aliased), 'column')} ({listed([facts.names[index] for index in fit.aliased])}) are"
+            " collinear with the others: fitted values, RSS, R² and F are unique, the coefficients concerned are not"
         )
     if fit.condition > HIGH_CONDITION:
         yield (

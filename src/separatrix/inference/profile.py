@@ -28,23 +28,26 @@ import scipy.special
 
 from separatrix.arrays import Floats
 from separatrix.certificates.bias_reduction import BiasReductionCertificate, JeffreysPoint, jeffreys_point
-from separatrix.errors import DataError, counted
+from separatrix.errors import DataError, OptionError, SeparationError, counted
 from separatrix.fit.convex import shift_intercept
 from separatrix.fit.result import FitResult, Status, Trace
-from separatrix.inference import eligibility
 from separatrix.inference.basis import TINY, count_passes
 from separatrix.inference.covariance import count_rows
-from separatrix.inference.likelihood import with_ratios
+from separatrix.inference.eligibility import Contrast, Refusal, not_frequencies
+from separatrix.inference.likelihood import LikelihoodFit, with_ratios
 from separatrix.inference.mle import (
     DECREMENT_TOLERANCE,
     LikelihoodExpansion,
     LogLikelihood,
     Maximum,
+    RowLogLikelihood,
+    contrast_row,
+    independent_columns,
     maximise,
     solve_scaled,
-    uncentring_matrix,
+    variance,
 )
-from separatrix.inference.table import InferenceTable, Measure, Term
+from separatrix.inference.table import InferenceTable, Measure, Term, chi2_probability
 from separatrix.problem import Problem
 
 PROFILE_TOLERANCE = 1e-11  # of ½ ∇ᵗI⁻¹∇; only ℓ is needed
@@ -80,7 +83,7 @@ def profile_interval(profile: Profile, row: Floats, name: str, error: float, lev
     drop = _drop_function(profile, row)
     quantile = float(scipy.special.chdtri(1, 1.0 - level))
     lower, upper = (_search_end(drop, quantile, estimate, sign * math.sqrt(quantile) * error) for sign in (-1.0, 1.0))
-    return _interval(name, (estimate, error), (lower, upper), drop(0.0))
+    return _interval(name, estimate, error, lower, upper, drop(0.0))
 
 
 def unbounded_interval(profile: Profile, row: Floats, name: str, level: float) -> Interval:
@@ -88,23 +91,26 @@ def unbounded_interval(profile: Profile, row: Floats, name: str, level: float) -
 
     If the drop at 0 is 0, the profile is flat: the likelihood reaches its supremum in both directions.
     """
-    drop, ends = _drop_function(profile, row), [-math.inf, math.inf]
+    drop = _drop_function(profile, row)
     statistic = drop(0.0)
     if statistic < FLAT:
         return flat_interval(name)
-    quantile, scale = float(scipy.special.chdtri(1, 1.0 - level)), _standard_error(profile, row)
+    contrast = profile.space.T @ row
+    information = profile.space.T @ profile.start.expansion.information @ profile.space
+    scale = math.sqrt(max(float(contrast @ solve_scaled(information, contrast)), TINY))  # a standard error at the start
     sign = 1.0 if drop(scale) < statistic else -1.0
-    ends[0 if sign > 0.0 else 1] = _finite_end(drop, quantile, scale, sign)
-    return _interval(name, (sign * math.inf, math.nan), (ends[0], ends[1]), statistic)
+    end = _finite_end(drop, float(scipy.special.chdtri(1, 1.0 - level)), scale, sign)
+    lower, upper = (end, math.inf) if sign > 0.0 else (-math.inf, end)
+    return _interval(name, sign * math.inf, math.nan, lower, upper, statistic)
 
 
 def flat_interval(name: str) -> Interval:
     """Return the interval of an unidentified coefficient: the whole line."""
-    return _interval(name, (math.nan, math.nan), (-math.inf, math.inf), 0.0)
+    return _interval(name, math.nan, math.nan, -math.inf, math.inf, 0.0)
 
 
-def _interval(name: str, estimate: tuple[float, float], ends: tuple[float, float], statistic: float) -> Interval:
-    return Interval(name, *estimate, *ends, float(scipy.special.chdtrc(1, statistic)), statistic)
+def _interval(name: str, estimate: float, error: float, lower: float, upper: float, statistic: float) -> Interval:
+    return Interval(name, estimate, error, lower, upper, chi2_probability(statistic, 1), statistic)
 
 
 def _drop_function(profile: Profile, row: Floats) -> Callable[[float], float]:
@@ -144,13 +150,6 @@ def _direction(maximum: Maximum, space: Floats, contrast: Floats) -> Floats:
     return direction if ascending else space @ contrast
 
 
-def _standard_error(profile: Profile, row: Floats) -> float:
-    """Return the standard error of row·w from the information at the start."""
-    contrast = profile.space.T @ row
-    information = profile.space.T @ profile.start.expansion.information @ profile.space
-    return math.sqrt(max(float(contrast @ solve_scaled(information, contrast)), TINY))
-
-
 def _search_end(drop: Callable[[float], float], quantile: float, estimate: float, step: float) -> float:
     """Return the end of the interval, searching outwards from the estimate; ±∞ if there is none."""
     inside, outside = estimate, estimate + step
@@ -180,6 +179,41 @@ def _root(drop: Callable[[float], float], quantile: float, inside: float, outsid
     from scipy.optimize import brentq  # noqa: PLC0415  # takes 0.3 s to import, and only a profile needs it
 
     return float(brentq(beyond, inside, outside, xtol=END_TOLERANCE * scale))
+
+
+def likelihood_intervals(fit: LikelihoodFit, level: float) -> tuple[Interval, ...]:
+    """Return the profile-likelihood intervals of the coefficients of two classes; NaN if a variance is unknown."""
+    if fit.weighting:
+        raise OptionError(not_frequencies(fit.weighting, robust=False))
+    if fit.existence.verdict == "undecided":
+        raise SeparationError(Refusal.MAXIMUM_NOT_SHOWN())
+    return tuple(_likelihood_interval(fit, contrast, level) for contrast in fit.contrasts)
+
+
+def _likelihood_interval(fit: LikelihoodFit, contrast: Contrast, level: float) -> Interval:
+    mle = fit.mle
+    if fit.estimability.is_flat(contrast):
+        return flat_interval(contrast.name)
+    if mle is None or fit.estimability.reason(contrast):
+        profile, centre = _profile_from_zero(fit)
+        row = contrast_row(contrast.entries, fit.problem.design.shape[1], len(fit.coef), centre)
+        return unbounded_interval(profile, row, contrast.name, level)
+    row = mle.row(contrast.entries)
+    if not mle.is_estimable(row):
+        return Interval(contrast.name, *[math.nan] * 6)
+    profile = Profile(mle.log_likelihood, mle.loglik, mle.maximum, mle.space)
+    return profile_interval(profile, row, contrast.name, math.sqrt(variance(row, mle.covariance)), level)
+
+
+def _profile_from_zero(fit: LikelihoodFit) -> tuple[Profile, Floats]:
+    """Return the profile of a likelihood without a maximum, starting from 0, and the centre of its columns."""
+    centred, centre = fit.problem.centred()
+    log_likelihood, zero, p = RowLogLikelihood(centred), np.zeros(len(fit.coef)), fit.problem.design.shape[1]
+    space = np.eye(len(zero))[:, independent_columns(fit.estimability.aliases, len(zero), p, centre)]
+    expansion, supremum = log_likelihood.expand(zero), fit.loglik
+    assert expansion is not None  # the information is regular at scores of 0
+    assert supremum is not None
+    return Profile(log_likelihood, supremum, Maximum(zero, expansion, []), space), centre
 
 
 @dataclass(frozen=True)
@@ -218,22 +252,16 @@ def fit_firth(problem: Problem, labels: tuple[Any, Any], *, level: float = 0.95)
     maximum = maximise(log_likelihood, centred.zero_coef(), space)
     point = jeffreys_point(centred, maximum.coef)
     profile = Profile(log_likelihood, maximum.expansion.loglik, maximum, space)
-    intervals = _intervals(profile, centred, centre, point, level)
-    count_passes(problem, centred.design)
-    result = _result(problem, maximum, point, shift_intercept(maximum.coef, centre, -1.0), labels)
-    passes, seconds = problem.design.passes - passes_before, time.perf_counter() - start_time
-    return FirthFit(replace(result, passes=passes, seconds=seconds), intervals, level)
-
-
-def _intervals(
-    profile: Profile, problem: Problem, centre: Floats, point: JeffreysPoint, level: float
-) -> tuple[Interval, ...]:
-    to_users = uncentring_matrix(len(profile.space), centre)
+    to_users = np.array([contrast_row({j: 1}, len(space), len(space), centre) for j in range(len(space))])
     errors = np.sqrt(np.diag(to_users @ point.covariance @ to_users.T))
-    return tuple(
+    intervals = tuple(
         profile_interval(profile, row, str(name), float(error), level)
         for row, name, error in zip(to_users, problem.design.names, errors, strict=True)
     )
+    count_passes(problem, centred.design)
+    coef, passes = shift_intercept(maximum.coef, centre, -1.0), problem.design.passes - passes_before
+    result = _result(problem, maximum, point, coef, labels)
+    return FirthFit(replace(result, passes=passes, seconds=time.perf_counter() - start_time), intervals, level)
 
 
 def _result(
@@ -268,7 +296,7 @@ def _result(
 
 def firth_table(fit: FirthFit, problem: Problem, labels: tuple[Any, Any], weighting: str = "") -> InferenceTable:
     """Return the table of a fit; `weighting` names the weights if they are not frequencies."""
-    absent = eligibility.weights_not_counts(weighting).split(", or covariance")[0] if weighting else ""
+    absent = not_frequencies(weighting, robust=False) if weighting else ""
     rows, facts = count_rows(problem, "precision" if weighting else "frequency"), fit.result.facts
     return InferenceTable(
         model="firth",

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NoReturn, Protocol, Self, get_args
+from typing import Any, Literal, Protocol, Self, get_args
 
 import numpy as np
 
 from separatrix.arrays import Floats
 from separatrix.design.base import Design
 from separatrix.errors import DataError, OptionError, SeparatrixError, require_choice
-from separatrix.inference import eligibility
 from separatrix.inference.covariance import CovarianceKind
+from separatrix.inference.eligibility import Refusal
 from separatrix.inference.hypotheses import TestedModel, WaldTest
 from separatrix.inference.prediction import Covariance
 from separatrix.inference.table import InferenceTable, estimates_only_table, require_level
@@ -52,8 +52,36 @@ class Inference(Protocol):
         """Return what remains if the rows are dropped."""
 
 
+class NoInference:
+    """Inference of a model whose rows were dropped: every question raises an error with the reason."""
+
+    def table(self, *_: Any, **__: Any) -> InferenceTable:
+        raise self._error("the table")
+
+    def wald_test(self, *_: Any, **__: Any) -> WaldTest:
+        raise self._error("a test")
+
+    def tested_model(self) -> TestedModel:
+        raise self._error("a test of nested models")
+
+    def intervals(self, level: float) -> Any:  # noqa: ARG002
+        raise self._error("a profile of the likelihood")
+
+    def predictions(self, *_: Any, **__: Any) -> Any:
+        raise self._error("an interval of a prediction")
+
+    def score_covariance(self) -> tuple[Covariance | None, str]:
+        return None, Refusal.ROWS_NOT_SAVED(task="an interval")
+
+    def without_rows(self) -> Self:
+        return self
+
+    def _error(self, task: str) -> SeparatrixError:
+        return DataError(Refusal.ROWS_NOT_SAVED(task=task))
+
+
 @dataclass(frozen=True, eq=False)
-class RefusedInference:
+class RefusedInference(NoInference):
     """Estimates without inference; `coefs` are (output, coefficients with the intercept first) for the table."""
 
     reason: str
@@ -72,56 +100,11 @@ class RefusedInference:
         require_choice("covariance", covariance, get_args(CovarianceKind))
         return estimates_only_table(self.model, self.names, self.coefs, self.rows, self.reason, require_level(level))
 
-    def wald_test(
-        self, names: Sequence[str], covariance: str = "classical", groups: Any = None, lag: int | None = None
-    ) -> WaldTest:
-        self._refuse("a test", names, covariance, groups, lag)
-
     def tested_model(self) -> TestedModel:
         return TestedModel(self.model, self.names, 0, np.nan, objection=self.reason)
-
-    def intervals(self, level: float) -> Any:
-        self._refuse("a profile of the likelihood", level)
-
-    def predictions(
-        self, design: Design, kind: str, level: float, covariance: str = "classical", weights: Floats | None = None
-    ) -> Any:
-        self._refuse("an interval of a prediction", design, kind, level, covariance, weights)
 
     def score_covariance(self) -> tuple[Covariance | None, str]:
         return None, self.reason
 
-    def without_rows(self) -> Self:
-        return self
-
-    def _refuse(self, what: str, *_: Any) -> NoReturn:
-        raise OptionError(f"{what} cannot be given: {self.reason}")
-
-
-class LostInference:
-    """Inference of a model whose rows were dropped: every question raises a DataError."""
-
-    def table(self, *_: Any, **__: Any) -> InferenceTable:
-        raise _lost("the table")
-
-    def wald_test(self, *_: Any, **__: Any) -> WaldTest:
-        raise _lost("a test")
-
-    def tested_model(self) -> TestedModel:
-        raise _lost("a test of nested models")
-
-    def intervals(self, level: float) -> Any:  # noqa: ARG002
-        raise _lost("a profile of the likelihood")
-
-    def predictions(self, *_: Any, **__: Any) -> Any:
-        raise _lost("an interval of a probability")
-
-    def score_covariance(self) -> tuple[Covariance | None, str]:
-        return None, eligibility.rows_not_saved("an interval")
-
-    def without_rows(self) -> Self:
-        return self
-
-
-def _lost(what: str) -> SeparatrixError:
-    return DataError(eligibility.rows_not_saved(what))
+    def _error(self, task: str) -> SeparatrixError:
+        return OptionError(f"{task} cannot be given: {self.reason}")

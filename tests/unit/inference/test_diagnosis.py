@@ -58,7 +58,7 @@ def test_counted_rows_are_as_many_rows():
         assert getattr(ours, name) == pytest.approx(getattr(theirs, name)[first], rel=1e-9), name
     assert ours.dfbetas == pytest.approx(theirs.dfbetas[first], rel=1e-8)
     one, other = sx.diagnose(counted), sx.diagnose(repeated)
-    for name in ("linearity", "equal variance", "normality", "existence"):
+    for name in ("linearity", "equal variance", "normality", "outliers and influence"):
         assert one.check(name).p_value == pytest.approx(other.check(name).p_value, rel=1e-8), name
     assert one.check("independence").verdict == "not checked"
     assert "have no order" in one.check("independence").sentence
@@ -237,7 +237,7 @@ def test_text_html_and_json_are_of_one_record():
         np.argmax(sx.influence(sx.LinearRegression().fit(X, y)).cooks_distance)
     )
     assert max(map(len, str(diagnosis).splitlines())) <= 100
-    with pytest.raises(OptionError, match="'linear' is no assumption; did you mean 'linearity'"):
+    with pytest.raises(OptionError, match="there is no assumption 'linear'; did you mean 'linearity'"):
         diagnosis.check("linear")
 
 
@@ -308,5 +308,5 @@ def test_models_without_least_squares_are_refused(monkeypatch):
         patch.setattr("separatrix.families.linear.can_solve_directly", lambda _: False)
         with pytest.raises(OptionError, match=r"too many columns for a factorisation.*; fit fewer columns"):
             sx.diagnose(sx.LinearRegression().fit(X, y))
-    with pytest.raises(DataError, match=r"does not carry the rows that it was fitted on.*; fit it again"):
+    with pytest.raises(DataError, match=r"needs the rows that the model was fitted on.*; fit again"):
         sx.diagnose(pickle.loads(pickle.dumps(sx.LinearRegression().fit(X, y))))

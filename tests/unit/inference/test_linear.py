@@ -75,7 +75,7 @@ def test_a_dependent_column_is_named_with_what_it_is_made_of():
     assert "'five' is 5 · 'intercept' in every row" in table.term("five").absent
     assert table.term("sum").estimate is None
     assert table.measure("F").detail == "on 2 and 9 degrees of freedom"
-    assert "3 columns ('sum', 'zero', 'five') can be written by the others" in table.notes[0]
+    assert "3 columns ('sum', 'zero' and 'five') are collinear with the others" in table.notes[0]
 
 
 def test_what_is_unique_beside_dependent_columns_is_told():
@@ -333,7 +333,7 @@ def test_text_has_aligned_columns_and_numbered_reasons():
     text = str(sx.LinearRegression().fit(X[:, [0, 1, 1]], y).summary(covariance="HC0"))
     lines = text.splitlines()
     assert lines[0] == "Linear regression of y: 12 rows, 9 degrees of freedom, HC0 covariance"
-    assert lines[2].split() == ["estimate", "std.", "error", "t", "p", "95", "%", "from", "to"]
+    assert lines[2].split() == ["estimate", "std.", "error", "t", "p", "95", "%", "CI", "lower", "upper"]
     assert lines[5].split() == ["x2", "[1]", *["—"] * 6]
     assert lines[6].split() == ["x3", "[2]", *["—"] * 6]
     assert len({line.index(".") for line in lines[3:5]}) == 1
@@ -434,7 +434,7 @@ def test_dependence_is_told_but_for_rounding():
     x = rng.normal(size=50)
     X = np.column_stack([x, x + 1e-15 * rng.normal(size=50)])
     table = sx.LinearRegression().fit(X, rng.normal(size=50)).summary()
-    assert table.term("x2").absent.startswith("'x2' is 'x1' in every row but for rounding, so that the data cannot")
+    assert table.term("x2").absent.startswith("'x2' is 'x1' in every row (collinear to rounding), so its coefficient")
 
 
 @pytest.mark.parametrize("rows", [60, 60_000])
