@@ -301,8 +301,8 @@ def _error_assumption(choice: CovarianceChoice) -> str:
 def _notes(facts: LinearFacts, fit: LeastSquaresFit) -> Iterator[str]:
     if fit.aliased:
         yield (
-            f"{counted(len(fit.aliased), 'column')} ({listed([facts.names[index] for index in fit.aliased])}) are"
-            " collinear with the others: fitted values, RSS, R² and F are unique, the coefficients concerned are not"
+            f"collinear with other columns: {listed([facts.names[index] for index in fit.aliased])}; fitted values, RSS,"
+            " R² and F are unique, the coefficients concerned are not"
         )
     if fit.condition > HIGH_CONDITION:
         yield (

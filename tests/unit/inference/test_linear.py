@@ -75,7 +75,7 @@ def test_a_dependent_column_is_named_with_what_it_is_made_of():
     assert "'five' is 5 · 'intercept' in every row" in table.term("five").absent
     assert table.term("sum").estimate is None
     assert table.measure("F").detail == "on 2 and 9 degrees of freedom"
-    assert "3 columns ('sum', 'zero' and 'five') are collinear with the others" in table.notes[0]
+    assert "collinear with other columns: 'sum', 'zero' and 'five'; fitted values" in table.notes[0]
 
 
 def test_what_is_unique_beside_dependent_columns_is_told():
