@@ -42,7 +42,7 @@ from separatrix.inference.eligibility import (
 )
 from separatrix.inference.hypotheses import WaldTest, coefficient_indices, wald_test_of
 from separatrix.inference.mle import MaximumLikelihood, find_mle, variance
-from separatrix.inference.table import InferenceTable, Measure, Term, chi2_probability, normal_quantile
+from separatrix.inference.table import InferenceTable, Measure, Term, chi2_probability, wald_term
 from separatrix.problem import Problem
 
 MEASURE_NAMES = (
@@ -210,9 +210,7 @@ def _term(fit: LikelihoodFit, contrast: Contrast, errors: StandardErrors, kind: 
     error = math.sqrt(variance(row, errors.covariance))
     if error == 0.0:
         return term(estimate, error, absent=Refusal.NO_VARIANCE(name=contrast.name, covariance=kind))
-    z, reach = estimate / error, normal_quantile(level) * error
-    p_value = float(scipy.special.erfc(abs(z) / math.sqrt(2.0)))
-    return term(estimate, error, z, p_value, estimate - reach, estimate + reach)
+    return replace(wald_term(contrast.name, estimate, error, level), output=contrast.output)
 
 
 def with_ratios(terms: Iterable[Term], design: Design) -> tuple[Term, ...]:

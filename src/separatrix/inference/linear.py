@@ -15,7 +15,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import scipy.linalg
@@ -25,17 +24,9 @@ from separatrix.design.moments import residual_sums
 from separatrix.errors import counted
 from separatrix.fit.least_squares import LeastSquaresFit
 from separatrix.inference.basis import TINY, OrthonormalBasis, wald_statistic
-from separatrix.inference.covariance import CovarianceChoice, WeightKind, choose_covariance, count_rows, robust_core
+from separatrix.inference.covariance import CovarianceChoice, WeightKind, count_rows, robust_core
 from separatrix.inference.eligibility import Refusal, aliased, listed, singular_covariance
-from separatrix.inference.table import (
-    InferenceTable,
-    Measure,
-    Term,
-    f_probability,
-    require_level,
-    student_quantile,
-    t_probability,
-)
+from separatrix.inference.table import InferenceTable, Measure, Term, f_probability, require_level, wald_term
 from separatrix.problem import Problem
 
 NEAR_PERFECT = 1e-16  # of the targets' sum of squares: a smaller RSS may be rounding error
@@ -166,22 +157,6 @@ def _overall_wald(basis: OrthonormalBasis, core: Floats, fit: LeastSquaresFit) -
     return wald_statistic(np.asarray(coordinates), core[virtual:, virtual:])
 
 
-def linear_table(
-    problem: Problem,
-    fit: LeastSquaresFit,
-    *,
-    covariance: str = "classical",
-    groups: Any = None,
-    lag: Any = None,
-    level: float = 0.95,
-    weight_kind: WeightKind = "precision",
-) -> InferenceTable:
-    """Return the table of an unpenalised fit, with standard errors by the named covariance."""
-    facts = linear_facts(problem, fit, weight_kind)
-    choice = choose_covariance(covariance, problem, groups, lag)
-    return table_of(facts, fit, find_covariance(problem, fit, facts, choice), level)
-
-
 def table_of(
     facts: LinearFacts, fit: LeastSquaresFit, covariance: CoefficientCovariance, level: float = 0.95
 ) -> InferenceTable:
@@ -204,24 +179,17 @@ def table_of(
 
 
 def _terms(facts: LinearFacts, fit: LeastSquaresFit, covariance: CoefficientCovariance, level: float) -> Iterator[Term]:
-    df = covariance.degrees_of_freedom
-    quantile = student_quantile(level, df) if df > 0.0 else math.nan
-    variances = np.diag(covariance.matrix)
+    kind, variances = covariance.choice.kind, np.diag(covariance.matrix)
     for index, name in enumerate(facts.names):
-        estimate = float(fit.coef[index])
+        estimate, error = float(fit.coef[index]), math.sqrt(max(float(variances[index]), 0.0))
         if not fit.estimable[index]:
             yield Term(name, None, absent=not_estimable_reason(facts.names, fit, index))
         elif covariance.objection:
             yield Term(name, estimate, absent=covariance.objection)
+        elif error == 0.0:
+            yield Term(name, estimate, error, absent=Refusal.NO_VARIANCE(name=name, covariance=kind))
         else:
-            error = math.sqrt(max(float(variances[index]), 0.0))
-            if error > 0.0:
-                interval = estimate - quantile * error, estimate + quantile * error
-                yield Term(name, estimate, error, estimate / error, t_probability(estimate / error, df), *interval)
-            else:
-                yield Term(
-                    name, estimate, error, absent=Refusal.NO_VARIANCE(name=name, covariance=covariance.choice.kind)
-                )
+            yield wald_term(name, estimate, error, level, df=covariance.degrees_of_freedom)
 
 
 def not_estimable_reason(names: tuple[str, ...], fit: LeastSquaresFit, index: int) -> str:
@@ -301,8 +269,8 @@ def _error_assumption(choice: CovarianceChoice) -> str:
 def _notes(facts: LinearFacts, fit: LeastSquaresFit) -> Iterator[str]:
     if fit.aliased:
         yield (
-            f"collinear with other columns: {listed([facts.names[index] for index in fit.aliased])}; fitted values, RSS,"
-            " R² and F are unique, the coefficients concerned are not"
+            f"collinear with other columns: {listed([facts.names[index] for index in fit.aliased])}; fitted values,"
+            " RSS, R² and F are unique, the coefficients concerned are not"
         )
     if fit.condition > HIGH_CONDITION:
         yield (

@@ -23,7 +23,7 @@ from separatrix.inference.hypotheses import TestedModel, WaldTest
 from separatrix.inference.likelihood import LikelihoodFit, each_class_table, likelihood_table, likelihood_wald_test
 from separatrix.inference.prediction import Covariance, ProbabilityInterval, probability_interval
 from separatrix.inference.profile import FirthFit, Interval, firth_table, fit_firth, likelihood_intervals
-from separatrix.inference.refused import Inference, NoInference
+from separatrix.inference.refused import Inference
 from separatrix.inference.table import InferenceTable, require_level
 
 
@@ -45,7 +45,7 @@ class SampleRows:
 
 
 @dataclass(frozen=True)
-class LogisticModel:
+class LogisticModel(Inference):
     """Unpenalised fits, one or one per class (one-vs-rest), and the bias-reduced fit if there is one."""
 
     fits: tuple[LikelihoodFit, ...]
@@ -56,7 +56,6 @@ class LogisticModel:
     def table(
         self, covariance: str = "classical", groups: Any = None, level: float = 0.95, lag: int | None = None
     ) -> InferenceTable:
-        """Return the table of coefficients."""
         _refuse_lag(lag)
         choice, level = self._choice(covariance, groups), require_level(level)
         if self.firth is not None:
@@ -70,7 +69,6 @@ class LogisticModel:
         return tables[0] if len(tables) == 1 else each_class_table(tables, self.classes)
 
     def intervals(self, level: float) -> tuple[Interval, ...]:
-        """Return the profile-likelihood intervals of a two-class model."""
         self._refuse_more_classes("profile-likelihood intervals are")
         level = require_level(level)
         return likelihood_intervals(self.fits[0], level) if self.firth is None else self._firth_at(level).intervals
@@ -78,7 +76,6 @@ class LogisticModel:
     def predictions(
         self, design: Design, kind: str, level: float, covariance: str = "classical", weights: Floats | None = None
     ) -> ProbabilityInterval:
-        """Return the probability of the second class in each row with an interval, computed on the scale of scores."""
         if weights is not None:
             raise OptionError("weights of new observations are for least squares; leave them out")
         require_choice("interval", kind, ("confidence",))
@@ -99,7 +96,6 @@ class LogisticModel:
         return self.classes[0], self.classes[1]
 
     def score_covariance(self) -> tuple[Covariance | None, str]:
-        """Return the covariance of intercept and coefficients of two classes, or None and the reason."""
         if len(self.classes) > 2:
             return None, Refusal.TWO_CLASSES()
         if self.firth is not None:
@@ -115,20 +111,17 @@ class LogisticModel:
         return Covariance(matrix if fit.problem.design.virtual else np.pad(matrix, ((1, 0), (1, 0)))), ""
 
     def without_rows(self) -> Inference:
-        """Return what remains without the rows: nothing."""
-        return NoInference()
+        return Inference()
 
     def wald_test(
         self, names: Sequence[str], covariance: str = "classical", groups: Any = None, lag: int | None = None
     ) -> WaldTest:
-        """Return the test that the named coefficients, of all classes, are 0."""
         _refuse_lag(lag)
         if self.objection:
             raise DataError(self.objection)
         return likelihood_wald_test(self.fits[0], self._choice(covariance, groups), names)
 
     def tested_model(self) -> TestedModel:
-        """Return the model as tests of nested models need it."""
         fit, objection = self.fits[0], self.objection
         if not objection and fit.weighting:
             objection = not_frequencies(fit.weighting)

@@ -18,7 +18,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -39,12 +39,10 @@ from separatrix.inference.linear import (
     linear_facts,
     table_of,
 )
+from separatrix.inference.refused import Inference
 from separatrix.inference.table import InferenceTable, normal_quantile, require_level, student_quantile
 from separatrix.numerics import sigmoid
 from separatrix.problem import Problem
-
-if TYPE_CHECKING:
-    from separatrix.inference.refused import Inference
 
 RELATION_ROUNDING = 1e-9  # relative to the terms of an exact relation: a row within it satisfies the relation
 IntervalKind = Literal["confidence", "prediction"]
@@ -109,7 +107,7 @@ class PredictionInterval(NamedTuple):
 
 
 @dataclass(eq=False)
-class LinearInference:
+class LinearInference(Inference):
     """Inference for least squares: table, tests, and intervals of predictions.
 
     It refers to the rows of the fit, without a copy, so that robust covariances can read them again. Without its rows
@@ -132,30 +130,25 @@ class LinearInference:
     def table(
         self, covariance: str = "classical", groups: Any = None, level: float = 0.95, lag: int | None = None
     ) -> InferenceTable:
-        """Return the table of coefficients."""
         return table_of(self.facts, self.fit, self._covariance(covariance, groups, lag), level)
 
     def wald_test(
         self, names: Sequence[str], covariance: str = "classical", groups: Any = None, lag: int | None = None
     ) -> WaldTest:
-        """Test that the named coefficients are all 0, by χ² and F."""
         return linear_wald_test(self.facts, self.fit, self._covariance(covariance, groups, lag), names)
 
     def tested_model(self) -> TestedModel:
-        """Return the facts that tests of nested models and the analysis of variance need."""
         facts, fit = self.facts, self.fit
         objection = facts.objection(fit)
         loglik = math.nan if objection else facts.log_likelihood(fit)
         return TestedModel("linear", facts.names, fit.rank, loglik, self.problem, objection, fit, facts)
 
     def intervals(self, level: float) -> Any:
-        """Refuse profile intervals: those of the table are exact."""
         raise OptionError(f"a least squares fit has no profile intervals; see summary(level={level:g})")
 
     def predictions(
         self, design: Design, kind: str, level: float, covariance: str = "classical", weights: Floats | None = None
     ) -> PredictionInterval:
-        """Return predictions with intervals; `weights` (n,) are those of new observations, 1 if None."""
         require_choice("covariance", covariance, ("classical",))
         chosen: IntervalKind = require_choice("interval", kind, get_args(IntervalKind))
         fit, level, objection = self.fit, require_level(level), self.facts.objection(self.fit)
@@ -170,7 +163,6 @@ class LinearInference:
         return PredictionInterval(mean, np.sqrt(spread), *_ends(mean, spread + noise, student_quantile(level, df)))
 
     def score_covariance(self) -> tuple[Covariance | None, str]:
-        """Return the covariance of intercept and coefficients, or None and the reason."""
         covariance = classical_covariance(self.fit, self.facts)
         df = covariance.degrees_of_freedom
         if covariance.objection or not self.fit.estimable.all():
@@ -179,7 +171,6 @@ class LinearInference:
         return Covariance(matrix, df, self.fit.rss / df), ""
 
     def without_rows(self) -> Inference:
-        """Return classical inference, which needs no rows."""
         return LinearInference(None, self.fit, self.weight_kind, (self.facts, self._basis()))
 
     def _basis(self) -> OrthonormalBasis:

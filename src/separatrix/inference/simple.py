@@ -19,13 +19,12 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.special
 
 from separatrix.arrays import Floats
 from separatrix.errors import DataError, OptionError, counted, require_count, require_number
 from separatrix.fit.labels import real_targets
 from separatrix.inference.eligibility import Refusal
-from separatrix.inference.table import SheetRecord, Term, interval_heads, json_values, student_quantile
+from separatrix.inference.table import SheetRecord, Term, interval_heads, json_values, wald_term
 from separatrix.numerics import two_product, two_sum
 from separatrix.rendering.sheet import Grid, Sheet, format_number, p_text
 
@@ -238,7 +237,9 @@ def _make_line(
         for share in (float(1 / Fraction(n) + moments.mean_x * moments.mean_x / moments.xx), float(1 / moments.xx))
     ]
     intercept_term, slope_term = (
-        _term(name, float(estimate), error, freedom, level, absent)
+        Term(name, float(estimate), absent=absent)
+        if error is None
+        else wald_term(name, float(estimate), error, level, df=freedom)
         for name, estimate, error in zip(("intercept", "x"), (intercept, slope), errors, strict=True)
     )
     spread = math.sqrt(float(moments.xx)) * math.sqrt(float(moments.yy))
@@ -252,15 +253,6 @@ def _absent_reason(moments: PairMoments, rss: float) -> str:
     if not moments.yy:
         return Refusal.CONSTANT_TARGET(value=float(moments.mean_y))
     return Refusal.PERFECT_FIT() if rss <= PERFECT * float(moments.yy) else ""
-
-
-def _term(name: str, estimate: float, error: float | None, freedom: int, level: float, absent: str) -> Term:
-    if error is None:
-        return Term(name, estimate, absent=absent)
-    ratio = estimate / error
-    p_value = 2.0 * float(scipy.special.stdtr(freedom, -abs(ratio)))
-    reach = student_quantile(level, freedom) * error
-    return Term(name, estimate, error, ratio, p_value, estimate - reach, estimate + reach)
 
 
 def _numbers(name: str, values: Any) -> Floats:

@@ -182,6 +182,16 @@ def _json_value(value: Any) -> Any:
     return None if isinstance(plain, float) and not math.isfinite(plain) else plain
 
 
+def wald_term(name: str, estimate: float, error: float, level: float, *, df: float | None = None) -> Term:
+    """Return a coefficient with its test and interval, by Student's t or, without degrees of freedom, the normal."""
+    statistic = estimate / error
+    if df is None:
+        p_value, quantile = float(scipy.special.erfc(abs(statistic) / math.sqrt(2.0))), normal_quantile(level)
+    else:
+        p_value, quantile = t_probability(statistic, df), student_quantile(level, df)
+    return Term(name, estimate, error, statistic, p_value, estimate - quantile * error, estimate + quantile * error)
+
+
 def require_level(level: object) -> float:
     """Return the level of an interval, a number between 0 and 1, exclusive."""
     value = require_number("level", level, above=0.0, most=1.0)

@@ -10,7 +10,7 @@ import separatrix as sx
 from separatrix.design.build import make_design
 from separatrix.errors import DataError, OptionError
 from separatrix.fit.least_squares import fit_least_squares
-from separatrix.inference.linear import linear_table
+from separatrix.inference.prediction import LinearInference
 from separatrix.inference.table import f_probability, t_probability
 from separatrix.losses import Squared
 from separatrix.problem import Problem
@@ -67,7 +67,7 @@ def test_a_dependent_column_is_named_with_what_it_is_made_of():
     names = ["a", "b", "sum", "zero", "five"]
     columns = np.column_stack([X, X[:, 0] - 2.0 * X[:, 1], np.zeros(12), np.full(12, 5.0)])
     problem = Problem(make_design(columns, intercept=True, names=names), y, Squared())
-    table = linear_table(problem, fit_least_squares(problem))
+    table = LinearInference(problem, fit_least_squares(problem), "precision").table()
     assert "is 'a' − 2 · 'b' in every row" in table.term("sum").absent
     assert "drop one of 'sum', 'a' and 'b'" in table.term("sum").absent
     assert "the coefficient of 'b' is not unique, as its column is tied to 'sum'" in table.term("b").absent
