@@ -20,22 +20,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple, dataclass, replace
-from typing import Any, Literal, NamedTuple
+from dataclasses import astuple, dataclass
+from typing import Any, Literal
 
 import numpy as np
-import scipy.special
 
-from separatrix.arrays import Floats
 from separatrix.errors import counted
-from separatrix.fit.least_squares import fit_least_squares
-from separatrix.inference.durbin_watson import durbin_watson
+from separatrix.inference.assumption_tests import TestResult, breusch_pagan, durbin_watson, jarque_bera, outlier, reset
 from separatrix.inference.eligibility import Refusal
 from separatrix.inference.influence import FittedRows, Inflation, Influence, fitted_rows, variance_inflation
-from separatrix.inference.table import Measure, SheetRecord, chi2_probability, find_named
+from separatrix.inference.table import Measure, SheetRecord, find_named
 from separatrix.rendering.sheet import ABSENT, Grid, Reasons, Sheet, format_number, p_text
 
-NEGLIGIBLE = 1e-10  # residual of a dependent column, relative to its length
 DIGITS = 4
 TERMS_SHOWN = 12
 Judgement = Literal["consistent", "doubtful", "contradicted", "not checked"]
@@ -316,117 +312,6 @@ def _p(p_value: float) -> str:
 
 def _sentence(text: str) -> str:
     return f"{text[0].upper()}{text[1:]}."
-
-
-class TestResult(NamedTuple):
-    """A statistic, its degrees of freedom (`residual_freedom` is None for χ²), and its p-value."""
-
-    statistic: float
-    freedom: float
-    residual_freedom: float | None
-    p_value: float
-
-
-class BreuschPagan(NamedTuple):
-    """Both forms of the test; the studentised one does not assume normal errors."""
-
-    studentised: TestResult
-    original: TestResult
-
-
-class JarqueBera(NamedTuple):
-    """The test, and the skewness and excess kurtosis it is computed from."""
-
-    test: TestResult
-    skewness: float
-    excess_kurtosis: float
-
-
-class Outlier(NamedTuple):
-    """The row with the largest studentised residual, and its Bonferroni p-value."""
-
-    row: int
-    studentised: float
-    p_value: float
-
-
-def reset(rows: FittedRows) -> TestResult | None:
-    """Return the F test of squares and cubes of the fitted values; None if the columns span them."""
-    deviations = rows.fitted - (float(rows.fitted.mean()) if rows.problem.design.virtual else 0.0)  # the same test
-    deviations = deviations / (float(np.abs(deviations).max()) or 1.0)
-    powers, weights = np.column_stack([deviations**2, deviations**3]), rows.counts * rows.roots**2
-    new = rows.project_off(powers)
-    lengths, before = (np.sqrt(weights @ (columns * columns)) for columns in (new, powers))
-    new = new[:, lengths > NEGLIGIBLE * before]
-    added = np.asarray(np.sqrt(weights)[:, np.newaxis] * new)
-    basis, triangle = np.linalg.qr(added / np.linalg.norm(added, axis=0)) if added.size else (added, added)
-    basis = basis[:, np.abs(np.diag(triangle)) > NEGLIGIBLE]
-    count, freedom = basis.shape[1], rows.degrees_of_freedom - basis.shape[1]
-    if not count or freedom <= 0.0:
-        return None
-    residuals = np.sqrt(rows.counts) * rows.scaled
-    explained = basis.T @ residuals
-    remainder = residuals - basis @ explained
-    statistic = float(explained @ explained) / count / (float(remainder @ remainder) / freedom)
-    return TestResult(statistic, count, freedom, float(scipy.special.fdtrc(count, freedom, statistic)))
-
-
-def breusch_pagan(rows: FittedRows) -> BreuschPagan | None:
-    """Return the test that the columns do not explain the squared residuals; None without a column."""
-    squares = rows.scaled**2
-    mean = rows.rss / rows.n
-    deviations = squares - mean
-    if not rows.repeated and rows.problem.weights is not None:  # the basis depends on the weights
-        problem = replace(rows.problem, weights=None)
-        unweighted = FittedRows(problem, fit_least_squares(problem), rows.places)
-    else:
-        unweighted = rows
-    unexplained, freedom = _project_off_columns(unweighted, deviations)
-    explained = deviations - unexplained
-    if not freedom or not deviations.any():
-        return None
-    gain = float(rows.counts @ (explained * explained))
-    studentised = rows.n * gain / float(rows.counts @ (deviations * deviations))
-    return BreuschPagan(*(_chi_squared(value, freedom) for value in (studentised, 0.5 * gain / mean**2)))
-
-
-def _project_off_columns(rows: FittedRows, values: Floats) -> tuple[Floats, int]:
-    """Return the residuals of a vector on the columns and a constant, and the rank without the constant."""
-    rank = rows.fit.rank
-    if rows.problem.design.virtual:
-        return rows.project_off(values[:, np.newaxis])[:, 0], rank - 1
-    residuals, ones = rows.project_off(np.column_stack([values, np.ones_like(values)])).T
-    length = float(rows.counts @ (ones * ones))
-    if length <= (NEGLIGIBLE * NEGLIGIBLE) * rows.n:
-        return residuals, rank - 1
-    return residuals - ones * (float(rows.counts @ (ones * residuals)) / length), rank
-
-
-def jarque_bera(rows: FittedRows) -> JarqueBera:
-    """Return the test that the residuals are normal."""
-    deviations = rows.scaled - float(rows.counts @ rows.scaled) / rows.n
-    squares = deviations * deviations
-    powers = squares, squares * deviations, squares**2
-    variance, third, fourth = (float(rows.counts @ power) / rows.n for power in powers)
-    skewness, excess = third / variance**1.5, fourth / variance**2 - 3.0
-    test = _chi_squared(rows.n * (skewness**2 + excess**2 / 4.0) / 6.0, 2)
-    return JarqueBera(test, skewness, excess)
-
-
-def outlier(influence: Influence) -> Outlier | None:
-    """Return the row with the largest studentised residual; None if there are no studentised residuals."""
-    sizes = np.abs(influence.studentised)
-    if np.isnan(sizes).all():
-        return None
-    row = int(np.nanargmax(sizes))
-    rows = influence.rows
-    tail = 2.0 * float(scipy.special.stdtr(rows.degrees_of_freedom - 1.0, -float(sizes[row])))
-    return Outlier(row, float(influence.studentised[row]), min(1.0, rows.n * tail))
-
-
-def _chi_squared(statistic: float, freedom: int) -> TestResult:
-    p_value = chi2_probability(statistic, freedom) if math.isfinite(statistic) else math.nan
-    return TestResult(statistic, freedom, None, p_value)
 
 
 def diagnosis_sheet(diagnosis: Diagnosis) -> Sheet:

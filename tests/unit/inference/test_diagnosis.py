@@ -13,8 +13,7 @@ from statsmodels.stats.stattools import jarque_bera as stats_jarque_bera
 
 import separatrix as sx
 from separatrix.errors import DataError, OptionError
-from separatrix.inference.diagnosis import breusch_pagan, jarque_bera, outlier, reset
-from separatrix.inference.durbin_watson import durbin_watson
+from separatrix.inference.assumption_tests import breusch_pagan, durbin_watson, jarque_bera, outlier, reset
 from separatrix.inference.influence import fitted_rows
 
 
@@ -255,7 +254,7 @@ def test_independence_of_two_degrees_of_freedom_has_a_closed_form(seed):
 def test_many_columns_go_by_the_eigenvalues_to_the_same_number(monkeypatch):
     rows = fitted_rows(sx.LinearRegression().fit(*make_data(90, 12)))
     by_determinants = durbin_watson(rows)
-    monkeypatch.setattr("separatrix.inference.durbin_watson.FEW_COLUMNS", 5)
+    monkeypatch.setattr("separatrix.inference.assumption_tests.FEW_COLUMNS", 5)
     assert durbin_watson(rows).p_positive == pytest.approx(by_determinants.p_positive, abs=1e-12)
 
 
@@ -290,7 +289,7 @@ def test_many_rows_take_few_passes_and_say_that_they_approximate():
 
 def _approximated(model):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("separatrix.inference.durbin_watson.EXACT_ROWS", 10)
+        patch.setattr("separatrix.inference.assumption_tests.EXACT_ROWS", 10)
         return durbin_watson(fitted_rows(model)).p_value
 
 
