@@ -1,18 +1,23 @@
-"""The Durbin–Watson test of first-order correlation between residuals.
+"""Tests of the assumptions of least squares: RESET, Durbin–Watson, Breusch–Pagan, Jarque–Bera, and outliers.
 
-    d = Σ (rᵢ − rᵢ₋₁)² / Σ rᵢ²,       P(d < c) = P(Σⱼ (λⱼ − c) zⱼ² < 0)
+    RESET            F test of squares and cubes of the fitted values as additional columns
+    Durbin–Watson    d = Σ (rᵢ − rᵢ₋₁)² / Σ rᵢ²,       P(d < c) = P(Σⱼ (λⱼ − c) zⱼ² < 0)
+    Breusch–Pagan    the squared residuals explained by the columns, ½ ESS / σ̂⁴, studentised n R²; χ²
+    Jarque–Bera      n (S² + K²/4) / 6 with skewness S and excess kurtosis K of the residuals; χ²
+    outliers         the largest studentised residual, its p-value multiplied by the number of rows (Bonferroni)
 
-z is standard normal; λ are the eigenvalues of A, the matrix of squared differences, restricted to the residual space.
-By Imhof, the probability is ½ − ∫ Im φ(u) du / (π u), where φ is the characteristic function of the sum. No eigenvalue
-is needed: the cosine transform diagonalises A, with entries aⱼ, and φ is the product of (1 − iu(aⱼ − c))^−½ times
-det(Qᵗ diag(1/(1 − iu(aⱼ − c))) Q)^−½, where Q is an orthonormal basis of the transformed columns. The eigenvalues of
-that matrix have positive real parts, so that the root is unambiguous. The trapezoid rule in s, with
+For d, z is standard normal; λ are the eigenvalues of A, the matrix of squared differences, restricted to the residual
+space. By Imhof, the probability is ½ − ∫ Im φ(u) du / (π u), where φ is the characteristic function of the sum. No
+eigenvalue is needed: the cosine transform diagonalises A, with entries aⱼ, and φ is the product of (1 − iu(aⱼ − c))^−½
+times det(Qᵗ diag(1/(1 − iu(aⱼ − c))) Q)^−½, where Q is an orthonormal basis of the transformed columns. The eigenvalues
+of that matrix have positive real parts, so that the root is unambiguous. The trapezoid rule in s, with
 u ∝ exp(s − exp(−s)), gains digits with every halving of the step.
 
-Cost: some 100 products of size n × p × p; with many columns the eigenvalues instead, O(n³). For larger data, the normal
-approximation with the first two moments of d (one pass with as many products as a Gram matrix).
+Cost: a few passes; for d some 100 products of size n × p × p, or with many columns the eigenvalues, O(n³). For larger
+data, the normal approximation with the first two moments of d (one pass with as many products as a Gram matrix).
 
-References: Durbin and Watson (1971); Imhof, Computing the distribution of quadratic forms in normal variables (1961).
+References: Ramsey (1969); Durbin and Watson (1971); Imhof, Computing the distribution of quadratic forms in normal
+variables (1961); Breusch and Pagan (1979); Koenker (1981); Jarque and Bera (1980).
 """
 
 from __future__ import annotations

@@ -1,19 +1,14 @@
 """Diagnosis of a least squares fit: the five assumptions, the most influential rows, and variance inflation.
 
-    linearity        RESET: F test of squares and cubes of the fitted values as additional columns
-    independence     Durbin–Watson test of the residuals in row order
-    equal variance   Breusch–Pagan: the squared residuals explained by the columns, ½ ESS / σ̂⁴, studentised n R²; χ²
-    normality        Jarque–Bera: n (S² + K²/4) / 6 with skewness S and excess kurtosis K of the residuals; χ²
-    outliers and influence: leverage, Cook's distance, and the largest studentised residual, whose p-value is multiplied
-                     by the number of rows (Bonferroni)
+Linearity is checked by RESET, independence by Durbin and Watson's test in row order, equal variance by Breusch and
+Pagan's, normality by Jarque and Bera's, and outliers and influence by leverage, Cook's distance and the largest
+studentised residual (`assumption_tests`, `influence`).
 
 Each check has measures, a verdict and a sentence. The verdict is by the p-value: "consistent" from .05, "doubtful" from
 .01, "contradicted" below, and "not checked" if there is no statistic; the sentence then says why. A test without a
 finding in few rows shows little. Precision weights scale the residuals by their roots; frequency weights repeat rows.
 
 Cost: about ten passes over the rows, most as costly as a product with the columns; no n × n matrix.
-
-References: Ramsey (1969), Breusch and Pagan (1979), Koenker (1981), Jarque and Bera (1980).
 """
 
 from __future__ import annotations

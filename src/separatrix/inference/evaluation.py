@@ -269,9 +269,12 @@ def _evaluated_rows(
         raise DataError("there is nothing to judge; give probabilities, or None and scores")
     checked = None if probabilities is None else _checked_probabilities(probabilities, n, count)
     ranks = (checked[:, 1:] if count == 2 else checked) if checked is not None else _checked_scores(scores, n, count)
-    predictions = (
-        _predicted_codes(checked, ranks) if predicted is None else label_codes(predicted, classes, "predicted")
-    )
+    if predicted is not None:
+        predictions = label_codes(predicted, classes, "predicted")
+    elif ranks.shape[1] > 1:
+        predictions = ranks.argmax(axis=1)
+    else:  # of two classes the second on a tie
+        predictions = np.asarray(ranks[:, 0] >= (0.0 if checked is None else 0.5), dtype=np.intp)
     if len(predictions) != n:
         raise DataError(f"predicted has {len(predictions)} rows, but labels has {n}")
     w = _checked_weights(weights, n)
@@ -339,10 +342,3 @@ def _checked_scores(scores: Any, n: int, count: int) -> Floats:
         wanted = f"({n},)" if count == 2 else f"({n}, {count})"
         raise DataError(f"scores has shape {numbers.shape}; give {wanted} for {count} classes")
     return numbers
-
-
-def _predicted_codes(probabilities: Floats | None, scores: Floats) -> Indices:
-    """Return the class of the highest score; of two classes the second on a tie."""
-    if scores.shape[1] > 1:
-        return np.asarray(scores.argmax(axis=1))
-    return np.asarray(scores[:, 0] >= (0.0 if probabilities is None else 0.5), dtype=np.intp)

@@ -146,8 +146,12 @@ def rank_class(label: Any, scores: Floats, members: Bools, weights: Floats, leve
     below, above = np.cumsum(others) - others / 2.0, own[::-1].cumsum()[::-1] - own / 2.0
     shares = np.where(members, _rate(below, others.sum())[indices], _rate(above, own.sum())[indices])
     thresholds = np.append(np.inf, values[::-1])
+    auc = Estimate(None, absent=Refusal.ONE_SIDE())
+    if members.any() and not members.all():
+        value = float(weights[members] @ shares[members] / weights[members].sum())
+        auc = _auc_estimate(value, shares, members.astype(np.intp), weights, level)
     true_positives, false_positives = (np.append(0.0, np.cumsum(side[::-1])) for side in (own, others))
-    return Ranking(label, thresholds, true_positives, false_positives, _auc(shares, members, weights, level), shares)
+    return Ranking(label, thresholds, true_positives, false_positives, auc, shares)
 
 
 def mean_auc(rankings: Sequence[Ranking], codes: Indices, weights: Floats, level: float) -> Estimate:
@@ -165,13 +169,6 @@ def mean_auc(rankings: Sequence[Ranking], codes: Indices, weights: Floats, level
         effects += share[codes] * ranking.shares / len(rankings)
     value = float(np.mean([ranking.auc.value for ranking in rankings]))
     return _auc_estimate(value, effects, codes, weights, level)
-
-
-def _auc(shares: Floats, members: Bools, weights: Floats, level: float) -> Estimate:
-    if members.all() or not members.any():
-        return Estimate(None, absent=Refusal.ONE_SIDE())
-    value = float(weights[members] @ shares[members] / weights[members].sum())
-    return _auc_estimate(value, shares, members.astype(np.intp), weights, level)
 
 
 def _auc_estimate(value: float, effects: Floats, strata: Indices, weights: Floats, level: float) -> Estimate:

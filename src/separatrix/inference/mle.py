@@ -25,7 +25,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import scipy.linalg
@@ -56,20 +56,6 @@ class LikelihoodExpansion(NamedTuple):
     loglik: float
     gradient: Floats
     information: Floats
-
-
-class LogLikelihood(Protocol):
-    """A log-likelihood of some coefficients, (m,)."""
-
-    @property
-    def exact(self) -> bool:
-        """Whether the information is minus the Hessian."""
-
-    def expand(self, coef: Floats) -> LikelihoodExpansion | None:
-        """Return the expansion at coefficients; None if the information is singular there."""
-
-    def largest_score(self, change: Floats) -> float:
-        """Return the largest change of a score caused by a change of the coefficients."""
 
 
 class Maximum(NamedTuple):
@@ -152,14 +138,18 @@ def _line_search(
 
 
 @dataclass(frozen=True)
-class RowLogLikelihood:
-    """ℓ of a problem's rows; `pairs` (n, K) selects the classes in each row's likelihood (None: all)."""
+class LogLikelihood:
+    """ℓ of a problem's rows; `pairs` (n, K) selects the classes in each row's likelihood (None: all).
+
+    `exact` tells whether the information is minus the Hessian.
+    """
 
     problem: Problem
     pairs: Bools | None = None
     exact: ClassVar[bool] = True
 
     def expand(self, coef: Floats) -> LikelihoodExpansion | None:
+        """Return the expansion at coefficients (m,); None if the information is singular there."""
         problem, coef, total = self.problem, self.shaped(coef), self.problem.total_weight
         if self.pairs is None:
             expansion = problem.expand(coef, 2)
@@ -172,6 +162,7 @@ class RowLogLikelihood:
         return LikelihoodExpansion(-total * expansion.value, -total * gradient, total * hessian)
 
     def largest_score(self, change: Floats) -> float:
+        """Return the largest change of a score caused by a change of the coefficients."""
         return float(np.abs(self.problem.design.matvec(self.shaped(change))).max())
 
     def shaped(self, coef: Floats) -> Floats:
@@ -222,7 +213,7 @@ class MaximumLikelihood:
     `kept` holds the flat coefficients whose columns are independent: the information is of these.
     """
 
-    log_likelihood: RowLogLikelihood
+    log_likelihood: LogLikelihood
     maximum: Maximum
     centre: Floats
     kept: Indices
@@ -299,19 +290,19 @@ def find_mle(problem: Problem, existence: SeparabilityCertificate, coef: Floats)
     return MaximumLikelihood(log_likelihood, maximum, centre, columns, distance)
 
 
-def _log_likelihood(centred: Problem, problem: Problem, existence: SeparabilityCertificate) -> RowLogLikelihood:
+def _log_likelihood(centred: Problem, problem: Problem, existence: SeparabilityCertificate) -> LogLikelihood:
     """Return the likelihood of the (row, class) pairs that the separating direction scores 0."""
     if existence.weights is None:
-        return RowLogLikelihood(centred)
+        return LogLikelihood(centred)
     several = centred.loss.target == "classes"
     codes = np.asarray(problem.y, dtype=np.intp) if several else (problem.y > 0.0).astype(np.intp)
     rays = make_rays(problem.design, codes, len(existence.classes))
     remaining = rays.signs(existence.weights, np.arange(rays.count)) == 0
     if not several:
-        return RowLogLikelihood(replace(centred, weights=np.where(remaining, sample_weights(centred), 0.0)))
+        return LogLikelihood(replace(centred, weights=np.where(remaining, sample_weights(centred), 0.0)))
     pairs = np.arange(len(existence.classes)) == codes[:, np.newaxis]  # of each row its own class, and those remaining
     pairs[~pairs] = remaining
-    return RowLogLikelihood(centred, pairs)
+    return LogLikelihood(centred, pairs)
 
 
 def independent_columns(relations: Sequence[Any], size: int, p: int, centre: Floats) -> Indices:

@@ -21,7 +21,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.special
@@ -40,7 +40,6 @@ from separatrix.inference.mle import (
     LikelihoodExpansion,
     LogLikelihood,
     Maximum,
-    RowLogLikelihood,
     contrast_row,
     independent_columns,
     maximise,
@@ -82,7 +81,7 @@ def profile_interval(profile: Profile, row: Floats, name: str, error: float, lev
     estimate = float(row @ profile.start.coef)
     drop = _drop_function(profile, row)
     quantile = float(scipy.special.chdtri(1, 1.0 - level))
-    lower, upper = (_search_end(drop, quantile, estimate, sign * math.sqrt(quantile) * error) for sign in (-1.0, 1.0))
+    lower, upper = (_crossing(drop, quantile, estimate, sign * math.sqrt(quantile) * error) for sign in (-1.0, 1.0))
     return _interval(name, estimate, error, lower, upper, drop(0.0))
 
 
@@ -98,8 +97,9 @@ def unbounded_interval(profile: Profile, row: Floats, name: str, level: float) -
     contrast = profile.space.T @ row
     information = profile.space.T @ profile.start.expansion.information @ profile.space
     scale = math.sqrt(max(float(contrast @ solve_scaled(information, contrast)), TINY))  # a standard error at the start
-    sign = 1.0 if drop(scale) < statistic else -1.0
-    end = _finite_end(drop, float(scipy.special.chdtri(1, 1.0 - level)), scale, sign)
+    sign, quantile = 1.0 if drop(scale) < statistic else -1.0, float(scipy.special.chdtri(1, 1.0 - level))
+    below = statistic < quantile
+    end = _crossing(drop, quantile, 0.0, -sign * scale if below else sign * scale, below)
     lower, upper = (end, math.inf) if sign > 0.0 else (-math.inf, end)
     return _interval(name, sign * math.inf, math.nan, lower, upper, statistic)
 
@@ -150,35 +150,18 @@ def _direction(maximum: Maximum, space: Floats, contrast: Floats) -> Floats:
     return direction if ascending else space @ contrast
 
 
-def _search_end(drop: Callable[[float], float], quantile: float, estimate: float, step: float) -> float:
-    """Return the end of the interval, searching outwards from the estimate; ±∞ if there is none."""
-    inside, outside = estimate, estimate + step
-    for _ in range(DOUBLINGS):
-        if drop(outside) >= quantile:
-            return _root(drop, quantile, inside, outside, abs(step))
-        inside, outside = outside, estimate + 2.0 * (outside - estimate)
-    return math.copysign(math.inf, step)
-
-
-def _finite_end(drop: Callable[[float], float], quantile: float, scale: float, sign: float) -> float:
-    """Return the finite end of an interval that is unbounded above (sign 1) or below (sign −1), searching from 0."""
-    if drop(0.0) < quantile:
-        return _search_end(drop, quantile, 0.0, -sign * scale)
-    outside, inside = 0.0, sign * scale
-    for _ in range(DOUBLINGS):
-        if drop(inside) < quantile:
-            return _root(drop, quantile, inside, outside, scale)
-        outside, inside = inside, 2.0 * inside
-    return sign * math.inf
-
-
-def _root(drop: Callable[[float], float], quantile: float, inside: float, outside: float, scale: float) -> float:
-    def beyond(value: float) -> float:
-        return math.sqrt(drop(value)) - math.sqrt(quantile)
-
+def _crossing(drop: Callable[[float], float], quantile: float, origin: float, step: float, below: bool = True) -> float:
+    """Return where the drop, which is below the quantile at the origin or not, crosses it; ±∞ if nowhere."""
     from scipy.optimize import brentq  # noqa: PLC0415  # takes 0.3 s to import, and only a profile needs it
 
-    return float(brentq(beyond, inside, outside, xtol=END_TOLERANCE * scale))
+    near, far = origin, origin + step
+    for _ in range(DOUBLINGS):
+        if (drop(far) < quantile) != below:
+            inside, outside = (near, far) if below else (far, near)
+            excess: Callable[[float], float] = lambda value: math.sqrt(drop(value)) - math.sqrt(quantile)  # noqa: E731
+            return float(brentq(excess, inside, outside, xtol=END_TOLERANCE * abs(step)))
+        near, far = far, origin + 2.0 * (far - origin)
+    return math.copysign(math.inf, step)
 
 
 def likelihood_intervals(fit: LikelihoodFit, level: float) -> tuple[Interval, ...]:
@@ -208,7 +191,7 @@ def _likelihood_interval(fit: LikelihoodFit, contrast: Contrast, level: float) -
 def _profile_from_zero(fit: LikelihoodFit) -> tuple[Profile, Floats]:
     """Return the profile of a likelihood without a maximum, starting from 0, and the centre of its columns."""
     centred, centre = fit.problem.centred()
-    log_likelihood, zero, p = RowLogLikelihood(centred), np.zeros(len(fit.coef)), fit.problem.design.shape[1]
+    log_likelihood, zero, p = LogLikelihood(centred), np.zeros(len(fit.coef)), fit.problem.design.shape[1]
     space = np.eye(len(zero))[:, independent_columns(fit.estimability.aliases, len(zero), p, centre)]
     expansion, supremum = log_likelihood.expand(zero), fit.loglik
     assert expansion is not None  # the information is regular at scores of 0
@@ -225,12 +208,10 @@ class FirthFit:
     level: float
 
 
-@dataclass(frozen=True)
-class _FirthLikelihood:
+class _FirthLogLikelihood(LogLikelihood):
     """ℓ* of a problem; the information approximates minus its Hessian."""
 
-    problem: Problem
-    exact: ClassVar[bool] = False
+    exact = False
 
     def expand(self, coef: Floats) -> LikelihoodExpansion | None:
         try:
@@ -239,15 +220,12 @@ class _FirthLikelihood:
             return None
         return LikelihoodExpansion(point.penalised, point.gradient, point.information)
 
-    def largest_score(self, change: Floats) -> float:
-        return float(np.abs(self.problem.design.matvec(change)).max())
-
 
 def fit_firth(problem: Problem, labels: tuple[Any, Any], *, level: float = 0.95) -> FirthFit:
     """Fit a logistic problem of full rank by Firth's method, and profile every coefficient."""
     passes_before, start_time = problem.design.passes, time.perf_counter()
     centred, centre = problem.centred()
-    log_likelihood, space = _FirthLikelihood(centred), np.eye(len(centred.zero_coef()))
+    log_likelihood, space = _FirthLogLikelihood(centred), np.eye(len(centred.zero_coef()))
     jeffreys_point(centred, centred.zero_coef())  # refuses columns that depend on others, by name
     maximum = maximise(log_likelihood, centred.zero_coef(), space)
     point = jeffreys_point(centred, maximum.coef)

@@ -157,7 +157,7 @@ def test_few_groups_cannot_test_all_coefficients_at_once():
     ("options", "error", "message"),
     [
         ({"covariance": "HC5"}, OptionError, "covariance='HC5' is not one of 'classical', 'HC0'"),
-        ({"covariance": "clustered"}, OptionError, "needs groups, one label a row"),
+        ({"covariance": "clustered"}, OptionError, "needs groups, one label per row"),
         ({"groups": [1] * 12}, OptionError, 'use covariance="clustered"'),
         ({"covariance": "newey_west"}, OptionError, "needs a lag"),
         ({"covariance": "HC0", "lag": 2}, OptionError, "lag=2 is given, but covariance='HC0' has no use for it"),
