@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +30,6 @@ from separatrix.problem import Problem
 from separatrix.selection.path import Path, strength_grid, trace_path
 
 StrengthChoice = Literal["one_standard_error", "best"]
-CHOICES: tuple[StrengthChoice, ...] = ("one_standard_error", "best")
 
 
 @dataclass(frozen=True)
@@ -82,7 +81,7 @@ def cross_validate(
 
     `folds` has the fold number of each row.
     """
-    require_choice("choice", choice, CHOICES)
+    require_choice("choice", choice, get_args(StrengthChoice))
     grid = strength_grid(problems, l1_ratio, strengths)
     paths = tuple(trace_path(problem, l1_ratio, strengths=grid, options=options) for problem in problems)
     numbers = range(int(folds.max()) + 1)

@@ -157,5 +157,5 @@ def test_options_out_of_range_are_refused(options: dict[str, Any], message: str)
 def test_columns_unrelated_to_the_target_have_no_path() -> None:
     problem = Problem(make_design(np.zeros((4, 2)), intercept=True), np.arange(4.0), Squared())
     assert largest_strength(problem) == 0.0
-    with pytest.raises(OptionError, match="no column has anything to do with the target"):
+    with pytest.raises(OptionError, match="no column is correlated with the target"):
         trace_path(problem)
