@@ -88,15 +88,15 @@ def anova(model: Any, terms: Mapping[str, Sequence[str]] | None = None) -> Anova
     (19.9892, 0.0033)
     """
     tested = tested_model(model)
-    if tested.least_squares is None and not tested.objection:
+    if tested.facts is None and not tested.objection:
         raise OptionError(f"an analysis of variance is of least squares, not of a {tested.family} model")
     tested.require_eligible()
-    problem, fit = tested.rows_for("an analysis of variance"), tested.least_squares
-    assert fit is not None and tested.facts is not None  # noqa: PT018  # an eligible linear model has both
+    problem, facts = tested.rows_for("an analysis of variance"), tested.facts
+    assert facts is not None  # an eligible linear model has them
+    fit, df = facts.fit, facts.degrees_of_freedom
     terms = getattr(model, "terms_", None) if terms is None else terms
     groups = _groups(tested.names, int(problem.design.virtual), terms)
     effects = _effects(problem, fit, [column for columns in groups.values() for column in columns])
-    df = tested.facts.degrees_of_freedom(fit)
     return AnovaTable((*_rows(groups, effects, fit.rss / df, df), AnovaRow(RESIDUALS, df, fit.rss)))
 
 

@@ -41,7 +41,6 @@ from separatrix.numerics import distinct
 
 SUM_TOLERANCE = 1e-6  # allowed distance of the sum of a row's probabilities from 1
 CLASSIFIER_MEASURES = ("accuracy", "log_loss", "brier", "auc")
-REGRESSOR_MEASURES = ("r_squared", "rmse", "mean_absolute_error", "bias")
 
 
 @dataclass(frozen=True)
@@ -185,11 +184,6 @@ class RegressorEvaluation(JsonRecord):
     mean_absolute_error: Estimate
     bias: Estimate
     spread: float
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the measures as JSON values."""
-        values = {name: asdict(getattr(self, name)) for name in REGRESSOR_MEASURES}
-        return json_values({"rows": self.rows, "level": self.level, **values, "spread": self.spread})
 
 
 def evaluate_regressor(

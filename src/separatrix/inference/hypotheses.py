@@ -23,7 +23,7 @@ import numpy as np
 
 from separatrix.arrays import Floats
 from separatrix.errors import DataError, OptionError, did_you_mean, require_choice
-from separatrix.fit.least_squares import LeastSquaresFit, fit_least_squares
+from separatrix.fit.least_squares import fit_least_squares
 from separatrix.inference.basis import sample_weights, wald_statistic
 from separatrix.inference.eligibility import Refusal, singular_covariance
 from separatrix.inference.linear import CoefficientCovariance, LinearFacts, not_estimable_reason
@@ -48,7 +48,6 @@ class TestedModel:
     log_likelihood: float
     problem: Problem | None = None
     objection: str = ""
-    least_squares: LeastSquaresFit | None = None
     facts: LinearFacts | None = None
 
     def rows_for(self, task: str) -> Problem:
@@ -127,18 +126,17 @@ def nested_test(smaller: Any, larger: Any, *, kind: NestedKind = "f") -> NestedT
 
 
 def _f(small: TestedModel, large: TestedModel) -> NestedTest:
-    assert small.least_squares is not None and large.least_squares is not None and large.facts is not None  # noqa: PT018
-    k, df = large.rank - small.rank, large.facts.degrees_of_freedom(large.least_squares)
-    reduction = max(small.least_squares.rss - large.least_squares.rss, 0.0)
-    statistic = reduction / k / (large.least_squares.rss / df)
+    assert small.facts is not None and large.facts is not None  # noqa: PT018  # of least squares
+    k, df, rss = large.rank - small.rank, large.facts.degrees_of_freedom, large.facts.fit.rss
+    statistic = max(small.facts.fit.rss - rss, 0.0) / k / (rss / df)
     p_value = f_probability(statistic, k, df)
     return NestedTest("f", statistic, k, df, p_value, "F test, σ² = RSS / (n − rank) of the larger model")
 
 
 def _likelihood_ratio(small: TestedModel, large: TestedModel) -> NestedTest:
     k = large.rank - small.rank
-    if small.least_squares is not None and large.least_squares is not None and large.facts is not None:
-        statistic = large.facts.rows * math.log(small.least_squares.rss / large.least_squares.rss)
+    if small.facts is not None and large.facts is not None:
+        statistic = large.facts.rows * math.log(small.facts.fit.rss / large.facts.fit.rss)
     else:
         statistic = 2.0 * (large.log_likelihood - small.log_likelihood)
     p_value = chi2_probability(statistic, k)
@@ -237,14 +235,12 @@ class WaldTest(JsonRecord):
         return f"{names} = 0 ({self.covariance}): χ²({df}) = {format_number(self.chi2)}, {p_phrase(self.p_value)}{f}"
 
 
-def linear_wald_test(
-    facts: LinearFacts, fit: LeastSquaresFit, covariance: CoefficientCovariance, names: Sequence[str]
-) -> WaldTest:
+def linear_wald_test(facts: LinearFacts, covariance: CoefficientCovariance, names: Sequence[str]) -> WaldTest:
     """Return the test of the named coefficients of a least squares fit."""
-    indices = coefficient_indices(names, facts.names)
+    fit, indices = facts.fit, coefficient_indices(names, facts.names)
     for index in indices:
         if not fit.estimable[index]:
-            raise DataError(not_estimable_reason(facts.names, fit, index))
+            raise DataError(not_estimable_reason(facts, index))
     if covariance.objection:
         raise DataError(covariance.objection)
     matrix = covariance.matrix[np.ix_(indices, indices)]

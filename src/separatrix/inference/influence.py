@@ -112,7 +112,7 @@ class FittedRows:
     @cached_property
     def absent(self) -> str:
         """Why σ cannot be estimated; empty if it can."""
-        return linear_facts(self.problem, self.fit, self.weight_kind).objection(self.fit)
+        return linear_facts(self.problem, self.fit, self.weight_kind).objection
 
     def name(self, row: int) -> str:
         """Return a label of a row, by its index in the data."""

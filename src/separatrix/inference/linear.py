@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import scipy.linalg
@@ -44,8 +45,9 @@ ERROR_ASSUMPTIONS = {
 
 @dataclass(frozen=True)
 class LinearFacts:
-    """Weighted sums over the targets; `names` are those of the columns, the intercept first if `virtual`."""
+    """A fit and weighted sums over its targets; `names` are of the columns, the intercept first if `virtual`."""
 
+    fit: LeastSquaresFit
     names: tuple[str, ...]
     virtual: bool
     weighted: bool
@@ -63,17 +65,21 @@ class LinearFacts:
         """The total sum of squares: about the mean or, without an intercept, about 0."""
         return self.spread if self.virtual else self.squares
 
-    def degrees_of_freedom(self, fit: LeastSquaresFit) -> float:
-        """Return n − rank."""
-        return self.rows - fit.rank
+    @property
+    def degrees_of_freedom(self) -> float:
+        """n − rank."""
+        return self.rows - self.fit.rank
 
-    def log_likelihood(self, fit: LeastSquaresFit) -> float:
-        """Return the maximum of the Gaussian log-likelihood, at σ² = RSS / n."""
-        return 0.5 * (self.log_weights - self.rows * (math.log(2.0 * math.pi * fit.rss / self.rows) + 1.0))
+    @property
+    def log_likelihood(self) -> float:
+        """The maximum of the Gaussian log-likelihood, at σ² = RSS / n."""
+        return 0.5 * (self.log_weights - self.rows * (math.log(2.0 * math.pi * self.fit.rss / self.rows) + 1.0))
 
-    def objection(self, fit: LeastSquaresFit) -> str:
-        """Return why the fit has no standard errors; empty if it has."""
-        if self.degrees_of_freedom(fit) <= 0.0:
+    @cached_property
+    def objection(self) -> str:
+        """Why the fit has no standard errors; empty if it has."""
+        fit = self.fit
+        if self.degrees_of_freedom <= 0.0:
             return Refusal.NO_FREEDOM(rows=self.rows, rank=fit.rank)
         if self.virtual and self.constant:
             return Refusal.CONSTANT_TARGET(value=self.mean)
@@ -96,6 +102,7 @@ def linear_facts(problem: Problem, fit: LeastSquaresFit, weight_kind: WeightKind
     if fit.rss <= NEAR_PERFECT * squares:
         rounding = ROUNDING**2 * residual_sums(problem.design, y, weights, fit.basic_coef).magnitude
     return LinearFacts(
+        fit=fit,
         names=tuple(map(str, problem.design.names)),
         virtual=problem.design.virtual,
         weighted=weights is not None,
@@ -125,25 +132,23 @@ class CoefficientCovariance:
     overall: float | None = None  # Wald statistic of all coefficients but the intercept, of a robust covariance
 
 
-def classical_covariance(fit: LeastSquaresFit, facts: LinearFacts) -> CoefficientCovariance:
+def classical_covariance(facts: LinearFacts) -> CoefficientCovariance:
     """Return σ² (XᵗSX)⁻¹."""
-    df = facts.degrees_of_freedom(fit)
-    variance = fit.rss / df if df > 0.0 else math.nan
-    return CoefficientCovariance(variance * fit.inverse_gram, df, CovarianceChoice("classical"), facts.objection(fit))
+    fit, df = facts.fit, facts.degrees_of_freedom
+    matrix = (fit.rss / df if df > 0.0 else math.nan) * fit.inverse_gram
+    return CoefficientCovariance(matrix, df, CovarianceChoice("classical"), facts.objection)
 
 
-def find_covariance(
-    problem: Problem, fit: LeastSquaresFit, facts: LinearFacts, choice: CovarianceChoice
-) -> CoefficientCovariance:
+def find_covariance(problem: Problem, facts: LinearFacts, choice: CovarianceChoice) -> CoefficientCovariance:
     """Return the chosen covariance, with an objection if it gives no standard errors."""
-    classical = classical_covariance(fit, facts)
+    classical = classical_covariance(facts)
     if choice.kind == "classical" or classical.objection:
         return replace(classical, choice=choice)
-    basis, core = robust_core(problem, fit, choice, facts.weight_kind)
+    basis, core = robust_core(problem, facts.fit, choice, facts.weight_kind)
     df = choice.group_count - 1.0 if choice.groups is not None else classical.degrees_of_freedom
     if np.isnan(core).any():
         return CoefficientCovariance(core, df, choice, Refusal.LEVERAGE_ONE(covariance=choice.kind))
-    overall = _overall_wald(basis, core, fit)
+    overall = _overall_wald(basis, core, facts.fit)
     return CoefficientCovariance(basis.coefficient_covariance(core), df, choice, overall=overall)
 
 
@@ -157,9 +162,7 @@ def _overall_wald(basis: OrthonormalBasis, core: Floats, fit: LeastSquaresFit) -
     return wald_statistic(np.asarray(coordinates), core[virtual:, virtual:])
 
 
-def table_of(
-    facts: LinearFacts, fit: LeastSquaresFit, covariance: CoefficientCovariance, level: float = 0.95
-) -> InferenceTable:
+def table_of(facts: LinearFacts, covariance: CoefficientCovariance, level: float = 0.95) -> InferenceTable:
     """Return the table of a fit, given the covariance of its coefficients."""
     level = require_level(level)
     df = covariance.degrees_of_freedom
@@ -171,19 +174,19 @@ def table_of(
         level=level,
         covariance=covariance.choice.kind,
         statistic="t",
-        terms=tuple(_terms(facts, fit, covariance, level)),
-        measures=tuple(_measures(facts, fit, covariance)),
-        conventions=_conventions(facts, fit, covariance.choice),
-        notes=tuple(_notes(facts, fit)),
+        terms=tuple(_terms(facts, covariance, level)),
+        measures=tuple(_measures(facts, covariance)),
+        conventions=_conventions(facts, covariance.choice),
+        notes=tuple(_notes(facts)),
     )
 
 
-def _terms(facts: LinearFacts, fit: LeastSquaresFit, covariance: CoefficientCovariance, level: float) -> Iterator[Term]:
-    kind, variances = covariance.choice.kind, np.diag(covariance.matrix)
+def _terms(facts: LinearFacts, covariance: CoefficientCovariance, level: float) -> Iterator[Term]:
+    fit, kind, variances = facts.fit, covariance.choice.kind, np.diag(covariance.matrix)
     for index, name in enumerate(facts.names):
         estimate, error = float(fit.coef[index]), math.sqrt(max(float(variances[index]), 0.0))
         if not fit.estimable[index]:
-            yield Term(name, None, absent=not_estimable_reason(facts.names, fit, index))
+            yield Term(name, None, absent=not_estimable_reason(facts, index))
         elif covariance.objection:
             yield Term(name, estimate, absent=covariance.objection)
         elif error == 0.0:
@@ -192,8 +195,9 @@ def _terms(facts: LinearFacts, fit: LeastSquaresFit, covariance: CoefficientCova
             yield wald_term(name, estimate, error, level, df=covariance.degrees_of_freedom)
 
 
-def not_estimable_reason(names: tuple[str, ...], fit: LeastSquaresFit, index: int) -> str:
+def not_estimable_reason(facts: LinearFacts, index: int) -> str:
     """Return why a coefficient is not identified: its column is aliased, or aliased columns depend on it."""
+    names, fit = facts.names, facts.fit
     if not fit.relations:
         return Refusal.MORE_COLUMNS()
     if index in fit.aliased:
@@ -203,20 +207,20 @@ def not_estimable_reason(names: tuple[str, ...], fit: LeastSquaresFit, index: in
     return Refusal.NOT_UNIQUE(name=names[index], tied=tied, names=[names[index], *tied])
 
 
-def _measures(facts: LinearFacts, fit: LeastSquaresFit, covariance: CoefficientCovariance) -> Iterator[Measure]:
-    n, rank, df = facts.rows, fit.rank, facts.degrees_of_freedom(fit)
-    objection, constant = facts.objection(fit), facts.total <= 0.0 or (facts.virtual and facts.constant)
+def _measures(facts: LinearFacts, covariance: CoefficientCovariance) -> Iterator[Measure]:
+    fit, n, rank, df = facts.fit, facts.rows, facts.fit.rank, facts.degrees_of_freedom
+    objection, constant = facts.objection, facts.total <= 0.0 or (facts.virtual and facts.constant)
     no_r_squared = Refusal.CONSTANT_TARGET(value=facts.mean) if constant else objection if df <= 0.0 else ""
     unexplained = fit.rss / facts.total if not no_r_squared else math.nan
     yield _measure(
         "R²", 1.0 - unexplained, no_r_squared, "about the mean" if facts.virtual else "about 0, no intercept"
     )
     yield _measure("adjusted R²", 1.0 - unexplained * (n - facts.virtual) / df if df > 0.0 else 0.0, no_r_squared)
-    yield _overall_test(facts, fit, covariance)
+    yield _overall_test(facts, covariance)
     yield _measure(
         "σ", math.sqrt(fit.rss / df) if df > 0.0 else 0.0, objection, f"on {counted(round(df), 'degree')} of freedom"
     )
-    loglik = facts.log_likelihood(fit) if not objection else 0.0
+    loglik = facts.log_likelihood if not objection else 0.0
     yield _measure("log-likelihood", loglik, objection)
     yield _measure("AIC", 2.0 * (rank + 1) - 2.0 * loglik, objection)
     yield _measure("BIC", math.log(n) * (rank + 1) - 2.0 * loglik, objection)
@@ -228,9 +232,9 @@ def _measure(name: str, value: float, absent: str, detail: str = "") -> Measure:
     return Measure(name, None, absent=absent) if absent else Measure(name, value, detail=detail)
 
 
-def _overall_test(facts: LinearFacts, fit: LeastSquaresFit, covariance: CoefficientCovariance) -> Measure:
+def _overall_test(facts: LinearFacts, covariance: CoefficientCovariance) -> Measure:
     """Return the F test that all coefficients but the intercept are 0."""
-    k, df = fit.rank - int(facts.virtual), covariance.degrees_of_freedom
+    fit, k, df = facts.fit, facts.fit.rank - int(facts.virtual), covariance.degrees_of_freedom
     objection = covariance.objection or (Refusal.NOTHING_TO_TEST() if k == 0 else "")
     if objection:
         return Measure("F", None, absent=objection)
@@ -244,15 +248,15 @@ def _overall_test(facts: LinearFacts, fit: LeastSquaresFit, covariance: Coeffici
     return Measure("F", value, p_value, detail=f"on {k:g} and {df:g} degrees of freedom")
 
 
-def _conventions(facts: LinearFacts, fit: LeastSquaresFit, choice: CovarianceChoice) -> tuple[str, ...]:
-    df = facts.degrees_of_freedom(fit)
+def _conventions(facts: LinearFacts, choice: CovarianceChoice) -> tuple[str, ...]:
+    df, rank = facts.degrees_of_freedom, facts.fit.rank
     meaning = "a row's error has variance σ² / weight: n is the number of rows of weight above 0"
     if facts.weight_kind == "frequency":
         meaning = "a row counts as many times as its weight says: n is the sum of the weights"
     return (
         f"standard errors: {_error_assumption(choice)}",
         *[meaning] * facts.weighted,
-        f"σ² = RSS / (n − rank), n = {facts.rows:.12g}, rank = {fit.rank}: {counted(round(df), 'degree')} of freedom",
+        f"σ² = RSS / (n − rank), n = {facts.rows:.12g}, rank = {rank}: {counted(round(df), 'degree')} of freedom",
         "the log-likelihood is Gaussian with σ² = RSS / n; AIC and BIC count σ² as a parameter (k = rank + 1)",
     )
 
@@ -266,7 +270,8 @@ def _error_assumption(choice: CovarianceChoice) -> str:
     return f"errors may be related within {choice.group_count:,} groups ({corrected}; t has G − 1 degrees of freedom)"
 
 
-def _notes(facts: LinearFacts, fit: LeastSquaresFit) -> Iterator[str]:
+def _notes(facts: LinearFacts) -> Iterator[str]:
+    fit = facts.fit
     if fit.aliased:
         yield (
             f"collinear with other columns: {listed([facts.names[index] for index in fit.aliased])}; fitted values,"

@@ -130,18 +130,17 @@ class LinearInference(Inference):
     def table(
         self, covariance: str = "classical", groups: Any = None, level: float = 0.95, lag: int | None = None
     ) -> InferenceTable:
-        return table_of(self.facts, self.fit, self._covariance(covariance, groups, lag), level)
+        return table_of(self.facts, self._covariance(covariance, groups, lag), level)
 
     def wald_test(
         self, names: Sequence[str], covariance: str = "classical", groups: Any = None, lag: int | None = None
     ) -> WaldTest:
-        return linear_wald_test(self.facts, self.fit, self._covariance(covariance, groups, lag), names)
+        return linear_wald_test(self.facts, self._covariance(covariance, groups, lag), names)
 
     def tested_model(self) -> TestedModel:
-        facts, fit = self.facts, self.fit
-        objection = facts.objection(fit)
-        loglik = math.nan if objection else facts.log_likelihood(fit)
-        return TestedModel("linear", facts.names, fit.rank, loglik, self.problem, objection, fit, facts)
+        facts = self.facts
+        loglik = math.nan if facts.objection else facts.log_likelihood
+        return TestedModel("linear", facts.names, self.fit.rank, loglik, self.problem, facts.objection, facts)
 
     def intervals(self, level: float) -> Any:
         raise OptionError(f"a least squares fit has no profile intervals; see summary(level={level:g})")
@@ -151,11 +150,11 @@ class LinearInference(Inference):
     ) -> PredictionInterval:
         require_choice("covariance", covariance, ("classical",))
         chosen: IntervalKind = require_choice("interval", kind, get_args(IntervalKind))
-        fit, level, objection = self.fit, require_level(level), self.facts.objection(self.fit)
+        fit, level, objection = self.fit, require_level(level), self.facts.objection
         if objection:
             raise DataError(objection)
         _refuse_broken_aliases(design, fit)
-        df = self.facts.degrees_of_freedom(fit)
+        df = self.facts.degrees_of_freedom
         centred, transform = self._basis().transform(design)
         spread = fit.rss / df * centred.gather(squared_lengths, transform)
         noise = 0.0 if chosen == "confidence" else fit.rss / df / (1.0 if weights is None else weights)
@@ -163,7 +162,7 @@ class LinearInference(Inference):
         return PredictionInterval(mean, np.sqrt(spread), *_ends(mean, spread + noise, student_quantile(level, df)))
 
     def score_covariance(self) -> tuple[Covariance | None, str]:
-        covariance = classical_covariance(self.fit, self.facts)
+        covariance = classical_covariance(self.facts)
         df = covariance.degrees_of_freedom
         if covariance.objection or not self.fit.estimable.all():
             return None, covariance.objection or Refusal.NOT_IDENTIFIED()
@@ -182,9 +181,9 @@ class LinearInference(Inference):
     def _covariance(self, covariance: str, groups: Any, lag: int | None) -> CoefficientCovariance:
         if self.problem is not None:
             choice = choose_covariance(covariance, self.problem, groups, lag)
-            return find_covariance(self.problem, self.fit, self.facts, choice)
+            return find_covariance(self.problem, self.facts, choice)
         if covariance == "classical" and groups is None and lag is None:
-            return classical_covariance(self.fit, self.facts)
+            return classical_covariance(self.facts)
         reason = Refusal.ROWS_NOT_SAVED(task=f"covariance={covariance!r}")
         raise DataError(f'{reason}, or use covariance="classical"')
 
