@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from separatrix.inference.evaluation import evaluate_classifier, evaluate_regressor
     from separatrix.inference.hypotheses import nested_test
     from separatrix.inference.influence import influence
-    from separatrix.inference.log_likelihood import log_likelihood
+    from separatrix.inference.mle import log_likelihood
     from separatrix.inference.simple import simple_regression, simple_regression_from_moments
     from separatrix.model.certified import verify
     from separatrix.model.evaluate import evaluate
@@ -175,7 +175,7 @@ _HOMES = {
     "lift": "separability.lift",
     "load_demo": "tables.demos",
     "load_model": "model.file",
-    "log_likelihood": "inference.log_likelihood",
+    "log_likelihood": "inference.mle",
     "logit": "numerics",
     "margin_experiment": "theory.experiments",
     "minimise": "fit.minimise",

@@ -125,10 +125,6 @@ class Refusal(StrEnum):
         ' use multiclass="softmax"'
     )
     TWO_CLASSES = "intervals of probabilities are of two classes"
-    NEW_RELATION = (
-        "row {row} has {names} in a relation that no row of the fit had, so its score cannot be estimated; drop one of"
-        " these columns and fit again"
-    )
     # fits without their rows or residuals
     ROWS_NOT_SAVED = (
         "{task} needs the rows that the model was fitted on, and a model that was saved or copied does not carry them;"

@@ -15,7 +15,7 @@ between the columns of the fit.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, NamedTuple, get_args
@@ -24,7 +24,7 @@ import numpy as np
 
 from separatrix.arrays import Bools, Floats
 from separatrix.design.base import Block, Design
-from separatrix.errors import DataError, OptionError, require_choice, require_number
+from separatrix.errors import DataError, OptionError, require_choice
 from separatrix.fit.least_squares import LeastSquaresFit
 from separatrix.inference.basis import OrthonormalBasis, make_basis, squared_lengths, upper_factor
 from separatrix.inference.covariance import WeightKind, choose_covariance
@@ -65,7 +65,9 @@ def probability_interval(fit: LikelihoodFit, covariance: Floats, design: Design,
     assert mle is not None  # there is a covariance
     if not mle.all_estimable:
         raise DataError(Refusal.NEARLY_DEPENDENT())
-    _refuse_new_relations(fit, design)
+    relations = () if fit.existence.proof is None else fit.existence.proof.relations
+    scaled = [{j: float(value / max(map(abs, each.values()))) for j, value in each.items()} for each in relations]
+    _refuse_broken(design, scaled, RELATION_ROUNDING)
     root = np.zeros((len(covariance), len(mle.kept)))  # root rootᵗ = covariance, in the independent columns
     root[mle.kept] = upper_factor(covariance[np.ix_(mle.kept, mle.kept)])
     centred = design.centred(mle.centre) if len(mle.centre) else design
@@ -78,23 +80,6 @@ def _ends(scores: Floats, variances: Floats, quantile: float) -> tuple[Floats, F
     """Return the ends of the interval of each score."""
     reach = quantile * np.sqrt(variances)
     return scores - reach, scores + reach
-
-
-def _refuse_new_relations(fit: LikelihoodFit, design: Design) -> None:
-    """Raise a DataError for a row that breaks a relation between columns that holds in all rows of the fit."""
-    proof, names = fit.existence.proof, design.names
-    for relation in () if proof is None else proof.relations:
-        largest = max(abs(value) for value in relation.values())
-        vector = np.zeros(design.shape[1])
-        for column, value in relation.items():
-            vector[column] = float(value / largest)
-        broken = np.flatnonzero(np.abs(design.matvec(vector)) > RELATION_ROUNDING * design.gather(_magnitudes, vector))
-        if len(broken):
-            raise DataError(Refusal.NEW_RELATION(row=broken[0], names=[names[j] for j in relation]))
-
-
-def _magnitudes(block: Block, vector: Floats) -> Floats:
-    return block.magnitudes(vector)
 
 
 class PredictionInterval(NamedTuple):
@@ -117,15 +102,18 @@ class LinearInference(Inference):
     problem: Problem | None
     fit: LeastSquaresFit
     weight_kind: WeightKind
-    stored: tuple[LinearFacts, OrthonormalBasis] | None = None
 
     @cached_property
     def facts(self) -> LinearFacts:
         """The facts about the targets that the table needs."""
-        if self.problem is None:
-            assert self.stored is not None  # `without_rows` keeps them
-            return self.stored[0]
+        assert self.problem is not None  # `without_rows` keeps them
         return linear_facts(self.problem, self.fit, self.weight_kind)
+
+    @cached_property
+    def basis(self) -> OrthonormalBasis:
+        """The coordinates in which variances of predictions are computed."""
+        assert self.problem is not None  # `without_rows` keeps them
+        return make_basis(self.problem, self.fit)
 
     def table(
         self, covariance: str = "classical", groups: Any = None, level: float = 0.95, lag: int | None = None
@@ -153,9 +141,12 @@ class LinearInference(Inference):
         fit, level, objection = self.fit, require_level(level), self.facts.objection
         if objection:
             raise DataError(objection)
-        _refuse_broken_aliases(design, fit)
+        if fit.aliased and not fit.relations:
+            raise DataError(Refusal.MORE_COLUMNS())
+        aliases = zip(fit.aliased, fit.relations, strict=True)
+        _refuse_broken(design, [{column: -1.0, **shares} for column, shares in aliases], ALIAS_ROUNDING)
         df = self.facts.degrees_of_freedom
-        centred, transform = self._basis().transform(design)
+        centred, transform = self.basis.transform(design)
         spread = fit.rss / df * centred.gather(squared_lengths, transform)
         noise = 0.0 if chosen == "confidence" else fit.rss / df / (1.0 if weights is None else weights)
         mean = design.matvec(fit.coef)
@@ -170,13 +161,9 @@ class LinearInference(Inference):
         return Covariance(matrix, df, self.fit.rss / df), ""
 
     def without_rows(self) -> Inference:
-        return LinearInference(None, self.fit, self.weight_kind, (self.facts, self._basis()))
-
-    def _basis(self) -> OrthonormalBasis:
-        if self.problem is not None:
-            return make_basis(self.problem, self.fit)
-        assert self.stored is not None  # `without_rows` keeps it
-        return self.stored[1]
+        classical = LinearInference(None, self.fit, self.weight_kind)
+        classical.facts, classical.basis = self.facts, self.basis
+        return classical
 
     def _covariance(self, covariance: str, groups: Any, lag: int | None) -> CoefficientCovariance:
         if self.problem is not None:
@@ -188,25 +175,22 @@ class LinearInference(Inference):
         raise DataError(f'{reason}, or use covariance="classical"')
 
 
-def _refuse_broken_aliases(design: Design, fit: LeastSquaresFit) -> None:
-    if not fit.aliased:
-        return
-    if not fit.relations:
-        raise DataError(Refusal.MORE_COLUMNS())
-    relations = np.zeros((design.shape[1], len(fit.aliased)))
-    for index, (column, shares) in enumerate(zip(fit.aliased, fit.relations, strict=True)):
-        relations[column, index] = -1.0
-        for other, share in shares.items():
-            relations[other, index] = share
-    broken = design.gather(_breaks_relation, relations)
+def _refuse_broken(design: Design, relations: Sequence[Mapping[int, float]], rounding: float) -> None:
+    """Raise a DataError for a row that breaks a relation between columns, which holds in all rows of the fit."""
+    matrix = np.zeros((design.shape[1], len(relations)))
+    for index, relation in enumerate(relations):
+        for column, share in relation.items():
+            matrix[column, index] = share
+    broken = design.gather(_breaks_relation, matrix, rounding) if relations else np.zeros((0, 0))
     if broken.any():
         row, index = (int(axis[0]) for axis in np.nonzero(broken))
-        relation = combination({str(design.names[other]): share for other, share in fit.relations[index].items()})
-        raise DataError(Refusal.BROKEN_RELATION(row=row, name=str(design.names[fit.aliased[index]]), relation=relation))
+        (column, own), *others = relations[index].items()
+        combined = combination({str(design.names[other]): -share / own for other, share in others})
+        raise DataError(Refusal.BROKEN_RELATION(row=row, name=str(design.names[column]), relation=combined))
 
 
-def _breaks_relation(block: Block, relations: Floats) -> Bools:
-    return np.abs(block.matvec(relations)) > ALIAS_ROUNDING * block.magnitudes(relations)
+def _breaks_relation(block: Block, relations: Floats, rounding: float) -> Bools:
+    return np.abs(block.matvec(relations)) > rounding * block.magnitudes(relations)
 
 
 @dataclass(frozen=True, eq=False)
@@ -233,7 +217,7 @@ class Intervals(NamedTuple):
 
 def covariance_intervals(covariance: Covariance, X: Any, scores: Floats, level: float, *, link: str) -> Intervals:
     """Return the intervals of the scores (n,) of rows X (n, p), on the scale of the link."""
-    require_number("level", level, above=0.0, most=1.0 - 1e-12)
+    level = require_level(level)
     variances, df = _variances(covariance.matrix, X), covariance.degrees_of_freedom
     quantile = normal_quantile(level) if df is None else student_quantile(level, df)
     quantile = quantile if math.isfinite(quantile) else math.inf

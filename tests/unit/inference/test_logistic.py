@@ -364,7 +364,7 @@ def test_rows_that_break_a_relation_between_columns_have_no_interval() -> None:
     model = fitted(twice, OVERLAP)
     lean = fitted(X, OVERLAP).predict_proba(X, interval="confidence")
     assert model.predict_proba(twice, interval="confidence").upper == pytest.approx(lean.upper, rel=1e-8)
-    with pytest.raises(DataError, match=r"row 1 has 'x1', 'x2' and 'x3' in a relation that no row of the fit had"):
+    with pytest.raises(DataError, match=r"row 1 breaks a relation that held in every row of the fit, 'x1' being"):
         model.predict_proba(twice[:2] + np.array([[0.0, 0.0, 0.0], [0.0, 0.0, 1.0]]), interval="confidence")
 
 
