@@ -68,7 +68,17 @@ class AnovaTable(SheetRecord):
     def sheet(self) -> Sheet:
         """Return the table as a sheet."""
         heads = ("", "df", "sum of squares", "mean square", "F", "p")
-        return Sheet("Analysis of variance", (Grid(heads, tuple(map(_cells, self.rows))),), lines=self.conventions)
+        rows = tuple(
+            (
+                row.name,
+                f"{row.degrees_of_freedom:g}",
+                *map(format_number, (row.sum_of_squares, row.mean_square)),
+                "" if row.f is None else format_number(row.f, 4),
+                "" if row.p_value is None else p_text(row.p_value),
+            )
+            for row in self.rows
+        )
+        return Sheet("Analysis of variance", (Grid(heads, rows),), lines=self.conventions)
 
 
 def anova(model: Any, terms: Mapping[str, Sequence[str]] | None = None) -> AnovaTable:
@@ -160,14 +170,3 @@ def _reordered(basis: OrthonormalBasis, indices: Indices) -> OrthonormalBasis:
 def _sums(block: Block, y: Floats, weights: Floats, transform: Floats) -> tuple[Floats, Floats]:
     products = [part.T @ (weights * y) for _, part in coordinates(block, transform)]
     return pair_products(block, transform, lambda _: weights), np.concatenate(products)
-
-
-def _cells(row: AnovaRow) -> tuple[str, ...]:
-    return (
-        row.name,
-        f"{row.degrees_of_freedom:g}",
-        format_number(row.sum_of_squares),
-        format_number(row.mean_square),
-        format_number(row.f, 4) if row.f is not None else "",
-        p_text(row.p_value) if row.p_value is not None else "",
-    )

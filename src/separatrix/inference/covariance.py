@@ -117,15 +117,6 @@ def _missing_labels(labels: NDArray[Any]) -> Indices:
     return np.flatnonzero([label is None or (isinstance(label, float) and np.isnan(label)) for label in labels])
 
 
-def require_likelihood_kind(choice: CovarianceChoice) -> None:
-    """Raise an OptionError for a covariance that exists only for least squares."""
-    if choice.kind not in LIKELIHOOD_KINDS:
-        raise OptionError(
-            f"covariance={choice.kind!r} is for least squares; of a likelihood, use one of"
-            f" {', '.join(map(repr, LIKELIHOOD_KINDS))}"
-        )
-
-
 def count_rows(problem: Problem, weight_kind: WeightKind) -> float:
     """Return n, the number of rows of weight above 0; frequency weights are summed."""
     if problem.weights is None:

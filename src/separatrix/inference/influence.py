@@ -64,7 +64,6 @@ class FittedRows:
 
     @property
     def weight_kind(self) -> WeightKind:
-        """The meaning of the weights."""
         return "frequency" if self.repeated else "precision"
 
     @cached_property
@@ -74,7 +73,6 @@ class FittedRows:
 
     @property
     def degrees_of_freedom(self) -> float:
-        """n − rank."""
         return self.n - self.fit.rank
 
     @cached_property
@@ -100,7 +98,6 @@ class FittedRows:
 
     @cached_property
     def rss(self) -> float:
-        """The sum of squared residuals."""
         return float(self.counts @ (self.scaled * self.scaled))
 
     @property

@@ -20,7 +20,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import scipy.special
@@ -28,8 +28,8 @@ import scipy.special
 from separatrix.arrays import Floats
 from separatrix.certificates.separability import SeparabilityCertificate
 from separatrix.design.base import Design
-from separatrix.errors import DataError
-from separatrix.inference.covariance import CovarianceChoice, count_rows, require_likelihood_kind, sandwich
+from separatrix.errors import DataError, OptionError
+from separatrix.inference.covariance import LIKELIHOOD_KINDS, CovarianceChoice, count_rows, sandwich
 from separatrix.inference.eligibility import (
     LIMITS,
     Contrast,
@@ -45,25 +45,8 @@ from separatrix.inference.mle import MaximumLikelihood, find_mle, variance
 from separatrix.inference.table import InferenceTable, Measure, Term, chi2_probability, wald_term
 from separatrix.problem import Problem
 
-MEASURE_NAMES = (
-    "log-likelihood",
-    "null log-likelihood",
-    "deviance",
-    "null deviance",
-    "McFadden R²",
-    "AIC",
-    "BIC",
-    "likelihood ratio",
-)
 FEW_EVENTS = 10.0  # rows of the rarest class per free coefficient, below which Wald tests are unreliable
 FAR_FROM_MAXIMUM = 1e-3  # standard errors between fit and maximum above which a note says so
-
-
-class StandardErrors(NamedTuple):
-    """The covariance of the flat coefficients of centred columns; if None, `absent` says why."""
-
-    covariance: Floats | None
-    absent: str = ""
 
 
 @dataclass(frozen=True)
@@ -113,15 +96,10 @@ class LikelihoodFit:
         """The intercept-only log-likelihood or, without an intercept, that of equal class probabilities."""
         if not self.problem.design.virtual:
             return -self.problem.total_weight * math.log(len(self.classes))
-        return float(scipy.special.xlogy(self._class_weights, self._class_weights / self._class_weights.sum()).sum())
-
-    @property
-    def rarest(self) -> float:
-        """The total weight of the rarest class."""
-        return float(self._class_weights.min())
+        return float(scipy.special.xlogy(self.class_weights, self.class_weights / self.class_weights.sum()).sum())
 
     @cached_property
-    def _class_weights(self) -> Floats:
+    def class_weights(self) -> Floats:
         """The total weight of each class, (K,)."""
         y, count = self.problem.y, len(self.classes)
         codes = y.astype(np.intp) if count > 2 else (y > 0.0).astype(np.intp)
@@ -145,18 +123,21 @@ class LikelihoodFit:
             for (name, status), number in zip(statuses.items(), finite, strict=False)
         }
 
-    def errors(self, choice: CovarianceChoice) -> StandardErrors:
-        """Return the chosen covariance, or why there is none."""
-        require_likelihood_kind(choice)
+    def covariance(self, choice: CovarianceChoice) -> tuple[Floats | None, str]:
+        """Return the chosen covariance of the flat coefficients of centred columns, or None and the reason."""
+        if choice.kind not in LIKELIHOOD_KINDS:
+            raise OptionError(
+                f"covariance={choice.kind!r} is for least squares; of a likelihood, use one of"
+                f" {', '.join(map(repr, LIKELIHOOD_KINDS))}"
+            )
         mle = self.mle
         if mle is None:
-            return StandardErrors(None, Refusal.MAXIMUM_NOT_SHOWN() if self.loglik is None else self.no_maximum)
+            return None, Refusal.MAXIMUM_NOT_SHOWN() if self.loglik is None else self.no_maximum
         if choice.kind == "classical":
-            reason = not_frequencies(self.weighting) if self.weighting else ""
-            return StandardErrors(None if reason else mle.covariance, reason)
+            return (None, not_frequencies(self.weighting)) if self.weighting else (mle.covariance, "")
         if choice.kind in {"HC1", "clustered"} and self.rows <= len(mle.kept):
-            return StandardErrors(None, Refusal.NO_FREEDOM(rows=self.rows, rank=len(mle.kept)))
-        return StandardErrors(sandwich(mle, choice, self.rows, repeated=not self.weighting))
+            return None, Refusal.NO_FREEDOM(rows=self.rows, rank=len(mle.kept))
+        return sandwich(mle, choice, self.rows, repeated=not self.weighting), ""
 
     @property
     def no_maximum(self) -> str:
@@ -166,7 +147,7 @@ class LikelihoodFit:
 
 def likelihood_table(fit: LikelihoodFit, choice: CovarianceChoice, level: float) -> InferenceTable:
     """Return the table of coefficients of a fit."""
-    errors = fit.errors(choice)
+    errors = fit.covariance(choice)
     terms = [_term(fit, contrast, errors, choice.kind, level) for contrast in fit.contrasts]
     return InferenceTable(
         model="softmax" if len(fit.classes) > 2 else "logistic",
@@ -196,8 +177,8 @@ def each_class_table(tables: Sequence[InferenceTable], classes: Sequence[Any]) -
     return replace(tables[0], terms=terms, measures=tuple(measures), conventions=conventions, notes=notes)
 
 
-def _term(fit: LikelihoodFit, contrast: Contrast, errors: StandardErrors, kind: str, level: float) -> Term:
-    reason, mle = fit.estimability.reason(contrast), fit.mle
+def _term(fit: LikelihoodFit, contrast: Contrast, errors: tuple[Floats | None, str], kind: str, level: float) -> Term:
+    reason, mle, (covariance, absent) = fit.estimability.reason(contrast), fit.mle, errors
     term = partial(Term, contrast.name, output=contrast.output)
     if reason or mle is None:
         return term(None, absent=reason)
@@ -205,9 +186,9 @@ def _term(fit: LikelihoodFit, contrast: Contrast, errors: StandardErrors, kind: 
     estimate = float(row @ mle.maximum.coef)
     if not mle.is_estimable(row):
         return term(None, absent=Refusal.NEARLY_DEPENDENT())
-    if errors.covariance is None:
-        return term(estimate, absent=errors.absent)
-    error = math.sqrt(variance(row, errors.covariance))
+    if covariance is None:
+        return term(estimate, absent=absent)
+    error = math.sqrt(variance(row, covariance))
     if error == 0.0:
         return term(estimate, error, absent=Refusal.NO_VARIANCE(name=contrast.name, covariance=kind))
     return replace(wald_term(contrast.name, estimate, error, level), output=contrast.output)
@@ -253,7 +234,7 @@ def _notes(fit: LikelihoodFit) -> tuple[str, ...]:
                 'profile_intervals() also covers coefficients without a finite estimate; on_separation="firth" gives'
                 " finite estimates"
             )
-    events = fit.rarest / max(fit.free, 1)
+    events = float(fit.class_weights.min()) / max(fit.free, 1)
     if fit.existence.verdict == "overlap" and not fit.weighting and events < FEW_EVENTS:
         remedy = "; see profile_intervals()" if len(fit.classes) == 2 else ""
         notes.append(f"{events:.2g} events per parameter: Wald tests are unreliable{remedy}")
@@ -267,25 +248,18 @@ def _notes(fit: LikelihoodFit) -> tuple[str, ...]:
 
 def fit_measures(fit: LikelihoodFit) -> tuple[Measure, ...]:
     """Return the measures of a fit; all absent if its weights are not frequencies, or its maximum is undecided."""
-    loglik, null_loglik, free, virtual = fit.loglik, fit.null_loglik, fit.free, fit.problem.design.virtual
-    if fit.weighting or loglik is None:
-        reason = not_frequencies(fit.weighting) if fit.weighting else Refusal.MAXIMUM_NOT_SHOWN()
-        return tuple(Measure(name, None, absent=reason) for name in MEASURE_NAMES)
+    loglik = math.nan if fit.loglik is None else fit.loglik
+    null_loglik, free, virtual = fit.null_loglik, fit.free, fit.problem.design.virtual
     exists = fit.existence.verdict == "overlap"
     supremum = "" if exists else "its supremum, which no coefficients attain"
     shares = "intercept only" if virtual else "equal class probabilities, as there is no intercept"
+    tested, ratio = free - (len(fit.classes) - 1) * virtual, max(2.0 * (loglik - null_loglik), 0.0)
     measures = (
         Measure("log-likelihood", loglik, detail=supremum),
         Measure("null log-likelihood", null_loglik, detail=shares),
         Measure("deviance", -2.0 * loglik, detail=supremum),
         Measure("null deviance", -2.0 * null_loglik, detail=shares),
         Measure("McFadden R²", 1.0 - loglik / null_loglik, detail="1 − ℓ/ℓ₀"),
-    )
-    if not exists:
-        return (*measures, *(Measure(name, None, absent=fit.no_maximum) for name in MEASURE_NAMES[5:]))
-    tested, ratio = free - (len(fit.classes) - 1) * virtual, max(2.0 * (loglik - null_loglik), 0.0)
-    return (
-        *measures,
         Measure("AIC", 2.0 * free - 2.0 * loglik, detail="2k − 2ℓ"),
         Measure("BIC", free * math.log(fit.rows) - 2.0 * loglik, detail="k·log n − 2ℓ"),
         Measure(
@@ -296,6 +270,10 @@ def fit_measures(fit: LikelihoodFit) -> tuple[Measure, ...]:
             absent="" if tested else Refusal.NOTHING_TO_TEST(),
         ),
     )
+    known, reason = (8, "") if exists else (5, fit.no_maximum)
+    if fit.weighting or fit.loglik is None:
+        known, reason = 0, not_frequencies(fit.weighting) if fit.weighting else Refusal.MAXIMUM_NOT_SHOWN()
+    return (*measures[:known], *(Measure(measure.name, None, absent=reason) for measure in measures[known:]))
 
 
 def likelihood_wald_test(fit: LikelihoodFit, choice: CovarianceChoice, names: Sequence[str]) -> WaldTest:
@@ -304,14 +282,14 @@ def likelihood_wald_test(fit: LikelihoodFit, choice: CovarianceChoice, names: Se
     selected = {known[index] for index in coefficient_indices(names, known)}
     contrasts = [contrast for contrast in fit.contrasts if contrast.name in selected]
     reasons = [reason for contrast in contrasts if (reason := fit.estimability.reason(contrast))]
-    errors, mle = fit.errors(choice), fit.mle
-    if reasons or errors.covariance is None or mle is None:
-        raise DataError(reasons[0] if reasons else errors.absent)
+    (covariance, absent), mle = fit.covariance(choice), fit.mle
+    if reasons or covariance is None or mle is None:
+        raise DataError(reasons[0] if reasons else absent)
     rows = np.array([mle.row(contrast.entries) for contrast in contrasts])
     if not all(mle.is_estimable(row) for row in rows):
         raise DataError(Refusal.NEARLY_DEPENDENT())
     labels = [c.name if c.output is None else f"{c.output}: {c.name}" for c in contrasts]
-    test = wald_test_of(labels, rows @ mle.maximum.coef, rows @ errors.covariance @ rows.T, choice.kind)
+    test = wald_test_of(labels, rows @ mle.maximum.coef, rows @ covariance @ rows.T, choice.kind)
     if test is None:
         raise DataError(singular_covariance(len(contrasts), choice.group_count))
     return test

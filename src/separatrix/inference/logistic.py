@@ -86,10 +86,10 @@ class LogisticModel(Inference):
                 f"a probability has no interval here, as {fit.existence.claim.split(';')[0]}; leave interval out, and"
                 " see profile_intervals() for the coefficients"
             )
-        errors = fit.errors(self._choice(covariance, None))
-        if errors.covariance is None:
-            raise OptionError(f"a probability has no interval here: {errors.absent}")
-        return probability_interval(fit, errors.covariance, design, level)
+        matrix, absent = fit.covariance(self._choice(covariance, None))
+        if matrix is None:
+            raise OptionError(f"a probability has no interval here: {absent}")
+        return probability_interval(fit, matrix, design, level)
 
     @cached_property
     def _labels(self) -> tuple[Any, Any]:
@@ -101,13 +101,13 @@ class LogisticModel(Inference):
         if self.firth is not None:
             return None, Refusal.BIAS_REDUCED()
         (fit,) = self.fits
-        errors, mle = fit.errors(CovarianceChoice("classical")), fit.mle
-        if fit.existence.verdict != "overlap" or errors.covariance is None or mle is None:
-            return None, errors.absent or no_maximum(2)
+        (covariance, absent), mle = fit.covariance(CovarianceChoice("classical")), fit.mle
+        if fit.existence.verdict != "overlap" or covariance is None or mle is None:
+            return None, absent or no_maximum(2)
         if not mle.all_estimable or len(mle.kept) < len(fit.coef):
             return None, Refusal.NOT_IDENTIFIED()
         transform = np.vstack([mle.row({place: 1}) for place in range(len(fit.coef))])
-        matrix = transform @ errors.covariance @ transform.T
+        matrix = transform @ covariance @ transform.T
         return Covariance(matrix if fit.problem.design.virtual else np.pad(matrix, ((1, 0), (1, 0)))), ""
 
     def without_rows(self) -> Inference:

@@ -24,7 +24,7 @@ from separatrix.arrays import Floats
 from separatrix.errors import DataError, OptionError, counted, require_count, require_number
 from separatrix.fit.labels import real_targets
 from separatrix.inference.eligibility import Refusal
-from separatrix.inference.table import SheetRecord, Term, interval_heads, json_values, wald_term
+from separatrix.inference.table import SheetRecord, Term, interval_heads, json_values, require_level, wald_term
 from separatrix.numerics import two_product, two_sum
 from separatrix.rendering.sheet import Grid, Sheet, format_number, p_text
 
@@ -226,7 +226,7 @@ def _residuals(x: Deviations, y: Deviations, slope: Fraction) -> Floats:
 def _make_line(
     moments: PairMoments, rss: float, level: float, fitted: Floats | None = None, residuals: Floats | None = None
 ) -> SimpleRegression:
-    level = require_number("level", level, above=0.0, most=1.0)
+    level = require_level(level)
     n, slope = moments.n, moments.xy / moments.xx
     freedom = n - 2
     absent = _absent_reason(moments, rss)
