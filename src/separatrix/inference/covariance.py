@@ -7,15 +7,15 @@ Least squares, with residuals r, leverages h, A = (XᵗSX)⁻¹ and scores e = s
     clustered      A (Σ over groups of (Σ e)(Σ e)ᵗ) A,  times G/(G − 1) · (n − 1)/(n − k); clustered_HC0 without
     newey_west     A (Σ over lags l of (1 − l/(lag + 1)) (Σ eᵢ eᵢ₋ₗᵗ + its transpose)) A,      lag 0 once
 
-These agree with R's `sandwich`. They are computed in the coordinates of `basis`, which keeps ill-conditioned columns
-accurate. Frequency weights stand for repeated rows: e eᵗ is s r² x xᵗ, and h is the leverage of one copy.
+These agree with R's `sandwich`, and are computed in the coordinates of `basis`. Frequency weights stand for repeated
+rows: e eᵗ is s r² x xᵗ, and h is the leverage of one copy.
 
 Maximum likelihood, with A = I⁻¹ and scores e = s·∂ log P/∂w: the same A M A, but only for HC0, HC1, clustered and
 clustered_HC0, where k counts the free coefficients. HC0 and HC1 agree with `sandwich` on a glm, clustered with
 statsmodels (whose HC1 of a Logit is HC0; R omits (n − 1)/(n − k) when clustering by default).
 
-Cost: a pass for the means or slopes and one for the sum (some 3 Gram products); a few more if the sums of very many
-groups exceed the memory limit. At most a block of rows is in memory. HC2 to HC4 are NaN throughout if a leverage is 1.
+Cost: a pass for the means or slopes and one for the sum (some 3 Gram products); a few more for very many groups. HC2 to
+HC4 are NaN throughout if a leverage is 1.
 
 References: White (1982); MacKinnon and White (1985); Newey and West (1987); Cribari-Neto (2004) for HC4; Zeileis
 (2004, 2006).
@@ -285,7 +285,7 @@ def _join_series(a: SeriesSum, b: SeriesSum) -> SeriesSum:
 
 def sandwich(mle: MaximumLikelihood, choice: CovarianceChoice, n: float, *, repeated: bool) -> Floats:
     """Return A M A for the coefficients of centred columns, (m, m); `repeated`: weights are frequencies."""
-    problem, rank = mle.log_likelihood.problem, len(mle.kept)
+    problem, rank = mle.log_likelihood.problem, len(mle.independent)
     slopes = mle.log_likelihood.slopes(mle.maximum.coef)
     weights = sample_weights(problem)
     if choice.groups is None:

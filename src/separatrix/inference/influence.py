@@ -8,9 +8,8 @@ with G = (XᵗSX)⁻¹. Precision weights s scale the residuals, r√s, so that 
 rows; rows of weight 0 are left out. For one column GVIF is VIF = 1 / (1 − R²) of that column on the others, and
 GVIF^(1/(2·columns)) is the factor by which a term's intervals are wider than with orthogonal columns.
 
-Cost: a pass for the means, one for the fitted values, two for the leverages; DFBETAS one more and n × p numbers; GVIF
-O(p³) and no pass. No model is refitted. NaN if a row has leverage 1 (it alone determines a coefficient), and everywhere
-if σ cannot be estimated.
+Cost: four passes; DFBETAS one more and n × p numbers; GVIF O(p³) and no pass. NaN if a row has leverage 1 (it alone
+determines a coefficient), and everywhere if σ cannot be estimated.
 
 References: Belsley, Kuh and Welsch, Regression Diagnostics (1980); Fox and Monette, Generalized collinearity
 diagnostics (1992).

@@ -135,8 +135,8 @@ class LikelihoodFit:
             return None, Refusal.MAXIMUM_NOT_SHOWN() if self.loglik is None else self.no_maximum
         if choice.kind == "classical":
             return (None, not_frequencies(self.weighting)) if self.weighting else (mle.covariance, "")
-        if choice.kind in {"HC1", "clustered"} and self.rows <= len(mle.kept):
-            return None, Refusal.NO_FREEDOM(rows=self.rows, rank=len(mle.kept))
+        if choice.kind in {"HC1", "clustered"} and self.rows <= len(mle.independent):
+            return None, Refusal.NO_FREEDOM(rows=self.rows, rank=len(mle.independent))
         return sandwich(mle, choice, self.rows, repeated=not self.weighting), ""
 
     @property

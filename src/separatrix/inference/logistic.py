@@ -104,7 +104,7 @@ class LogisticModel(Inference):
         (covariance, absent), mle = fit.covariance(CovarianceChoice("classical")), fit.mle
         if fit.existence.verdict != "overlap" or covariance is None or mle is None:
             return None, absent or no_maximum(2)
-        if not mle.all_estimable or len(mle.kept) < len(fit.coef):
+        if not mle.all_estimable or len(mle.independent) < len(fit.coef):
             return None, Refusal.NOT_IDENTIFIED()
         transform = np.vstack([mle.row({place: 1}) for place in range(len(fit.coef))])
         matrix = transform @ covariance @ transform.T

@@ -218,13 +218,13 @@ def invert_information(information: Floats) -> tuple[Floats, Floats, Floats]:
 class MaximumLikelihood:
     """The maximum of a log-likelihood in centred columns; `centre` leads back to the user's columns.
 
-    `kept` holds the flat coefficients whose columns are independent: the information is of these.
+    `independent` holds the flat coefficients whose columns are independent: the information is of these.
     """
 
     log_likelihood: LogLikelihood
     maximum: Maximum
     centre: Floats
-    kept: Indices
+    independent: Indices
     distance: float  # of the fit from the maximum, in standard errors
 
     @property
@@ -246,7 +246,7 @@ class MaximumLikelihood:
     def is_estimable(self, row: Floats) -> bool:
         """Tell whether the variance of a contrast of centred columns is known."""
         _, scale, null_directions = self._inverse
-        scaled = row[self.kept] / scale
+        scaled = row[self.independent] / scale
         return bool(np.linalg.norm(null_directions.T @ scaled) <= NULL_SHARE * np.linalg.norm(scaled))
 
     @property
@@ -262,19 +262,20 @@ class MaximumLikelihood:
         if not self.all_estimable:
             space = scipy.linalg.null_space(null_directions.T) / scale[:, np.newaxis]
         embedded = np.zeros((len(self.maximum.coef), space.shape[1]))
-        embedded[self.kept] = space
+        embedded[self.independent] = space
         return embedded
 
     @cached_property
     def covariance(self) -> Floats:
-        """I⁻¹ for the coefficients of centred columns; 0 outside `kept`."""
+        """I⁻¹ for the coefficients of centred columns; 0 outside `independent`."""
         embedded = np.zeros((len(self.maximum.coef), len(self.maximum.coef)))
-        embedded[np.ix_(self.kept, self.kept)] = self._inverse[0]
+        embedded[np.ix_(self.independent, self.independent)] = self._inverse[0]
         return embedded
 
     @cached_property
     def _inverse(self) -> tuple[Floats, Floats, Floats]:
-        return invert_information(self.maximum.expansion.information[np.ix_(self.kept, self.kept)])
+        information = self.maximum.expansion.information
+        return invert_information(information[np.ix_(self.independent, self.independent)])
 
 
 def find_mle(problem: Problem, existence: SeparabilityCertificate, coef: Floats) -> MaximumLikelihood | None:

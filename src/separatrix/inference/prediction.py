@@ -68,8 +68,8 @@ def probability_interval(fit: LikelihoodFit, covariance: Floats, design: Design,
     relations = () if fit.existence.proof is None else fit.existence.proof.relations
     scaled = [{j: float(value / max(map(abs, each.values()))) for j, value in each.items()} for each in relations]
     _refuse_broken(design, scaled, RELATION_ROUNDING)
-    root = np.zeros((len(covariance), len(mle.kept)))  # root rootᵗ = covariance, in the independent columns
-    root[mle.kept] = upper_factor(covariance[np.ix_(mle.kept, mle.kept)])
+    root = np.zeros((len(covariance), len(mle.independent)))  # root rootᵗ = covariance, in the independent columns
+    root[mle.independent] = upper_factor(covariance[np.ix_(mle.independent, mle.independent)])
     centred = design.centred(mle.centre) if len(mle.centre) else design
     score = centred.matvec(mle.maximum.coef)
     ends = _ends(score, centred.gather(squared_lengths, root), normal_quantile(level))
