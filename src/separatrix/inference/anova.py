@@ -132,9 +132,7 @@ def _groups(names: tuple[str, ...], virtual: int, terms: Mapping[str, Sequence[s
             raise OptionError(f"terms have a column {name!r} that the model has not{did_you_mean(name, columns)}")
     missing = [name for name in columns if listed.count(name) != 1]
     if missing:
-        raise OptionError(
-            f"the column {missing[0]!r} is in {listed.count(missing[0])} terms; name every column of the model once"
-        )
+        raise OptionError(f"the column {missing[0]!r} is in {listed.count(missing[0])} terms; name every column once")
     return {term: [names.index(name, virtual) for name in group] for term, group in terms.items()}
 
 
@@ -142,9 +140,7 @@ def _effects(problem: Problem, fit: LeastSquaresFit, order: Sequence[int]) -> di
     """Return the effect of each column, by index: the target along its part orthogonal to the columns before it."""
     columns = [index for index in order if index not in fit.aliased]
     if fit.aliased and columns != sorted(columns):
-        raise OptionError(
-            "terms out of the columns' order need columns that do not depend on others; drop the aliased ones"
-        )
+        raise OptionError("terms out of the columns' order need independent columns; drop the aliased ones")
     if not columns:
         return {}
     virtual = int(problem.design.virtual)

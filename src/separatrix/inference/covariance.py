@@ -31,7 +31,6 @@ from typing import Any, Literal, NamedTuple, cast, get_args
 
 import numpy as np
 import scipy.sparse
-from numpy.typing import NDArray
 
 from separatrix.arrays import Floats, Indices
 from separatrix.design.base import Block, Design
@@ -96,25 +95,16 @@ def _clustered_choice(kind: CovarianceKind, problem: Problem, groups: Any) -> Co
     labels = np.asarray(groups)
     n = len(problem.y)
     if labels.shape != (n,):
-        raise DataError(f"groups have shape {labels.shape}, but one label for each of the {n} rows is needed")
-    missing = _missing_labels(labels)
-    if len(missing):
+        raise DataError(f"groups have shape {labels.shape}; give one label for each of the {n} rows")
+    missing = [row for row, label in enumerate(labels.tolist()) if label is None or label != label]  # noqa: PLR0124  # NaN
+    if missing:
         raise DataError(f"groups has {labels[missing[0]]} in row {missing[0]}; give every row a group, or drop the row")
     _, codes = np.unique(labels, return_inverse=True)
     used = codes if problem.weights is None else codes[problem.weights > 0.0]
     count = len(np.unique(used))
     if count < 2:
-        raise DataError(
-            "all rows are in one group, and errors are estimated from the variance between groups; give two"
-        )
+        raise DataError("all rows are in one group, but errors need the variance between groups; give two or more")
     return CovarianceChoice(kind, codes.astype(np.intp), count)
-
-
-def _missing_labels(labels: NDArray[Any]) -> Indices:
-    """Return the rows whose label is None or NaN."""
-    if labels.dtype.kind != "O":
-        return np.flatnonzero(np.isnan(labels)) if labels.dtype.kind == "f" else np.empty(0, dtype=np.intp)
-    return np.flatnonzero([label is None or (isinstance(label, float) and np.isnan(label)) for label in labels])
 
 
 def count_rows(problem: Problem, weight_kind: WeightKind) -> float:
@@ -147,10 +137,7 @@ def robust_core(
         core = _clustered_core(centred, rows, coef, transform, choice.groups)
     elif choice.kind == "newey_west":
         if weight_kind == "frequency" and problem.weights is not None:
-            raise OptionError(
-                'covariance="newey_west" is for rows in time order, each seen once, and weight_kind="frequency" repeats'
-                " them; write the rows out"
-            )
+            raise OptionError('covariance="newey_west" is not for weight_kind="frequency"; write the rows out in order')
         series = centred.fold(_series_sum, coef, transform, choice.lag, rows=rows, combine=_join_series)
         core = np.asarray(series.products)
     else:

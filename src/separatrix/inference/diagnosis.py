@@ -173,8 +173,8 @@ def _notes(rows: FittedRows, inflation: Sequence[Inflation]) -> list[str]:
     if inflated:
         worst = max(inflated, key=lambda term: float(term.wider or 0.0))
         notes.append(
-            f"Intervals of {worst.term!r} are {worst.wider:.3g} times as wide as with columns orthogonal to it (nearly"
-            " collinear columns). Drop or combine columns if that matters."
+            f"Intervals of {worst.term!r} are {worst.wider:.3g} times as wide as with orthogonal columns."
+            " Drop or combine columns if that matters."
         )
     if inflation and not rows.problem.design.virtual:
         notes.append("There is no intercept, so inflation is about 0 and not about the columns' means.")

@@ -200,9 +200,7 @@ def evaluate_regressor(
     require_level(level)
     targets, predictions = _finite_numbers(observed, "observed"), _finite_numbers(predicted, "predicted")
     if targets.ndim != 1 or not len(targets) or predictions.shape != targets.shape:
-        raise DataError(
-            f"observed has shape {targets.shape} and predicted {predictions.shape}; give both as (n,), n at least 1"
-        )
+        raise DataError(f"observed has shape {targets.shape} and predicted {predictions.shape}; give both as (n,)")
     w = _checked_weights(weights, len(targets))
     positive = w > 0.0
     targets, predictions, w = targets[positive], predictions[positive], w[positive]

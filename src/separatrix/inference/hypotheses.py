@@ -116,8 +116,7 @@ def nested_test(smaller: Any, larger: Any, *, kind: NestedKind = "f") -> NestedT
     _refuse_other_rows(small, large)
     if large.rank <= small.rank:
         raise OptionError(
-            f"the larger model has {large.rank} free coefficients and the smaller {small.rank}; give the smaller one"
-            " first"
+            f"the larger model has {large.rank} free coefficients and the smaller {small.rank}; swap them"
         )
     _refuse_other_columns(small, large)
     if kind == "wald":
@@ -163,24 +162,16 @@ def _wald(small: TestedModel, large: TestedModel, larger: Any) -> NestedTest:
 def _refuse_other_rows(small: TestedModel, large: TestedModel) -> None:
     kinds = [model.facts.weight_kind for model in (small, large) if model.facts is not None and model.facts.weighted]
     if len(set(kinds)) > 1:
-        raise OptionError(
-            f"the models have weight_kind={kinds[0]!r} and {kinds[1]!r}, which count their rows differently; fit both"
-            " with the same"
-        )
+        raise OptionError(f"the models have weight_kind={kinds[0]!r} and {kinds[1]!r}; fit both with the same")
     first, second = small.rows_for("a test of nested models"), large.rows_for("a test of nested models")
     if len(first.y) != len(second.y):
-        raise DataError(
-            f"the models were fitted on {len(first.y)} and {len(second.y)} rows; fit both on the rows that have all"
-            " columns"
-        )
+        raise DataError(f"the models were fitted on {len(first.y)} and {len(second.y)} rows; fit both on the same rows")
     pairs = {"targets": (first.y, second.y), "weights": (sample_weights(first), sample_weights(second))}
     for kind, (one, other) in pairs.items():
         if not np.array_equal(one, other):
             row = int(np.flatnonzero(one != other)[0])
-            raise DataError(
-                f"the models have different {kind} in row {row} ({one[row]:g} and {other[row]:g}); fit both on the same"
-                " rows in the same order"
-            )
+            values = f"{one[row]:g} and {other[row]:g}"
+            raise DataError(f"the models have different {kind} in row {row} ({values}); fit both on the same rows")
 
 
 def _refuse_other_columns(small: TestedModel, large: TestedModel) -> None:

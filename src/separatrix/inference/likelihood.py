@@ -126,10 +126,8 @@ class LikelihoodFit:
     def covariance(self, choice: CovarianceChoice) -> tuple[Floats | None, str]:
         """Return the chosen covariance of the flat coefficients of centred columns, or None and the reason."""
         if choice.kind not in LIKELIHOOD_KINDS:
-            raise OptionError(
-                f"covariance={choice.kind!r} is for least squares; of a likelihood, use one of"
-                f" {', '.join(map(repr, LIKELIHOOD_KINDS))}"
-            )
+            known = ", ".join(map(repr, LIKELIHOOD_KINDS))
+            raise OptionError(f"covariance={choice.kind!r} is for least squares; of a likelihood, use one of {known}")
         mle = self.mle
         if mle is None:
             return None, Refusal.MAXIMUM_NOT_SHOWN() if self.loglik is None else self.no_maximum
@@ -230,19 +228,14 @@ def _notes(fit: LikelihoodFit) -> tuple[str, ...]:
     if fit.existence.verdict in {"separable", "quasi"}:
         notes.append(fit.existence.claim)
         if len(fit.classes) == 2:
-            notes.append(
-                'profile_intervals() also covers coefficients without a finite estimate; on_separation="firth" gives'
-                " finite estimates"
-            )
+            notes.append('see profile_intervals(), or use on_separation="firth" for finite estimates')
     events = float(fit.class_weights.min()) / max(fit.free, 1)
     if fit.existence.verdict == "overlap" and not fit.weighting and events < FEW_EVENTS:
         remedy = "; see profile_intervals()" if len(fit.classes) == 2 else ""
         notes.append(f"{events:.2g} events per parameter: Wald tests are unreliable{remedy}")
     mle = fit.mle
     if mle is not None and mle.distance > FAR_FROM_MAXIMUM:
-        notes.append(
-            f"the fit stopped {mle.distance:.2g} standard errors from the maximum; this table is at the maximum"
-        )
+        notes.append(f"this table is at the maximum, {mle.distance:.2g} standard errors from where the fit stopped")
     return tuple(notes)
 
 

@@ -278,7 +278,5 @@ def _notes(facts: LinearFacts) -> Iterator[str]:
             " RSS, R² and F are unique, the coefficients concerned are not"
         )
     if fit.condition > HIGH_CONDITION:
-        yield (
-            f"the columns are nearly dependent (condition {fit.condition:.1e}): a change of the data in digit"
-            f" {max(1, 16 - len(f'{fit.condition:.0f}') + 1)} can show in the first of a coefficient"
-        )
+        digit = max(1, 16 - len(f"{fit.condition:.0f}") + 1)
+        yield f"nearly collinear columns (condition {fit.condition:.1e}): coefficients have about {digit} reliable digits"

@@ -38,9 +38,7 @@ class SampleRows:
         """Return the labels of the rows with a weight above 0."""
         values = np.asarray(labels)
         if values.shape != (self.count,):
-            raise DataError(
-                f"groups have shape {values.shape}, but one label for each of the {self.count} rows is needed"
-            )
+            raise DataError(f"groups have shape {values.shape}; give one label for each of the {self.count} rows")
         return values if self.indices is None else values[self.indices]
 
 
@@ -61,8 +59,7 @@ class LogisticModel(Inference):
         if self.firth is not None:
             if choice.kind != "classical":
                 raise OptionError(
-                    f"covariance={choice.kind!r} is not for bias-reduced fits, whose tests are by the profile of their"
-                    ' likelihood; use covariance="classical"'
+                    f'covariance={choice.kind!r} is not for bias-reduced fits; use covariance="classical"'
                 )
             return firth_table(self._firth_at(level), self.fits[0].problem, self._labels, self.fits[0].weighting)
         tables = [likelihood_table(fit, choice, level) for fit in self.fits]
@@ -82,10 +79,8 @@ class LogisticModel(Inference):
         self._refuse_more_classes("intervals of a probability are")
         fit, level = self.fits[0], require_level(level)
         if fit.existence.verdict != "overlap":
-            raise SeparationError(
-                f"a probability has no interval here, as {fit.existence.claim.split(';')[0]}; leave interval out, and"
-                " see profile_intervals() for the coefficients"
-            )
+            claim = fit.existence.claim.split(";")[0]
+            raise SeparationError(f"a probability has no interval here, as {claim}; see profile_intervals()")
         matrix, absent = fit.covariance(self._choice(covariance, None))
         if matrix is None:
             raise OptionError(f"a probability has no interval here: {absent}")

@@ -118,9 +118,7 @@ def simple_regression(x: Any, y: Any, *, level: float = 0.95) -> SimpleRegressio
     """
     x_values, y_values = _numbers("x", x), _numbers("y", y)
     if len(x_values) != len(y_values):
-        raise DataError(
-            f"x has {len(x_values)} numbers and y has {len(y_values)}; give as many of the one as of the other"
-        )
+        raise DataError(f"x has {len(x_values)} numbers and y has {len(y_values)}; give pairs")
     if len(x_values) < 2:
         raise DataError(f"x and y have {len(x_values)} number; a line needs at least 2 pairs")
     if (x_values == x_values[0]).all():

@@ -103,10 +103,7 @@ def assign_folds(n: int, folds: int, seed: int | None, classes: Indices | None =
         limits = f"from 2 to that of the rows (n_samples={n})"
         raise OptionError(f"{option}={folds!r} is out of range; give a number of folds {limits}")
     if classes is not None and (rarest := int(np.bincount(classes).min())) < 2:
-        raise DataError(
-            f"a class has {rarest} row, which cannot be fitted and held out at once; give rows of every class, or a"
-            " strength as a number"
-        )
+        raise DataError(f"a class has {rarest} row, too few to cross-validate; give more, or a strength as a number")
     order = np.random.default_rng(0 if seed is None else seed).permutation(n)
     if classes is not None:
         order = order[np.argsort(classes[order], kind="stable")]

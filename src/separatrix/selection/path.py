@@ -209,9 +209,7 @@ def strength_grid(
     if not isinstance(strengths, int | np.integer):
         grid = np.sort(np.asarray(strengths, dtype=np.float64).ravel())[::-1]
         if not grid.size or not (np.isfinite(grid) & (grid >= 0.0)).all():
-            raise OptionError(
-                f"strengths={strengths!r} are out of range; give one or more finite numbers of at least 0"
-            )
+            raise OptionError(f"strengths={strengths!r} are out of range; give finite numbers of at least 0")
         return grid
     if strengths < 1:
         raise OptionError(f"strengths={strengths!r} is out of range; give a number of strengths of at least 1")

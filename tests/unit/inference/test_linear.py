@@ -163,7 +163,7 @@ def test_few_groups_cannot_test_all_coefficients_at_once():
         ({"covariance": "HC0", "lag": 2}, OptionError, "lag=2 is given, but covariance='HC0' has no use for it"),
         ({"covariance": "newey_west", "lag": 1.5}, OptionError, "lag=1.5 is no whole number"),
         ({"covariance": "newey_west", "lag": 12}, OptionError, "at most 11"),
-        ({"covariance": "clustered", "groups": [1, 2]}, DataError, r"shape \(2,\), but one label for each of the 12"),
+        ({"covariance": "clustered", "groups": [1, 2]}, DataError, r"shape \(2,\); give one label for each of the 12"),
         ({"covariance": "clustered", "groups": ["a"] * 11 + [None]}, DataError, "groups has None in row 11"),
         ({"covariance": "clustered", "groups": [1.0] * 11 + [np.nan]}, DataError, "groups has nan in row 11"),
         ({"covariance": "clustered", "groups": ["a"] * 12}, DataError, "all rows are in one group"),
@@ -233,7 +233,7 @@ def test_nested_by_columns_written_otherwise():
 def test_nested_tests_refuse_what_does_not_compare():
     X, y = small(30)
     few, many = sx.LinearRegression().fit(X[:, :1], y), sx.LinearRegression().fit(X, y)
-    with pytest.raises(OptionError, match="give the smaller one first"):
+    with pytest.raises(OptionError, match="swap them"):
         sx.nested_test(many, few)
     with pytest.raises(DataError, match="fitted on 29 and 30 rows"):
         sx.nested_test(sx.LinearRegression().fit(X[1:, :1], y[1:]), many)

@@ -191,7 +191,7 @@ def test_the_table_is_at_the_maximum_also_where_the_fit_stopped_short() -> None:
         [term.standard_error for term in exact.terms], rel=1e-7
     )
     assert exact.notes == ()
-    assert "standard errors from the maximum; this table is at the maximum" in rough.notes[0]
+    assert "standard errors from where the fit stopped" in rough.notes[0]
 
 
 def test_bias_reduced_fits_of_weights_that_are_no_counts() -> None:
@@ -250,7 +250,7 @@ def test_covariances_of_least_squares_are_refused() -> None:
         model.summary("HC3")
     with pytest.raises(OptionError, match="needs groups"):
         model.summary("clustered")
-    with pytest.raises(DataError, match=r"groups have shape \(3,\), but one label for each of the 8 rows is needed"):
+    with pytest.raises(DataError, match=r"groups have shape \(3,\); give one label for each of the 8 rows"):
         model.summary("clustered", groups=[1, 2, 3])
     with pytest.raises(OptionError, match="level"):
         model.summary(level=1.5)

@@ -142,9 +142,9 @@ def test_a_path_stopped_short_says_how_far_it_is() -> None:
     ("options", "message"),
     [
         ({"strengths": 0}, "strengths=0 is out of range; give a number of strengths of at least 1"),
-        ({"strengths": []}, r"strengths=\[\] are out of range; give one or more finite numbers of at least 0"),
-        ({"strengths": [1.0, -1.0]}, "are out of range; give one or more finite numbers of at least 0"),
-        ({"strengths": [np.nan]}, "are out of range; give one or more finite numbers of at least 0"),
+        ({"strengths": []}, r"strengths=\[\] are out of range; give finite numbers of at least 0"),
+        ({"strengths": [1.0, -1.0]}, "are out of range; give finite numbers of at least 0"),
+        ({"strengths": [np.nan]}, "are out of range; give finite numbers of at least 0"),
         ({"ratio": 0.0}, "ratio=0.0 is out of range; give a finite number above 0"),
         ({"l1_ratio": 1.5}, "l1_ratio=1.5 is out of range; give a number from 0 to 1"),
     ],
