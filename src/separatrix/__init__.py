@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from separatrix.inference.evaluation import evaluate_classifier, evaluate_regressor
     from separatrix.inference.hypotheses import nested_test
     from separatrix.inference.influence import influence
-    from separatrix.inference.log_likelihood import log_likelihood
+    from separatrix.inference.mle import log_likelihood
     from separatrix.inference.simple import simple_regression, simple_regression_from_moments
     from separatrix.model.certified import verify
     from separatrix.model.evaluate import evaluate
@@ -158,7 +158,7 @@ _NAMES = {
     "inference.evaluation": "evaluate_classifier evaluate_regressor",
     "inference.hypotheses": "nested_test",
     "inference.influence": "influence",
-    "inference.log_likelihood": "log_likelihood",
+    "inference.mle": "log_likelihood",
     "inference.simple": "simple_regression simple_regression_from_moments",
     "model.certified": "verify",
     "model.evaluate": "evaluate",

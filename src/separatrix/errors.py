@@ -29,7 +29,7 @@ class NeedsError(SeparatrixError, TypeError):
 
 
 class SeparationError(SeparatrixError, ArithmeticError):
-    """The maximum likelihood estimate does not exist, and the fit was told to raise an error."""
+    """The maximum likelihood estimate does not exist, and the fit has on_separation="raise"."""
 
 
 class OverlapError(SeparatrixError, ValueError):
@@ -99,9 +99,8 @@ def _closest(word: str, known: Sequence[str]) -> list[str]:
 def require_choice(option: str, value: object, choices: Iterable[Choice]) -> Choice:
     """Return `value` if it is one of `choices`, else raise an OptionError that lists them."""
     known = list(choices)
-    for choice in known:
-        if isinstance(value, str) and value == choice:
-            return choice
+    if isinstance(value, str) and value in known:
+        return known[known.index(value)]
     close = _closest(str(value), known)
     hint = f"; did you mean {close[0]!r}?" if close else ""
     raise OptionError(f"{option}={value!r} is not one of {', '.join(map(repr, known))}{hint}")

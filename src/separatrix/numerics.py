@@ -132,12 +132,12 @@ def cross_entropy(p: Any, q: Any = None, *, scores: Any = None) -> Floats:
         raise OptionError("cross_entropy takes either q, probabilities, or scores; give one of them")
     targets = _distributions("p", p)
     with np.errstate(divide="ignore"):
-        logs = np.log(_distributions("q", q)) if scores is None else _log_softmax(np.asarray(scores, dtype=np.float64))
+        if scores is None:
+            logs = np.log(_distributions("q", q))
+        else:
+            eta = np.asarray(scores, dtype=np.float64)
+            logs = eta - log_sum_exp(eta)[..., np.newaxis]
     return np.asarray(-(targets * np.where(targets > 0.0, logs, 0.0)).sum(axis=-1) + 0.0)
-
-
-def _log_softmax(scores: Floats) -> Floats:
-    return np.asarray(scores - log_sum_exp(scores)[..., np.newaxis])
 
 
 def _distributions(name: str, values: Any) -> Floats:
@@ -148,8 +148,8 @@ def _distributions(name: str, values: Any) -> Floats:
     if not valid.all():
         place = tuple(np.argwhere(~valid)[0])
         raise DataError(
-            f"{name} has {probabilities[place].tolist()}, which sums to {sums[place]:g}; give probabilities of at least"
-            " 0 that sum to 1 over the last axis, and for a target y of 0 or 1 the pair [1 - y, y]"
+            f"{name} has {probabilities[place].tolist()}, which sums to {sums[place]:g}; give probabilities that sum to"
+            " 1 over the last axis, and for a target y of 0 or 1 the pair [1 - y, y]"
         )
     return probabilities
 

@@ -125,7 +125,7 @@ def test_columns_that_depend_on_others_do_not_touch_the_rest(fit_intercept: bool
 @pytest.mark.parametrize("reference", [0, 2])
 @pytest.mark.parametrize("rounded", [False, True])
 def test_columns_that_depend_on_others_do_not_touch_the_rest_of_a_softmax(reference: int, rounded: bool) -> None:
-    """Also where they depend on them but for rounding, so that floats cannot tell."""
+    """Also if they are collinear only to rounding."""
     X, y, _ = rows(3)
     X[:, 0] = X[:, 0] if rounded else np.round(X[:, 0] * 1024.0) / 1024.0
     lean = table(X, y, reference_class=reference)
@@ -135,7 +135,7 @@ def test_columns_that_depend_on_others_do_not_touch_the_rest_of_a_softmax(refere
             assert term.p_value == pytest.approx(lean.term(term.name, output=term.output).p_value, rel=1e-6)
         else:
             assert term.p_value is None
-    words = "the columns are so nearly dependent" if rounded else "'x4' is 3 · 'intercept' − 'x1' in every row"
+    words = "the columns are nearly dependent" if rounded else "'x4' is 3 · 'intercept' − 'x1' in every row"
     assert fat.term("x4", output=1).absent.startswith(words)
 
 

@@ -5,7 +5,7 @@ import pytest
 
 import separatrix as sx
 
-NAMES = ["linearity", "independence", "equal variance", "normality", "existence"]
+NAMES = ["linearity", "independence", "equal variance", "normality", "outliers and influence"]
 # Stopping distances in feet of cars at speeds in miles an hour (Ezekiel 1930), as in R's datasets::cars.
 SPEED = [4, 4, 7, 7, 8, 9, 10, 10, 10, 11, 11, 12, 12, 12, 12, 13, 13, 13, 13, 14, 14, 14, 14, 15, 15]
 SPEED += [15, 16, 16, 17, 17, 17, 18, 18, 18, 18, 19, 19, 19, 20, 20, 20, 20, 20, 22, 23, 24, 24, 24, 24, 25]
@@ -58,7 +58,7 @@ def test_m26_a_bent_mean_is_not_linear():
     assert verdicts(fitted(np.column_stack([x, x**2]), mean + 0.3 * x**2 + noise))["linearity"] == "consistent"
 
 
-@pytest.mark.parametrize(("carried", "word"), [(0.7, "resemble"), (-0.7, "alternate")])
+@pytest.mark.parametrize(("carried", "word"), [(0.7, "positively"), (-0.7, "negatively")])
 def test_m26_errors_that_carry_over_are_not_independent(carried, word):
     x, mean, noise, _ = keeping()
     for i in range(1, len(noise)):
@@ -83,8 +83,8 @@ def test_m26_skewed_errors_are_not_normal():
     assert [measure.name for measure in check.measures] == ["Jarque–Bera", "skewness", "excess kurtosis"]
 
 
-def test_m26_errors_without_a_variance_make_existence_doubtful():
+def test_m26_errors_without_a_variance_make_outliers_doubtful():
     x, mean, _, rng = keeping()
     diagnosis = sx.diagnose(fitted(x, mean + rng.standard_cauchy(size=len(x))))
-    assert diagnosis.check("existence").verdict == "doubtful"
-    assert f"row {diagnosis.influential[0].row}" in diagnosis.check("existence").sentence
+    assert diagnosis.check("outliers and influence").verdict == "doubtful"
+    assert f"row {diagnosis.influential[0].row}" in diagnosis.check("outliers and influence").sentence

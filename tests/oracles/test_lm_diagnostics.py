@@ -10,8 +10,7 @@ from data import needs_data, references
 from linear_sets import FOLDER, linear_set
 
 import separatrix as sx
-from separatrix.inference.diagnosis import breusch_pagan, reset
-from separatrix.inference.durbin_watson import durbin_watson
+from separatrix.inference.assumption_tests import breusch_pagan, durbin_watson, reset
 from separatrix.inference.influence import fitted_rows
 
 NAMES = references(FOLDER)
@@ -100,8 +99,8 @@ def test_durbin_watson(name):
 
 @needs_data
 def test_durbin_watson_by_the_normal_approximation(monkeypatch):
-    monkeypatch.setattr("separatrix.inference.durbin_watson.EXACT_ROWS", 100)
-    monkeypatch.setattr("separatrix.inference.durbin_watson.CHUNK", 37)
+    monkeypatch.setattr("separatrix.inference.assumption_tests.EXACT_ROWS", 100)
+    monkeypatch.setattr("separatrix.inference.assumption_tests.CHUNK", 37)
     model, data = fitted("faithful")
     found = durbin_watson(fitted_rows(model))
     assert not found.exact

@@ -77,13 +77,11 @@ class Audit:
         verdict = None if self.separability is None else self.separability.to_dict()
         return {**plain, "findings": list(self.findings), "separability": verdict, "passed": self.passed}
 
-    def _excess(self) -> str:
-        return f": {self.gap:.2g} of it too high" if self.least > 0.0 else ""
-
     def __str__(self) -> str:
         lines = [
             f"Audit of {self.model}",
-            f"  objective {self.objective:.10g}, least {self.least:.10g}{self._excess()}",
+            f"  objective {self.objective:.10g}, minimum {self.least:.10g}"
+            + f" (relative gap {self.gap:.2g})" * bool(self.least),
             f"  rank {self.rank if self.rank is not None else 'not computed'} of {self.columns} columns",
         ]
         if self.separability is not None:
@@ -112,7 +110,10 @@ def audit(model: Any, X: Any = None, y: Any = None, *, sample_weight: Any = None
     True
     """
     if X is None or y is None:
-        X, y = _own_data(model)
+        inner: Any = getattr(model, "model", None)
+        if not hasattr(inner, "exog"):
+            raise DataError("give X and y, the data that the model was fitted to")
+        X, y = inner.exog, inner.endog
     labels = np.asarray(y)
     peer = read_peer(model, labels, sample_weight)
     design = make_design(X, intercept=peer.fit_intercept)
@@ -140,13 +141,6 @@ def audit(model: Any, X: Any = None, y: Any = None, *, sample_weight: Any = None
         separability=separability,
         findings=tuple(_findings(peer, gap, rank, design.shape[1], separability)),
     )
-
-
-def _own_data(model: Any) -> tuple[Any, Any]:
-    inner: Any = getattr(model, "model", None)
-    if not hasattr(inner, "exog"):
-        raise DataError("give X and y, the data that the model was fitted to")
-    return inner.exog, inner.endog
 
 
 def _problems(peer: PeerModel, design: Design, labels: NDArray[Any]) -> list[tuple[Problem, Floats]]:
@@ -199,18 +193,17 @@ def _findings(
     if unbounded:
         findings.append(
             f"the classes are {'completely' if verdict == 'separable' else 'quasi-completely'} separated and there is"
-            " no penalty, so the maximum does not exist: coefficients and standard errors only say where it stopped"
+            " no penalty, so no maximum exists: coefficients and standard errors depend on where it stopped"
         )
     if peer.penalises_intercept:
-        findings.append("its intercept was penalised, so its answer depends on where the columns' zero is")
+        findings.append("its intercept was penalised, so its answer depends on the origin of the columns")
     if isinstance(peer.loss, PerceptronLoss):
         separable = verdict == "separable" and gap
         findings += ["the classes can be separated, but not by these weights"] if separable else []
     elif gap > NEAR and not unbounded:
-        findings.append(f"it stopped {gap:.2g} of the least value above it; let it run longer, or scale the columns")
+        findings.append(f"it stopped at a relative gap of {gap:.2g}; let it run longer, or scale the columns")
     if rank is not None and rank < columns and peer.strength == 0.0:
-        dependent = columns - rank
-        findings.append(f"{dependent} of {columns} columns can be made of the others, so its weights are not unique")
+        findings.append(f"the {columns} columns have rank {rank}, so its coefficients are not unique")
     return findings
 
 
@@ -224,13 +217,13 @@ class PeerModel:
     name: str
     loss: Loss
     strength: float
-    l1_ratio: float
     coef: Floats
     fit_intercept: bool
     classes: NDArray[Any] | None
     weights: Floats | None
-    penalises_intercept: bool
-    per_class: bool
+    l1_ratio: float = 0.0
+    penalises_intercept: bool = False
+    per_class: bool = False
 
 
 def read_peer(model: Any, y: NDArray[Any], sample_weight: Any = None) -> PeerModel:
@@ -250,19 +243,18 @@ def _scikit_learn(
     if not hasattr(model, "coef_"):
         raise DataError(f"{type(model).__name__} is not fitted yet; fit it before the audit")
     coef = np.atleast_2d(np.asarray(model.coef_, dtype=np.float64)).T
-    intercept = np.broadcast_to(np.asarray(model.intercept_, dtype=np.float64), coef.shape[1:])
-    fit_intercept = bool(model.fit_intercept)
-    options = {"l1_ratio": 0.0, "penalises_intercept": False, **more}
+    if model.fit_intercept:
+        coef = np.vstack([np.broadcast_to(np.asarray(model.intercept_, dtype=np.float64), coef.shape[1:]), coef])
     return PeerModel(
         name=f"scikit-learn's {type(model).__name__}",
         loss=loss,
         strength=strength,
-        coef=np.vstack([intercept, coef]) if fit_intercept else coef,
-        fit_intercept=fit_intercept,
+        coef=coef,
+        fit_intercept=bool(model.fit_intercept),
         classes=getattr(model, "classes_", None),
         weights=_weights(model, y, sample_weight),
         per_class=coef.shape[1] > 1 and loss.target != "classes",
-        **options,
+        **more,
     )
 
 
@@ -284,15 +276,12 @@ def _strength_of_c(model: Any, y: NDArray[Any], sample_weight: Any) -> float:
 
 
 def _logistic(model: Any, y: NDArray[Any], sample_weight: Any) -> PeerModel:
-    several = len(getattr(model, "classes_", ())) > 2
-    liblinear = model.solver == "liblinear"
-    penalty = getattr(model, "penalty", "deprecated")
+    liblinear, penalty = model.solver == "liblinear", getattr(model, "penalty", "deprecated")
     mixed = float(getattr(model, "l1_ratio", None) or 0.0)
-    ratios = {"l1": 1.0, "l2": 0.0, "elasticnet": mixed, "deprecated": mixed}
+    ratio = {"l1": 1.0, "elasticnet": mixed, "deprecated": mixed}.get(penalty, 0.0)
     strength = 0.0 if penalty is None else _strength_of_c(model, y, sample_weight)
-    loss = Softmax() if several and not liblinear else Logistic()
+    loss = Softmax() if len(getattr(model, "classes_", ())) > 2 and not liblinear else Logistic()
     penalised = liblinear and bool(model.fit_intercept) and strength > 0.0
-    ratio = ratios.get(penalty, 0.0)
     return _scikit_learn(model, y, sample_weight, loss, strength, l1_ratio=ratio, penalises_intercept=penalised)
 
 
@@ -313,14 +302,11 @@ def _sgd(model: Any, y: NDArray[Any], sample_weight: Any) -> PeerModel:
     return _scikit_learn(model, y, sample_weight, losses[model.loss], strength, l1_ratio=ratio)
 
 
-def _least_squares(strength: Callable[[Any, float], float]) -> Callable[[Any, NDArray[Any], Any], PeerModel]:
-    def read(model: Any, y: NDArray[Any], sample_weight: Any) -> PeerModel:
-        total = float(len(y) if sample_weight is None else np.sum(sample_weight))
-        ratio = {"Lasso": 1.0, "ElasticNet": float(getattr(model, "l1_ratio", 0.0) or 0.0)}
-        l1_ratio = ratio.get(type(model).__name__, 0.0)
-        return _scikit_learn(model, y, sample_weight, Squared(), strength(model, total), l1_ratio=l1_ratio)
-
-    return read
+def _least_squares(model: Any, y: NDArray[Any], sample_weight: Any) -> PeerModel:
+    kind, total = type(model).__name__, float(len(y) if sample_weight is None else np.sum(sample_weight))
+    strength = float(getattr(model, "alpha", 0.0)) / (total if kind == "Ridge" else 1.0)
+    ratio = {"Lasso": 1.0, "ElasticNet": float(getattr(model, "l1_ratio", 0.0) or 0.0)}.get(kind, 0.0)
+    return _scikit_learn(model, y, sample_weight, Squared(), strength, l1_ratio=ratio)
 
 
 def _statsmodels(results: Any, y: NDArray[Any], sample_weight: Any) -> PeerModel:
@@ -337,28 +323,17 @@ def _statsmodels(results: Any, y: NDArray[Any], sample_weight: Any) -> PeerModel
         name=f"statsmodels' {kind}",
         loss=loss,
         strength=0.0,
-        l1_ratio=0.0,
         coef=params,
         fit_intercept=False,
         classes=None if loss.target == "numbers" else np.unique(y),
         weights=None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64),
-        penalises_intercept=False,
-        per_class=False,
     )
 
 
 READERS: Mapping[str, Callable[[Any, NDArray[Any], Any], PeerModel]] = {
     "LogisticRegression": _logistic,
     "LinearSVC": _linear_svc,
-    "SGDClassifier": _sgd,
-    "Perceptron": _sgd,
-    "LinearRegression": _least_squares(lambda model, total: 0.0),  # noqa: ARG005  # no penalty
-    "Ridge": _least_squares(lambda model, total: float(model.alpha) / total),
-    "Lasso": _least_squares(lambda model, total: float(model.alpha)),  # noqa: ARG005
-    "ElasticNet": _least_squares(lambda model, total: float(model.alpha)),  # noqa: ARG005
-    "Logit": _statsmodels,
-    "MNLogit": _statsmodels,
-    "GLM": _statsmodels,
-    "OLS": _statsmodels,
-    "WLS": _statsmodels,
+    **dict.fromkeys(("SGDClassifier", "Perceptron"), _sgd),
+    **dict.fromkeys(("LinearRegression", "Ridge", "Lasso", "ElasticNet"), _least_squares),
+    **dict.fromkeys(("Logit", "MNLogit", "GLM", "OLS", "WLS"), _statsmodels),
 }

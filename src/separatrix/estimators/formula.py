@@ -12,13 +12,12 @@ import re
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone, is_regressor
 
-from separatrix.certificates.base import Certificate
 from separatrix.errors import DataError, NeedsError, OptionError, counted, did_you_mean
 from separatrix.estimators.linear import LinearRegression
 from separatrix.inference.hypotheses import WaldTest
@@ -73,14 +72,12 @@ class FormulaModel:
         """Test that all coefficients of the named terms or columns are 0; `options` are passed to the model's test."""
         terms = [names] if isinstance(names, str) else names
         columns = [column for name in terms for column in self.terms_.get(name, (name,))]
-        test: WaldTest = self._inference("wald_test")(columns, *options, **named)
-        return test
+        return cast(WaldTest, self._inference("wald_test")(columns, *options, **named))
 
     @property
-    def certificate_(self) -> Certificate:
+    def certificate_(self) -> Any:
         """The evidence for the fit, which `verify(self.matrix(data), y)` re-checks."""
-        certificate: Certificate = self.model.certificate_
-        return certificate
+        return self.model.certificate_
 
     def _inference(self, what: str) -> Any:
         if not hasattr(self.model, what):
@@ -122,22 +119,17 @@ def from_formula(formula: str, data: Any, model: Any = None, *, sample_weight: A
     names = {str(term) for term in spec.term_indices}
     if not names - {"1"}:
         raise OptionError(f"formula={formula!r} has no column beside the constant; name at least one after the ~")
-    fitted = _with_constant(clone(LinearRegression() if model is None else model), "1" in names)
+    fitted = clone(LinearRegression() if model is None else model)
+    if "fit_intercept" in fitted.get_params():
+        fitted.set_params(fit_intercept="1" in names)
+    elif "1" not in names:
+        raise OptionError(f"{fitted!r} always has a constant; leave '0 +' out of the formula")
     if is_regressor(fitted) and target.dtype.kind not in "biuf":
         raise DataError(
             f"the target {left} has {target[0]!r} in row 0, which is no number; give numbers or a classifier"
         )
     weights = {} if sample_weight is None else {"sample_weight": sample_weight}
     return FormulaModel(formula, fitted.fit(_without_constant(matrix, spec), target, **weights), spec, str(left))
-
-
-def _with_constant(model: Any, constant: bool) -> Any:
-    """Return the model with its intercept set, if that is an option of it."""
-    if "fit_intercept" in model.get_params():
-        return model.set_params(fit_intercept=constant)
-    if not constant:
-        raise OptionError(f"{model!r} always has a constant; leave '0 +' out of the formula")
-    return model
 
 
 def _formulaic() -> Any:

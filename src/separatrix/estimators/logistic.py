@@ -20,7 +20,7 @@ from separatrix.families import logistic
 from separatrix.families.logistic import LogisticFitted
 from separatrix.families.options import LogisticOptions
 from separatrix.inference.hypotheses import TestedModel, WaldTest
-from separatrix.inference.logistic import ProbabilityInterval
+from separatrix.inference.prediction import ProbabilityInterval
 from separatrix.inference.profile import FirthFit, Interval
 from separatrix.inference.table import InferenceTable
 

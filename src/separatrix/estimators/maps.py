@@ -114,19 +114,17 @@ class SquaredDistance(_Map):
         self.keep = keep
 
     def _make_map(self, X: Any, y: Any) -> FeatureMap:
-        if isinstance(self.centre, str):
-            return SquaredDistanceMap(self._find_centre(X, y), bool(self.keep))
-        centre = np.zeros(X.shape[1]) if self.centre is None else np.atleast_1d(self.centre)
+        if not isinstance(self.centre, str):
+            centre = np.zeros(X.shape[1]) if self.centre is None else np.atleast_1d(self.centre)
+        elif require_choice("centre", self.centre, ("mean", "search")) == "mean":
+            centre = np.asarray(as_array(X).mean(axis=0, dtype=np.float64)).ravel()
+        elif y is None:
+            raise DataError('centre="search" looks for a sphere between two classes; give their labels y')
+        else:
+            centre = find_centre(X, y)
         if centre.shape != (X.shape[1],):
             raise OptionError(f"centre={self.centre!r:.60} has shape {centre.shape}; X has {X.shape[1]} columns")
         return SquaredDistanceMap(centre, bool(self.keep))
-
-    def _find_centre(self, X: Any, y: Any) -> Any:
-        if require_choice("centre", self.centre, ("mean", "search")) == "mean":
-            return np.asarray(as_array(X).mean(axis=0, dtype=np.float64)).ravel()
-        if y is None:
-            raise DataError('centre="search" looks for a sphere between two classes; give their labels y')
-        return find_centre(X, y)
 
 
 class Polynomial(_Map):

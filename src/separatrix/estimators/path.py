@@ -53,9 +53,7 @@ def path(
     Reference: Friedman, Hastie and Tibshirani, Regularization paths for generalized linear models (2010).
     """
     if not isinstance(model, PenalisedOptions) or not isinstance(model, LinearModel):
-        raise OptionError(
-            f"model={model!r} has no strength; give a LogisticRegression, LinearRegression or LinearSVM of separatrix"
-        )
+        raise OptionError(f"model={model!r} has no strength; give a LogisticRegression, LinearRegression or LinearSVM")
     model = clone(model)
     options = model._options()
     scaled = scale_rows(model._rows(X, y, sample_weight), options.scaling)

@@ -21,7 +21,7 @@ from separatrix.errors import OptionError, counted, require_count
 from separatrix.families.base import Fitted, TrainingRows, convex_options
 from separatrix.families.options import PenalisedOptions
 from separatrix.fit.result import FitResult
-from separatrix.inference import eligibility
+from separatrix.inference.eligibility import Refusal
 from separatrix.inference.refused import RefusedInference
 from separatrix.penalties import Penalty, make_penalty
 from separatrix.problem import Problem
@@ -170,8 +170,8 @@ def _strata(problems: Sequence[Problem]) -> Indices:
 def no_inference_reason(chosen: ChosenPenalty, needed: str) -> str:
     """Return why a penalised fit has no inference, with the reason for a penalty that was not requested."""
     if chosen.cv is not None:
-        return eligibility.chosen_by_cross_validation(chosen.strength)
-    reason = eligibility.penalised(chosen.strength)
+        return Refusal.CROSS_VALIDATED(strength=chosen.strength)
+    reason = Refusal.PENALISED(strength=chosen.strength)
     return f"{reason}; the penalty is needed, as {needed.partition(';')[0]}" if needed else reason
 
 

@@ -8,7 +8,7 @@ orthonormalised once more over the rows, which keeps nearly dependent columns ac
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -28,11 +28,9 @@ from separatrix.inference.basis import (
     sample_weights,
 )
 from separatrix.inference.hypotheses import tested_model
-from separatrix.inference.table import f_probability, json_values
+from separatrix.inference.table import SheetRecord, f_probability, find_named
 from separatrix.problem import Problem
-from separatrix.rendering.html import render_html
 from separatrix.rendering.sheet import Grid, Sheet, format_number, p_text
-from separatrix.rendering.text import render_text
 
 RESIDUALS = "residuals"
 
@@ -54,7 +52,7 @@ class AnovaRow:
 
 
 @dataclass(frozen=True)
-class AnovaTable:
+class AnovaTable(SheetRecord):
     """The rows of an analysis of variance: the terms in order, then the residuals."""
 
     rows: tuple[AnovaRow, ...]
@@ -65,25 +63,22 @@ class AnovaTable:
 
     def row(self, name: str) -> AnovaRow:
         """Return a row by name."""
-        by_name = {row.name: row for row in self.rows}
-        if name not in by_name:
-            raise OptionError(f"there is no row {name!r}{did_you_mean(name, by_name)}")
-        return by_name[name]
+        return find_named("row", name, self.rows)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the table as JSON values."""
-        values: dict[str, Any] = json_values(asdict(self))
-        return values
-
-    def __str__(self) -> str:
-        return render_text(self._sheet())
-
-    def _repr_html_(self) -> str:
-        return render_html(self._sheet())
-
-    def _sheet(self) -> Sheet:
+    def sheet(self) -> Sheet:
+        """Return the table as a sheet."""
         heads = ("", "df", "sum of squares", "mean square", "F", "p")
-        return Sheet("Analysis of variance", (Grid(heads, tuple(map(_cells, self.rows))),), lines=self.conventions)
+        rows = tuple(
+            (
+                row.name,
+                f"{row.degrees_of_freedom:g}",
+                *map(format_number, (row.sum_of_squares, row.mean_square)),
+                "" if row.f is None else format_number(row.f, 4),
+                "" if row.p_value is None else p_text(row.p_value),
+            )
+            for row in self.rows
+        )
+        return Sheet("Analysis of variance", (Grid(heads, rows),), lines=self.conventions)
 
 
 def anova(model: Any, terms: Mapping[str, Sequence[str]] | None = None) -> AnovaTable:
@@ -103,15 +98,15 @@ def anova(model: Any, terms: Mapping[str, Sequence[str]] | None = None) -> Anova
     (19.9892, 0.0033)
     """
     tested = tested_model(model)
-    if tested.least_squares is None and not tested.objection:
+    if tested.facts is None and not tested.objection:
         raise OptionError(f"an analysis of variance is of least squares, not of a {tested.family} model")
     tested.require_eligible()
-    problem, fit = tested.rows_for("an analysis of variance"), tested.least_squares
-    assert fit is not None and tested.facts is not None  # noqa: PT018  # an eligible linear model has both
+    problem, facts = tested.rows_for("an analysis of variance"), tested.facts
+    assert facts is not None  # an eligible linear model has them
+    fit, df = facts.fit, facts.degrees_of_freedom
     terms = getattr(model, "terms_", None) if terms is None else terms
     groups = _groups(tested.names, int(problem.design.virtual), terms)
     effects = _effects(problem, fit, [column for columns in groups.values() for column in columns])
-    df = tested.facts.degrees_of_freedom(fit)
     return AnovaTable((*_rows(groups, effects, fit.rss / df, df), AnovaRow(RESIDUALS, df, fit.rss)))
 
 
@@ -137,9 +132,7 @@ def _groups(names: tuple[str, ...], virtual: int, terms: Mapping[str, Sequence[s
             raise OptionError(f"terms have a column {name!r} that the model has not{did_you_mean(name, columns)}")
     missing = [name for name in columns if listed.count(name) != 1]
     if missing:
-        raise OptionError(
-            f"the column {missing[0]!r} is in {listed.count(missing[0])} terms; name every column of the model once"
-        )
+        raise OptionError(f"the column {missing[0]!r} is in {listed.count(missing[0])} terms; name every column once")
     return {term: [names.index(name, virtual) for name in group] for term, group in terms.items()}
 
 
@@ -147,9 +140,7 @@ def _effects(problem: Problem, fit: LeastSquaresFit, order: Sequence[int]) -> di
     """Return the effect of each column, by index: the target along its part orthogonal to the columns before it."""
     columns = [index for index in order if index not in fit.aliased]
     if fit.aliased and columns != sorted(columns):
-        raise OptionError(
-            "terms out of the columns' order need columns that do not depend on others; drop the aliased ones"
-        )
+        raise OptionError("terms out of the columns' order need independent columns; drop the aliased ones")
     if not columns:
         return {}
     virtual = int(problem.design.virtual)
@@ -175,14 +166,3 @@ def _reordered(basis: OrthonormalBasis, indices: Indices) -> OrthonormalBasis:
 def _sums(block: Block, y: Floats, weights: Floats, transform: Floats) -> tuple[Floats, Floats]:
     products = [part.T @ (weights * y) for _, part in coordinates(block, transform)]
     return pair_products(block, transform, lambda _: weights), np.concatenate(products)
-
-
-def _cells(row: AnovaRow) -> tuple[str, ...]:
-    return (
-        row.name,
-        f"{row.degrees_of_freedom:g}",
-        format_number(row.sum_of_squares),
-        format_number(row.mean_square),
-        format_number(row.f, 4) if row.f is not None else "",
-        p_text(row.p_value) if row.p_value is not None else "",
-    )

@@ -7,15 +7,15 @@ Least squares, with residuals r, leverages h, A = (XᵗSX)⁻¹ and scores e = s
     clustered      A (Σ over groups of (Σ e)(Σ e)ᵗ) A,  times G/(G − 1) · (n − 1)/(n − k); clustered_HC0 without
     newey_west     A (Σ over lags l of (1 − l/(lag + 1)) (Σ eᵢ eᵢ₋ₗᵗ + its transpose)) A,      lag 0 once
 
-These agree with R's `sandwich`. They are computed in the coordinates of `basis`, which keeps ill-conditioned columns
-accurate. Frequency weights stand for repeated rows: e eᵗ is s r² x xᵗ, and h is the leverage of one copy.
+These agree with R's `sandwich`, and are computed in the coordinates of `basis`. Frequency weights stand for repeated
+rows: e eᵗ is s r² x xᵗ, and h is the leverage of one copy.
 
 Maximum likelihood, with A = I⁻¹ and scores e = s·∂ log P/∂w: the same A M A, but only for HC0, HC1, clustered and
 clustered_HC0, where k counts the free coefficients. HC0 and HC1 agree with `sandwich` on a glm, clustered with
 statsmodels (whose HC1 of a Logit is HC0; R omits (n − 1)/(n − k) when clustering by default).
 
-Cost: a pass for the means or slopes and one for the sum (some 3 Gram products); a few more if the sums of very many
-groups exceed the memory limit. At most a block of rows is in memory. HC2 to HC4 are NaN throughout if a leverage is 1.
+Cost: a pass for the means or slopes and one for the sum (some 3 Gram products); a few more for very many groups. HC2 to
+HC4 are NaN throughout if a leverage is 1.
 
 References: White (1982); MacKinnon and White (1985); Newey and West (1987); Cribari-Neto (2004) for HC4; Zeileis
 (2004, 2006).
@@ -23,13 +23,14 @@ References: White (1982); MacKinnon and White (1985); Newey and West (1987); Cri
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal, NamedTuple, cast, get_args
 
 import numpy as np
 import scipy.sparse
-from numpy.typing import NDArray
 
 from separatrix.arrays import Floats, Indices
 from separatrix.design.base import Block, Design
@@ -72,7 +73,7 @@ def choose_covariance(covariance: object, problem: Problem, groups: Any = None, 
     clustered = kind in {"clustered", "clustered_HC0"}
     if clustered != (groups is not None):
         raise OptionError(
-            f'covariance={kind!r} needs groups, one label a row; give groups=…, or covariance="HC3" without'
+            f'covariance={kind!r} needs groups, one label per row; give groups=…, or covariance="HC3" without'
             if clustered
             else f'groups are given, but covariance={kind!r} has no use for them; use covariance="clustered"'
         )
@@ -84,46 +85,26 @@ def choose_covariance(covariance: object, problem: Problem, groups: Any = None, 
         )
     if groups is not None:
         return _clustered_choice(kind, problem, groups)
-    return CovarianceChoice(kind, lag=0 if lag is None else _checked_lag(lag, len(problem.y)))
+    number = 0.0 if lag is None else require_number("lag", lag, least=0, most=len(problem.y) - 1)
+    if number != int(number):
+        raise OptionError(f"lag={lag!r} is no whole number; give a number of rows, 0 or more")
+    return CovarianceChoice(kind, lag=int(number))
 
 
 def _clustered_choice(kind: CovarianceKind, problem: Problem, groups: Any) -> CovarianceChoice:
     labels = np.asarray(groups)
     n = len(problem.y)
     if labels.shape != (n,):
-        raise DataError(f"groups have shape {labels.shape}, but one label for each of the {n} rows is needed")
-    missing = _missing_labels(labels)
-    if len(missing):
+        raise DataError(f"groups have shape {labels.shape}; give one label for each of the {n} rows")
+    missing = [row for row, label in enumerate(labels.tolist()) if label is None or label != label]  # noqa: PLR0124  # NaN
+    if missing:
         raise DataError(f"groups has {labels[missing[0]]} in row {missing[0]}; give every row a group, or drop the row")
     _, codes = np.unique(labels, return_inverse=True)
     used = codes if problem.weights is None else codes[problem.weights > 0.0]
     count = len(np.unique(used))
     if count < 2:
-        raise DataError("all rows are in one group, and the spread between groups is what errors are told by; give two")
+        raise DataError("all rows are in one group, but errors need the variance between groups; give two or more")
     return CovarianceChoice(kind, codes.astype(np.intp), count)
-
-
-def _missing_labels(labels: NDArray[Any]) -> Indices:
-    """Return the rows whose label is None or NaN."""
-    if labels.dtype.kind != "O":
-        return np.flatnonzero(np.isnan(labels)) if labels.dtype.kind == "f" else np.empty(0, dtype=np.intp)
-    return np.flatnonzero([label is None or (isinstance(label, float) and np.isnan(label)) for label in labels])
-
-
-def _checked_lag(lag: Any, n: int) -> int:
-    number = require_number("lag", lag, least=0, most=n - 1)
-    if number != int(number):
-        raise OptionError(f"lag={lag!r} is no whole number; give a number of rows, 0 or more")
-    return int(number)
-
-
-def require_likelihood_kind(choice: CovarianceChoice) -> None:
-    """Raise an OptionError for a covariance that exists only for least squares."""
-    if choice.kind not in LIKELIHOOD_KINDS:
-        raise OptionError(
-            f"covariance={choice.kind!r} is for least squares; of a likelihood, use one of"
-            f" {', '.join(map(repr, LIKELIHOOD_KINDS))}"
-        )
 
 
 def count_rows(problem: Problem, weight_kind: WeightKind) -> float:
@@ -155,21 +136,15 @@ def robust_core(
     if choice.groups is not None:
         core = _clustered_core(centred, rows, coef, transform, choice.groups)
     elif choice.kind == "newey_west":
-        _refuse_frequency_weights(problem, weight_kind)
-        core = _newey_west_core(centred, rows, coef, transform, choice.lag)
+        if weight_kind == "frequency" and problem.weights is not None:
+            raise OptionError('covariance="newey_west" is not for weight_kind="frequency"; write the rows out in order')
+        series = centred.fold(_series_sum, coef, transform, choice.lag, rows=rows, combine=_join_series)
+        core = np.asarray(series.products)
     else:
-        weigh = _RobustWeights(choice.kind, weight_kind == "frequency", n / rank)
+        weigh = partial(_robust_weights, choice.kind, weight_kind == "frequency", n / rank)
         core = np.asarray(centred.fold(_heteroscedastic, coef, transform, weigh, rows=rows))
     count_passes(problem, centred)
     return basis, core * _correction(choice, n, rank)
-
-
-def _refuse_frequency_weights(problem: Problem, weight_kind: WeightKind) -> None:
-    if weight_kind == "frequency" and problem.weights is not None:
-        raise OptionError(
-            'covariance="newey_west" is for rows in time order, each seen once, and weight_kind="frequency" repeats'
-            " them; write the rows out"
-        )
 
 
 def _correction(choice: CovarianceChoice, n: float, rank: int) -> float:
@@ -180,32 +155,24 @@ def _correction(choice: CovarianceChoice, n: float, rank: int) -> float:
     return 1.0
 
 
-@dataclass(frozen=True)
-class _RobustWeights:
-    """The weight of u uᵗ for each row, from its residual, sample weight and ‖u‖²."""
-
-    kind: str
-    repeated: bool
-    rows_per_coefficient: float
-
-    def __call__(self, residual: Floats, weights: Floats, lengths: Callable[[], Floats]) -> Floats:
-        squares = residual * residual * (weights if self.repeated else weights * weights)
-        if self.kind in {"HC0", "HC1"}:
-            return np.asarray(squares)
-        return np.asarray(squares * self._inflation(lengths() if self.repeated else lengths() * weights))
-
-    def _inflation(self, h: Floats) -> Any:
-        rest = np.where(h < 1.0 - LEVERAGE_ONE, 1.0 - h, np.nan)
-        if self.kind == "HC4":
-            return rest ** -np.minimum(4.0, self.rows_per_coefficient * h)
-        return rest ** (-1.0 if self.kind == "HC2" else -2.0)
+def _robust_weights(
+    kind: str, repeated: bool, rows_per_coefficient: float, *row: Floats, lengths: Callable[[], Floats]
+) -> Floats:
+    """Return the weight of u uᵗ for each row, from its residual, sample weight and ‖u‖²."""
+    residual, weights = row
+    squares = residual * residual * (weights if repeated else weights * weights)
+    if kind in {"HC0", "HC1"}:
+        return np.asarray(squares)
+    h = lengths() if repeated else lengths() * weights
+    power = np.minimum(4.0, rows_per_coefficient * h) if kind == "HC4" else 1.0 if kind == "HC2" else 2.0
+    return np.asarray(squares * np.where(h < 1.0 - LEVERAGE_ONE, 1.0 - h, np.nan) ** -power)
 
 
 def _heteroscedastic(
     block: Block, y: Floats, weights: Floats, coef: Floats, transform: Floats, weigh: Callable[..., Floats]
 ) -> Floats:
     residual = y - block.matvec(coef)
-    return pair_products(block, transform, lambda lengths: weigh(residual, weights, lengths))
+    return pair_products(block, transform, lambda lengths: weigh(residual, weights, lengths=lengths))
 
 
 class GroupSums(NamedTuple):
@@ -232,12 +199,21 @@ def _group_ranges(sizes: Indices, rank: int) -> Iterator[tuple[int, int]]:
 
 
 def _residual_sums(block: Block, *arguments: Any) -> GroupSums:
-    y, weights, groups, coef, transform, (first, last) = arguments
-    rows = np.flatnonzero((groups >= first) & (groups < last))
+    y, weights, groups, coef, transform, span = arguments
+    return _group_sums(block, (weights * (y - block.matvec(coef)))[:, np.newaxis], groups, transform, span)
+
+
+def _group_sums(
+    block: Block, slopes: Floats, groups: Indices, transform: Floats, span: tuple[int, int] = (0, sys.maxsize)
+) -> GroupSums:
+    """Return the sums of slopes (m, k) times coordinates over the groups in a range of codes."""
+    rows = np.flatnonzero((groups >= span[0]) & (groups < span[1]))
     present, codes = np.unique(groups[rows], return_inverse=True)
-    score = (weights * (y - block.matvec(coef)))[rows]
-    member = scipy.sparse.csr_array((score, (codes, rows)), shape=(len(present), len(groups)))
-    return GroupSums(present, np.hstack([member @ part for _, part in coordinates(block, transform)]))
+    parts = []
+    for slope in slopes.T:
+        member = scipy.sparse.csr_array((slope[rows], (codes, rows)), shape=(len(present), len(groups)))
+        parts += [member @ part for _, part in coordinates(block, transform)]
+    return GroupSums(present, np.hstack(parts))
 
 
 def _merge_groups(a: GroupSums, b: GroupSums) -> GroupSums:
@@ -255,11 +231,6 @@ class SeriesSum(NamedTuple):
     head: Floats
     tail: Floats
     lag: int
-
-
-def _newey_west_core(design: Design, rows: Rows, coef: Floats, transform: Floats, lag: int) -> Floats:
-    """Return Σ over lags of (1 − l/(lag + 1)) (Σ eᵢ eᵢ₋ₗᵗ + its transpose), (rank, rank)."""
-    return np.asarray(design.fold(_series_sum, coef, transform, lag, rows=rows, combine=_join_series).products)
 
 
 def _series_sum(block: Block, *arguments: Any) -> SeriesSum:
@@ -301,31 +272,16 @@ def _join_series(a: SeriesSum, b: SeriesSum) -> SeriesSum:
 
 def sandwich(mle: MaximumLikelihood, choice: CovarianceChoice, n: float, *, repeated: bool) -> Floats:
     """Return A M A for the coefficients of centred columns, (m, m); `repeated`: weights are frequencies."""
-    problem, rank = mle.log_likelihood.problem, len(mle.kept)
+    problem, rank = mle.log_likelihood.problem, len(mle.independent)
     slopes = mle.log_likelihood.slopes(mle.maximum.coef)
     weights = sample_weights(problem)
     if choice.groups is None:
         pairs = slopes[:, :, np.newaxis] * slopes[:, np.newaxis]
         pairs = pairs if repeated else weights[:, np.newaxis, np.newaxis] * pairs
-        middle = problem.total_weight * _by_class(problem.mean_hessian(pairs), slopes.shape[1])
+        order = np.arange(len(mle.covariance)).reshape(-1, slopes.shape[1]).T.ravel()  # from columns to classes outside
+        middle = problem.total_weight * problem.mean_hessian(pairs)[np.ix_(order, order)]
     else:
         rows: Any = ((slopes.T * weights).T, choice.groups)
-        sums = problem.design.fold(_slope_sums, np.eye(problem.design.shape[1]), rows=rows, combine=_merge_groups).sums
+        sums = problem.design.fold(_group_sums, np.eye(problem.design.shape[1]), rows=rows, combine=_merge_groups).sums
         middle = sums.T @ sums
     return np.asarray(mle.covariance @ middle @ mle.covariance) * _correction(choice, n, rank)
-
-
-def _by_class(matrix: Floats, outputs: int) -> Floats:
-    """Reorder a matrix from column-major to class-major blocks."""
-    order = np.arange(len(matrix)).reshape(-1, outputs).T.ravel()
-    return matrix[np.ix_(order, order)]
-
-
-def _slope_sums(block: Block, slopes: Floats, groups: Indices, transform: Floats) -> GroupSums:
-    present, codes = np.unique(groups, return_inverse=True)
-    shape, rows = (len(present), len(groups)), np.arange(len(groups))
-    parts = []
-    for slope in slopes.T:
-        member = scipy.sparse.csr_array((slope, (codes, rows)), shape=shape)
-        parts += [member @ part for _, part in coordinates(block, transform)]
-    return GroupSums(present, np.hstack(parts))

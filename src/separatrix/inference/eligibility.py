@@ -1,229 +1,298 @@
-"""Reasons for absent numbers of inference: each is one sentence, with the remedy after a semicolon.
+"""Eligibility for inference: the reasons for absent numbers, and which coefficients of a likelihood are estimable.
 
-Every cell of a table is valid, or absent with one of these. A reason that concerns the whole fit takes precedence over
-those of single coefficients.
+Every cell of a table is valid, or absent with a reason: a sentence, with the remedy after a semicolon. A reason that
+concerns the whole fit takes precedence over those of single coefficients.
+
+A coefficient of a logistic or softmax model is a contrast of flat coefficients: a single 1 or, for a class against a
+reference, a 1 and a −1. It is estimable if and only if no relation between the columns of the rows that remain in the
+likelihood involves it. Relations are exact.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from fractions import Fraction
+from functools import cached_property
+from string import Formatter
+from typing import Any
 
+from separatrix.certificates.separability import SeparabilityCertificate
 from separatrix.errors import counted
 
 NAMES_SHOWN = 6
 CLASS_WEIGHTS = "class weights"
+FIRTH_OR_PENALTY = 'on_separation="firth" or a penalty'
+PENALTY = "a penalty (strength above 0)"
+NOT_ESTIMABLE = "not estimable"
+LIMITS = {"+inf": math.inf, "-inf": -math.inf}
+Relation = dict[int, Fraction]
 
 
-def aliased(name: str, shares: Mapping[str, float], *, rounded: bool = False) -> str:
-    """A column is collinear with others, by share, or always 0 (no shares); `rounded`: only up to rounding."""
-    if not shares:
-        return f"{name!r} is 0 in every row, so that any coefficient fits as well; drop the column"
-    return (
-        f"{name!r} is {_combination(shares)} in every row{' but for rounding' if rounded else ''}, so that the data"
-        f" cannot tell its coefficient from theirs; drop one of {_listed([name, *shares])}"
+class _Sentence(Formatter):
+    """Formats numbers with their noun, as {n:#row}, and lists of names."""
+
+    def format_field(self, value: Any, format_spec: str) -> Any:
+        if format_spec.startswith("#"):
+            return counted(int(value), format_spec[1:])
+        return super().format_field(listed(value) if isinstance(value, list) else value, format_spec)
+
+
+class Refusal(StrEnum):
+    """A template of each reason, filled in by a call: `Refusal.CONSTANT_TARGET(value=7.0)`."""
+
+    # least squares
+    ZERO_COLUMN = "{name!r} is 0 in every row, so its coefficient is not identified; drop the column"
+    ALIASED = "{name!r} is {relation} in every row ({kind}), so its coefficient is not identified; drop one of {names}"
+    BROKEN_RELATION = (
+        "row {row} breaks a relation that held in every row of the fit, {name!r} being {relation}, so its prediction is"
+        " not unique; drop the row, or fit without one of these columns"
     )
-
-
-def breaks_relation(row: int, name: str, shares: Mapping[str, float]) -> str:
-    """The prediction of a new row is not unique, because it breaks a relation between columns."""
-    relation = _combination(shares) if shares else "0"
-    return (
-        f"row {row} breaks a relation that held in every row of the fit, {name!r} being {relation}, so that its"
-        " prediction is not unique; drop the row, or fit without one of these columns"
+    NOT_UNIQUE = "the coefficient of {name!r} is not unique, as its column is tied to {tied}; drop one of {names}"
+    OUT_OF_RANGE = (
+        "the numbers of {name!r} are so {size} that the variance of its coefficient leaves the range of floats;"
+        " {remedy} the column by a number as large"
     )
-
-
-def not_estimable(name: str, tied: Sequence[str]) -> str:
-    """A coefficient is not identified, because aliased columns depend on its column."""
-    return (
-        f"the coefficient of {name!r} is not unique, as its column is tied to {_listed(tied)};"
-        f" drop one of {_listed([name, *tied])}"
+    NO_FREEDOM = (
+        "{rows:#row} and {rank:#free coefficient} leave no degrees of freedom to estimate the noise; give more than"
+        " {rank:#row}, or fewer columns"
     )
-
-
-def out_of_range(name: str, *, small: bool) -> str:
-    """The variance of a coefficient overflows or underflows, because its column is tiny or huge."""
-    size, remedy = ("small", "multiply") if small else ("large", "divide")
-    return (
-        f"the numbers of {name!r} are so {size} that the variance of its coefficient leaves the range of floats;"
-        f" {remedy} the column by a number as large"
+    PERFECT_FIT = (
+        "the fit is perfect but for rounding, so there is no noise to test against; see whether a column gives the"
+        " target away"
     )
-
-
-def penalised(strength: float) -> str:
-    """A penalty biases the estimates by an unknown amount."""
-    return (
-        f"the fit has a penalty (strength={strength:g}), which draws the coefficients towards 0 by an unknown amount;"
-        " fit with strength=0"
+    CONSTANT_TARGET = "the target is {value:g} in every row, so there is nothing to explain; give a target that varies"
+    MORE_COLUMNS = "there are more columns than the rows can identify; drop columns, give more rows, or use a penalty"
+    NOTHING_TO_TEST = "no column but the intercept is left to test; give columns that vary"
+    TOO_WIDE = (
+        "there are too many columns for a factorisation, which standard errors and leverages need; fit fewer columns"
     )
-
-
-def not_factored(solver: str) -> str:
-    """Least squares was fitted iteratively, without the factorisation that standard errors need."""
-    if solver == "auto":
-        return (
-            "there are too many columns for a factorisation, which standard errors need; fit at most some thousand of"
-            " them"
-        )
-    return (
-        f"the fit was made in steps (solver={solver!r}) and not by a factorisation, which standard errors need;"
+    ITERATIVE = (
+        "the fit was made by solver={solver!r} and not by a factorisation, which standard errors and leverages need;"
         ' use solver="auto" and at most some thousand columns'
     )
-
-
-def chosen_by_cross_validation(strength: float) -> str:
-    """The strength was chosen by cross-validation on the same rows."""
-    return (
-        f"the strength ({strength:g}) was chosen by cross-validation on these very rows, which no standard error allows"
+    # penalties and weights
+    PENALISED = (
+        "the fit has a penalty (strength={strength:g}), which draws the coefficients towards 0 by an unknown amount;"
+        " fit with strength=0"
+    )
+    CROSS_VALIDATED = (
+        "the strength ({strength:g}) was chosen by cross-validation on these very rows, which no standard error allows"
         " for; fit with strength=0, if need be with the columns chosen here on rows not used for the choice"
     )
-
-
-def no_degrees_of_freedom(rows: float, rank: int) -> str:
-    """There are no residual degrees of freedom."""
-    return (
-        f"{counted(int(rows), 'row')} and {counted(rank, 'free coefficient')} leave no degrees of freedom to tell noise"
-        f" from signal by; give more than {counted(rank, 'row')}, or fewer columns"
+    NOT_FREQUENCIES = (
+        "the rows count by {kind}, which are not frequencies, as model-based standard errors need; use {remedy}"
     )
-
-
-def perfect_fit() -> str:
-    """All residuals are 0 up to rounding."""
-    return (
-        "the fit is perfect but for rounding, so that there is no noise to test against;"
-        " read the coefficients as exact, and see whether a column gives the target away"
+    # robust covariances
+    TOO_FEW_GROUPS = (
+        "the covariance of {groups:#group} cannot test {count:#coefficient} at once; give more than {count:#group}, or"
+        " test fewer coefficients"
     )
-
-
-def constant_target(value: float) -> str:
-    """The target does not vary."""
-    return f"the target is {value:g} in every row, so that there is nothing to explain; give a target that varies"
-
-
-def too_few_groups(groups: int, coefficients: int) -> str:
-    """There are fewer groups than a joint test of so many coefficients needs."""
-    return (
-        f"the covariance of {counted(groups, 'group')} cannot test {counted(coefficients, 'coefficient')} at once;"
-        f" give more than {counted(coefficients, 'group')}, or test fewer coefficients"
+    SINGULAR = (
+        "this covariance is singular, so {count:#coefficient} cannot be tested at once; test fewer, or use"
+        ' covariance="classical"'
     )
-
-
-def singular_covariance(coefficients: int, groups: int) -> str:
-    """The rank of a robust covariance is too low for a joint test."""
-    if groups:
-        return too_few_groups(groups, coefficients)
-    return (
-        f"this covariance is singular, so that {counted(coefficients, 'coefficient')} cannot be tested at once;"
-        ' test fewer, or use covariance="classical"'
+    NO_VARIANCE = (
+        "the rows that decide the coefficient of {name!r} are all fitted exactly, so {covariance} gives no variance;"
+        ' use covariance="classical"'
     )
-
-
-def no_variance(name: str, covariance: str) -> str:
-    """All rows that determine a coefficient are fitted exactly, so that a robust variance is 0."""
-    return (
-        f"the rows that decide the coefficient of {name!r} are all fitted exactly, so that {covariance} has nothing to"
-        ' judge by; use covariance="classical"'
-    )
-
-
-def leverage_one(covariance: str) -> str:
-    """A row has leverage 1, where HC2 to HC4 are 0/0."""
-    return (
-        f"a row has leverage 1 (it alone decides a coefficient), where {covariance} divides 0 by 0; drop the row, or"
+    LEVERAGE_ONE = (
+        "a row has leverage 1 (it alone decides a coefficient), where {covariance} divides 0 by 0; drop the row, or"
         ' use covariance="HC1"'
     )
-
-
-def more_columns() -> str:
-    """There are more columns than the rows can identify."""
-    return "there are more columns than the rows can tell apart; drop columns, give more rows, or use a penalty"
-
-
-def nothing_to_test() -> str:
-    """The model has no column besides the intercept."""
-    return "no column but the intercept is left to test; give columns that vary"
-
-
-def likelihood_without_maximum(name: str, limit: float | None = None) -> str:
-    """The likelihood has no maximum; `limit` is ±∞ if the coefficient diverges there."""
-    if limit is not None and math.isinf(limit):
-        head = f"the likelihood has no maximum: the coefficient of {name!r} runs to {'+' if limit > 0.0 else '−'}∞"
-    else:
-        head = f"the likelihood has no maximum, so that the coefficient of {name!r} has no standard error"
-    return f'{head}; use on_separation="firth", whose intervals are of the profile likelihood, or a penalty'
-
-
-def bias_reduced() -> str:
-    """A bias-reduced fit has no likelihood to compare models by."""
-    return (
+    # likelihoods
+    DIVERGES = (
+        "the likelihood has no maximum: the coefficient of {name!r} has no finite estimate (→ {limit}); use {remedy}"
+    )
+    NO_LIMIT = "the likelihood has no maximum, so the coefficient of {name!r} has no standard error; use {remedy}"
+    NO_MAXIMUM = "the likelihood has no maximum, only a supremum; use {remedy}"
+    MAXIMUM_NOT_SHOWN = (
+        f"it could not be shown that the likelihood has a maximum; use rescaled columns, {FIRTH_OR_PENALTY}"
+    )
+    NEARLY_DEPENDENT = (
+        "the columns are nearly dependent (collinear to rounding), so the variance of a coefficient is unknown; drop"
+        " columns that others nearly determine"
+    )
+    NOT_IDENTIFIED = "some coefficients are not identified"
+    BIAS_REDUCED = (
         "the fit is bias-reduced, and its penalised likelihood is no likelihood to compare models by; read the p-values"
         " of its summary()"
     )
-
-
-def no_joint_likelihood(fits: int) -> str:
-    """One-vs-rest fits have no joint likelihood."""
-    return (
-        f"each of {fits} classes has a fit of its own against the rest, and these have no likelihood in common;"
+    NO_JOINT_LIKELIHOOD = (
+        "each of {fits} classes has a fit of its own against the rest, and these have no likelihood in common;"
         ' use multiclass="softmax"'
     )
+    TWO_CLASSES = "intervals of probabilities are of two classes"
+    # fits without their rows or residuals
+    ROWS_NOT_SAVED = (
+        "{task} needs the rows that the model was fitted on, and a model that was saved or copied does not carry them;"
+        " fit again"
+    )
+    NOT_LEAST_SQUARES = "it is no fitted least squares model; give a LinearRegression() after its fit"
+    # diagnosis
+    NO_VARIANCE_INFLATION = "{name!r} depends on other columns, so its coefficient has no variance; drop the column"
+    POWERS_SPANNED = (
+        "the columns span squares and cubes of the fitted values, as dummies of groups do, or the rows are too few;"
+        " give more rows, or numeric columns"
+    )
+    REPEATED_ROWS = "rows with frequencies have no order; give each row by itself, in the order of observation"
+    ONE_DEGREE = "with one degree of freedom the statistic is the same whatever the targets; give more rows"
+    NO_COLUMN = "there is no column that the squared residuals could depend on; give at least one"
+    NO_STUDENTISED = "without any one row no degrees of freedom are left to judge it by; give more rows"
+    # evaluation
+    NO_PROBABILITIES = "the model gives scores and no probabilities; use one with predict_proba, as LogisticRegression"
+    ZERO_PROBABILITY = "the label had probability 0 in {rows:#row}, and its logarithm is infinite"
+    ONE_VALUE = "the target is the same in every row, so there is nothing to explain"
+    EQUAL_VALUES = "every row has the same value, so its variance is unknown; give more rows"
+    ONE_ROW = "{rows:#row} has no variance to estimate an error from; give more rows"
+    ONE_SIDE = "all rows are on one side, so there is nothing to rank; give rows of both"
+    FEW_IN_CLASS = "a class has {rows:#row}, too few for an error; give more"
+    EQUAL_RANKING = "the scores rank every pair of rows alike, so DeLong's variance is 0; give more rows"
+
+    def __call__(self, **values: Any) -> str:
+        """Return the sentence with its values."""
+        return _Sentence().vformat(self.value, (), values)
+
+
+def aliased(name: str, shares: Mapping[str, float], *, rounded: bool = False) -> str:
+    """Return why a column that is a combination of others, by share, is not identified; `rounded`: up to rounding."""
+    if not shares:
+        return Refusal.ZERO_COLUMN(name=name)
+    kind = "collinear to rounding" if rounded else "perfectly collinear"
+    return Refusal.ALIASED(name=name, relation=combination(shares), kind=kind, names=[name, *shares])
+
+
+def not_factored(solver: str) -> str:
+    """Return why a least squares fit was made without a factorisation."""
+    return Refusal.TOO_WIDE() if solver == "auto" else Refusal.ITERATIVE(solver=solver)
+
+
+def singular_covariance(coefficients: int, groups: int) -> str:
+    """Return why a robust covariance is singular; `groups` is 0 if it is not clustered."""
+    if groups:
+        return Refusal.TOO_FEW_GROUPS(groups=groups, count=coefficients)
+    return Refusal.SINGULAR(count=coefficients)
 
 
 def no_maximum(classes: int) -> str:
-    """The likelihood of a whole fit has no maximum; bias reduction exists for two classes only."""
-    remedy = 'on_separation="firth" or a penalty' if classes == 2 else "a penalty (strength above 0)"
-    return f"the likelihood has no maximum, only a supremum; use {remedy}"
+    """Return why a fit of separated classes has no errors; bias reduction exists for two classes only."""
+    return Refusal.NO_MAXIMUM(remedy=FIRTH_OR_PENALTY if classes == 2 else PENALTY)
 
 
-def nearly_dependent() -> str:
-    """The information is numerically singular."""
-    return (
-        "the columns are so nearly dependent that floats cannot tell their coefficients apart;"
-        " drop columns that others nearly make up"
-    )
+def not_frequencies(kind: str, *, robust: bool = True) -> str:
+    """Return why weights of this kind give no classical errors; `robust`: whether a robust covariance is a remedy."""
+    remedy = "no class_weight" if kind == CLASS_WEIGHTS else 'weight_kind="frequency" if they are counts'
+    return Refusal.NOT_FREQUENCIES(kind=kind, remedy=remedy + (', or covariance="HC0"' if robust else ""))
 
 
-def maximum_not_shown() -> str:
-    """The existence of a maximum is undecided."""
-    return (
-        'it could not be shown that the likelihood has a maximum; use rescaled columns, on_separation="firth" or a'
-        " penalty"
-    )
+def combination(shares: Mapping[str, float]) -> str:
+    """Return a linear combination of columns, as "2 · 'a' − 'b'"; "0" without columns."""
+    text = ""
+    for name, share in list(shares.items())[:NAMES_SHOWN]:
+        sign = f" {'−' if share < 0.0 else '+'} " if text else "−" if share < 0.0 else ""
+        factor = "" if abs(abs(share) - 1.0) < 1e-9 else f"{abs(share):.6g} · "
+        text += f"{sign}{factor}{name!r}"
+    more = len(shares) - NAMES_SHOWN
+    return (text or "0") + (f" + … ({more} more)" if more > 0 else "")
 
 
-def weights_not_counts(kind: str) -> str:
-    """Classical standard errors need frequency weights; `kind` names the weights of the fit."""
-    instead = "no class_weight" if kind == CLASS_WEIGHTS else 'weight_kind="frequency" if they are counts'
-    return (
-        f"the rows count by {kind}, which do not say how often a row was seen, as model-based standard errors need;"
-        f' use {instead}, or covariance="HC0"'
-    )
-
-
-def rows_not_saved(task: str) -> str:
-    """A task needs the rows of the fit, which are not saved with it."""
-    return (
-        f"{task} needs the rows that the model was fitted on, and a model that was saved or copied does not carry them;"
-        " fit again"
-    )
-
-
-def _combination(shares: Mapping[str, float]) -> str:
-    parts = [_share(name, share, first=index == 0) for index, (name, share) in enumerate(shares.items())]
-    more = len(parts) - NAMES_SHOWN
-    return " ".join(parts[:NAMES_SHOWN]) + (f" + … ({more} more)" if more > 0 else "")
-
-
-def _share(name: str, share: float, *, first: bool) -> str:
-    sign = ("−" if share < 0.0 else "") if first else ("− " if share < 0.0 else "+ ")
-    size = abs(share)
-    return f"{sign}{name!r}" if abs(size - 1.0) < 1e-9 else f"{sign}{size:.6g} · {name!r}"
-
-
-def _listed(names: Sequence[str]) -> str:
-    shown = [repr(name) for name in names[:NAMES_SHOWN]]
-    more = len(names) - NAMES_SHOWN
+def listed(names: Sequence[str]) -> str:
+    """Return names as "'a', 'b' and 'c'", the first six of many."""
+    shown, more = [repr(name) for name in names[:NAMES_SHOWN]], len(names) - NAMES_SHOWN
     if more > 0:
         return f"{', '.join(shown)} and {more} more"
     return f"{', '.join(shown[:-1])} and {shown[-1]}" if len(shown) > 1 else shown[0]
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """A coefficient by name and, if there are several classes, its class; `entries` maps flat indices to signs."""
+
+    name: str
+    entries: dict[int, int]
+    output: Any = None
+
+    def find_relation(self, relations: Sequence[Relation]) -> Relation | None:
+        """Return the first relation that involves the contrast."""
+        for relation in relations:
+            if sum(sign * relation.get(index, Fraction(0)) for index, sign in self.entries.items()):
+                return relation
+        return None
+
+
+def make_contrasts(names: Sequence[str], classes: Sequence[Any], reference: int) -> tuple[Contrast, ...]:
+    """Return the coefficients of two classes, or those of each class against the reference, the index of a class."""
+    if len(classes) == 2:
+        return tuple(Contrast(name, {index: 1}) for index, name in enumerate(names))
+    p = len(names)
+
+    def entries(code: int, column: int) -> dict[int, int]:
+        both = {(code - 1) * p + column: 1, (reference - 1) * p + column: -1}
+        return {index: sign for index, sign in both.items() if index >= 0}
+
+    return tuple(
+        Contrast(name, entries(code, column), label)
+        for code, label in enumerate(classes)
+        if code != reference
+        for column, name in enumerate(names)
+    )
+
+
+@dataclass(frozen=True)
+class Estimability:
+    """Which contrasts are estimable, according to an existence certificate."""
+
+    existence: SeparabilityCertificate
+
+    @property
+    def aliases(self) -> Sequence[Relation]:
+        """The relations between columns that hold on every row."""
+        if self.existence.weights is not None:
+            return () if self.existence.divergence is None else self.existence.divergence.aliases
+        return () if self.existence.proof is None else self.existence.proof.relations
+
+    def is_flat(self, contrast: Contrast) -> bool:
+        """Tell whether the profile of a contrast is flat: it is aliased, or diverges in both directions."""
+        if contrast.find_relation(self.aliases) is not None:
+            return True
+        return any(self._statuses[index] == NOT_ESTIMABLE for index in contrast.entries) if self._statuses else False
+
+    def reason(self, contrast: Contrast) -> str:
+        """Return why a contrast is not estimable; empty if it is."""
+        existence = self.existence
+        if existence.verdict == "undecided" or existence.clashes:  # clashes concern some rows only
+            return Refusal.MAXIMUM_NOT_SHOWN()
+        relation = contrast.find_relation(self.aliases)
+        if relation is not None:
+            return self._alias_reason(contrast, relation)
+        if existence.proof is not None and contrast.find_relation(existence.proof.relations) is None:
+            return ""
+        limit, remedy = self._limit(contrast), FIRTH_OR_PENALTY if contrast.output is None else PENALTY
+        if math.isnan(limit):
+            return Refusal.NO_LIMIT(name=contrast.name, remedy=remedy)
+        return Refusal.DIVERGES(name=contrast.name, limit="+∞" if limit > 0.0 else "−∞", remedy=remedy)
+
+    def _limit(self, contrast: Contrast) -> float:
+        """Return ±∞ if a contrast provably diverges there, else NaN."""
+        if not self._statuses or len(contrast.entries) > 1:
+            return math.nan
+        ((index, sign),) = contrast.entries.items()
+        return sign * LIMITS.get(self._statuses[index], math.nan)
+
+    @cached_property
+    def _statuses(self) -> tuple[str, ...]:
+        """The status of each flat coefficient of separated classes; empty if not known."""
+        existence = self.existence
+        if existence.weights is None or existence.divergence is None:
+            return ()
+        relations = None if existence.proof is None else existence.proof.relations
+        return existence.divergence.statuses(existence.weights, relations)
+
+    def _alias_reason(self, contrast: Contrast, relation: Relation) -> str:
+        names, index = self.existence.names, next(index for index in contrast.entries if relation.get(index))
+        p = len(names)
+        shares = {j % p: value for j, value in relation.items() if value and j // p == index // p}
+        own = shares.pop(index % p)
+        return aliased(contrast.name, {names[j]: float(-value / own) for j, value in shares.items()})

@@ -20,12 +20,11 @@ from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from separatrix.arrays import Floats, Indices
-from separatrix.errors import DataError, counted, require_choice
+from separatrix.errors import DataError, require_choice
+from separatrix.inference.eligibility import Refusal
 from separatrix.inference.evaluation_curves import (
-    EQUAL_VALUES,
     Binning,
     Estimate,
     Ranking,
@@ -37,17 +36,15 @@ from separatrix.inference.evaluation_curves import (
     rank_class,
     share_estimate,
 )
-from separatrix.inference.table import json_values, require_level
+from separatrix.inference.table import JsonRecord, json_values, require_level
+from separatrix.numerics import distinct
 
-FEW_CLASSES = 20  # up to which comparison with each is faster than sorting
 SUM_TOLERANCE = 1e-6  # allowed distance of the sum of a row's probabilities from 1
-NO_PROBABILITIES = "the model gives scores and no probabilities; use one with predict_proba, as LogisticRegression"
 CLASSIFIER_MEASURES = ("accuracy", "log_loss", "brier", "auc")
-REGRESSOR_MEASURES = ("r_squared", "rmse", "mean_absolute_error", "bias")
 
 
 @dataclass(frozen=True)
-class ClassifierEvaluation:
+class ClassifierEvaluation(JsonRecord):
     """The measures of a classifier with their intervals, and the curves behind them.
 
     `baseline_accuracy` is that of always predicting the majority class, `baseline_log_loss` that of always predicting
@@ -75,7 +72,7 @@ class ClassifierEvaluation:
         reliability = self.reliability
         calibration = None if reliability is None else {"bias": asdict(reliability.bias), "error": reliability.error}
         baseline = {"accuracy": self.baseline_accuracy, "log_loss": self.baseline_log_loss}
-        result: dict[str, Any] = json_values(
+        return json_values(
             {
                 "classes": list(self.classes),
                 "rows": self.rows,
@@ -87,7 +84,6 @@ class ClassifierEvaluation:
                 "confusion": self.confusion.tolist(),
             }
         )
-        return result
 
 
 def evaluate_classifier(  # noqa: PLR0913  # public arguments
@@ -125,11 +121,15 @@ def evaluate_classifier(  # noqa: PLR0913  # public arguments
     require_choice("binning", binning, get_args(Binning))
     rows = _evaluated_rows(labels, probabilities, classes, scores, predicted, weights)
     class_list = np.asarray(classes).tolist()
-    rankings = _rankings(rows, class_list, level)
-    total = rows.weights.sum()
+    first, total, count = len(class_list) - rows.scores.shape[1], rows.weights.sum(), len(class_list)
+    rankings = tuple(  # of the second of two classes, or of each of several
+        rank_class(label, rows.scores[:, index], rows.codes == index + first, rows.weights, level)
+        for index, label in enumerate(class_list[first:])
+    )
     shares = np.bincount(rows.codes, rows.weights) / total
     present = shares[shares > 0.0]
     correct = float(rows.weights @ (rows.predicted == rows.codes) / total)
+    confusion = np.bincount(rows.codes * count + rows.predicted, rows.weights, minlength=count * count)
     return ClassifierEvaluation(
         classes=tuple(class_list),
         rows=len(rows.codes),
@@ -140,43 +140,28 @@ def evaluate_classifier(  # noqa: PLR0913  # public arguments
         auc=mean_auc(rankings, rows.codes, rows.weights, level),
         baseline_accuracy=float(shares.max()),
         baseline_log_loss=float(-present @ np.log(present)),
-        confusion=_confusion(rows, len(class_list)),
-        rankings=tuple(rankings),
+        confusion=confusion.astype(np.float64).reshape(count, count),
+        rankings=rankings,
         reliability=_reliability(rows, level, binning),
     )
 
 
-def _rankings(rows: _EvaluatedRows, classes: Sequence[Any], level: float) -> list[Ranking]:
-    """Return the ranking of the second of two classes, or of each of several classes."""
-    first = len(classes) - rows.scores.shape[1]
-    return [
-        rank_class(label, rows.scores[:, index], rows.codes == index + first, rows.weights, level)
-        for index, label in enumerate(classes[first:])
-    ]
-
-
 def _log_loss(rows: _EvaluatedRows, level: float) -> Estimate:
     if rows.probabilities is None:
-        return Estimate(None, absent=NO_PROBABILITIES)
+        return Estimate(None, absent=Refusal.NO_PROBABILITIES())
     own = rows.probabilities[np.arange(len(rows.codes)), rows.codes]
     if not own.all():
-        failures = counted(int((own == 0.0).sum()), "row")
-        return Estimate(math.inf, absent=f"the label had probability 0 in {failures}, and its logarithm is infinite")
+        return Estimate(math.inf, absent=Refusal.ZERO_PROBABILITY(rows=(own == 0.0).sum()))
     return mean_estimate(-np.log(own), rows.weights, level, least=0.0)
 
 
 def _brier(rows: _EvaluatedRows, level: float) -> Estimate:
     if rows.probabilities is None:
-        return Estimate(None, absent=NO_PROBABILITIES)
+        return Estimate(None, absent=Refusal.NO_PROBABILITIES())
     misses = rows.probabilities.copy()
     misses[np.arange(len(rows.codes)), rows.codes] -= 1.0
     squares = (misses**2).sum(axis=1)
     return mean_estimate(squares / 2.0 if misses.shape[1] == 2 else squares, rows.weights, level, least=0.0)
-
-
-def _confusion(rows: _EvaluatedRows, count: int) -> Floats:
-    amounts = np.bincount(rows.codes * count + rows.predicted, rows.weights, minlength=count * count)
-    return np.asarray(amounts, dtype=np.float64).reshape(count, count)
 
 
 def _reliability(rows: _EvaluatedRows, level: float, binning: Binning) -> Reliability | None:
@@ -189,7 +174,7 @@ def _reliability(rows: _EvaluatedRows, level: float, binning: Binning) -> Reliab
 
 
 @dataclass(frozen=True)
-class RegressorEvaluation:
+class RegressorEvaluation(JsonRecord):
     """The measures of a regression with their intervals; `spread` is the RMSE of predicting the mean for every row."""
 
     rows: int
@@ -199,12 +184,6 @@ class RegressorEvaluation:
     mean_absolute_error: Estimate
     bias: Estimate
     spread: float
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the measures as JSON values."""
-        values = {name: asdict(getattr(self, name)) for name in REGRESSOR_MEASURES}
-        result: dict[str, Any] = json_values({"rows": self.rows, "level": self.level, **values, "spread": self.spread})
-        return result
 
 
 def evaluate_regressor(
@@ -221,9 +200,7 @@ def evaluate_regressor(
     require_level(level)
     targets, predictions = _finite_numbers(observed, "observed"), _finite_numbers(predicted, "predicted")
     if targets.ndim != 1 or not len(targets) or predictions.shape != targets.shape:
-        raise DataError(
-            f"observed has shape {targets.shape} and predicted {predictions.shape}; give both as (n,), n at least 1"
-        )
+        raise DataError(f"observed has shape {targets.shape} and predicted {predictions.shape}; give both as (n,)")
     w = _checked_weights(weights, len(targets))
     positive = w > 0.0
     targets, predictions, w = targets[positive], predictions[positive], w[positive]
@@ -235,7 +212,9 @@ def evaluate_regressor(
     return RegressorEvaluation(
         rows=len(targets),
         level=level,
-        r_squared=_r_squared(squares / variance, spread / variance, w, level) if variance > 0.0 else _constant_target(),
+        r_squared=_r_squared(squares / variance, spread / variance, w, level)
+        if variance > 0.0
+        else Estimate(None, absent=Refusal.ONE_VALUE()),
         rmse=_root(positive_estimate(mean_square, squares - mean_square, w, level)),
         mean_absolute_error=mean_estimate(np.abs(errors), w, level, least=0.0),
         bias=mean_estimate(errors, w, level),
@@ -248,12 +227,8 @@ def _r_squared(squares: Any, deviations: Any, weights: Any, level: float) -> Est
     unexplained = float(weights @ squares / weights.sum())
     interval = positive_estimate(unexplained, squares - unexplained * deviations, weights, level)
     if interval.lower is None or interval.upper is None:
-        return Estimate(1.0 - unexplained, absent=interval.absent or EQUAL_VALUES)
+        return Estimate(1.0 - unexplained, absent=interval.absent or Refusal.EQUAL_VALUES())
     return Estimate(1.0 - unexplained, interval.standard_error, 1.0 - interval.upper, 1.0 - interval.lower)
-
-
-def _constant_target() -> Estimate:
-    return Estimate(None, absent="the target is the same in every row, so that there is nothing to explain")
 
 
 def _root(square: Estimate) -> Estimate:
@@ -286,9 +261,12 @@ def _evaluated_rows(
         raise DataError("there is nothing to judge; give probabilities, or None and scores")
     checked = None if probabilities is None else _checked_probabilities(probabilities, n, count)
     ranks = (checked[:, 1:] if count == 2 else checked) if checked is not None else _checked_scores(scores, n, count)
-    predictions = (
-        _predicted_codes(checked, ranks) if predicted is None else label_codes(predicted, classes, "predicted")
-    )
+    if predicted is not None:
+        predictions = label_codes(predicted, classes, "predicted")
+    elif ranks.shape[1] > 1:
+        predictions = ranks.argmax(axis=1)
+    else:  # of two classes the second on a tie
+        predictions = np.asarray(ranks[:, 0] >= (0.0 if checked is None else 0.5), dtype=np.intp)
     if len(predictions) != n:
         raise DataError(f"predicted has {len(predictions)} rows, but labels has {n}")
     w = _checked_weights(weights, n)
@@ -303,27 +281,14 @@ def label_codes(labels: Any, classes: Sequence[Any], name: str) -> Indices:
     """Return the index of each label among the classes, (n,)."""
     values = np.asarray(labels)
     if values.ndim != 1 or not len(values):
-        raise DataError(f"{name} has shape {values.shape}; give one label a row, (n,), of at least one row")
-    if (codes := _compare_codes(values, np.asarray(classes))) is not None:
-        return codes
-    distinct, inverse = np.unique(values, return_inverse=True)
+        raise DataError(f"{name} has shape {values.shape}; give one label per row, (n,), of at least one row")
+    distinct_labels, inverse = distinct(values)
     indices = {label: index for index, label in enumerate(np.asarray(classes).tolist())}
-    unknown = [label for label in distinct.tolist() if label not in indices]
+    unknown = [label for label in distinct_labels.tolist() if label not in indices]
     if unknown:
         known = ", ".join(map(repr, list(indices)[:6])) + (", …" if len(indices) > 6 else "")
         raise DataError(f"{name} has {unknown[0]!r}, which is none of the classes {known}; give the model's classes_")
-    return np.array([indices[label] for label in distinct.tolist()], dtype=np.intp)[inverse]
-
-
-def _compare_codes(values: NDArray[Any], classes: NDArray[Any]) -> Indices | None:
-    """Return the codes of labels by comparison with each class; None if there are many classes or unknown labels."""
-    kinds = {values.dtype.kind, classes.dtype.kind}
-    if len(classes) > FEW_CLASSES or (len(kinds) > 1 and kinds != {"O", "U"}):
-        return None
-    codes = np.full(len(values), -1, dtype=np.intp)
-    for index, label in enumerate(classes):
-        codes[values == label] = index
-    return codes if (codes >= 0).all() else None
+    return np.array([indices[label] for label in distinct_labels.tolist()], dtype=np.intp)[inverse]
 
 
 def _checked_weights(weights: Any, n: int) -> Floats:
@@ -352,7 +317,7 @@ def _checked_probabilities(probabilities: Any, n: int, count: int) -> Floats:
     if numbers.shape == (n,) and count == 2:
         numbers = np.column_stack([1.0 - numbers, numbers])
     if numbers.shape != (n, count):
-        raise DataError(f"probabilities has shape {numbers.shape}; give ({n}, {count}), one a row and class")
+        raise DataError(f"probabilities has shape {numbers.shape}; give ({n}, {count}), one per row and class")
     outside = (numbers < 0.0).any(axis=1) | (np.abs(numbers.sum(axis=1) - 1.0) > SUM_TOLERANCE)
     if outside.any():
         row = int(np.flatnonzero(outside)[0])
@@ -369,10 +334,3 @@ def _checked_scores(scores: Any, n: int, count: int) -> Floats:
         wanted = f"({n},)" if count == 2 else f"({n}, {count})"
         raise DataError(f"scores has shape {numbers.shape}; give {wanted} for {count} classes")
     return numbers
-
-
-def _predicted_codes(probabilities: Floats | None, scores: Floats) -> Indices:
-    """Return the class of the highest score; of two classes the second on a tie."""
-    if scores.shape[1] > 1:
-        return np.asarray(scores.argmax(axis=1))
-    return np.asarray(scores[:, 0] >= (0.0 if probabilities is None else 0.5), dtype=np.intp)

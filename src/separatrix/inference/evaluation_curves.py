@@ -22,20 +22,17 @@ Clarke-Pearson, Comparing the areas under two or more correlated ROC curves (198
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
 from separatrix.arrays import Bools, Floats, Indices, Ints
-from separatrix.errors import counted
+from separatrix.inference.eligibility import Refusal
 from separatrix.inference.table import normal_quantile, student_quantile
 from separatrix.numerics import logit, sigmoid
 
-EQUAL_VALUES = "every row has the same value, so that nothing tells how it varies; give more rows"
-NO_RANKING_VARIANCE = (
-    "the scores rank every pair of rows alike, so that DeLong's variance is 0 and says nothing; give more rows"
-)
 Binning = Literal["equal_counts", "equal_widths"]
 BINS = 10
 HISTOGRAM_BINS = 20
@@ -63,9 +60,9 @@ def mean_estimate(values: Floats, weights: Floats, level: float, least: float = 
     mean = float(weights @ values / weights.sum())
     error = error_of_mean(values - mean, weights)
     if error is None:
-        return Estimate(mean, absent=_too_few_rows(len(values)))
+        return Estimate(mean, absent=Refusal.ONE_ROW(rows=len(values)))
     if error == 0.0:
-        return Estimate(mean, error, absent=EQUAL_VALUES)
+        return Estimate(mean, error, absent=Refusal.EQUAL_VALUES())
     reach = student_quantile(level, len(values) - 1) * error
     return Estimate(mean, error, max(mean - reach, least), mean + reach)
 
@@ -74,9 +71,9 @@ def positive_estimate(value: float, effects: Floats, weights: Floats, level: flo
     """Return a positive value with a positive interval; `effects` (n,), of mean 0, are those of the rows on it."""
     error = error_of_mean(effects, weights)
     if error is None:
-        return Estimate(value, absent=_too_few_rows(len(effects)))
+        return Estimate(value, absent=Refusal.ONE_ROW(rows=len(effects)))
     if error == 0.0 or value == 0.0:
-        return Estimate(value, error, absent=EQUAL_VALUES)
+        return Estimate(value, error, absent=Refusal.EQUAL_VALUES())
     factor = math.exp(min(student_quantile(level, len(effects) - 1) * error / value, 700.0))
     return Estimate(value, error, value / factor, value * factor)
 
@@ -97,10 +94,6 @@ def error_of_mean(deviations: Floats, weights: Floats) -> float | None:
     if n < 2:
         return None
     return float(np.linalg.norm(weights * deviations) / weights.sum() * math.sqrt(n / (n - 1)))
-
-
-def _too_few_rows(n: int) -> str:
-    return f"{n} row has no spread to tell an error from; give more rows"
 
 
 @dataclass(frozen=True)
@@ -153,11 +146,15 @@ def rank_class(label: Any, scores: Floats, members: Bools, weights: Floats, leve
     below, above = np.cumsum(others) - others / 2.0, own[::-1].cumsum()[::-1] - own / 2.0
     shares = np.where(members, _rate(below, others.sum())[indices], _rate(above, own.sum())[indices])
     thresholds = np.append(np.inf, values[::-1])
+    auc = Estimate(None, absent=Refusal.ONE_SIDE())
+    if members.any() and not members.all():
+        value = float(weights[members] @ shares[members] / weights[members].sum())
+        auc = _auc_estimate(value, shares, members.astype(np.intp), weights, level)
     true_positives, false_positives = (np.append(0.0, np.cumsum(side[::-1])) for side in (own, others))
-    return Ranking(label, thresholds, true_positives, false_positives, _auc(shares, members, weights, level), shares)
+    return Ranking(label, thresholds, true_positives, false_positives, auc, shares)
 
 
-def mean_auc(rankings: list[Ranking], codes: Indices, weights: Floats, level: float) -> Estimate:
+def mean_auc(rankings: Sequence[Ranking], codes: Indices, weights: Floats, level: float) -> Estimate:
     """Return the mean of the AUCs of all classes; `codes` (n,) are the class indices of the rows."""
     if len(rankings) == 1:
         return rankings[0].auc
@@ -174,13 +171,6 @@ def mean_auc(rankings: list[Ranking], codes: Indices, weights: Floats, level: fl
     return _auc_estimate(value, effects, codes, weights, level)
 
 
-def _auc(shares: Floats, members: Bools, weights: Floats, level: float) -> Estimate:
-    if members.all() or not members.any():
-        return Estimate(None, absent="all rows are on one side, so that there is nothing to rank; give rows of both")
-    value = float(weights[members] @ shares[members] / weights[members].sum())
-    return _auc_estimate(value, shares, members.astype(np.intp), weights, level)
-
-
 def _auc_estimate(value: float, effects: Floats, strata: Indices, weights: Floats, level: float) -> Estimate:
     """Return an AUC with its interval, from the variances of the effects of the rows within each stratum."""
     variance = 0.0
@@ -188,13 +178,11 @@ def _auc_estimate(value: float, effects: Floats, strata: Indices, weights: Float
         values, own_weights = effects[strata == stratum], weights[strata == stratum]
         error = error_of_mean(values - own_weights @ values / own_weights.sum(), own_weights)
         if error is None:
-            return Estimate(
-                value, absent=f"a class has {counted(len(own_weights), 'row')}, too few for an error; give more"
-            )
+            return Estimate(value, absent=Refusal.FEW_IN_CLASS(rows=len(own_weights)))
         variance += error**2
     error = float(np.sqrt(variance))
     if error <= 1e-14 or not 0.0 < value < 1.0:
-        return Estimate(value, absent=NO_RANKING_VARIANCE)
+        return Estimate(value, absent=Refusal.EQUAL_RANKING())
     middle, reach = float(logit(value)), normal_quantile(level) * error / (value * (1.0 - value))
     return Estimate(value, error, float(sigmoid(middle - reach)), float(sigmoid(middle + reach)))
 

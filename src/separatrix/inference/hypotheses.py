@@ -16,18 +16,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
 import numpy as np
 
 from separatrix.arrays import Floats
 from separatrix.errors import DataError, OptionError, did_you_mean, require_choice
-from separatrix.fit.least_squares import LeastSquaresFit, fit_least_squares
-from separatrix.inference import eligibility
+from separatrix.fit.least_squares import fit_least_squares
 from separatrix.inference.basis import sample_weights, wald_statistic
+from separatrix.inference.eligibility import Refusal, singular_covariance
 from separatrix.inference.linear import CoefficientCovariance, LinearFacts, not_estimable_reason
-from separatrix.inference.table import chi2_probability, f_probability, json_values
+from separatrix.inference.table import JsonRecord, chi2_probability, f_probability
 from separatrix.losses.squared import Squared
 from separatrix.penalties import NoPenalty
 from separatrix.problem import Problem
@@ -48,13 +48,12 @@ class TestedModel:
     log_likelihood: float
     problem: Problem | None = None
     objection: str = ""
-    least_squares: LeastSquaresFit | None = None
     facts: LinearFacts | None = None
 
     def rows_for(self, task: str) -> Problem:
         """Return the rows of the fit, or raise a DataError that names the task that needs them."""
         if self.problem is None:
-            raise DataError(eligibility.rows_not_saved(task))
+            raise DataError(Refusal.ROWS_NOT_SAVED(task=task))
         return self.problem
 
     def require_eligible(self) -> None:
@@ -73,7 +72,7 @@ def tested_model(model: Any) -> TestedModel:
 
 
 @dataclass(frozen=True)
-class NestedTest:
+class NestedTest(JsonRecord):
     """The test that the additional coefficients of the larger model are 0."""
 
     kind: NestedKind
@@ -82,11 +81,6 @@ class NestedTest:
     residual_degrees_of_freedom: float | None
     p_value: float
     convention: str
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the test as JSON values."""
-        values: dict[str, Any] = json_values(asdict(self))
-        return values
 
     def __str__(self) -> str:
         df, rest = self.degrees_of_freedom, self.residual_degrees_of_freedom
@@ -119,12 +113,10 @@ def nested_test(smaller: Any, larger: Any, *, kind: NestedKind = "f") -> NestedT
         raise OptionError(f'kind="f" is for least squares, not for a {large.family} model; use kind="likelihood_ratio"')
     for tested in (small, large):
         tested.require_eligible()
-    _refuse_other_weight_kinds(small, large)
-    _refuse_other_rows(small.rows_for("a test of nested models"), large.rows_for("a test of nested models"))
+    _refuse_other_rows(small, large)
     if large.rank <= small.rank:
         raise OptionError(
-            f"the larger model has {large.rank} free coefficients and the smaller {small.rank}; give the smaller one"
-            " first"
+            f"the larger model has {large.rank} free coefficients and the smaller {small.rank}; swap them"
         )
     _refuse_other_columns(small, large)
     if kind == "wald":
@@ -133,18 +125,17 @@ def nested_test(smaller: Any, larger: Any, *, kind: NestedKind = "f") -> NestedT
 
 
 def _f(small: TestedModel, large: TestedModel) -> NestedTest:
-    assert small.least_squares is not None and large.least_squares is not None and large.facts is not None  # noqa: PT018
-    k, df = large.rank - small.rank, large.facts.degrees_of_freedom(large.least_squares)
-    reduction = max(small.least_squares.rss - large.least_squares.rss, 0.0)
-    statistic = reduction / k / (large.least_squares.rss / df)
+    assert small.facts is not None and large.facts is not None  # noqa: PT018  # of least squares
+    k, df, rss = large.rank - small.rank, large.facts.degrees_of_freedom, large.facts.fit.rss
+    statistic = max(small.facts.fit.rss - rss, 0.0) / k / (rss / df)
     p_value = f_probability(statistic, k, df)
     return NestedTest("f", statistic, k, df, p_value, "F test, σ² = RSS / (n − rank) of the larger model")
 
 
 def _likelihood_ratio(small: TestedModel, large: TestedModel) -> NestedTest:
     k = large.rank - small.rank
-    if small.least_squares is not None and large.least_squares is not None and large.facts is not None:
-        statistic = large.facts.rows * math.log(small.least_squares.rss / large.least_squares.rss)
+    if small.facts is not None and large.facts is not None:
+        statistic = large.facts.rows * math.log(small.facts.fit.rss / large.facts.fit.rss)
     else:
         statistic = 2.0 * (large.log_likelihood - small.log_likelihood)
     p_value = chi2_probability(statistic, k)
@@ -153,67 +144,47 @@ def _likelihood_ratio(small: TestedModel, large: TestedModel) -> NestedTest:
 
 def _wald(small: TestedModel, large: TestedModel, larger: Any) -> NestedTest:
     small_rows, large_rows = small.rows_for("the test"), large.rows_for("the test")
-    missing = [
-        name
-        for index, name in enumerate(small.names)
-        if not _has_column(large_rows, large.names, name, _column(small_rows, index))
-    ]
-    if missing:
-        other = "f" if large.family == "linear" else "likelihood_ratio"
-        raise OptionError(
-            f'kind="wald" tests coefficients by name, and the larger model has no column {missing[0]!r} with the same'
-            f' numbers; name the columns alike, or use kind="{other}"'
-        )
-    fitted = getattr(larger, "model", larger)  # of a formula
-    test = fitted.wald_test([name for name in large.names if name not in small.names])
-    if test.f is None:
-        return NestedTest("wald", test.chi2, test.degrees_of_freedom, None, test.p_value, "Wald, χ² of large samples")
-    convention = f"Wald, {test.covariance} covariance of the larger model"
-    return NestedTest(
-        "wald", test.f, test.degrees_of_freedom, test.residual_degrees_of_freedom, test.f_p_value, convention
-    )
-
-
-def _refuse_other_rows(small: Problem, large: Problem) -> None:
-    if len(small.y) != len(large.y):
-        raise DataError(
-            f"the models were fitted on {len(small.y)} and {len(large.y)} rows, and only fits of the same rows compare;"
-            " fit both on the rows that have all columns"
-        )
-    for kind, first, second in (
-        ("targets", small.y, large.y),
-        ("weights", sample_weights(small), sample_weights(large)),
-    ):
-        if not np.array_equal(first, second):
-            row = int(np.flatnonzero(first != second)[0])
-            raise DataError(
-                f"the models have different {kind} in row {row} ({first[row]:g} and {second[row]:g}); fit both on the"
-                " same rows in the same order"
+    for index, name in enumerate(small.names):
+        if not _has_column(large_rows, large.names, name, _columns(small_rows, [index])[:, 0]):
+            other = "f" if large.family == "linear" else "likelihood_ratio"
+            raise OptionError(
+                f'kind="wald" tests coefficients by name, and the larger model has no column {name!r} with the same'
+                f' numbers; name the columns alike, or use kind="{other}"'
             )
+    fitted = getattr(larger, "model", larger)  # of a formula
+    test: WaldTest = fitted.wald_test([name for name in large.names if name not in small.names])
+    k, df = test.degrees_of_freedom, test.residual_degrees_of_freedom
+    if test.f is None or test.f_p_value is None:
+        return NestedTest("wald", test.chi2, k, None, test.p_value, "Wald, χ² of large samples")
+    return NestedTest("wald", test.f, k, df, test.f_p_value, f"Wald, {test.covariance} covariance of the larger model")
 
 
-def _refuse_other_weight_kinds(small: TestedModel, large: TestedModel) -> None:
-    """Refuse least squares fits with frequency weights in one and precision weights in the other."""
-    if small.facts is None or large.facts is None or not (small.facts.weighted and large.facts.weighted):
-        return
-    if small.facts.weight_kind != large.facts.weight_kind:
-        raise OptionError(
-            f"the models have weight_kind={small.facts.weight_kind!r} and {large.facts.weight_kind!r}, which count"
-            " their rows differently; fit both with the same"
-        )
+def _refuse_other_rows(small: TestedModel, large: TestedModel) -> None:
+    kinds = [model.facts.weight_kind for model in (small, large) if model.facts is not None and model.facts.weighted]
+    if len(set(kinds)) > 1:
+        raise OptionError(f"the models have weight_kind={kinds[0]!r} and {kinds[1]!r}; fit both with the same")
+    first, second = small.rows_for("a test of nested models"), large.rows_for("a test of nested models")
+    if len(first.y) != len(second.y):
+        raise DataError(f"the models were fitted on {len(first.y)} and {len(second.y)} rows; fit both on the same rows")
+    pairs = {"targets": (first.y, second.y), "weights": (sample_weights(first), sample_weights(second))}
+    for kind, (one, other) in pairs.items():
+        if not np.array_equal(one, other):
+            row = int(np.flatnonzero(one != other)[0])
+            values = f"{one[row]:g} and {other[row]:g}"
+            raise DataError(f"the models have different {kind} in row {row} ({values}); fit both on the same rows")
 
 
 def _refuse_other_columns(small: TestedModel, large: TestedModel) -> None:
     """Refuse columns of the smaller model that are not in the span of the larger one's."""
     small_rows, large_rows = small.rows_for("the test"), large.rows_for("the test")
-    indices = list(range(len(small.names)))
-    for first in range(0, len(indices), COLUMNS_PER_PASS):
-        columns = _columns(small_rows, indices[first : first + COLUMNS_PER_PASS])
-        for index, column in zip(indices[first:], columns.T, strict=False):
-            if not _is_spanned(column, small.names[index], large.names, large_rows):
+    for first in range(0, len(small.names), COLUMNS_PER_PASS):
+        names = small.names[first : first + COLUMNS_PER_PASS]
+        columns = _columns(small_rows, list(range(first, first + len(names))))
+        for name, column in zip(names, columns.T, strict=True):
+            if not _is_spanned(column, name, large.names, large_rows):
                 raise OptionError(
-                    f"the models are not nested: the smaller has the column {small.names[index]!r}, which the larger"
-                    " one's columns cannot write; add it to the larger, or compare AIC or BIC"
+                    f"the models are not nested: the smaller has the column {name!r}, which the larger one's columns"
+                    " cannot write; add it to the larger, or compare AIC or BIC"
                 )
 
 
@@ -227,11 +198,7 @@ def _is_spanned(column: Floats, name: str, names: tuple[str, ...], problem: Prob
 
 def _has_column(problem: Problem, names: tuple[str, ...], name: str, column: Floats) -> bool:
     """Tell whether a problem has a column of that name and the same values."""
-    return name in names and np.array_equal(column, _column(problem, names.index(name)))
-
-
-def _column(problem: Problem, index: int) -> Floats:
-    return _columns(problem, [index])[:, 0]
+    return name in names and np.array_equal(column, _columns(problem, [names.index(name)])[:, 0])
 
 
 def _columns(problem: Problem, indices: list[int]) -> Floats:
@@ -240,7 +207,7 @@ def _columns(problem: Problem, indices: list[int]) -> Floats:
 
 
 @dataclass(frozen=True)
-class WaldTest:
+class WaldTest(JsonRecord):
     """The test that the named coefficients are all 0; `f` and `f_p_value` are None for a likelihood fit."""
 
     names: tuple[str, ...]
@@ -252,11 +219,6 @@ class WaldTest:
     residual_degrees_of_freedom: float | None = None
     f_p_value: float | None = None
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the test as JSON values."""
-        values: dict[str, Any] = json_values(asdict(self))
-        return values
-
     def __str__(self) -> str:
         df, rest = self.degrees_of_freedom, self.residual_degrees_of_freedom
         f = "" if self.f is None else f"; F({df}, {rest:g}) = {format_number(self.f)}, {p_phrase(self.f_p_value)}"
@@ -264,23 +226,21 @@ class WaldTest:
         return f"{names} = 0 ({self.covariance}): χ²({df}) = {format_number(self.chi2)}, {p_phrase(self.p_value)}{f}"
 
 
-def linear_wald_test(
-    facts: LinearFacts, fit: LeastSquaresFit, covariance: CoefficientCovariance, names: Sequence[str]
-) -> WaldTest:
+def linear_wald_test(facts: LinearFacts, covariance: CoefficientCovariance, names: Sequence[str]) -> WaldTest:
     """Return the test of the named coefficients of a least squares fit."""
-    indices = coefficient_indices(names, facts.names)
+    fit, indices = facts.fit, coefficient_indices(names, facts.names)
     for index in indices:
         if not fit.estimable[index]:
-            raise DataError(not_estimable_reason(facts.names, fit, index))
+            raise DataError(not_estimable_reason(facts, index))
     if covariance.objection:
         raise DataError(covariance.objection)
     matrix = covariance.matrix[np.ix_(indices, indices)]
     test = wald_test_of([facts.names[index] for index in indices], fit.coef[indices], matrix, covariance.choice.kind)
     if test is None:
-        raise DataError(eligibility.singular_covariance(len(indices), covariance.choice.group_count))
+        raise DataError(singular_covariance(len(indices), covariance.choice.group_count))
     k, df = len(indices), covariance.degrees_of_freedom
-    f_p_value = f_probability(test.chi2 / k, k, df)
-    return WaldTest(test.names, test.chi2, k, test.p_value, test.covariance, test.chi2 / k, df, f_p_value)
+    f = test.chi2 / k
+    return replace(test, f=f, residual_degrees_of_freedom=df, f_p_value=f_probability(f, k, df))
 
 
 def wald_test_of(names: Sequence[str], coef: Floats, matrix: Floats, covariance: str) -> WaldTest | None:

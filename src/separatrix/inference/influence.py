@@ -8,9 +8,8 @@ with G = (XᵗSX)⁻¹. Precision weights s scale the residuals, r√s, so that 
 rows; rows of weight 0 are left out. For one column GVIF is VIF = 1 / (1 − R²) of that column on the others, and
 GVIF^(1/(2·columns)) is the factor by which a term's intervals are wider than with orthogonal columns.
 
-Cost: a pass for the means, one for the fitted values, two for the leverages; DFBETAS one more and n × p numbers; GVIF
-O(p³) and no pass. No model is refitted. NaN if a row has leverage 1 (it alone determines a coefficient), and everywhere
-if σ cannot be estimated.
+Cost: four passes; DFBETAS one more and n × p numbers; GVIF O(p³) and no pass. NaN if a row has leverage 1 (it alone
+determines a coefficient), and everywhere if σ cannot be estimated.
 
 References: Belsley, Kuh and Welsch, Regression Diagnostics (1980); Fox and Monette, Generalized collinearity
 diagnostics (1992).
@@ -30,9 +29,9 @@ from separatrix.arrays import Floats, Indices
 from separatrix.design.base import Block
 from separatrix.errors import DataError, OptionError, did_you_mean
 from separatrix.fit.least_squares import LeastSquaresFit
-from separatrix.inference import eligibility
 from separatrix.inference.basis import OrthonormalBasis, make_basis
-from separatrix.inference.covariance import count_rows, leverage
+from separatrix.inference.covariance import WeightKind, count_rows, leverage
+from separatrix.inference.eligibility import Refusal, not_factored
 from separatrix.inference.linear import linear_facts
 from separatrix.problem import Problem
 
@@ -62,14 +61,17 @@ class FittedRows:
         weights = self.problem.weights
         return np.ones(len(self.places)) if self.repeated or weights is None else np.sqrt(weights)
 
+    @property
+    def weight_kind(self) -> WeightKind:
+        return "frequency" if self.repeated else "precision"
+
     @cached_property
     def n(self) -> float:
         """The number of rows, or the sum of frequency weights."""
-        return count_rows(self.problem, "frequency" if self.repeated else "precision")
+        return count_rows(self.problem, self.weight_kind)
 
     @property
     def degrees_of_freedom(self) -> float:
-        """n − rank."""
         return self.n - self.fit.rank
 
     @cached_property
@@ -91,11 +93,10 @@ class FittedRows:
     @cached_property
     def leverage(self) -> Floats:
         """The derivative of each fitted value by its own target: between 0 and 1, summing to the rank, (n,)."""
-        return leverage(self.problem, self.fit, "frequency" if self.repeated else "precision")
+        return leverage(self.problem, self.fit, self.weight_kind)
 
     @cached_property
     def rss(self) -> float:
-        """The sum of squared residuals."""
         return float(self.counts @ (self.scaled * self.scaled))
 
     @property
@@ -107,7 +108,7 @@ class FittedRows:
     @cached_property
     def absent(self) -> str:
         """Why σ cannot be estimated; empty if it can."""
-        return linear_facts(self.problem, self.fit, "frequency" if self.repeated else "precision").objection(self.fit)
+        return linear_facts(self.problem, self.fit, self.weight_kind).objection
 
     def name(self, row: int) -> str:
         """Return a label of a row, by its index in the data."""
@@ -132,28 +133,14 @@ def fitted_rows(model: Any) -> FittedRows:
     model = getattr(model, "model", model)
     fit, problem = getattr(model, "least_squares_", None), getattr(model, "_problem", None)
     if fit is None:
-        raise OptionError(f"{model!r} has no residuals to look at: {_why_not(model)}")
+        reason = Refusal.NOT_LEAST_SQUARES()
+        if hasattr(model, "least_squares_"):
+            strength = model.strength_
+            reason = Refusal.PENALISED(strength=strength) if strength else not_factored(model.solver)
+        raise OptionError(f"{model!r} has no residuals to look at: {reason}")
     if problem is None:
-        raise DataError(
-            f"{model!r} does not carry the rows that it was fitted on, as a model that was saved or copied does not;"
-            " fit it again"
-        )
-    repeated = getattr(model, "weight_kind", "precision") == "frequency"
-    return _without_zero_weights(FittedRows(problem, fit, np.arange(len(problem.y)), repeated))
-
-
-def _why_not(model: Any) -> str:
-    if not hasattr(model, "least_squares_"):
-        return "it is no fitted least squares model; give a LinearRegression() after its fit"
-    if model.strength_:
-        return eligibility.penalised(model.strength_)
-    if model.solver == "auto":
-        return "it has too many columns for a factorisation, by which alone leverages are known; fit fewer columns"
-    return f'it was fitted by solver={model.solver!r} and not by a factorisation; fit with solver="auto"'
-
-
-def _without_zero_weights(rows: FittedRows) -> FittedRows:
-    problem = rows.problem
+        raise DataError(Refusal.ROWS_NOT_SAVED(task="a diagnosis"))
+    rows = FittedRows(problem, fit, np.arange(len(problem.y)), getattr(model, "weight_kind", "") == "frequency")
     if problem.weights is None or problem.weights.all():
         return rows
     positive = problem.weights > 0.0
@@ -187,7 +174,7 @@ class Influence:
     @cached_property
     def standardised(self) -> Floats:
         """The residuals divided by their standard error, (n,)."""
-        return self._scaled_by(np.full(len(self.places), self._sigma))
+        return self._scaled_by(math.nan if self.rows.absent else self.rows.sigma)
 
     @cached_property
     def studentised(self) -> Floats:
@@ -219,10 +206,6 @@ class Influence:
         """Indices into these vectors, by decreasing Cook's distance."""
         return np.argsort(-np.nan_to_num(self.cooks_distance, nan=np.inf), kind="stable")
 
-    @property
-    def _sigma(self) -> float:
-        return math.nan if self.rows.absent else self.rows.sigma
-
     @cached_property
     def _complement(self) -> Floats:
         """1 − leverage; NaN if it is 0 up to rounding."""
@@ -243,7 +226,7 @@ class Influence:
         rss = rows.rss - rows.scaled**2 / self._complement
         return np.sqrt(np.maximum(rss, 0.0) / freedom)
 
-    def _scaled_by(self, sigma: Floats) -> Floats:
+    def _scaled_by(self, sigma: Floats | float) -> Floats:
         with np.errstate(divide="ignore", invalid="ignore"):
             ratio = self.rows.scaled / (sigma * np.sqrt(self._complement))
         return np.where(np.isfinite(ratio), ratio, math.nan)
@@ -301,8 +284,7 @@ def _inflation(
     known = [index for index in indices if index is not None]
     if len(known) < len(indices):
         aliased = next(column for column, index in zip(columns, indices, strict=True) if index is None)
-        reason = f"{aliased!r} depends on other columns, so that its coefficient has no variance; drop the column"
-        return Inflation(term, columns, None, None, reason)
+        return Inflation(term, columns, None, None, Refusal.NO_VARIANCE_INFLATION(name=aliased))
     own = np.ix_(known, known)
     factor = float(np.linalg.det(correlations[own]) * np.linalg.det(inverted[own]))
     return Inflation(term, columns, factor, factor ** (0.5 / len(known)))

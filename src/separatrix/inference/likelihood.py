@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -28,43 +28,25 @@ import scipy.special
 from separatrix.arrays import Floats
 from separatrix.certificates.separability import SeparabilityCertificate
 from separatrix.design.base import Design
-from separatrix.errors import DataError
-from separatrix.inference import eligibility
-from separatrix.inference.covariance import CovarianceChoice, count_rows, require_likelihood_kind, sandwich
-from separatrix.inference.hypotheses import WaldTest, coefficient_indices, wald_test_of
-from separatrix.inference.mle import (
+from separatrix.errors import DataError, OptionError
+from separatrix.inference.covariance import LIKELIHOOD_KINDS, CovarianceChoice, count_rows, sandwich
+from separatrix.inference.eligibility import (
     LIMITS,
     Contrast,
     Estimability,
-    MaximumLikelihood,
-    binary_contrasts,
-    find_mle,
-    softmax_contrasts,
-    variance,
+    Refusal,
+    make_contrasts,
+    no_maximum,
+    not_frequencies,
+    singular_covariance,
 )
-from separatrix.inference.table import InferenceTable, Measure, Term, normal_quantile
+from separatrix.inference.hypotheses import WaldTest, coefficient_indices, wald_test_of
+from separatrix.inference.mle import MaximumLikelihood, find_mle, variance
+from separatrix.inference.table import InferenceTable, Measure, Term, chi2_probability, wald_term
 from separatrix.problem import Problem
 
-MEASURE_NAMES = (
-    "log-likelihood",
-    "null log-likelihood",
-    "deviance",
-    "null deviance",
-    "McFadden R²",
-    "AIC",
-    "BIC",
-    "likelihood ratio",
-)
-FEW_EVENTS = 10.0  # rows of the rarest class per free coefficient, below which Wald intervals are rough
+FEW_EVENTS = 10.0  # rows of the rarest class per free coefficient, below which Wald tests are unreliable
 FAR_FROM_MAXIMUM = 1e-3  # standard errors between fit and maximum above which a note says so
-
-
-@dataclass(frozen=True)
-class StandardErrors:
-    """The covariance of the flat coefficients of centred columns; if None, `absent` says why."""
-
-    covariance: Floats | None
-    absent: str = ""
 
 
 @dataclass(frozen=True)
@@ -90,10 +72,7 @@ class LikelihoodFit:
     @cached_property
     def contrasts(self) -> tuple[Contrast, ...]:
         """The coefficients, in the order of the table."""
-        names = self.problem.design.names
-        if len(self.classes) == 2:
-            return binary_contrasts(names)
-        return softmax_contrasts(names, self.classes, self.reference)
+        return make_contrasts(self.problem.design.names, self.classes, self.reference)
 
     @cached_property
     def estimability(self) -> Estimability:
@@ -117,15 +96,10 @@ class LikelihoodFit:
         """The intercept-only log-likelihood or, without an intercept, that of equal class probabilities."""
         if not self.problem.design.virtual:
             return -self.problem.total_weight * math.log(len(self.classes))
-        return float(scipy.special.xlogy(self._class_weights, self._class_weights / self._class_weights.sum()).sum())
-
-    @property
-    def rarest(self) -> float:
-        """The total weight of the rarest class."""
-        return float(self._class_weights.min())
+        return float(scipy.special.xlogy(self.class_weights, self.class_weights / self.class_weights.sum()).sum())
 
     @cached_property
-    def _class_weights(self) -> Floats:
+    def class_weights(self) -> Floats:
         """The total weight of each class, (K,)."""
         y, count = self.problem.y, len(self.classes)
         codes = y.astype(np.intp) if count > 2 else (y > 0.0).astype(np.intp)
@@ -149,27 +123,29 @@ class LikelihoodFit:
             for (name, status), number in zip(statuses.items(), finite, strict=False)
         }
 
-    def errors(self, choice: CovarianceChoice) -> StandardErrors:
-        """Return the chosen covariance, or why there is none."""
-        require_likelihood_kind(choice)
+    def covariance(self, choice: CovarianceChoice) -> tuple[Floats | None, str]:
+        """Return the chosen covariance of the flat coefficients of centred columns, or None and the reason."""
+        if choice.kind not in LIKELIHOOD_KINDS:
+            known = ", ".join(map(repr, LIKELIHOOD_KINDS))
+            raise OptionError(f"covariance={choice.kind!r} is for least squares; of a likelihood, use one of {known}")
         mle = self.mle
         if mle is None:
-            supremum_known = self.loglik is not None
-            return StandardErrors(
-                None, eligibility.no_maximum(len(self.classes)) if supremum_known else eligibility.maximum_not_shown()
-            )
-        if self.weighting and choice.kind == "classical":
-            return StandardErrors(None, eligibility.weights_not_counts(self.weighting))
+            return None, Refusal.MAXIMUM_NOT_SHOWN() if self.loglik is None else self.no_maximum
         if choice.kind == "classical":
-            return StandardErrors(mle.covariance)
-        if choice.kind in {"HC1", "clustered"} and self.rows <= len(mle.kept):
-            return StandardErrors(None, eligibility.no_degrees_of_freedom(self.rows, len(mle.kept)))
-        return StandardErrors(sandwich(mle, choice, self.rows, repeated=not self.weighting))
+            return (None, not_frequencies(self.weighting)) if self.weighting else (mle.covariance, "")
+        if choice.kind in {"HC1", "clustered"} and self.rows <= len(mle.independent):
+            return None, Refusal.NO_FREEDOM(rows=self.rows, rank=len(mle.independent))
+        return sandwich(mle, choice, self.rows, repeated=not self.weighting), ""
+
+    @property
+    def no_maximum(self) -> str:
+        """Why separated classes have no maximum likelihood estimate."""
+        return no_maximum(len(self.classes))
 
 
 def likelihood_table(fit: LikelihoodFit, choice: CovarianceChoice, level: float) -> InferenceTable:
     """Return the table of coefficients of a fit."""
-    errors = fit.errors(choice)
+    errors = fit.covariance(choice)
     terms = [_term(fit, contrast, errors, choice.kind, level) for contrast in fit.contrasts]
     return InferenceTable(
         model="softmax" if len(fit.classes) > 2 else "logistic",
@@ -194,58 +170,41 @@ def each_class_table(tables: Sequence[InferenceTable], classes: Sequence[Any]) -
         replace(measure, name=f"{label}: {measure.name}") for label, table in pairs for measure in table.measures
     )
     notes = tuple(f"{label}: {note}" for label, table in pairs for note in table.notes)
-    caveat = "one fit a class, against the rest: no joint likelihood, and tests of several classes are not independent"
+    caveat = "one fit per class (one-vs-rest): no joint likelihood, and tests of several classes are not independent"
     conventions = (caveat, *tables[0].conventions[:-1], "ratios are of the odds of a class")
     return replace(tables[0], terms=terms, measures=tuple(measures), conventions=conventions, notes=notes)
 
 
-def _term(fit: LikelihoodFit, contrast: Contrast, errors: StandardErrors, kind: str, level: float) -> Term:
-    reason, mle = fit.estimability.reason(contrast), fit.mle
+def _term(fit: LikelihoodFit, contrast: Contrast, errors: tuple[Floats | None, str], kind: str, level: float) -> Term:
+    reason, mle, (covariance, absent) = fit.estimability.reason(contrast), fit.mle, errors
+    term = partial(Term, contrast.name, output=contrast.output)
     if reason or mle is None:
-        return Term(contrast.name, None, absent=reason, output=contrast.output)
+        return term(None, absent=reason)
     row = mle.row(contrast.entries)
     estimate = float(row @ mle.maximum.coef)
     if not mle.is_estimable(row):
-        return Term(contrast.name, None, absent=eligibility.nearly_dependent(), output=contrast.output)
-    if errors.covariance is None:
-        return Term(contrast.name, estimate, absent=errors.absent, output=contrast.output)
-    error = math.sqrt(variance(row, errors.covariance))
+        return term(None, absent=Refusal.NEARLY_DEPENDENT())
+    if covariance is None:
+        return term(estimate, absent=absent)
+    error = math.sqrt(variance(row, covariance))
     if error == 0.0:
-        reason = eligibility.no_variance(contrast.name, kind)
-        return Term(contrast.name, estimate, error, absent=reason, output=contrast.output)
-    return _coefficient_term(contrast, estimate, error, level)
-
-
-def _coefficient_term(contrast: Contrast, estimate: float, error: float, level: float) -> Term:
-    reach = normal_quantile(level) * error
-    z = estimate / error
-    return Term(
-        name=contrast.name,
-        estimate=estimate,
-        standard_error=error,
-        statistic=z,
-        p_value=float(scipy.special.erfc(abs(z) / math.sqrt(2.0))),
-        lower=estimate - reach,
-        upper=estimate + reach,
-        output=contrast.output,
-    )
+        return term(estimate, error, absent=Refusal.NO_VARIANCE(name=contrast.name, covariance=kind))
+    return replace(wald_term(contrast.name, estimate, error, level), output=contrast.output)
 
 
 def with_ratios(terms: Iterable[Term], design: Design) -> tuple[Term, ...]:
     """Return terms with odds ratios and their intervals; the intercept has none."""
     constant = design.names[0] if design.virtual else None
-    return tuple(term if term.name == constant else _with_ratio(term) for term in terms)
+    return tuple(
+        term
+        if term.name == constant or term.estimate is None
+        else replace(term, ratio=_exp(term.estimate), ratio_lower=_exp(term.lower), ratio_upper=_exp(term.upper))
+        for term in terms
+    )
 
 
-def _with_ratio(term: Term) -> Term:
-    if term.estimate is None:
-        return term
-    ends = [None if end is None else _safe_exp(end) for end in (term.lower, term.upper)]
-    return replace(term, ratio=_safe_exp(term.estimate), ratio_lower=ends[0], ratio_upper=ends[1])
-
-
-def _safe_exp(value: float) -> float:
-    return math.exp(value) if value < 709.0 else math.inf
+def _exp(value: float | None) -> float | None:
+    return None if value is None else math.exp(value) if value < 709.0 else math.inf
 
 
 def _conventions(fit: LikelihoodFit, choice: CovarianceChoice) -> tuple[str, ...]:
@@ -257,12 +216,11 @@ def _conventions(fit: LikelihoodFit, choice: CovarianceChoice) -> tuple[str, ...
         "clustered_HC0": "clustered: by groups, without a correction",
     }
     n = "the sum of the weights" if fit.problem.weights is not None and not fit.weighting else "the number of rows"
-    lines = [f"{kinds[choice.kind]}; z against the normal distribution", f"n is {n}, k the number of free coefficients"]
+    odds = f"ratios are of the odds of {fit.classes[1]!r}"
     if len(fit.classes) > 2:
-        lines.append(f"each class against {fit.classes[fit.reference]!r}, and ratios are of the odds of the two")
-    else:
-        lines.append(f"ratios are of the odds of {fit.classes[1]!r}")
-    return tuple(lines)
+        odds = f"each class against {fit.classes[fit.reference]!r}, and ratios are of the odds of the two"
+    errors = f"{kinds[choice.kind]}; z against the normal distribution"
+    return errors, f"n is {n}, k the number of free coefficients", odds
 
 
 def _notes(fit: LikelihoodFit) -> tuple[str, ...]:
@@ -270,60 +228,45 @@ def _notes(fit: LikelihoodFit) -> tuple[str, ...]:
     if fit.existence.verdict in {"separable", "quasi"}:
         notes.append(fit.existence.claim)
         if len(fit.classes) == 2:
-            notes.append(
-                "profile_intervals() gives each coefficient the values that the data do not refuse, also where it runs"
-                ' to infinity; on_separation="firth" gives finite estimates'
-            )
-    events = fit.rarest / max(fit.free, 1)
+            notes.append('see profile_intervals(), or use on_separation="firth" for finite estimates')
+    events = float(fit.class_weights.min()) / max(fit.free, 1)
     if fit.existence.verdict == "overlap" and not fit.weighting and events < FEW_EVENTS:
-        notes.append(
-            f"{events:.2g} rows of the rarest class for each free coefficient are few for the normal distribution"
-            + ("; see profile_intervals()" if len(fit.classes) == 2 else "")
-        )
+        remedy = "; see profile_intervals()" if len(fit.classes) == 2 else ""
+        notes.append(f"{events:.2g} events per parameter: Wald tests are unreliable{remedy}")
     mle = fit.mle
     if mle is not None and mle.distance > FAR_FROM_MAXIMUM:
-        notes.append(
-            f"the fit had stopped {mle.distance:.2g} standard errors from the maximum; this table is at the maximum"
-        )
+        notes.append(f"this table is at the maximum, {mle.distance:.2g} standard errors from where the fit stopped")
     return tuple(notes)
 
 
 def fit_measures(fit: LikelihoodFit) -> tuple[Measure, ...]:
     """Return the measures of a fit; all absent if its weights are not frequencies, or its maximum is undecided."""
-    loglik, null_loglik = fit.loglik, fit.null_loglik
-    if fit.weighting or loglik is None:
-        reason = eligibility.weights_not_counts(fit.weighting) if fit.weighting else eligibility.maximum_not_shown()
-        return tuple(Measure(name, None, absent=reason) for name in MEASURE_NAMES)
+    loglik = math.nan if fit.loglik is None else fit.loglik
+    null_loglik, free, virtual = fit.null_loglik, fit.free, fit.problem.design.virtual
     exists = fit.existence.verdict == "overlap"
     supremum = "" if exists else "its supremum, which no coefficients attain"
-    shares = "the classes' shares" if fit.problem.design.virtual else "equal shares, as there is no intercept"
-    return (
+    shares = "intercept only" if virtual else "equal class probabilities, as there is no intercept"
+    tested, ratio = free - (len(fit.classes) - 1) * virtual, max(2.0 * (loglik - null_loglik), 0.0)
+    measures = (
         Measure("log-likelihood", loglik, detail=supremum),
         Measure("null log-likelihood", null_loglik, detail=shares),
         Measure("deviance", -2.0 * loglik, detail=supremum),
         Measure("null deviance", -2.0 * null_loglik, detail=shares),
         Measure("McFadden R²", 1.0 - loglik / null_loglik, detail="1 − ℓ/ℓ₀"),
-        *_maximum_measures(fit, loglik, "" if exists else eligibility.no_maximum(len(fit.classes))),
-    )
-
-
-def _maximum_measures(fit: LikelihoodFit, loglik: float, absent: str) -> tuple[Measure, ...]:
-    free = fit.free
-    tested = free - (len(fit.classes) - 1 if fit.problem.design.virtual else 0)
-    if absent:
-        return tuple(Measure(name, None, absent=absent) for name in MEASURE_NAMES[5:])
-    ratio = max(2.0 * (loglik - fit.null_loglik), 0.0)
-    return (
         Measure("AIC", 2.0 * free - 2.0 * loglik, detail="2k − 2ℓ"),
         Measure("BIC", free * math.log(fit.rows) - 2.0 * loglik, detail="k·log n − 2ℓ"),
         Measure(
             "likelihood ratio",
             ratio,
-            p_value=float(scipy.special.chdtrc(tested, ratio)) if tested else None,
-            detail=f"χ² of {tested} against the model without columns",
-            absent="" if tested else eligibility.nothing_to_test(),
+            p_value=chi2_probability(ratio, tested) if tested else None,
+            detail=f"test against the {'intercept-only' if virtual else 'empty'} model, χ²({tested})",
+            absent="" if tested else Refusal.NOTHING_TO_TEST(),
         ),
     )
+    known, reason = (8, "") if exists else (5, fit.no_maximum)
+    if fit.weighting or fit.loglik is None:
+        known, reason = 0, not_frequencies(fit.weighting) if fit.weighting else Refusal.MAXIMUM_NOT_SHOWN()
+    return (*measures[:known], *(Measure(measure.name, None, absent=reason) for measure in measures[known:]))
 
 
 def likelihood_wald_test(fit: LikelihoodFit, choice: CovarianceChoice, names: Sequence[str]) -> WaldTest:
@@ -332,14 +275,14 @@ def likelihood_wald_test(fit: LikelihoodFit, choice: CovarianceChoice, names: Se
     selected = {known[index] for index in coefficient_indices(names, known)}
     contrasts = [contrast for contrast in fit.contrasts if contrast.name in selected]
     reasons = [reason for contrast in contrasts if (reason := fit.estimability.reason(contrast))]
-    errors, mle = fit.errors(choice), fit.mle
-    if reasons or errors.covariance is None or mle is None:
-        raise DataError(reasons[0] if reasons else errors.absent)
+    (covariance, absent), mle = fit.covariance(choice), fit.mle
+    if reasons or covariance is None or mle is None:
+        raise DataError(reasons[0] if reasons else absent)
     rows = np.array([mle.row(contrast.entries) for contrast in contrasts])
     if not all(mle.is_estimable(row) for row in rows):
-        raise DataError(eligibility.nearly_dependent())
+        raise DataError(Refusal.NEARLY_DEPENDENT())
     labels = [c.name if c.output is None else f"{c.output}: {c.name}" for c in contrasts]
-    test = wald_test_of(labels, rows @ mle.maximum.coef, rows @ errors.covariance @ rows.T, choice.kind)
+    test = wald_test_of(labels, rows @ mle.maximum.coef, rows @ covariance @ rows.T, choice.kind)
     if test is None:
-        raise DataError(eligibility.singular_covariance(len(contrasts), choice.group_count))
+        raise DataError(singular_covariance(len(contrasts), choice.group_count))
     return test

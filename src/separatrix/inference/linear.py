@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import cached_property
 
 import numpy as np
 import scipy.linalg
@@ -24,18 +24,10 @@ from separatrix.arrays import Floats
 from separatrix.design.moments import residual_sums
 from separatrix.errors import counted
 from separatrix.fit.least_squares import LeastSquaresFit
-from separatrix.inference import eligibility
 from separatrix.inference.basis import TINY, OrthonormalBasis, wald_statistic
-from separatrix.inference.covariance import CovarianceChoice, WeightKind, choose_covariance, count_rows, robust_core
-from separatrix.inference.table import (
-    InferenceTable,
-    Measure,
-    Term,
-    f_probability,
-    require_level,
-    student_quantile,
-    t_probability,
-)
+from separatrix.inference.covariance import CovarianceChoice, WeightKind, count_rows, robust_core
+from separatrix.inference.eligibility import Refusal, aliased, listed, singular_covariance
+from separatrix.inference.table import InferenceTable, Measure, Term, f_probability, require_level, wald_term
 from separatrix.problem import Problem
 
 NEAR_PERFECT = 1e-16  # of the targets' sum of squares: a smaller RSS may be rounding error
@@ -53,8 +45,9 @@ ERROR_ASSUMPTIONS = {
 
 @dataclass(frozen=True)
 class LinearFacts:
-    """Weighted sums over the targets; `names` are those of the columns, the intercept first if `virtual`."""
+    """A fit and weighted sums over its targets; `names` are of the columns, the intercept first if `virtual`."""
 
+    fit: LeastSquaresFit
     names: tuple[str, ...]
     virtual: bool
     weighted: bool
@@ -72,30 +65,32 @@ class LinearFacts:
         """The total sum of squares: about the mean or, without an intercept, about 0."""
         return self.spread if self.virtual else self.squares
 
-    def degrees_of_freedom(self, fit: LeastSquaresFit) -> float:
-        """Return n − rank."""
-        return self.rows - fit.rank
+    @property
+    def degrees_of_freedom(self) -> float:
+        """n − rank."""
+        return self.rows - self.fit.rank
 
-    def log_likelihood(self, fit: LeastSquaresFit) -> float:
-        """Return the maximum of the Gaussian log-likelihood, at σ² = RSS / n."""
-        return 0.5 * (self.log_weights - self.rows * (math.log(2.0 * math.pi * fit.rss / self.rows) + 1.0))
+    @property
+    def log_likelihood(self) -> float:
+        """The maximum of the Gaussian log-likelihood, at σ² = RSS / n."""
+        return 0.5 * (self.log_weights - self.rows * (math.log(2.0 * math.pi * self.fit.rss / self.rows) + 1.0))
 
-    def objection(self, fit: LeastSquaresFit) -> str:
-        """Return why the fit has no standard errors; empty if it has."""
-        if self.degrees_of_freedom(fit) <= 0.0:
-            return eligibility.no_degrees_of_freedom(self.rows, fit.rank)
+    @cached_property
+    def objection(self) -> str:
+        """Why the fit has no standard errors; empty if it has."""
+        fit = self.fit
+        if self.degrees_of_freedom <= 0.0:
+            return Refusal.NO_FREEDOM(rows=self.rows, rank=fit.rank)
         if self.virtual and self.constant:
-            return eligibility.constant_target(self.mean)
-        return eligibility.perfect_fit() if fit.rss <= self.rounding else self._out_of_range(fit)
-
-    def _out_of_range(self, fit: LeastSquaresFit) -> str:
-        """Return a message about a variance outside the range of floats; empty if there is none."""
-        variances = np.delete(np.diag(fit.inverse_gram), fit.aliased)
-        bad = np.flatnonzero(~((variances >= TINY) & (variances < np.inf)))
-        if not len(bad):
-            return ""
-        names = np.delete(np.asarray(self.names, dtype=object), fit.aliased)
-        return eligibility.out_of_range(names[bad[0]], small=not variances[bad[0]] < TINY)
+            return Refusal.CONSTANT_TARGET(value=self.mean)
+        if fit.rss <= self.rounding:
+            return Refusal.PERFECT_FIT()
+        variances = np.diag(fit.inverse_gram)
+        for index in np.flatnonzero(~((variances >= TINY) & (variances < np.inf))).tolist():
+            if index not in fit.aliased:
+                size, remedy = ("large", "divide") if variances[index] < TINY else ("small", "multiply")
+                return Refusal.OUT_OF_RANGE(name=self.names[index], size=size, remedy=remedy)
+        return ""
 
 
 def linear_facts(problem: Problem, fit: LeastSquaresFit, weight_kind: WeightKind) -> LinearFacts:
@@ -103,8 +98,11 @@ def linear_facts(problem: Problem, fit: LeastSquaresFit, weight_kind: WeightKind
     y, weights = np.asarray(problem.y, dtype=np.float64), problem.weights
     used, used_weights = (y, None) if weights is None else (y[weights > 0.0], weights[weights > 0.0])
     mean = float(np.average(used, weights=used_weights))
-    squares = _sum_of_squares(used, used_weights)
+    squares, rounding = _sum_of_squares(used, used_weights), 0.0
+    if fit.rss <= NEAR_PERFECT * squares:
+        rounding = ROUNDING**2 * residual_sums(problem.design, y, weights, fit.basic_coef).magnitude
     return LinearFacts(
+        fit=fit,
         names=tuple(map(str, problem.design.names)),
         virtual=problem.design.virtual,
         weighted=weights is not None,
@@ -115,17 +113,12 @@ def linear_facts(problem: Problem, fit: LeastSquaresFit, weight_kind: WeightKind
         constant=bool(used.min() == used.max()),
         spread=_sum_of_squares(used - mean, used_weights),
         squares=squares,
-        rounding=_rounding_rss(problem, fit) if fit.rss <= NEAR_PERFECT * squares else 0.0,
+        rounding=rounding,
     )
 
 
 def _sum_of_squares(values: Floats, weights: Floats | None) -> float:
     return float(values @ values if weights is None else (weights * values) @ values)
-
-
-def _rounding_rss(problem: Problem, fit: LeastSquaresFit) -> float:
-    sums = residual_sums(problem.design, np.asarray(problem.y, dtype=np.float64), problem.weights, fit.basic_coef)
-    return ROUNDING**2 * sums.magnitude
 
 
 @dataclass(frozen=True)
@@ -139,25 +132,23 @@ class CoefficientCovariance:
     overall: float | None = None  # Wald statistic of all coefficients but the intercept, of a robust covariance
 
 
-def classical_covariance(fit: LeastSquaresFit, facts: LinearFacts) -> CoefficientCovariance:
+def classical_covariance(facts: LinearFacts) -> CoefficientCovariance:
     """Return σ² (XᵗSX)⁻¹."""
-    df = facts.degrees_of_freedom(fit)
-    variance = fit.rss / df if df > 0.0 else math.nan
-    return CoefficientCovariance(variance * fit.inverse_gram, df, CovarianceChoice("classical"), facts.objection(fit))
+    fit, df = facts.fit, facts.degrees_of_freedom
+    matrix = (fit.rss / df if df > 0.0 else math.nan) * fit.inverse_gram
+    return CoefficientCovariance(matrix, df, CovarianceChoice("classical"), facts.objection)
 
 
-def find_covariance(
-    problem: Problem, fit: LeastSquaresFit, facts: LinearFacts, choice: CovarianceChoice
-) -> CoefficientCovariance:
+def find_covariance(problem: Problem, facts: LinearFacts, choice: CovarianceChoice) -> CoefficientCovariance:
     """Return the chosen covariance, with an objection if it gives no standard errors."""
-    classical = classical_covariance(fit, facts)
+    classical = classical_covariance(facts)
     if choice.kind == "classical" or classical.objection:
         return replace(classical, choice=choice)
-    basis, core = robust_core(problem, fit, choice, facts.weight_kind)
+    basis, core = robust_core(problem, facts.fit, choice, facts.weight_kind)
     df = choice.group_count - 1.0 if choice.groups is not None else classical.degrees_of_freedom
     if np.isnan(core).any():
-        return CoefficientCovariance(core, df, choice, eligibility.leverage_one(choice.kind))
-    overall = _overall_wald(basis, core, fit)
+        return CoefficientCovariance(core, df, choice, Refusal.LEVERAGE_ONE(covariance=choice.kind))
+    overall = _overall_wald(basis, core, facts.fit)
     return CoefficientCovariance(basis.coefficient_covariance(core), df, choice, overall=overall)
 
 
@@ -171,25 +162,7 @@ def _overall_wald(basis: OrthonormalBasis, core: Floats, fit: LeastSquaresFit) -
     return wald_statistic(np.asarray(coordinates), core[virtual:, virtual:])
 
 
-def linear_table(
-    problem: Problem,
-    fit: LeastSquaresFit,
-    *,
-    covariance: str = "classical",
-    groups: Any = None,
-    lag: Any = None,
-    level: float = 0.95,
-    weight_kind: WeightKind = "precision",
-) -> InferenceTable:
-    """Return the table of an unpenalised fit, with standard errors by the named covariance."""
-    facts = linear_facts(problem, fit, weight_kind)
-    choice = choose_covariance(covariance, problem, groups, lag)
-    return table_of(facts, fit, find_covariance(problem, fit, facts, choice), level)
-
-
-def table_of(
-    facts: LinearFacts, fit: LeastSquaresFit, covariance: CoefficientCovariance, level: float = 0.95
-) -> InferenceTable:
+def table_of(facts: LinearFacts, covariance: CoefficientCovariance, level: float = 0.95) -> InferenceTable:
     """Return the table of a fit, given the covariance of its coefficients."""
     level = require_level(level)
     df = covariance.degrees_of_freedom
@@ -201,58 +174,53 @@ def table_of(
         level=level,
         covariance=covariance.choice.kind,
         statistic="t",
-        terms=tuple(_terms(facts, fit, covariance, level)),
-        measures=tuple(_measures(facts, fit, covariance)),
-        conventions=_conventions(facts, fit, covariance.choice),
-        notes=tuple(_notes(facts, fit)),
+        terms=tuple(_terms(facts, covariance, level)),
+        measures=tuple(_measures(facts, covariance)),
+        conventions=_conventions(facts, covariance.choice),
+        notes=tuple(_notes(facts)),
     )
 
 
-def _terms(facts: LinearFacts, fit: LeastSquaresFit, covariance: CoefficientCovariance, level: float) -> Iterator[Term]:
-    df = covariance.degrees_of_freedom
-    quantile = student_quantile(level, df) if df > 0.0 else math.nan
-    variances = np.diag(covariance.matrix)
+def _terms(facts: LinearFacts, covariance: CoefficientCovariance, level: float) -> Iterator[Term]:
+    fit, kind, variances = facts.fit, covariance.choice.kind, np.diag(covariance.matrix)
     for index, name in enumerate(facts.names):
-        estimate = float(fit.coef[index])
+        estimate, error = float(fit.coef[index]), math.sqrt(max(float(variances[index]), 0.0))
         if not fit.estimable[index]:
-            yield Term(name, None, absent=not_estimable_reason(facts.names, fit, index))
+            yield Term(name, None, absent=not_estimable_reason(facts, index))
         elif covariance.objection:
             yield Term(name, estimate, absent=covariance.objection)
+        elif error == 0.0:
+            yield Term(name, estimate, error, absent=Refusal.NO_VARIANCE(name=name, covariance=kind))
         else:
-            error = math.sqrt(max(float(variances[index]), 0.0))
-            if error > 0.0:
-                interval = estimate - quantile * error, estimate + quantile * error
-                yield Term(name, estimate, error, estimate / error, t_probability(estimate / error, df), *interval)
-            else:
-                yield Term(name, estimate, error, absent=eligibility.no_variance(name, covariance.choice.kind))
+            yield wald_term(name, estimate, error, level, df=covariance.degrees_of_freedom)
 
 
-def not_estimable_reason(names: tuple[str, ...], fit: LeastSquaresFit, index: int) -> str:
+def not_estimable_reason(facts: LinearFacts, index: int) -> str:
     """Return why a coefficient is not identified: its column is aliased, or aliased columns depend on it."""
+    names, fit = facts.names, facts.fit
     if not fit.relations:
-        return eligibility.more_columns()
+        return Refusal.MORE_COLUMNS()
     if index in fit.aliased:
         relation = fit.relations[fit.aliased.index(index)]
-        shares = {names[other]: share for other, share in relation.items()}
-        return eligibility.aliased(names[index], shares, rounded=True)
-    ties = zip(fit.aliased, fit.relations, strict=True)
-    return eligibility.not_estimable(names[index], [names[other] for other, relation in ties if index in relation])
+        return aliased(names[index], {names[other]: share for other, share in relation.items()}, rounded=True)
+    tied = [names[other] for other, relation in zip(fit.aliased, fit.relations, strict=True) if index in relation]
+    return Refusal.NOT_UNIQUE(name=names[index], tied=tied, names=[names[index], *tied])
 
 
-def _measures(facts: LinearFacts, fit: LeastSquaresFit, covariance: CoefficientCovariance) -> Iterator[Measure]:
-    n, rank, df = facts.rows, fit.rank, facts.degrees_of_freedom(fit)
-    objection, constant = facts.objection(fit), facts.total <= 0.0 or (facts.virtual and facts.constant)
-    no_r_squared = eligibility.constant_target(facts.mean) if constant else objection if df <= 0.0 else ""
+def _measures(facts: LinearFacts, covariance: CoefficientCovariance) -> Iterator[Measure]:
+    fit, n, rank, df = facts.fit, facts.rows, facts.fit.rank, facts.degrees_of_freedom
+    objection, constant = facts.objection, facts.total <= 0.0 or (facts.virtual and facts.constant)
+    no_r_squared = Refusal.CONSTANT_TARGET(value=facts.mean) if constant else objection if df <= 0.0 else ""
     unexplained = fit.rss / facts.total if not no_r_squared else math.nan
     yield _measure(
         "R²", 1.0 - unexplained, no_r_squared, "about the mean" if facts.virtual else "about 0, no intercept"
     )
     yield _measure("adjusted R²", 1.0 - unexplained * (n - facts.virtual) / df if df > 0.0 else 0.0, no_r_squared)
-    yield _overall_test(facts, fit, covariance)
+    yield _overall_test(facts, covariance)
     yield _measure(
         "σ", math.sqrt(fit.rss / df) if df > 0.0 else 0.0, objection, f"on {counted(round(df), 'degree')} of freedom"
     )
-    loglik = facts.log_likelihood(fit) if not objection else 0.0
+    loglik = facts.log_likelihood if not objection else 0.0
     yield _measure("log-likelihood", loglik, objection)
     yield _measure("AIC", 2.0 * (rank + 1) - 2.0 * loglik, objection)
     yield _measure("BIC", math.log(n) * (rank + 1) - 2.0 * loglik, objection)
@@ -264,10 +232,10 @@ def _measure(name: str, value: float, absent: str, detail: str = "") -> Measure:
     return Measure(name, None, absent=absent) if absent else Measure(name, value, detail=detail)
 
 
-def _overall_test(facts: LinearFacts, fit: LeastSquaresFit, covariance: CoefficientCovariance) -> Measure:
+def _overall_test(facts: LinearFacts, covariance: CoefficientCovariance) -> Measure:
     """Return the F test that all coefficients but the intercept are 0."""
-    k, df = fit.rank - int(facts.virtual), covariance.degrees_of_freedom
-    objection = covariance.objection or (eligibility.nothing_to_test() if k == 0 else "")
+    fit, k, df = facts.fit, facts.fit.rank - int(facts.virtual), covariance.degrees_of_freedom
+    objection = covariance.objection or (Refusal.NOTHING_TO_TEST() if k == 0 else "")
     if objection:
         return Measure("F", None, absent=objection)
     if covariance.choice.kind == "classical":
@@ -275,17 +243,20 @@ def _overall_test(facts: LinearFacts, fit: LeastSquaresFit, covariance: Coeffici
     else:
         value = None if covariance.overall is None else covariance.overall / k
     if value is None:
-        return Measure("F", None, absent=eligibility.singular_covariance(k, covariance.choice.group_count))
+        return Measure("F", None, absent=singular_covariance(k, covariance.choice.group_count))
     p_value = f_probability(value, k, df)
     return Measure("F", value, p_value, detail=f"on {k:g} and {df:g} degrees of freedom")
 
 
-def _conventions(facts: LinearFacts, fit: LeastSquaresFit, choice: CovarianceChoice) -> tuple[str, ...]:
-    df = facts.degrees_of_freedom(fit)
+def _conventions(facts: LinearFacts, choice: CovarianceChoice) -> tuple[str, ...]:
+    df, rank = facts.degrees_of_freedom, facts.fit.rank
+    meaning = "a row's error has variance σ² / weight: n is the number of rows of weight above 0"
+    if facts.weight_kind == "frequency":
+        meaning = "a row counts as many times as its weight says: n is the sum of the weights"
     return (
         f"standard errors: {_error_assumption(choice)}",
-        *_weight_convention(facts),
-        f"σ² = RSS / (n − rank), n = {facts.rows:.12g}, rank = {fit.rank}: {counted(round(df), 'degree')} of freedom",
+        *[meaning] * facts.weighted,
+        f"σ² = RSS / (n − rank), n = {facts.rows:.12g}, rank = {rank}: {counted(round(df), 'degree')} of freedom",
         "the log-likelihood is Gaussian with σ² = RSS / n; AIC and BIC count σ² as a parameter (k = rank + 1)",
     )
 
@@ -299,23 +270,13 @@ def _error_assumption(choice: CovarianceChoice) -> str:
     return f"errors may be related within {choice.group_count:,} groups ({corrected}; t has G − 1 degrees of freedom)"
 
 
-def _weight_convention(facts: LinearFacts) -> Iterator[str]:
-    if facts.weighted and facts.weight_kind == "frequency":
-        yield "a row counts as many times as its weight says: n is the sum of the weights"
-    elif facts.weighted:
-        yield "a row's error has variance σ² / weight: n is the number of rows of weight above 0"
-
-
-def _notes(facts: LinearFacts, fit: LeastSquaresFit) -> Iterator[str]:
+def _notes(facts: LinearFacts) -> Iterator[str]:
+    fit = facts.fit
     if fit.aliased:
-        names = [facts.names[index] for index in fit.aliased]
-        shown = ", ".join(map(repr, names[:6])) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
         yield (
-            f"{counted(len(names), 'column')} ({shown}) can be written by the others: fitted values, RSS, R² and F are"
-            " unique, the coefficients of the columns concerned are not"
+            f"collinear with other columns: {listed([facts.names[index] for index in fit.aliased])}; fitted values,"
+            " RSS, R² and F are unique, the coefficients concerned are not"
         )
     if fit.condition > HIGH_CONDITION:
-        yield (
-            f"the columns are nearly dependent (condition {fit.condition:.1e}): a change of the data in digit"
-            f" {max(1, 16 - len(f'{fit.condition:.0f}') + 1)} can show in the first of a coefficient"
-        )
+        digit = max(1, 16 - len(f"{fit.condition:.0f}") + 1)
+        yield f"nearly collinear columns (condition {fit.condition:.1e}): about {digit} digits of coefficients are reliable"

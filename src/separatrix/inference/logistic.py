@@ -9,7 +9,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,23 +17,14 @@ from numpy.typing import NDArray
 from separatrix.arrays import Floats, Indices
 from separatrix.design.base import Design
 from separatrix.errors import DataError, OptionError, SeparationError, require_choice
-from separatrix.inference import eligibility
 from separatrix.inference.covariance import CovarianceChoice, choose_covariance
+from separatrix.inference.eligibility import Refusal, no_maximum, not_frequencies
 from separatrix.inference.hypotheses import TestedModel, WaldTest
 from separatrix.inference.likelihood import LikelihoodFit, each_class_table, likelihood_table, likelihood_wald_test
-from separatrix.inference.prediction import Covariance, likelihood_intervals, score_intervals
-from separatrix.inference.profile import FirthFit, Interval, firth_table, fit_firth
-from separatrix.inference.refused import Inference, LostInference
+from separatrix.inference.prediction import Covariance, ProbabilityInterval, probability_interval
+from separatrix.inference.profile import FirthFit, Interval, firth_table, fit_firth, likelihood_intervals
+from separatrix.inference.refused import Inference
 from separatrix.inference.table import InferenceTable, require_level
-from separatrix.numerics import sigmoid
-
-
-class ProbabilityInterval(NamedTuple):
-    """The probability of the second class in each row, (n,), and the ends of its confidence interval."""
-
-    probability: Floats
-    lower: Floats
-    upper: Floats
 
 
 @dataclass(frozen=True)
@@ -47,14 +38,12 @@ class SampleRows:
         """Return the labels of the rows with a weight above 0."""
         values = np.asarray(labels)
         if values.shape != (self.count,):
-            raise DataError(
-                f"groups have shape {values.shape}, but one label for each of the {self.count} rows is needed"
-            )
+            raise DataError(f"groups have shape {values.shape}; give one label for each of the {self.count} rows")
         return values if self.indices is None else values[self.indices]
 
 
 @dataclass(frozen=True)
-class LogisticModel:
+class LogisticModel(Inference):
     """Unpenalised fits, one or one per class (one-vs-rest), and the bias-reduced fit if there is one."""
 
     fits: tuple[LikelihoodFit, ...]
@@ -65,21 +54,18 @@ class LogisticModel:
     def table(
         self, covariance: str = "classical", groups: Any = None, level: float = 0.95, lag: int | None = None
     ) -> InferenceTable:
-        """Return the table of coefficients."""
         _refuse_lag(lag)
         choice, level = self._choice(covariance, groups), require_level(level)
         if self.firth is not None:
             if choice.kind != "classical":
                 raise OptionError(
-                    f"covariance={choice.kind!r} is not for bias-reduced fits, whose tests are by the profile of their"
-                    ' likelihood; use covariance="classical"'
+                    f'covariance={choice.kind!r} is not for bias-reduced fits; use covariance="classical"'
                 )
             return firth_table(self._firth_at(level), self.fits[0].problem, self._labels, self.fits[0].weighting)
         tables = [likelihood_table(fit, choice, level) for fit in self.fits]
         return tables[0] if len(tables) == 1 else each_class_table(tables, self.classes)
 
     def intervals(self, level: float) -> tuple[Interval, ...]:
-        """Return the profile-likelihood intervals of a two-class model."""
         self._refuse_more_classes("profile-likelihood intervals are")
         level = require_level(level)
         return likelihood_intervals(self.fits[0], level) if self.firth is None else self._firth_at(level).intervals
@@ -87,62 +73,53 @@ class LogisticModel:
     def predictions(
         self, design: Design, kind: str, level: float, covariance: str = "classical", weights: Floats | None = None
     ) -> ProbabilityInterval:
-        """Return the probability of the second class in each row with an interval, computed on the scale of scores."""
         if weights is not None:
             raise OptionError("weights of new observations are for least squares; leave them out")
         require_choice("interval", kind, ("confidence",))
         self._refuse_more_classes("intervals of a probability are")
         fit, level = self.fits[0], require_level(level)
         if fit.existence.verdict != "overlap":
-            raise SeparationError(
-                f"a probability has no interval here, as {fit.existence.claim.split(';')[0]}; leave interval out, and"
-                " see profile_intervals() for the coefficients"
-            )
-        errors = fit.errors(self._choice(covariance, None))
-        if errors.covariance is None:
-            raise OptionError(f"a probability has no interval here: {errors.absent}")
-        scores = score_intervals(fit, errors.covariance, design, level)
-        return ProbabilityInterval(*(np.asarray(sigmoid(part)) for part in scores))
+            claim = fit.existence.claim.split(";")[0]
+            raise SeparationError(f"a probability has no interval here, as {claim}; see profile_intervals()")
+        matrix, absent = fit.covariance(self._choice(covariance, None))
+        if matrix is None:
+            raise OptionError(f"a probability has no interval here: {absent}")
+        return probability_interval(fit, matrix, design, level)
 
     @cached_property
     def _labels(self) -> tuple[Any, Any]:
         return self.classes[0], self.classes[1]
 
     def score_covariance(self) -> tuple[Covariance | None, str]:
-        """Return the covariance of intercept and coefficients of two classes, or None and the reason."""
         if len(self.classes) > 2:
-            return None, "intervals of probabilities are of two classes"
+            return None, Refusal.TWO_CLASSES()
         if self.firth is not None:
-            return None, eligibility.bias_reduced()
+            return None, Refusal.BIAS_REDUCED()
         (fit,) = self.fits
-        errors, mle = fit.errors(CovarianceChoice("classical")), fit.mle
-        if fit.existence.verdict != "overlap" or errors.covariance is None or mle is None:
-            return None, errors.absent or "the likelihood has no maximum"
-        if not mle.all_estimable or len(mle.kept) < len(fit.coef):
-            return None, "some coefficients are not identified"
+        (covariance, absent), mle = fit.covariance(CovarianceChoice("classical")), fit.mle
+        if fit.existence.verdict != "overlap" or covariance is None or mle is None:
+            return None, absent or no_maximum(2)
+        if not mle.all_estimable or len(mle.independent) < len(fit.coef):
+            return None, Refusal.NOT_IDENTIFIED()
         transform = np.vstack([mle.row({place: 1}) for place in range(len(fit.coef))])
-        matrix = transform @ errors.covariance @ transform.T
+        matrix = transform @ covariance @ transform.T
         return Covariance(matrix if fit.problem.design.virtual else np.pad(matrix, ((1, 0), (1, 0)))), ""
 
     def without_rows(self) -> Inference:
-        """Return what remains without the rows: nothing."""
-        return LostInference()
+        return Inference()
 
     def wald_test(
         self, names: Sequence[str], covariance: str = "classical", groups: Any = None, lag: int | None = None
     ) -> WaldTest:
-        """Return the test that the named coefficients, of all classes, are 0."""
         _refuse_lag(lag)
         if self.objection:
             raise DataError(self.objection)
-        choice = self._choice(covariance, groups)
-        return likelihood_wald_test(self.fits[0], choice, names)
+        return likelihood_wald_test(self.fits[0], self._choice(covariance, groups), names)
 
     def tested_model(self) -> TestedModel:
-        """Return the model as tests of nested models need it."""
         fit, objection = self.fits[0], self.objection
         if not objection and fit.weighting:
-            objection = eligibility.weights_not_counts(fit.weighting)
+            objection = not_frequencies(fit.weighting)
         loglik = math.nan if objection or fit.loglik is None else fit.loglik
         several = len(fit.classes) > 2
         return TestedModel(
@@ -153,13 +130,13 @@ class LogisticModel:
     def objection(self) -> str:
         """Why joint tests of coefficients are not available; empty if they are."""
         if len(self.fits) > 1:
-            return eligibility.no_joint_likelihood(len(self.fits))
+            return Refusal.NO_JOINT_LIKELIHOOD(fits=len(self.fits))
         if self.firth is not None:
-            return eligibility.bias_reduced()
+            return Refusal.BIAS_REDUCED()
         verdict = self.fits[0].existence.verdict
         if verdict == "overlap":
             return ""
-        return eligibility.maximum_not_shown() if verdict == "undecided" else eligibility.no_maximum(len(self.classes))
+        return Refusal.MAXIMUM_NOT_SHOWN() if verdict == "undecided" else no_maximum(len(self.classes))
 
     def _choice(self, covariance: object, groups: Any) -> CovarianceChoice:
         groups = None if groups is None else self.rows.select(groups)

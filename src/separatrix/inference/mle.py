@@ -1,6 +1,9 @@
-"""Maximum likelihood estimates of logistic and softmax models: the maximiser, the information, and what is estimable.
+"""Maximum likelihood estimates of logistic and softmax models: the likelihood, its one maximiser, and the information.
 
     ℓ(w) = Σ sᵢ log P(yᵢ | xᵢ·w),      I(w) = −∇²ℓ(w),      covariance I⁻¹
+    two classes:    ∇ℓ = Σ sᵢ (tᵢ − σᵢ) xᵢ,      ∇²ℓ = −Σ sᵢ σᵢ(1 − σᵢ) xᵢ xᵢᵗ
+
+with σᵢ = σ(w·xᵢ) and tᵢ 1 for the second class, else 0.
 
 Coefficients are flat: (p,) for two classes; for K classes those of every class but the first, class by class (the
 coefficients of the first class are 0).
@@ -10,14 +13,11 @@ information; steps are halved until ℓ rises. The result does not depend on the
 the information is singular in the subspace searched.
 
 If the classes are quasi-completely separated, ℓ tends to its supremum as the (row, other class) pairs that a direction
-separates drop out; the estimate is that of the remaining pairs. Columns that then depend on others (`relations`, exact)
-are left out of the information, which does not change the variance of anything estimable. A coefficient is a contrast
-of the flat coefficients: a single 1 or, for a class against a reference, a 1 and a −1. It is estimable if and only if
-no relation between the columns of the remaining rows involves it.
+separates drop out; the estimate is that of the remaining pairs. Columns that then depend on others (exact relations)
+are left out of the information, which does not change the variance of anything estimable.
 
 The information is inverted in columns of equal scale. Directions whose information is no more than rounding error are
-left out; a contrast with a share in them has no known variance. Columns far from 0 are centred first, and the
-covariance is transformed back.
+left out; a contrast with a share in them has no known variance. Columns far from 0 are centred first.
 
 Cost: one pass with a Hessian (K² products for K classes), two more for each step that the fit fell short of the
 maximum, and O(k³).
@@ -25,22 +25,25 @@ maximum, and O(k³).
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import cached_property, partial
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import scipy.linalg
 
 from separatrix.arrays import Bools, Floats, Indices
+from separatrix.certificates.data import weighted_rows
 from separatrix.certificates.rays import Rays
 from separatrix.certificates.separability import SeparabilityCertificate
-from separatrix.design.base import Expansion, one_blas_thread
+from separatrix.design.base import one_blas_thread
+from separatrix.design.build import make_design
+from separatrix.errors import DataError
+from separatrix.fit.labels import find_classes
 from separatrix.inference.basis import TINY, count_passes, sample_weights
-from separatrix.inference.eligibility import aliased, likelihood_without_maximum, maximum_not_shown
+from separatrix.losses.margin import Logistic
+from separatrix.losses.softmax import Softmax
 from separatrix.problem import Problem, WeightedLoss, shift_intercept
 
 DECREMENT_TOLERANCE = 1e-18  # of ½ ∇ᵗI⁻¹∇, in units of ℓ: nine digits of a standard error
@@ -50,9 +53,6 @@ FLATTER = 0.9  # required reduction of the slope by a step whose gain is below r
 MEMORY = 10  # secant pairs of L-BFGS
 LARGEST_CHANGE = 5.0  # of a score in one step, if the information is not exact
 HALVINGS = 30
-Relation = dict[int, Fraction]
-NOT_ESTIMABLE = "not estimable"
-LIMITS = {"+inf": math.inf, "-inf": -math.inf}
 SINGULAR = 1e-12  # smallest pivot or eigenvalue of the scaled information: below it too few digits are left
 NULL_SHARE = 1e-10  # share of a contrast in the null directions above which its variance is unknown
 MLE_TOLERANCE = 1e-14  # of ½ ∇ᵗI⁻¹∇: 1e-7 standard errors
@@ -64,20 +64,6 @@ class LikelihoodExpansion(NamedTuple):
     loglik: float
     gradient: Floats
     information: Floats
-
-
-class LogLikelihood(Protocol):
-    """A log-likelihood of some coefficients, (m,)."""
-
-    @property
-    def exact(self) -> bool:
-        """Whether the information is minus the Hessian."""
-
-    def expand(self, coef: Floats) -> LikelihoodExpansion | None:
-        """Return the expansion at coefficients; None if the information is singular there."""
-
-    def largest_score(self, change: Floats) -> float:
-        """Return the largest change of a score caused by a change of the coefficients."""
 
 
 class Maximum(NamedTuple):
@@ -96,37 +82,28 @@ def maximise(
     Stops when ½ ∇ᵗI⁻¹∇ is within the tolerance, or when no step raises ℓ.
     """
     with one_blas_thread():
-        return _maximise(log_likelihood, coef, basis, tolerance)
-
-
-def _maximise(log_likelihood: LogLikelihood, coef: Floats, basis: Floats | None, tolerance: float) -> Maximum:
-    current = log_likelihood.expand(coef)
-    if current is None:
-        raise ArithmeticError("there is no information at the start of a climb")
-    logliks, secants = [current.loglik], list[tuple[Floats, Floats]]()
-    for _ in range(MAX_STEPS if basis is None or basis.shape[1] else 0):
-        gradient, information = _restricted(current, basis)
-        change = _quasi_newton(gradient, information, [] if log_likelihood.exact else secants)
-        gain = 0.0 if change is None else float(gradient @ change)
-        if change is None or not gain > tolerance:
-            break
-        step = change if basis is None else basis @ change
-        search = _line_search(log_likelihood, coef, current, step, gain)
-        if search is None:
-            break
-        length, trial = search
-        fall = current.gradient - trial.gradient
-        secants.append((length * change, fall if basis is None else basis.T @ fall))
-        coef, current = coef + length * step, trial
-        logliks.append(current.loglik)
+        current = log_likelihood.expand(coef)
+        if current is None:
+            raise ArithmeticError("there is no information at the start of a climb")
+        logliks, secants = [current.loglik], list[tuple[Floats, Floats]]()
+        for _ in range(MAX_STEPS if basis is None or basis.shape[1] else 0):
+            gradient, information = current.gradient, current.information
+            if basis is not None:
+                gradient, information = basis.T @ gradient, basis.T @ information @ basis
+            change = _quasi_newton(gradient, information, [] if log_likelihood.exact else secants)
+            gain = 0.0 if change is None else float(gradient @ change)
+            if change is None or not gain > tolerance:
+                break
+            step = change if basis is None else basis @ change
+            search = _line_search(log_likelihood, coef, current, step, gain)
+            if search is None:
+                break
+            length, trial = search
+            fall = current.gradient - trial.gradient
+            secants.append((length * change, fall if basis is None else basis.T @ fall))
+            coef, current = coef + length * step, trial
+            logliks.append(current.loglik)
     return Maximum(coef, current, logliks)
-
-
-def _restricted(expansion: LikelihoodExpansion, basis: Floats | None) -> tuple[Floats, Floats]:
-    """Return the gradient and the information in the span of a basis."""
-    if basis is None:
-        return expansion.gradient, expansion.information
-    return np.asarray(basis.T @ expansion.gradient), np.asarray(basis.T @ expansion.information @ basis)
 
 
 def _quasi_newton(gradient: Floats, information: Floats, secants: list[tuple[Floats, Floats]]) -> Floats | None:
@@ -169,22 +146,31 @@ def _line_search(
 
 
 @dataclass(frozen=True)
-class RowLogLikelihood:
-    """ℓ of a problem's rows; `pairs` (n, K) selects the classes in each row's likelihood (None: all)."""
+class LogLikelihood:
+    """ℓ of a problem's rows; `pairs` (n, K) selects the classes in each row's likelihood (None: all).
+
+    `exact` tells whether the information is minus the Hessian.
+    """
 
     problem: Problem
     pairs: Bools | None = None
     exact: ClassVar[bool] = True
 
     def expand(self, coef: Floats) -> LikelihoodExpansion | None:
-        expansion = self._expand(self.shaped(coef))
+        """Return the expansion at coefficients (m,); None if the information is singular there."""
+        problem, coef, total = self.problem, self.shaped(coef), self.problem.total_weight
+        if self.pairs is None:
+            expansion = problem.expand(coef, 2)
+        else:
+            rows: Any = (self.pairs, *problem.rows)
+            expansion, total = problem.design.sweep(coef, partial(_masked_loss, problem.pointwise), 2, rows), 1.0
         assert expansion.gradient is not None  # order 2 has both
         assert expansion.hessian is not None
-        total, free = self.problem.total_weight, self._free
-        gradient, hessian = expansion.gradient.ravel()[free], expansion.hessian[np.ix_(free, free)]
+        gradient, hessian = expansion.gradient.ravel()[self._free], expansion.hessian[np.ix_(self._free, self._free)]
         return LikelihoodExpansion(-total * expansion.value, -total * gradient, total * hessian)
 
     def largest_score(self, change: Floats) -> float:
+        """Return the largest change of a score caused by a change of the coefficients."""
         return float(np.abs(self.problem.design.matvec(self.shaped(change))).max())
 
     def shaped(self, coef: Floats) -> Floats:
@@ -197,9 +183,9 @@ class RowLogLikelihood:
     def slopes(self, coef: Floats) -> Floats:
         """Return ∂ log P / ∂ score of each row, (n, 1) or (n, K − 1) for all classes but the first, in one pass."""
         eta = self.problem.design.matvec(self.shaped(coef))
-        if eta.ndim == 1:
-            return -np.asarray(self.problem.loss.expand(eta, self.problem.y, 1)[1])[:, np.newaxis]
-        return -np.asarray(self.problem.loss.expand(self._masked(eta), self.problem.y, 1)[1])[:, 1:]
+        eta = eta if self.pairs is None else np.where(self.pairs, eta, -np.inf)
+        slopes = -np.asarray(self.problem.loss.expand(eta, self.problem.y, 1)[1])
+        return slopes[:, np.newaxis] if eta.ndim == 1 else slopes[:, 1:]
 
     @cached_property
     def _free(self) -> Indices:
@@ -209,70 +195,36 @@ class RowLogLikelihood:
             return indices
         return indices.reshape(self.problem.design.shape[1], -1).T[1:].ravel()
 
-    def _expand(self, coef: Floats) -> Expansion:
-        problem = self.problem
-        if self.pairs is None:
-            return problem.expand(coef, 2)
-        rows: Any = (self.pairs, *problem.rows)
-        sums = problem.design.sweep(coef, partial(_masked_loss, problem.pointwise), 2, rows)
-        assert sums.gradient is not None  # order 2 has both
-        assert sums.hessian is not None
-        total = problem.total_weight
-        return Expansion(sums.value / total, sums.gradient / total, sums.hessian / total)
-
-    def _masked(self, eta: Floats) -> Floats:
-        return eta if self.pairs is None else np.where(self.pairs, eta, -np.inf)
-
 
 def _masked_loss(pointwise: WeightedLoss, eta: Floats, order: int, pairs: Any, *rows: Any) -> tuple[Floats, ...]:
     return pointwise(np.where(pairs, eta, -np.inf), order, *rows)
 
 
-class Inverse(NamedTuple):
-    """A generalised inverse (k, k), the column scales (k,), and the null directions in scaled columns (k, d)."""
-
-    matrix: Floats
-    scale: Floats
-    null_directions: Floats
-
-    def is_estimable(self, row: Floats) -> bool:
-        """Tell whether the variance of a contrast (k,) is known."""
-        scaled = row / self.scale
-        return bool(np.linalg.norm(self.null_directions.T @ scaled) <= NULL_SHARE * np.linalg.norm(scaled))
-
-    @property
-    def space(self) -> Floats:
-        """A basis of the directions of known variance, (k, k − d)."""
-        if not self.null_directions.shape[1]:
-            return np.eye(len(self.scale))
-        return np.asarray(scipy.linalg.null_space(self.null_directions.T) / self.scale[:, np.newaxis])
-
-
-def invert_information(information: Floats) -> Inverse:
-    """Return the inverse by Cholesky or, if numerically singular, a generalised inverse by eigenvectors."""
+def invert_information(information: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return a generalised inverse (k, k), the column scales (k,), and the null directions in scaled columns (k, d)."""
     scale = np.sqrt(np.maximum(np.diag(information), TINY))
     scaled = information / np.outer(scale, scale)
     factor, failed = scipy.linalg.lapack.dpotrf(scaled, lower=1, clean=1)
     if not failed and (np.diag(factor) ** 2 > SINGULAR).all():
         root = scipy.linalg.lapack.dtrtri(factor, lower=1)[0] / scale
-        return Inverse(np.asarray(root.T @ root), scale, np.zeros((len(scale), 0)))
+        return np.asarray(root.T @ root), scale, np.zeros((len(scale), 0))
     values, vectors = scipy.linalg.eigh(scaled)
     regular = values > SINGULAR
     root = (vectors[:, regular] / np.sqrt(values[regular])).T / scale
-    return Inverse(np.asarray(root.T @ root), scale, np.asarray(vectors[:, ~regular]))
+    return np.asarray(root.T @ root), scale, np.asarray(vectors[:, ~regular])
 
 
 @dataclass(frozen=True)
 class MaximumLikelihood:
     """The maximum of a log-likelihood in centred columns; `centre` leads back to the user's columns.
 
-    `kept` holds the flat coefficients whose columns are independent: the information is of these.
+    `independent` holds the flat coefficients whose columns are independent: the information is of these.
     """
 
-    log_likelihood: RowLogLikelihood
+    log_likelihood: LogLikelihood
     maximum: Maximum
     centre: Floats
-    kept: Indices
+    independent: Indices
     distance: float  # of the fit from the maximum, in standard errors
 
     @property
@@ -293,31 +245,37 @@ class MaximumLikelihood:
 
     def is_estimable(self, row: Floats) -> bool:
         """Tell whether the variance of a contrast of centred columns is known."""
-        return self._inverse.is_estimable(row[self.kept])
+        _, scale, null_directions = self._inverse
+        scaled = row[self.independent] / scale
+        return bool(np.linalg.norm(null_directions.T @ scaled) <= NULL_SHARE * np.linalg.norm(scaled))
 
     @property
     def all_estimable(self) -> bool:
         """Whether every variance is known."""
-        return not self._inverse.null_directions.shape[1]
+        return not self._inverse[2].shape[1]
 
     @property
     def space(self) -> Floats:
         """A basis of the directions of known variance, (m, k)."""
-        space = self._inverse.space
+        _, scale, null_directions = self._inverse
+        space = np.eye(len(scale))
+        if not self.all_estimable:
+            space = scipy.linalg.null_space(null_directions.T) / scale[:, np.newaxis]
         embedded = np.zeros((len(self.maximum.coef), space.shape[1]))
-        embedded[self.kept] = space
+        embedded[self.independent] = space
         return embedded
 
     @cached_property
     def covariance(self) -> Floats:
-        """I⁻¹ for the coefficients of centred columns; 0 outside `kept`."""
+        """I⁻¹ for the coefficients of centred columns; 0 outside `independent`."""
         embedded = np.zeros((len(self.maximum.coef), len(self.maximum.coef)))
-        embedded[np.ix_(self.kept, self.kept)] = self._inverse.matrix
+        embedded[np.ix_(self.independent, self.independent)] = self._inverse[0]
         return embedded
 
     @cached_property
-    def _inverse(self) -> Inverse:
-        return invert_information(self.maximum.expansion.information[np.ix_(self.kept, self.kept)])
+    def _inverse(self) -> tuple[Floats, Floats, Floats]:
+        information = self.maximum.expansion.information
+        return invert_information(information[np.ix_(self.independent, self.independent)])
 
 
 def find_mle(problem: Problem, existence: SeparabilityCertificate, coef: Floats) -> MaximumLikelihood | None:
@@ -341,26 +299,19 @@ def find_mle(problem: Problem, existence: SeparabilityCertificate, coef: Floats)
     return MaximumLikelihood(log_likelihood, maximum, centre, columns, distance)
 
 
-def _log_likelihood(centred: Problem, problem: Problem, existence: SeparabilityCertificate) -> RowLogLikelihood:
+def _log_likelihood(centred: Problem, problem: Problem, existence: SeparabilityCertificate) -> LogLikelihood:
     """Return the likelihood of the (row, class) pairs that the separating direction scores 0."""
     if existence.weights is None:
-        return RowLogLikelihood(centred)
+        return LogLikelihood(centred)
     several = centred.loss.target == "classes"
     codes = np.asarray(problem.y, dtype=np.intp) if several else (problem.y > 0.0).astype(np.intp)
     rays = Rays(problem.design, codes, len(existence.classes))
     remaining = rays.signs(existence.weights, np.arange(rays.count)) == 0
     if not several:
-        return RowLogLikelihood(replace(centred, weights=np.where(remaining, sample_weights(centred), 0.0)))
-    return RowLogLikelihood(centred, _pairs(codes, remaining.reshape(len(codes), -1)))
-
-
-def _pairs(codes: Indices, remaining: Bools) -> Bools:
-    """Return the classes in each row's likelihood, (n, K): its own, and the remaining others, given as (n, K − 1)."""
-    n, others = remaining.shape
-    pairs = np.ones((n, others + 1), dtype=np.bool_)
-    own = np.arange(others + 1) == codes[:, np.newaxis]
-    pairs[~own] = remaining.ravel()
-    return pairs
+        return LogLikelihood(replace(centred, weights=np.where(remaining, sample_weights(centred), 0.0)))
+    pairs = np.arange(len(existence.classes)) == codes[:, np.newaxis]  # of each row its own class, and those remaining
+    pairs[~pairs] = remaining
+    return LogLikelihood(centred, pairs)
 
 
 def independent_columns(relations: Sequence[Any], size: int, p: int, centre: Floats) -> Indices:
@@ -383,14 +334,6 @@ def independent_columns(relations: Sequence[Any], size: int, p: int, centre: Flo
     return np.sort(pivots[len(relations) :])
 
 
-def uncentring_matrix(p: int, centre: Floats) -> Floats:
-    """Return the matrix (p, p) that maps coefficients of centred columns to the user's; only the intercept differs."""
-    matrix = np.eye(p)
-    if len(centre):
-        matrix[0, 1:] = -centre
-    return matrix
-
-
 def contrast_row(entries: Mapping[int, int], p: int, size: int, centre: Floats) -> Floats:
     """Return a contrast of the user's flat coefficients as one of the coefficients of centred columns, (size,)."""
     row = np.zeros(size)
@@ -407,98 +350,63 @@ def variance(row: Floats, covariance: Floats) -> float:
     return max(float(row[used] @ covariance[np.ix_(used, used)] @ row[used]), 0.0)
 
 
-@dataclass(frozen=True)
-class Contrast:
-    """A coefficient by name and, if there are several classes, its class; `entries` maps flat indices to signs."""
+class LikelihoodDerivatives(NamedTuple):
+    """ℓ at coefficients w; its gradient, shaped like w; its Hessian (w.size, w.size), in the order of w.ravel()."""
 
-    name: str
-    entries: dict[int, int]
-    output: Any = None
-
-    def find_relation(self, relations: Sequence[Relation]) -> Relation | None:
-        """Return the first relation that involves the contrast."""
-        for relation in relations:
-            share = Fraction(0)
-            for index, sign in self.entries.items():
-                share += sign * relation.get(index, 0)
-            if share:
-                return relation
-        return None
+    value: float
+    gradient: Floats
+    hessian: Floats
 
 
-def binary_contrasts(names: Sequence[str]) -> tuple[Contrast, ...]:
-    """Return the contrasts of a two-class model."""
-    return tuple(Contrast(name, {index: 1}) for index, name in enumerate(names))
+def log_likelihood(
+    X: Any, y: Any, w: Any, *, fit_intercept: bool = True, sample_weight: Any = None
+) -> LikelihoodDerivatives:
+    """Return the log-likelihood of logistic regression at given coefficients, with its gradient and Hessian.
+
+    Parameters
+    ----------
+    X : array or sparse matrix (n, p)
+    y : labels of two or more classes (n,)
+    w : coefficients, the intercept first if there is one: (1 + p,) for two classes, where the score is that of the
+        second; (K, 1 + p) for a softmax of K classes, one row per class in sorted order. The R − 1 sets of weights of
+        some texts are those with a row of zeros for the reference class
+    fit_intercept : whether w starts with an intercept
+    sample_weight : weight of each row (n,)
+
+    Examples
+    --------
+    >>> import separatrix as sx
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0], [4.0]], [0, 1, 0, 1, 1]
+    >>> start = sx.log_likelihood(X, y, [0.0, 0.0])
+    >>> round(start.value, 4), start.gradient.tolist(), start.hessian.tolist()
+    (-3.4657, [0.5, 3.0], [[-1.25, -2.5], [-2.5, -7.5]])
+    >>> model = sx.LogisticRegression().fit(X, y)
+    >>> maximum = sx.log_likelihood(X, y, [model.intercept_[0], *model.coef_[0]])
+    >>> round(maximum.value, 4), bool(abs(maximum.gradient).max() < 1e-6)
+    (-2.422, True)
+
+    Reference: McCullagh and Nelder, Generalized Linear Models (1989), chapter 4.
+    """
+    problem = _problem(X, y, fit_intercept, sample_weight)
+    coef, wanted = np.asarray(w, dtype=np.float64), problem.zero_coef().T.shape
+    if coef.shape != wanted or not np.isfinite(coef).all():
+        layout = "an intercept and one coefficient" if fit_intercept else "one coefficient"
+        raise DataError(f"w has shape {coef.shape}; give finite numbers of shape {wanted}: {layout} per column")
+    expansion = problem.expand(np.ascontiguousarray(coef.T), 2)
+    assert expansion.gradient is not None  # order 2 has both
+    assert expansion.hessian is not None
+    total, order = problem.total_weight, np.arange(coef.size).reshape(coef.T.shape).T.ravel()
+    hessian = expansion.hessian[np.ix_(order, order)]
+    return LikelihoodDerivatives(-total * expansion.value, -total * expansion.gradient.T, -total * hessian)
 
 
-def softmax_contrasts(names: Sequence[str], classes: Sequence[Any], reference: int) -> tuple[Contrast, ...]:
-    """Return the contrasts of each class against the reference, the index of a class."""
-    p = len(names)
-
-    def entries(code: int, column: int) -> dict[int, int]:
-        both = {(code - 1) * p + column: 1, (reference - 1) * p + column: -1}
-        return {index: sign for index, sign in both.items() if index >= 0}
-
-    return tuple(
-        Contrast(name, entries(code, column), label)
-        for code, label in enumerate(classes)
-        if code != reference
-        for column, name in enumerate(names)
-    )
-
-
-@dataclass(frozen=True)
-class Estimability:
-    """Which contrasts are estimable, according to an existence certificate."""
-
-    existence: SeparabilityCertificate
-
-    @property
-    def aliases(self) -> Sequence[Relation]:
-        """The relations between columns that hold on every row."""
-        if self.existence.weights is not None:
-            return () if self.existence.divergence is None else self.existence.divergence.aliases
-        return () if self.existence.proof is None else self.existence.proof.relations
-
-    def is_flat(self, contrast: Contrast) -> bool:
-        """Tell whether the profile of a contrast is flat: it is aliased, or diverges in both directions."""
-        if contrast.find_relation(self.aliases) is not None:
-            return True
-        return any(self._statuses[index] == NOT_ESTIMABLE for index in contrast.entries) if self._statuses else False
-
-    def reason(self, contrast: Contrast) -> str:
-        """Return why a contrast is not estimable; empty if it is."""
-        existence = self.existence
-        if existence.verdict == "undecided" or existence.clashes:  # clashes concern some rows only
-            return maximum_not_shown()
-        relation = contrast.find_relation(self.aliases)
-        if relation is not None:
-            return self._alias_message(contrast, relation)
-        if existence.proof is not None and contrast.find_relation(existence.proof.relations) is None:
-            return ""
-        reason = likelihood_without_maximum(contrast.name, self._limit(contrast))
-        return reason if contrast.output is None else f"{reason.split(';')[0]}; use a penalty (strength above 0)"
-
-    def _limit(self, contrast: Contrast) -> float:
-        """Return ±∞ if a contrast provably diverges there, else NaN."""
-        if not self._statuses or len(contrast.entries) > 1:
-            return math.nan
-        ((index, sign),) = contrast.entries.items()
-        return sign * LIMITS.get(self._statuses[index], math.nan)
-
-    @cached_property
-    def _statuses(self) -> tuple[str, ...]:
-        """The status of each flat coefficient of separated classes; empty if not known."""
-        existence = self.existence
-        if existence.weights is None or existence.divergence is None:
-            return ()
-        relations = None if existence.proof is None else existence.proof.relations
-        return existence.divergence.statuses(existence.weights, relations)
-
-    def _alias_message(self, contrast: Contrast, relation: Relation) -> str:
-        """Return a message that names the columns a column depends on."""
-        names, index = self.existence.names, next(index for index in contrast.entries if relation.get(index))
-        p = len(names)
-        shares = {j % p: value for j, value in relation.items() if value and j // p == index // p}
-        own = shares.pop(index % p)
-        return aliased(contrast.name, {names[j]: float(-value / own) for j, value in shares.items()})
+def _problem(X: Any, y: Any, fit_intercept: bool, sample_weight: Any) -> Problem:
+    """Return the problem of the mean loss, whose total is minus the log-likelihood."""
+    design, classes = make_design(X, intercept=fit_intercept), find_classes(y)
+    if len(classes.codes) != design.shape[0]:
+        raise DataError(f"X has {design.shape[0]} rows and y has {len(classes.codes)} labels; give one label per row")
+    weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    weighted_rows(weights, design.shape[0])  # raises an error that names a weight that is none
+    if len(classes.values) == 2:
+        return Problem(design, classes.signs(), Logistic(), weights=weights)
+    return Problem(design, classes.codes, Softmax(), weights=weights)

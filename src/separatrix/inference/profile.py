@@ -21,29 +21,31 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.special
 
 from separatrix.arrays import Floats
 from separatrix.certificates.bias_reduction import BiasReductionCertificate, JeffreysPoint, jeffreys_point
-from separatrix.errors import DataError, counted
+from separatrix.errors import DataError, OptionError, SeparationError, counted
 from separatrix.fit.result import FitResult, Status, Trace
-from separatrix.inference import eligibility
 from separatrix.inference.basis import TINY, count_passes
 from separatrix.inference.covariance import count_rows
-from separatrix.inference.likelihood import with_ratios
+from separatrix.inference.eligibility import Contrast, Refusal, not_frequencies
+from separatrix.inference.likelihood import LikelihoodFit, with_ratios
 from separatrix.inference.mle import (
     DECREMENT_TOLERANCE,
     LikelihoodExpansion,
     LogLikelihood,
     Maximum,
+    contrast_row,
+    independent_columns,
     maximise,
     solve_scaled,
-    uncentring_matrix,
+    variance,
 )
-from separatrix.inference.table import InferenceTable, Measure, Term
+from separatrix.inference.table import InferenceTable, Measure, Term, chi2_probability
 from separatrix.problem import Problem, shift_intercept
 
 PROFILE_TOLERANCE = 1e-11  # of ½ ∇ᵗI⁻¹∇; only ℓ is needed
@@ -78,8 +80,8 @@ def profile_interval(profile: Profile, row: Floats, name: str, error: float, lev
     estimate = float(row @ profile.start.coef)
     drop = _drop_function(profile, row)
     quantile = float(scipy.special.chdtri(1, 1.0 - level))
-    lower, upper = (_search_end(drop, quantile, estimate, sign * math.sqrt(quantile) * error) for sign in (-1.0, 1.0))
-    return _interval(name, (estimate, error), (lower, upper), drop(0.0))
+    lower, upper = (_crossing(drop, quantile, estimate, sign * math.sqrt(quantile) * error) for sign in (-1.0, 1.0))
+    return _interval(name, estimate, error, lower, upper, drop(0.0))
 
 
 def unbounded_interval(profile: Profile, row: Floats, name: str, level: float) -> Interval:
@@ -87,23 +89,27 @@ def unbounded_interval(profile: Profile, row: Floats, name: str, level: float) -
 
     If the drop at 0 is 0, the profile is flat: the likelihood reaches its supremum in both directions.
     """
-    drop, ends = _drop_function(profile, row), [-math.inf, math.inf]
+    drop = _drop_function(profile, row)
     statistic = drop(0.0)
     if statistic < FLAT:
         return flat_interval(name)
-    quantile, scale = float(scipy.special.chdtri(1, 1.0 - level)), _standard_error(profile, row)
-    sign = 1.0 if drop(scale) < statistic else -1.0
-    ends[0 if sign > 0.0 else 1] = _finite_end(drop, quantile, scale, sign)
-    return _interval(name, (sign * math.inf, math.nan), (ends[0], ends[1]), statistic)
+    contrast = profile.space.T @ row
+    information = profile.space.T @ profile.start.expansion.information @ profile.space
+    scale = math.sqrt(max(float(contrast @ solve_scaled(information, contrast)), TINY))  # a standard error at the start
+    sign, quantile = 1.0 if drop(scale) < statistic else -1.0, float(scipy.special.chdtri(1, 1.0 - level))
+    below = statistic < quantile
+    end = _crossing(drop, quantile, 0.0, -sign * scale if below else sign * scale, below)
+    lower, upper = (end, math.inf) if sign > 0.0 else (-math.inf, end)
+    return _interval(name, sign * math.inf, math.nan, lower, upper, statistic)
 
 
 def flat_interval(name: str) -> Interval:
     """Return the interval of an unidentified coefficient: the whole line."""
-    return _interval(name, (math.nan, math.nan), (-math.inf, math.inf), 0.0)
+    return _interval(name, math.nan, math.nan, -math.inf, math.inf, 0.0)
 
 
-def _interval(name: str, estimate: tuple[float, float], ends: tuple[float, float], statistic: float) -> Interval:
-    return Interval(name, *estimate, *ends, float(scipy.special.chdtrc(1, statistic)), statistic)
+def _interval(name: str, estimate: float, error: float, lower: float, upper: float, statistic: float) -> Interval:
+    return Interval(name, estimate, error, lower, upper, chi2_probability(statistic, 1), statistic)
 
 
 def _drop_function(profile: Profile, row: Floats) -> Callable[[float], float]:
@@ -143,42 +149,53 @@ def _direction(maximum: Maximum, space: Floats, contrast: Floats) -> Floats:
     return direction if ascending else space @ contrast
 
 
-def _standard_error(profile: Profile, row: Floats) -> float:
-    """Return the standard error of row·w from the information at the start."""
-    contrast = profile.space.T @ row
-    information = profile.space.T @ profile.start.expansion.information @ profile.space
-    return math.sqrt(max(float(contrast @ solve_scaled(information, contrast)), TINY))
+def _crossing(drop: Callable[[float], float], quantile: float, origin: float, step: float, below: bool = True) -> float:
+    """Return where the drop, which is below the quantile at the origin or not, crosses it; ±∞ if nowhere."""
+    from scipy.optimize import brentq  # noqa: PLC0415  # takes 0.3 s to import, and only a profile needs it
 
-
-def _search_end(drop: Callable[[float], float], quantile: float, estimate: float, step: float) -> float:
-    """Return the end of the interval, searching outwards from the estimate; ±∞ if there is none."""
-    inside, outside = estimate, estimate + step
+    near, far = origin, origin + step
     for _ in range(DOUBLINGS):
-        if drop(outside) >= quantile:
-            return _root(drop, quantile, inside, outside, abs(step))
-        inside, outside = outside, estimate + 2.0 * (outside - estimate)
+        if (drop(far) < quantile) != below:
+            inside, outside = (near, far) if below else (far, near)
+            excess: Callable[[float], float] = lambda value: math.sqrt(drop(value)) - math.sqrt(quantile)  # noqa: E731
+            return float(brentq(excess, inside, outside, xtol=END_TOLERANCE * abs(step)))
+        near, far = far, origin + 2.0 * (far - origin)
     return math.copysign(math.inf, step)
 
 
-def _finite_end(drop: Callable[[float], float], quantile: float, scale: float, sign: float) -> float:
-    """Return the finite end of an interval that is unbounded above (sign 1) or below (sign −1), searching from 0."""
-    if drop(0.0) < quantile:
-        return _search_end(drop, quantile, 0.0, -sign * scale)
-    outside, inside = 0.0, sign * scale
-    for _ in range(DOUBLINGS):
-        if drop(inside) < quantile:
-            return _root(drop, quantile, inside, outside, scale)
-        outside, inside = inside, 2.0 * inside
-    return sign * math.inf
+def likelihood_intervals(fit: LikelihoodFit, level: float) -> tuple[Interval, ...]:
+    """Return the profile-likelihood intervals of the coefficients of two classes; NaN if a variance is unknown."""
+    if fit.weighting:
+        raise OptionError(not_frequencies(fit.weighting, robust=False))
+    if fit.existence.verdict == "undecided":
+        raise SeparationError(Refusal.MAXIMUM_NOT_SHOWN())
+    return tuple(_likelihood_interval(fit, contrast, level) for contrast in fit.contrasts)
 
 
-def _root(drop: Callable[[float], float], quantile: float, inside: float, outside: float, scale: float) -> float:
-    def beyond(value: float) -> float:
-        return math.sqrt(drop(value)) - math.sqrt(quantile)
+def _likelihood_interval(fit: LikelihoodFit, contrast: Contrast, level: float) -> Interval:
+    mle = fit.mle
+    if fit.estimability.is_flat(contrast):
+        return flat_interval(contrast.name)
+    if mle is None or fit.estimability.reason(contrast):
+        profile, centre = _profile_from_zero(fit)
+        row = contrast_row(contrast.entries, fit.problem.design.shape[1], len(fit.coef), centre)
+        return unbounded_interval(profile, row, contrast.name, level)
+    row = mle.row(contrast.entries)
+    if not mle.is_estimable(row):
+        return Interval(contrast.name, *[math.nan] * 6)
+    profile = Profile(mle.log_likelihood, mle.loglik, mle.maximum, mle.space)
+    return profile_interval(profile, row, contrast.name, math.sqrt(variance(row, mle.covariance)), level)
 
-    from scipy.optimize import brentq  # noqa: PLC0415  # takes 0.3 s to import, and only a profile needs it
 
-    return float(brentq(beyond, inside, outside, xtol=END_TOLERANCE * scale))
+def _profile_from_zero(fit: LikelihoodFit) -> tuple[Profile, Floats]:
+    """Return the profile of a likelihood without a maximum, starting from 0, and the centre of its columns."""
+    centred, centre = fit.problem.centred()
+    log_likelihood, zero, p = LogLikelihood(centred), np.zeros(len(fit.coef)), fit.problem.design.shape[1]
+    space = np.eye(len(zero))[:, independent_columns(fit.estimability.aliases, len(zero), p, centre)]
+    expansion, supremum = log_likelihood.expand(zero), fit.loglik
+    assert expansion is not None  # the information is regular at scores of 0
+    assert supremum is not None
+    return Profile(log_likelihood, supremum, Maximum(zero, expansion, []), space), centre
 
 
 @dataclass(frozen=True)
@@ -190,12 +207,10 @@ class FirthFit:
     level: float
 
 
-@dataclass(frozen=True)
-class _FirthLikelihood:
+class _FirthLogLikelihood(LogLikelihood):
     """ℓ* of a problem; the information approximates minus its Hessian."""
 
-    problem: Problem
-    exact: ClassVar[bool] = False
+    exact = False
 
     def expand(self, coef: Floats) -> LikelihoodExpansion | None:
         try:
@@ -204,35 +219,26 @@ class _FirthLikelihood:
             return None
         return LikelihoodExpansion(point.penalised, point.gradient, point.information)
 
-    def largest_score(self, change: Floats) -> float:
-        return float(np.abs(self.problem.design.matvec(change)).max())
-
 
 def fit_firth(problem: Problem, labels: tuple[Any, Any], *, level: float = 0.95) -> FirthFit:
     """Fit a logistic problem of full rank by Firth's method, and profile every coefficient."""
     passes_before, start_time = problem.design.passes, time.perf_counter()
     centred, centre = problem.centred()
-    log_likelihood, space = _FirthLikelihood(centred), np.eye(len(centred.zero_coef()))
+    log_likelihood, space = _FirthLogLikelihood(centred), np.eye(len(centred.zero_coef()))
     jeffreys_point(centred, centred.zero_coef())  # refuses columns that depend on others, by name
     maximum = maximise(log_likelihood, centred.zero_coef(), space)
     point = jeffreys_point(centred, maximum.coef)
     profile = Profile(log_likelihood, maximum.expansion.loglik, maximum, space)
-    intervals = _intervals(profile, centred, centre, point, level)
-    count_passes(problem, centred.design)
-    result = _result(problem, maximum, point, shift_intercept(maximum.coef, centre, -1.0), labels)
-    passes, seconds = problem.design.passes - passes_before, time.perf_counter() - start_time
-    return FirthFit(replace(result, passes=passes, seconds=seconds), intervals, level)
-
-
-def _intervals(
-    profile: Profile, problem: Problem, centre: Floats, point: JeffreysPoint, level: float
-) -> tuple[Interval, ...]:
-    to_users = uncentring_matrix(len(profile.space), centre)
+    to_users = np.array([contrast_row({j: 1}, len(space), len(space), centre) for j in range(len(space))])
     errors = np.sqrt(np.diag(to_users @ point.covariance @ to_users.T))
-    return tuple(
+    intervals = tuple(
         profile_interval(profile, row, str(name), float(error), level)
         for row, name, error in zip(to_users, problem.design.names, errors, strict=True)
     )
+    count_passes(problem, centred.design)
+    coef, passes = shift_intercept(maximum.coef, centre, -1.0), problem.design.passes - passes_before
+    result = _result(problem, maximum, point, coef, labels)
+    return FirthFit(replace(result, passes=passes, seconds=time.perf_counter() - start_time), intervals, level)
 
 
 def _result(
@@ -267,7 +273,7 @@ def _result(
 
 def firth_table(fit: FirthFit, problem: Problem, labels: tuple[Any, Any], weighting: str = "") -> InferenceTable:
     """Return the table of a fit; `weighting` names the weights if they are not frequencies."""
-    absent = eligibility.weights_not_counts(weighting).split(", or covariance")[0] if weighting else ""
+    absent = not_frequencies(weighting, robust=False) if weighting else ""
     rows, facts = count_rows(problem, "precision" if weighting else "frequency"), fit.result.facts
     return InferenceTable(
         model="firth",

@@ -1,4 +1,4 @@
-"""The interface of a fitted model's inference, and inference that is refused with its reason.
+"""The inference of a fitted model, refused with its reason unless a subclass answers.
 
 A penalised fit has estimates but no standard errors; a model that was pickled no longer has its rows.
 """
@@ -7,53 +7,65 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NoReturn, Protocol, Self, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
 from separatrix.arrays import Floats
 from separatrix.design.base import Design
 from separatrix.errors import DataError, OptionError, SeparatrixError, require_choice
-from separatrix.inference import eligibility
 from separatrix.inference.covariance import CovarianceKind
+from separatrix.inference.eligibility import Refusal
 from separatrix.inference.hypotheses import TestedModel, WaldTest
-from separatrix.inference.prediction import Covariance
 from separatrix.inference.table import InferenceTable, estimates_only_table, require_level
 
+if TYPE_CHECKING:
+    from separatrix.inference.prediction import Covariance
 
-class Inference(Protocol):
-    """Inference for a fitted model: tables, tests, intervals, and the covariance that a saved model keeps."""
+
+class Inference:
+    """Tables, tests and intervals of a fitted model; this base class is that of a model without its rows."""
 
     def table(
         self, covariance: str = "classical", groups: Any = None, level: float = 0.95, lag: int | None = None
     ) -> InferenceTable:
         """Return the table of coefficients."""
+        raise self._error("the table", covariance, groups, level, lag)
 
     def wald_test(
         self, names: Sequence[str], covariance: str = "classical", groups: Any = None, lag: int | None = None
     ) -> WaldTest:
-        """Test that the named coefficients are all 0."""
+        """Test that the named coefficients, of all classes, are 0."""
+        raise self._error("a test", names, covariance, groups, lag)
 
     def tested_model(self) -> TestedModel:
-        """Return the facts that tests of nested models need."""
+        """Return the facts that tests of nested models and the analysis of variance need."""
+        raise self._error("a test of nested models")
 
     def intervals(self, level: float) -> Any:
         """Return the profile-likelihood interval of each coefficient."""
+        raise self._error("a profile of the likelihood", level)
 
     def predictions(
         self, design: Design, kind: str, level: float, covariance: str = "classical", weights: Floats | None = None
     ) -> Any:
         """Return the predictions of a design's rows with their intervals; `weights` are those of new observations."""
+        raise self._error("an interval of a prediction", design, kind, level, covariance, weights)
 
     def score_covariance(self) -> tuple[Covariance | None, str]:
-        """Return the covariance of intercept and coefficients, or None and the reason."""
+        """Return the covariance of intercept and coefficients, which a saved model keeps, or None and the reason."""
+        return None, Refusal.ROWS_NOT_SAVED(task="an interval")
 
     def without_rows(self) -> Inference:
         """Return what remains if the rows are dropped."""
+        return self
+
+    def _error(self, task: str, *_: Any) -> SeparatrixError:
+        return DataError(Refusal.ROWS_NOT_SAVED(task=task))
 
 
 @dataclass(frozen=True, eq=False)
-class RefusedInference:
+class RefusedInference(Inference):
     """Estimates without inference; `coefs` are (output, coefficients with the intercept first) for the table."""
 
     reason: str
@@ -72,56 +84,11 @@ class RefusedInference:
         require_choice("covariance", covariance, get_args(CovarianceKind))
         return estimates_only_table(self.model, self.names, self.coefs, self.rows, self.reason, require_level(level))
 
-    def wald_test(
-        self, names: Sequence[str], covariance: str = "classical", groups: Any = None, lag: int | None = None
-    ) -> WaldTest:
-        self._refuse("a test", names, covariance, groups, lag)
-
     def tested_model(self) -> TestedModel:
         return TestedModel(self.model, self.names, 0, np.nan, objection=self.reason)
-
-    def intervals(self, level: float) -> Any:
-        self._refuse("a profile of the likelihood", level)
-
-    def predictions(
-        self, design: Design, kind: str, level: float, covariance: str = "classical", weights: Floats | None = None
-    ) -> Any:
-        self._refuse("an interval of a prediction", design, kind, level, covariance, weights)
 
     def score_covariance(self) -> tuple[Covariance | None, str]:
         return None, self.reason
 
-    def without_rows(self) -> Self:
-        return self
-
-    def _refuse(self, what: str, *_: Any) -> NoReturn:
-        raise OptionError(f"{what} cannot be given: {self.reason}")
-
-
-class LostInference:
-    """Inference of a model whose rows were dropped: every question raises a DataError."""
-
-    def table(self, *_: Any, **__: Any) -> InferenceTable:
-        raise _lost("the table")
-
-    def wald_test(self, *_: Any, **__: Any) -> WaldTest:
-        raise _lost("a test")
-
-    def tested_model(self) -> TestedModel:
-        raise _lost("a test of nested models")
-
-    def intervals(self, level: float) -> Any:  # noqa: ARG002
-        raise _lost("a profile of the likelihood")
-
-    def predictions(self, *_: Any, **__: Any) -> Any:
-        raise _lost("an interval of a probability")
-
-    def score_covariance(self) -> tuple[Covariance | None, str]:
-        return None, eligibility.rows_not_saved("an interval")
-
-    def without_rows(self) -> Self:
-        return self
-
-
-def _lost(what: str) -> SeparatrixError:
-    return DataError(eligibility.rows_not_saved(what))
+    def _error(self, task: str, *_: Any) -> SeparatrixError:
+        return OptionError(f"{task} cannot be given: {self.reason}")

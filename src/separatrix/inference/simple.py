@@ -13,31 +13,27 @@ is missing, or if the moments contradict each other.
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.special
 
 from separatrix.arrays import Floats
 from separatrix.errors import DataError, OptionError, counted, require_count, require_number
 from separatrix.fit.labels import real_targets
-from separatrix.inference import eligibility
-from separatrix.inference.table import Term, json_values, student_quantile
+from separatrix.inference.eligibility import Refusal
+from separatrix.inference.table import SheetRecord, Term, interval_heads, json_values, require_level, wald_term
 from separatrix.numerics import two_product, two_sum
-from separatrix.rendering.html import render_html
 from separatrix.rendering.sheet import Grid, Sheet, format_number, p_text
-from separatrix.rendering.text import render_text
 
 MOMENT_ROUNDING = 1e-12  # relative excess of |cov_xy| over √(var_x · var_y) that rounded moments may have
 PERFECT = 1e-28  # of the target's sum of squares: a smaller RSS is rounding error
 
 
 @dataclass(frozen=True)
-class SimpleRegression:
+class SimpleRegression(SheetRecord):
     """A line through (x, y); its terms have estimate, standard error, t, p-value and interval at `level`.
 
     `fitted` and `residuals` are None for a line from moments, `r` is None if y does not vary, and `absent` says why
@@ -79,18 +75,28 @@ class SimpleRegression:
         """Return the line as JSON values, without the rows."""
         measures = {name: getattr(self, name) for name in ("n", "r", "r_squared", "rss", "sigma", "degrees_of_freedom")}
         terms = {"intercept": asdict(self.intercept_term), "slope": asdict(self.slope_term)}
-        values: dict[str, Any] = json_values({**measures, "level": self.level, "absent": self.absent, **terms})
-        return values
+        return json_values({**measures, "level": self.level, "absent": self.absent, **terms})
 
-    def to_json(self, indent: int | None = 2) -> str:
-        """Return the line as JSON, without the rows."""
-        return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
-
-    def __str__(self) -> str:
-        return render_text(_sheet(self))
-
-    def _repr_html_(self) -> str:
-        return render_html(_sheet(self))
+    def sheet(self) -> Sheet:
+        """Return the line as a sheet."""
+        sign = "−" if self.slope < 0.0 else "+"
+        equation = f"y = {format_number(self.intercept)} {sign} {format_number(abs(self.slope))} · x"
+        rows = [
+            (
+                name,
+                *map(format_number, (term.estimate, term.standard_error, term.statistic)),
+                p_text(term.p_value),
+                *map(format_number, (term.lower, term.upper)),
+            )
+            for name, term in (("intercept", self.intercept_term), ("slope", self.slope_term))
+        ]
+        measures = (("r", self.r), ("r²", self.r_squared), ("RSS", self.rss), ("σ", self.sigma))
+        return Sheet(
+            title=f"{equation}: {self.n:,} rows, {counted(self.degrees_of_freedom, 'degree')} of freedom",
+            grids=(Grid(("", "estimate", "std. error", "t", "p", *interval_heads(self.level)), tuple(rows)),),
+            entries=tuple((name, format_number(value)) for name, value in measures),
+            lines=(self.absent,) if self.absent else (),
+        )
 
 
 def simple_regression(x: Any, y: Any, *, level: float = 0.95) -> SimpleRegression:
@@ -112,9 +118,7 @@ def simple_regression(x: Any, y: Any, *, level: float = 0.95) -> SimpleRegressio
     """
     x_values, y_values = _numbers("x", x), _numbers("y", y)
     if len(x_values) != len(y_values):
-        raise DataError(
-            f"x has {len(x_values)} numbers and y has {len(y_values)}; give as many of the one as of the other"
-        )
+        raise DataError(f"x has {len(x_values)} numbers and y has {len(y_values)}; give pairs")
     if len(x_values) < 2:
         raise DataError(f"x and y have {len(x_values)} number; a line needs at least 2 pairs")
     if (x_values == x_values[0]).all():
@@ -220,7 +224,7 @@ def _residuals(x: Deviations, y: Deviations, slope: Fraction) -> Floats:
 def _make_line(
     moments: PairMoments, rss: float, level: float, fitted: Floats | None = None, residuals: Floats | None = None
 ) -> SimpleRegression:
-    level = require_number("level", level, above=0.0, most=1.0)
+    level = require_level(level)
     n, slope = moments.n, moments.xy / moments.xx
     freedom = n - 2
     absent = _absent_reason(moments, rss)
@@ -231,7 +235,9 @@ def _make_line(
         for share in (float(1 / Fraction(n) + moments.mean_x * moments.mean_x / moments.xx), float(1 / moments.xx))
     ]
     intercept_term, slope_term = (
-        _term(name, float(estimate), error, freedom, level, absent)
+        Term(name, float(estimate), absent=absent)
+        if error is None
+        else wald_term(name, float(estimate), error, level, df=freedom)
         for name, estimate, error in zip(("intercept", "x"), (intercept, slope), errors, strict=True)
     )
     spread = math.sqrt(float(moments.xx)) * math.sqrt(float(moments.yy))
@@ -241,19 +247,10 @@ def _make_line(
 
 def _absent_reason(moments: PairMoments, rss: float) -> str:
     if moments.n == 2:
-        return eligibility.no_degrees_of_freedom(2, 2)
+        return Refusal.NO_FREEDOM(rows=2, rank=2)
     if not moments.yy:
-        return eligibility.constant_target(float(moments.mean_y))
-    return eligibility.perfect_fit() if rss <= PERFECT * float(moments.yy) else ""
-
-
-def _term(name: str, estimate: float, error: float | None, freedom: int, level: float, absent: str) -> Term:
-    if error is None:
-        return Term(name, estimate, absent=absent)
-    ratio = estimate / error
-    p_value = 2.0 * float(scipy.special.stdtr(freedom, -abs(ratio)))
-    reach = student_quantile(level, freedom) * error
-    return Term(name, estimate, error, ratio, p_value, estimate - reach, estimate + reach)
+        return Refusal.CONSTANT_TARGET(value=float(moments.mean_y))
+    return Refusal.PERFECT_FIT() if rss <= PERFECT * float(moments.yy) else ""
 
 
 def _numbers(name: str, values: Any) -> Floats:
@@ -264,22 +261,3 @@ def _numbers(name: str, values: Any) -> Floats:
     if array.ndim != 1:
         raise DataError(f"{name} has shape {array.shape}; give one column of numbers, as {name}.ravel()")
     return real_targets(array, name)
-
-
-def _sheet(line: SimpleRegression) -> Sheet:
-    sign = "−" if line.slope < 0.0 else "+"
-    equation = f"y = {format_number(line.intercept)} {sign} {format_number(abs(line.slope))} · x"
-    heads = ("", "estimate", "std. error", "t", "p", f"{100.0 * line.level:g} % from", "to")
-    rows = [
-        (name, *map(format_number, (term.estimate, term.standard_error, term.statistic)), p_text(term.p_value), *ends)
-        for name, term in (("intercept", line.intercept_term), ("slope", line.slope_term))
-        for ends in [(format_number(term.lower), format_number(term.upper))]
-    ]
-    measures = (("r", line.r), ("r²", line.r_squared), ("RSS", line.rss), ("σ", line.sigma))
-    freedom = counted(line.degrees_of_freedom, "degree")
-    return Sheet(
-        title=f"{equation}: {line.n:,} rows, {freedom} of freedom",
-        grids=(Grid(heads, tuple(rows)),),
-        entries=tuple((name, format_number(value)) for name, value in measures),
-        lines=(line.absent,) if line.absent else (),
-    )

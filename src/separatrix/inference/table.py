@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import groupby
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar, cast
 
 import scipy.special
 
@@ -31,6 +32,7 @@ MODEL_TITLES = {
     "firth": "Bias-reduced logistic regression (Firth)",
 }
 Statistic = Literal["t", "z", "profile likelihood"]
+Named = TypeVar("Named", bound=Any)
 
 
 @dataclass(frozen=True)
@@ -66,8 +68,34 @@ class Measure:
     absent: str = ""
 
 
+class JsonRecord:
+    """A dataclass as JSON."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the record as JSON values; non-finite numbers become None."""
+        return json_values(asdict(cast(Any, self)))
+
+    def to_json(self, indent: int | None = 2) -> str:
+        """Return the record as JSON."""
+        return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
+
+
+class SheetRecord(JsonRecord, ABC):
+    """A dataclass as JSON, text and HTML."""
+
+    @abstractmethod
+    def sheet(self) -> Sheet:
+        """Return the record as a sheet."""
+
+    def __str__(self) -> str:
+        return render_text(self.sheet())
+
+    def _repr_html_(self) -> str:
+        return render_html(self.sheet())
+
+
 @dataclass(frozen=True)
-class InferenceTable:
+class InferenceTable(SheetRecord):
     """The coefficients and measures of a fit, with the conventions behind them."""
 
     model: Literal["linear", "logistic", "softmax", "firth"]
@@ -90,33 +118,19 @@ class InferenceTable:
                 return term
         if matches:
             raise OptionError(f"{name!r} has no coefficient of {output!r}; known: {[term.output for term in matches]}")
-        raise OptionError(f"there is no coefficient {name!r}{did_you_mean(name, [term.name for term in self.terms])}")
+        return find_named("coefficient", name, self.terms)
 
     def measure(self, name: str) -> Measure:
         """Return a measure by name."""
-        for measure in self.measures:
-            if measure.name == name:
-                return measure
-        raise OptionError(f"there is no measure {name!r}{did_you_mean(name, [one.name for one in self.measures])}")
+        return find_named("measure", name, self.measures)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the table as JSON values; non-finite numbers become None."""
-        values: dict[str, Any] = json_values(asdict(self))
-        return values
-
-    def to_json(self, indent: int | None = 2) -> str:
-        """Return the table as JSON."""
-        return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
+    def sheet(self) -> Sheet:
+        """Return the table as a sheet, where a dash marks an absent number and a note below says why."""
+        return coefficient_sheet(self)
 
     def to_text(self) -> str:
-        """Return the table as text; a dash marks an absent number, and a note below says why."""
-        return render_text(coefficient_sheet(self))
-
-    def __str__(self) -> str:
-        return self.to_text()
-
-    def _repr_html_(self) -> str:
-        return render_html(coefficient_sheet(self))
+        """Return the table as text."""
+        return str(self)
 
 
 def estimates_only_table(
@@ -146,14 +160,36 @@ def estimates_only_table(
     )
 
 
-def json_values(value: Any) -> Any:
+def find_named(kind: str, name: str, records: Iterable[Named]) -> Named:
+    """Return the record of a name; an OptionError suggests a known name."""
+    by_name = {record.name: record for record in records}
+    if name not in by_name:
+        raise OptionError(f"there is no {kind} {name!r}{did_you_mean(name, by_name)}")
+    return by_name[name]
+
+
+def json_values(record: Mapping[Any, Any]) -> dict[str, Any]:
     """Return a nested record as JSON values: lists for tuples, plain for NumPy numbers, None for non-finite ones."""
+    return {str(key): _json_value(value) for key, value in record.items()}
+
+
+def _json_value(value: Any) -> Any:
     if isinstance(value, dict):
-        return {str(key): json_values(entry) for key, entry in value.items()}
+        return json_values(value)
     if isinstance(value, list | tuple):
-        return [json_values(entry) for entry in value]
+        return [_json_value(entry) for entry in value]
     plain = value.item() if hasattr(value, "item") else value
     return None if isinstance(plain, float) and not math.isfinite(plain) else plain
+
+
+def wald_term(name: str, estimate: float, error: float, level: float, *, df: float | None = None) -> Term:
+    """Return a coefficient with its test and interval, by Student's t or, without degrees of freedom, the normal."""
+    statistic = estimate / error
+    if df is None:
+        p_value, quantile = float(scipy.special.erfc(abs(statistic) / math.sqrt(2.0))), normal_quantile(level)
+    else:
+        p_value, quantile = t_probability(statistic, df), student_quantile(level, df)
+    return Term(name, estimate, error, statistic, p_value, estimate - quantile * error, estimate + quantile * error)
 
 
 def require_level(level: object) -> float:
@@ -193,9 +229,12 @@ def student_quantile(level: float, df: float) -> float:
 
 def coefficient_sheet(table: InferenceTable) -> Sheet:
     """Return a table of inference as a sheet."""
-    reasons = Reasons()
+    reasons, df = Reasons(), table.degrees_of_freedom
+    freedom = "" if df is None else f", {counted(round(df), 'degree')} of freedom"
+    covariance = f", {table.covariance} covariance" if table.covariance else ""
+    size = f"{counted(round(table.rows), 'row')}{freedom}{covariance}"
     return Sheet(
-        title=_title(table),
+        title=f"{MODEL_TITLES[table.model]} of {table.target}: {size}",
         grids=tuple(_grids(table, reasons)),
         entries=tuple((measure.name, _measure_text(measure, reasons)) for measure in table.measures),
         lines=(*table.conventions, *table.notes),
@@ -203,47 +242,35 @@ def coefficient_sheet(table: InferenceTable) -> Sheet:
     )
 
 
-def _title(table: InferenceTable) -> str:
-    df = table.degrees_of_freedom
-    freedom = "" if df is None else f", {counted(round(df), 'degree')} of freedom"
-    covariance = f", {table.covariance} covariance" if table.covariance else ""
-    return f"{MODEL_TITLES[table.model]} of {table.target}: {counted(round(table.rows), 'row')}{freedom}{covariance}"
-
-
 def _grids(table: InferenceTable, reasons: Reasons) -> Iterator[Grid]:
-    statistic = table.statistic if any(term.statistic is not None for term in table.terms) else ""
-    heads = ("", "estimate", "std. error", *([statistic] if statistic else []), "p", *_interval_heads(table.level))
+    with_statistic = any(term.statistic is not None for term in table.terms)
+    ends = interval_heads(table.level)
     for output, group in groupby(table.terms, key=lambda term: term.output):
         terms = list(group)
-        rows = tuple(_row(term, bool(statistic), reasons) for term in terms)
+        heads = ("", "estimate", "std. error", *[table.statistic] * with_statistic, "p", *ends)
+        rows = tuple(
+            (
+                term.name + reasons.mark(term.absent),
+                *map(format_number, (term.estimate, term.standard_error)),
+                *[format_number(term.statistic, STATISTIC_DIGITS)] * with_statistic,
+                p_text(term.p_value),
+                *map(format_number, (term.lower, term.upper)),
+            )
+            for term in terms
+        )
         yield Grid(heads, rows, "" if output is None else f"{table.target} = {output}")
-        if any(term.ratio is not None for term in terms):
-            yield _ratio_grid(terms, table.level)
+        ratios = tuple(
+            (term.name, *map(format_number, (term.ratio, term.ratio_lower, term.ratio_upper)))
+            for term in terms
+            if term.ratio is not None
+        )
+        if ratios:
+            yield Grid(("", "odds ratio", *ends), ratios)
 
 
-def _row(term: Term, with_statistic: bool, reasons: Reasons) -> tuple[str, ...]:
-    return (
-        term.name + reasons.mark(term.absent),
-        format_number(term.estimate),
-        format_number(term.standard_error),
-        *([format_number(term.statistic, STATISTIC_DIGITS)] if with_statistic else []),
-        p_text(term.p_value),
-        format_number(term.lower),
-        format_number(term.upper),
-    )
-
-
-def _ratio_grid(terms: Sequence[Term], level: float) -> Grid:
-    shown = [term for term in terms if term.ratio is not None]
-    rows = [
-        (term.name, format_number(term.ratio), format_number(term.ratio_lower), format_number(term.ratio_upper))
-        for term in shown
-    ]
-    return Grid(("", "odds ratio", *_interval_heads(level)), tuple(rows))
-
-
-def _interval_heads(level: float) -> tuple[str, str]:
-    return f"{100.0 * level:g} % from", "to"
+def interval_heads(level: float) -> tuple[str, str]:
+    """Return the heads of the columns of a confidence interval."""
+    return f"{100.0 * level:g} % CI lower", "upper"
 
 
 def _measure_text(measure: Measure, reasons: Reasons) -> str:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +30,6 @@ from separatrix.problem import Problem
 from separatrix.selection.path import Path, strength_grid, trace_path
 
 StrengthChoice = Literal["one_standard_error", "best"]
-CHOICES: tuple[StrengthChoice, ...] = ("one_standard_error", "best")
 
 
 @dataclass(frozen=True)
@@ -82,7 +81,7 @@ def cross_validate(
 
     `folds` has the fold number of each row.
     """
-    require_choice("choice", choice, CHOICES)
+    require_choice("choice", choice, get_args(StrengthChoice))
     grid = strength_grid(problems, l1_ratio, strengths)
     paths = tuple(trace_path(problem, l1_ratio, strengths=grid, options=options) for problem in problems)
     numbers = range(int(folds.max()) + 1)
@@ -104,10 +103,7 @@ def assign_folds(n: int, folds: int, seed: int | None, classes: Indices | None =
         limits = f"from 2 to that of the rows (n_samples={n})"
         raise OptionError(f"{option}={folds!r} is out of range; give a number of folds {limits}")
     if classes is not None and (rarest := int(np.bincount(classes).min())) < 2:
-        raise DataError(
-            f"a class has {rarest} row, which cannot be fitted and held out at once; give rows of every class, or a"
-            " strength as a number"
-        )
+        raise DataError(f"a class has {rarest} row, too few to cross-validate; give more, or a strength as a number")
     order = np.random.default_rng(0 if seed is None else seed).permutation(n)
     if classes is not None:
         order = order[np.argsort(classes[order], kind="stable")]

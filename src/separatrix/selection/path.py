@@ -28,7 +28,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -40,7 +40,7 @@ from separatrix.errors import ConvergenceWarning, OptionError, require_choice, r
 from separatrix.fit.convex import ConvexOptions, fit_convex
 from separatrix.fit.result import AtLeast, AtMost, Status
 from separatrix.fit.run import run
-from separatrix.penalties import Penalty, make_penalty
+from separatrix.penalties import make_penalty
 from separatrix.problem import Problem, shift_intercept
 from separatrix.solvers.coordinate import Coordinate, Memory
 from separatrix.solvers.iterate import expand_at, minimise_free
@@ -85,8 +85,7 @@ class Path:
         return self.coefs[:, int(self.virtual) :]
 
 
-@dataclass(frozen=True)
-class _Point:
+class _Point(NamedTuple):
     coef: Floats
     objective: float
     gap: float
@@ -118,8 +117,7 @@ def trace_path(
     """
     problem, centre = problem.centred()
     grid = strength_grid([problem], l1_ratio, strengths, ratio)
-    tracer = _trace_by_coordinate if options.solver is None and l1_ratio > 0.0 else _trace_by_solver
-    points = tracer(problem, l1_ratio, grid, options)
+    points = _trace(problem, l1_ratio, grid, options)
     missed = [point for point in points if point.status is not Status.OPTIMAL]
     if missed:
         worst = max(point.relative_gap for point in missed)
@@ -129,11 +127,8 @@ def trace_path(
             ConvergenceWarning,
             stacklevel=2,
         )
-    coefs = np.empty((len(points), *points[0].coef.shape))
-    for place, point in enumerate(points):
-        coefs[place] = shift_intercept(point.coef, centre, -1.0)
-    numbers = np.array([(point.objective, point.gap, point.relative_gap, point.passes) for point in points])
-    objectives, gaps, relative_gaps, passes = numbers.T
+    coefs = np.array([shift_intercept(point.coef, centre, -1.0) for point in points])
+    objectives, gaps, relative_gaps, passes = np.array([point[1:5] for point in points]).T
     return Path(
         l1_ratio=l1_ratio,
         strengths=grid,
@@ -161,12 +156,11 @@ def join_paths(paths: Sequence[Path]) -> Path:
         relative_gaps=np.max([path.relative_gaps for path in paths], axis=0),
         active=np.sum([path.active for path in paths], axis=0),
         passes=np.sum([path.passes for path in paths], axis=0),
-        statuses=tuple(_worst(each) for each in zip(*(path.statuses for path in paths), strict=True)),
+        statuses=tuple(
+            next((status for status in each if not status.reached_goal), each[0])
+            for each in zip(*(path.statuses for path in paths), strict=True)
+        ),
     )
-
-
-def _worst(statuses: Sequence[Status]) -> Status:
-    return next((status for status in statuses if not status.reached_goal), statuses[0])
 
 
 def largest_strength(problem: Problem, l1_ratio: float = 1.0) -> float:
@@ -177,9 +171,7 @@ def largest_strength(problem: Problem, l1_ratio: float = 1.0) -> float:
     steepest = float(np.max(np.abs(dual_coef.T) / weights, initial=0.0))
     if not np.isfinite(steepest):
         row_radius(problem.design)  # raises an error that names the entry that is not finite
-    if steepest == 0.0:
-        return 0.0
-    return steepest / l1_ratio if l1_ratio > 0.0 else float("inf")
+    return steepest / l1_ratio if l1_ratio > 0.0 else float("inf") if steepest else 0.0
 
 
 def _null_slopes(problem: Problem) -> Floats:
@@ -217,25 +209,22 @@ def strength_grid(
     if not isinstance(strengths, int | np.integer):
         grid = np.sort(np.asarray(strengths, dtype=np.float64).ravel())[::-1]
         if not grid.size or not (np.isfinite(grid) & (grid >= 0.0)).all():
-            raise OptionError(
-                f"strengths={strengths!r} are out of range; give one or more finite numbers of at least 0"
-            )
+            raise OptionError(f"strengths={strengths!r} are out of range; give finite numbers of at least 0")
         return grid
     if strengths < 1:
         raise OptionError(f"strengths={strengths!r} is out of range; give a number of strengths of at least 1")
     n, p = problems[0].design.shape
-    smallest = RATIO if n > p else WIDE_RATIO
-    if ratio is not None:
-        smallest = require_number("ratio", ratio, above=0.0)
+    smallest = (RATIO if n > p else WIDE_RATIO) if ratio is None else require_number("ratio", ratio, above=0.0)
     largest = max(largest_strength(problem, max(l1_ratio, LEAST_L1_RATIO)) for problem in problems)
     if largest == 0.0:
-        raise OptionError("no column has anything to do with the target, so every strength gives coefficients of 0")
+        raise OptionError("no column is correlated with the target, so every strength gives coefficients of 0")
     return np.asarray(largest * np.geomspace(1.0, smallest, int(strengths)))
 
 
-def _trace_by_coordinate(problem: Problem, l1_ratio: float, grid: Floats, options: ConvexOptions) -> list[_Point]:
-    """Fit by coordinate descent from strength to strength, each from the extrapolation of the last two fits."""
-    solver = Coordinate(Memory())
+def _trace(problem: Problem, l1_ratio: float, grid: Floats, options: ConvexOptions) -> list[_Point]:
+    """Fit from strength to strength: with an L1 penalty by coordinate descent from the extrapolation of the last two
+    fits, unless a solver is given, else by a solver of smooth problems from the last fit."""
+    by_coordinate, solver = options.solver is None and l1_ratio > 0.0, Coordinate(Memory())
     rules = (
         AtMost("relative_excess", options.tol, Status.OPTIMAL),
         AtLeast("stalled", STALLED_STEPS, Status.STALLED),
@@ -243,30 +232,19 @@ def _trace_by_coordinate(problem: Problem, l1_ratio: float, grid: Floats, option
     )
     points: list[_Point] = []
     for place, strength in enumerate(grid):
-        start = _extrapolate([point.coef for point in points[-2:]], grid[max(0, place - 2) : place + 1])
-        penalised = _with_penalty(problem, make_penalty(strength, l1_ratio))
-        if penalised.penalty.smooth:
-            points.append(_fit_smooth(penalised, options, start))
-            continue
-        end = run(penalised, solver, rules, start=start)
-        value, gap, relative = (end.facts[name] for name in ("objective", "excess", "relative_excess"))
-        points.append(_Point(end.coef, value, gap, relative, end.passes, end.status))
+        coefs = [point.coef for point in points[-2 if by_coordinate else -1 :]]
+        start = _extrapolate(coefs, grid[max(0, place - 2) : place + 1])
+        penalised = replace(problem, penalty=make_penalty(strength, l1_ratio))
+        vars(penalised).update({name: getattr(problem, name) for name in CACHED})
+        if by_coordinate and not penalised.penalty.smooth:
+            end = run(penalised, solver, rules, start=start)
+            value, gap, relative_gap = (end.facts[name] for name in ("objective", "excess", "relative_excess"))
+            points.append(_Point(end.coef, value, gap, relative_gap, end.passes, end.status))
+        else:
+            fit = fit_convex(penalised, options, start=start)
+            bound, walk = fit.bound, fit.walk
+            points.append(_Point(fit.coef, bound.primal, bound.gap, bound.relative_gap, walk.passes, walk.status))
     return points
-
-
-def _trace_by_solver(problem: Problem, l1_ratio: float, grid: Floats, options: ConvexOptions) -> list[_Point]:
-    """Fit by a solver of smooth problems from strength to strength, each from the last fit."""
-    points: list[_Point] = []
-    for strength in grid:
-        penalised = _with_penalty(problem, make_penalty(strength, l1_ratio))
-        points.append(_fit_smooth(penalised, options, points[-1].coef if points else None))
-    return points
-
-
-def _fit_smooth(problem: Problem, options: ConvexOptions, start: Floats | None) -> _Point:
-    fit = fit_convex(problem, options, start=start)
-    bound = fit.bound
-    return _Point(fit.coef, bound.primal, bound.gap, bound.relative_gap, fit.walk.passes, fit.walk.status)
 
 
 def _extrapolate(coefs: Sequence[Floats], strengths: Floats) -> Floats | None:
@@ -278,15 +256,8 @@ def _extrapolate(coefs: Sequence[Floats], strengths: Floats) -> Floats | None:
     return np.where(extrapolated * last > 0.0, extrapolated, 0.0)
 
 
-def _with_penalty(problem: Problem, penalty: Penalty) -> Problem:
-    """Return the problem with another penalty, and its cached properties that do not depend on it."""
-    other = replace(problem, penalty=penalty)
-    vars(other).update({name: getattr(problem, name) for name in CACHED})
-    return other
-
-
 Convention = Literal["C", "ridge_alpha", "lasso_alpha", "sgd_alpha", "lambda"]
-CONVENTIONS: tuple[Convention, ...] = ("C", "ridge_alpha", "lasso_alpha", "sgd_alpha", "lambda")
+CONVENTIONS: tuple[Convention, ...] = get_args(Convention)
 
 
 def strength_from(convention: Convention, value: float, n: int | None = None) -> float:
@@ -295,11 +266,8 @@ def strength_from(convention: Convention, value: float, n: int | None = None) ->
     >>> strength_from("C", 1.0, n=200)
     0.005
     """
-    require_choice("convention", convention, CONVENTIONS)
-    number = require_number(convention, value, above=0.0)
-    if convention == "C":
-        return 1.0 / (_rows(convention, n) * number)
-    return number / _rows(convention, n) if convention == "ridge_alpha" else number
+    rows, number = _rows(convention, n), require_number(convention, value, above=0.0)
+    return 1.0 / (rows * number) if convention == "C" else number / rows
 
 
 def strength_to(convention: Convention, strength: float, n: int | None = None) -> float:
@@ -308,14 +276,14 @@ def strength_to(convention: Convention, strength: float, n: int | None = None) -
     >>> strength_to("C", 0.005, n=200)
     1.0
     """
-    require_choice("convention", convention, CONVENTIONS)
-    number = require_number("strength", strength, above=0.0)
-    if convention == "C":
-        return 1.0 / (_rows(convention, n) * number)
-    return number * _rows(convention, n) if convention == "ridge_alpha" else number
+    rows, number = _rows(convention, n), require_number("strength", strength, above=0.0)
+    return 1.0 / (rows * number) if convention == "C" else number * rows
 
 
-def _rows(convention: str, n: int | None) -> int:
+def _rows(convention: Convention, n: int | None) -> int:
+    """Return the number of rows in a conversion, 1 if it does not depend on them."""
+    if require_choice("convention", convention, CONVENTIONS) not in {"C", "ridge_alpha"}:
+        return 1
     if n is None:
         raise OptionError(f"{convention} depends on the number of rows; give it as n")
     return int(require_number("n", n, least=1))

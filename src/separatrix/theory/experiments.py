@@ -86,16 +86,16 @@ def cover_experiment(
     >>> experiment.probability.tolist(), bool(experiment.agrees.all())
     ([1.0, 0.5, 0.14453125], True)
     """
-    sizes = np.atleast_1d(np.asarray([require_count("N", each) for each in np.atleast_1d(N).tolist()], dtype=np.int64))
+    sizes = [require_count("N", each) for each in np.atleast_1d(N).tolist()]
     weights, times = require_count("d", d), require_count("repeats", repeats)
     if require_number("level", level, above=0.0) >= 1.0:
         raise OptionError(f"level={level!r} is out of range; give a number between 0 and 1")
     if bias and weights == 1:
         raise OptionError("d=1 with a bias leaves no column; give d=2 or more, or bias=False")
     rng = np.random.default_rng(random_state)
-    counts = [sum(_is_separable(size, weights, bias, rng) for _ in range(times)) for size in sizes.tolist()]
-    probability = np.array([separability_probability(size, weights) for size in sizes.tolist()])
-    return CoverExperiment(sizes, weights, np.array(counts, dtype=np.int64), times, float(level), probability)
+    counts = [sum(_is_separable(size, weights, bias, rng) for _ in range(times)) for size in sizes]
+    probability = np.array([separability_probability(size, weights) for size in sizes])
+    return CoverExperiment(np.array(sizes), weights, np.array(counts), times, float(level), probability)
 
 
 def _is_separable(size: int, weights: int, bias: bool, rng: np.random.Generator) -> bool:
@@ -127,11 +127,13 @@ def margin_experiment(
     >>> bool((experiment.updates <= experiment.bounds[:, np.newaxis]).all())
     True
     """
-    sizes = np.asarray(margins, dtype=np.float64)
-    generator = np.random.default_rng(rng)
-    repeats = require_count("repeats", repeats)
+    sizes, repeats, generator = (
+        np.asarray(margins, float),
+        require_count("repeats", repeats),
+        np.random.default_rng(rng),
+    )
     counts = [[_updates(*sample_with_margin(n, d, margin, generator)) for _ in range(repeats)] for margin in sizes]
-    return MarginExperiment(sizes, np.array(counts, dtype=np.int64), 1.0 / sizes**2)
+    return MarginExperiment(sizes, np.array(counts), 1.0 / sizes**2)
 
 
 def sample_with_margin(n: int, d: int, margin: float, rng: np.random.Generator) -> tuple[Floats, Floats]:
@@ -140,8 +142,7 @@ def sample_with_margin(n: int, d: int, margin: float, rng: np.random.Generator) 
         raise OptionError(f"margin={margin!r} is out of range; rows of radius 1 need a margin between 0 and 1")
     if require_count("n", n) < 3 or require_count("d", d) < 2:
         raise OptionError(f"n={n!r} rows in d={d!r} dimensions are too few; give at least 3 rows and 2 dimensions")
-    normal = _unit(rng.standard_normal(d))
-    across = _unit(rng.standard_normal(d))
+    normal, across = _unit(rng.standard_normal(d)), _unit(rng.standard_normal(d))
     across = _unit(across - (across @ normal) * normal)
     rows = [margin * normal, -margin * normal, margin * normal + np.sqrt(1.0 - margin**2) * across]
     while len(rows) < n:

@@ -86,7 +86,7 @@ def test_numbers_are_fitted_by_least_squares_with_errors_and_gaps_are_told(house
     assert "left out 'sold': asked for" in page
     assert "Kept apart: on each row by a fit of other rows, in 4 folds." in page
     assert "R² 0.9" in page
-    assert "estimate std. error t p 95 % from to" in page
+    assert "estimate std. error t p 95 % CI lower upper" in page
     found = content("fit", houses, "--target", "price", "--drop", "sold", "--where", "size is not null")
     assert found["data"]["rows"] == 38
     size = next(term for term in found["summary"]["terms"] if term["name"] == "size")

@@ -174,7 +174,7 @@ def test_a_summary_prints_the_table_kept_in_the_file(shop: tuple[str, str]) -> N
     assert page.startswith("logistic of bought, ")
     assert "classes no, yes" in page
     assert "evidence the classes overlap" in page
-    assert "estimate std. error z p 95 % from to" in page
+    assert "estimate std. error z p 95 % CI lower upper" in page
     every = words(run("summary", model, "--all"))
     assert "'region' is a category" in every
     content = json.loads(Path(model).read_text(encoding="utf-8"))

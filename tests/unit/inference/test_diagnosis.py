@@ -13,8 +13,7 @@ from statsmodels.stats.stattools import jarque_bera as stats_jarque_bera
 
 import separatrix as sx
 from separatrix.errors import DataError, OptionError
-from separatrix.inference.diagnosis import breusch_pagan, jarque_bera, outlier, reset
-from separatrix.inference.durbin_watson import durbin_watson
+from separatrix.inference.assumption_tests import breusch_pagan, durbin_watson, jarque_bera, outlier, reset
 from separatrix.inference.influence import fitted_rows
 
 
@@ -58,7 +57,7 @@ def test_counted_rows_are_as_many_rows():
         assert getattr(ours, name) == pytest.approx(getattr(theirs, name)[first], rel=1e-9), name
     assert ours.dfbetas == pytest.approx(theirs.dfbetas[first], rel=1e-8)
     one, other = sx.diagnose(counted), sx.diagnose(repeated)
-    for name in ("linearity", "equal variance", "normality", "existence"):
+    for name in ("linearity", "equal variance", "normality", "outliers and influence"):
         assert one.check(name).p_value == pytest.approx(other.check(name).p_value, rel=1e-8), name
     assert one.check("independence").verdict == "not checked"
     assert "have no order" in one.check("independence").sentence
@@ -237,7 +236,7 @@ def test_text_html_and_json_are_of_one_record():
         np.argmax(sx.influence(sx.LinearRegression().fit(X, y)).cooks_distance)
     )
     assert max(map(len, str(diagnosis).splitlines())) <= 100
-    with pytest.raises(OptionError, match="'linear' is no assumption; did you mean 'linearity'"):
+    with pytest.raises(OptionError, match="there is no assumption 'linear'; did you mean 'linearity'"):
         diagnosis.check("linear")
 
 
@@ -255,7 +254,7 @@ def test_independence_of_two_degrees_of_freedom_has_a_closed_form(seed):
 def test_many_columns_go_by_the_eigenvalues_to_the_same_number(monkeypatch):
     rows = fitted_rows(sx.LinearRegression().fit(*make_data(90, 12)))
     by_determinants = durbin_watson(rows)
-    monkeypatch.setattr("separatrix.inference.durbin_watson.FEW_COLUMNS", 5)
+    monkeypatch.setattr("separatrix.inference.assumption_tests.FEW_COLUMNS", 5)
     assert durbin_watson(rows).p_positive == pytest.approx(by_determinants.p_positive, abs=1e-12)
 
 
@@ -290,7 +289,7 @@ def test_many_rows_take_few_passes_and_say_that_they_approximate():
 
 def _approximated(model):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("separatrix.inference.durbin_watson.EXACT_ROWS", 10)
+        patch.setattr("separatrix.inference.assumption_tests.EXACT_ROWS", 10)
         return durbin_watson(fitted_rows(model)).p_value
 
 
@@ -308,5 +307,5 @@ def test_models_without_least_squares_are_refused(monkeypatch):
         patch.setattr("separatrix.families.linear.can_solve_directly", lambda _: False)
         with pytest.raises(OptionError, match=r"too many columns for a factorisation.*; fit fewer columns"):
             sx.diagnose(sx.LinearRegression().fit(X, y))
-    with pytest.raises(DataError, match=r"does not carry the rows that it was fitted on.*; fit it again"):
+    with pytest.raises(DataError, match=r"needs the rows that the model was fitted on.*; fit again"):
         sx.diagnose(pickle.loads(pickle.dumps(sx.LinearRegression().fit(X, y))))

@@ -10,7 +10,7 @@ import separatrix as sx
 from separatrix.design.build import make_design
 from separatrix.errors import DataError, OptionError
 from separatrix.fit.least_squares import fit_least_squares
-from separatrix.inference.linear import linear_table
+from separatrix.inference.prediction import LinearInference
 from separatrix.inference.table import f_probability, t_probability
 from separatrix.losses import Squared
 from separatrix.problem import Problem
@@ -67,7 +67,7 @@ def test_a_dependent_column_is_named_with_what_it_is_made_of():
     names = ["a", "b", "sum", "zero", "five"]
     columns = np.column_stack([X, X[:, 0] - 2.0 * X[:, 1], np.zeros(12), np.full(12, 5.0)])
     problem = Problem(make_design(columns, intercept=True, names=names), y, Squared())
-    table = linear_table(problem, fit_least_squares(problem))
+    table = LinearInference(problem, fit_least_squares(problem), "precision").table()
     assert "is 'a' − 2 · 'b' in every row" in table.term("sum").absent
     assert "drop one of 'sum', 'a' and 'b'" in table.term("sum").absent
     assert "the coefficient of 'b' is not unique, as its column is tied to 'sum'" in table.term("b").absent
@@ -75,7 +75,7 @@ def test_a_dependent_column_is_named_with_what_it_is_made_of():
     assert "'five' is 5 · 'intercept' in every row" in table.term("five").absent
     assert table.term("sum").estimate is None
     assert table.measure("F").detail == "on 2 and 9 degrees of freedom"
-    assert "3 columns ('sum', 'zero', 'five') can be written by the others" in table.notes[0]
+    assert "collinear with other columns: 'sum', 'zero' and 'five'; fitted values" in table.notes[0]
 
 
 def test_what_is_unique_beside_dependent_columns_is_told():
@@ -157,13 +157,13 @@ def test_few_groups_cannot_test_all_coefficients_at_once():
     ("options", "error", "message"),
     [
         ({"covariance": "HC5"}, OptionError, "covariance='HC5' is not one of 'classical', 'HC0'"),
-        ({"covariance": "clustered"}, OptionError, "needs groups, one label a row"),
+        ({"covariance": "clustered"}, OptionError, "needs groups, one label per row"),
         ({"groups": [1] * 12}, OptionError, 'use covariance="clustered"'),
         ({"covariance": "newey_west"}, OptionError, "needs a lag"),
         ({"covariance": "HC0", "lag": 2}, OptionError, "lag=2 is given, but covariance='HC0' has no use for it"),
         ({"covariance": "newey_west", "lag": 1.5}, OptionError, "lag=1.5 is no whole number"),
         ({"covariance": "newey_west", "lag": 12}, OptionError, "at most 11"),
-        ({"covariance": "clustered", "groups": [1, 2]}, DataError, r"shape \(2,\), but one label for each of the 12"),
+        ({"covariance": "clustered", "groups": [1, 2]}, DataError, r"shape \(2,\); give one label for each of the 12"),
         ({"covariance": "clustered", "groups": ["a"] * 11 + [None]}, DataError, "groups has None in row 11"),
         ({"covariance": "clustered", "groups": [1.0] * 11 + [np.nan]}, DataError, "groups has nan in row 11"),
         ({"covariance": "clustered", "groups": ["a"] * 12}, DataError, "all rows are in one group"),
@@ -233,7 +233,7 @@ def test_nested_by_columns_written_otherwise():
 def test_nested_tests_refuse_what_does_not_compare():
     X, y = small(30)
     few, many = sx.LinearRegression().fit(X[:, :1], y), sx.LinearRegression().fit(X, y)
-    with pytest.raises(OptionError, match="give the smaller one first"):
+    with pytest.raises(OptionError, match="swap them"):
         sx.nested_test(many, few)
     with pytest.raises(DataError, match="fitted on 29 and 30 rows"):
         sx.nested_test(sx.LinearRegression().fit(X[1:, :1], y[1:]), many)
@@ -333,7 +333,7 @@ def test_text_has_aligned_columns_and_numbered_reasons():
     text = str(sx.LinearRegression().fit(X[:, [0, 1, 1]], y).summary(covariance="HC0"))
     lines = text.splitlines()
     assert lines[0] == "Linear regression of y: 12 rows, 9 degrees of freedom, HC0 covariance"
-    assert lines[2].split() == ["estimate", "std.", "error", "t", "p", "95", "%", "from", "to"]
+    assert lines[2].split() == ["estimate", "std.", "error", "t", "p", "95", "%", "CI", "lower", "upper"]
     assert lines[5].split() == ["x2", "[1]", *["—"] * 6]
     assert lines[6].split() == ["x3", "[2]", *["—"] * 6]
     assert len({line.index(".") for line in lines[3:5]}) == 1
@@ -434,7 +434,7 @@ def test_dependence_is_told_but_for_rounding():
     x = rng.normal(size=50)
     X = np.column_stack([x, x + 1e-15 * rng.normal(size=50)])
     table = sx.LinearRegression().fit(X, rng.normal(size=50)).summary()
-    assert table.term("x2").absent.startswith("'x2' is 'x1' in every row but for rounding, so that the data cannot")
+    assert table.term("x2").absent.startswith("'x2' is 'x1' in every row (collinear to rounding), so its coefficient")
 
 
 @pytest.mark.parametrize("rows", [60, 60_000])

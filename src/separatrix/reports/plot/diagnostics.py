@@ -1,7 +1,7 @@
 """Four diagnostic plots of a least squares fit, each titled with what the rows say about an assumption.
 
 Residuals against fitted values (linearity), normal quantiles (normality), scale of residuals against fitted values
-(equal variance), residuals against leverage with contours of Cook's distance (existence). The most influential rows are
+(equal variance), residuals against leverage with contours of Cook's distance (outliers). The most influential rows are
 numbered. At most `DRAWN` rows are drawn, these among them; the smooth curves use all.
 
 The smooth is a local linear regression with tricube weights on the nearest share `SPAN` of the points (Cleveland 1979,
@@ -34,7 +34,7 @@ DRAWN = 5000  # points per panel, at most
 NUMBERED = 3  # rows
 TITLE_WIDTH = 66  # characters
 CONTOURS = (0.5, 1.0)  # Cook's distances
-DIAGNOSTIC_PANELS = ("linearity", "normality", "equal variance", "existence")
+DIAGNOSTIC_PANELS = ("linearity", "normality", "equal variance", "outliers and influence")
 
 
 class _Points(NamedTuple):

@@ -53,7 +53,7 @@ def test_the_panels_show_the_rows_as_they_are():
 def test_titles_are_the_sentences_of_the_checks():
     model, _ = make_model()
     panels, diagnosis = sx.plot.diagnostics(model), sx.diagnose(model)
-    for panel, name in zip(panels, ("linearity", "normality", "equal variance", "existence"), strict=True):
+    for panel, name in zip(panels, ("linearity", "normality", "equal variance", "outliers and influence"), strict=True):
         title = panel.get_title(loc="left").replace("\n", " ")
         assert title == f"{name}: {diagnosis.check(name).sentence}"
     above = panels[0].figure.get_suptitle().replace("\n", " ")
