@@ -29,7 +29,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import Field, dataclass, fields, is_dataclass
 from fractions import Fraction
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from itertools import chain
 from pathlib import Path
 from types import NoneType, UnionType
@@ -159,7 +159,7 @@ def read(kind: Any, value: Any, place: str = "") -> Any:
         raise error.within(place) from None
 
 
-@cache
+@lru_cache(1024)
 def _reader(kind: Any) -> Reader:
     """Return the function that reads values of a type."""
     marks = {type(mark): mark for mark in getattr(kind, "__metadata__", ())}
