@@ -19,14 +19,6 @@ from separatrix.errors import DataError, did_you_mean
 
 ColumnKind = Literal["number", "boolean", "category", "date", "text", "id"]
 KINDS: tuple[ColumnKind, ...] = get_args(ColumnKind)
-COMMON_BOOLEANS = {
-    "false": 0.0,
-    "0": 0.0,
-    "0.0": 0.0,
-    "true": 1.0,
-    "1": 1.0,
-    "1.0": 1.0,
-}  # beside a boolean's two levels
 TRUTH_VALUES = ("false", "true")
 LARGEST_WHOLE = 2.0**53  # beyond it, float64 does not represent every integer
 
