@@ -49,7 +49,7 @@ MISSING_NUMBERS = (
     *("unknown", "Unknown", "n.a.", "N.A.", "(null)", "\\N"),
     *("#DIV/0!", "#VALUE!", "#REF!", "#NUM!", "#NAME?", "#NULL!"),
 )
-_ALL_MISSING = frozenset((*MISSING_ANYWHERE, *MISSING_NUMBERS))
+MISSING = frozenset(MISSING_ANYWHERE)
 COMMON_BOOLEANS = {"false": 0.0, "0": 0.0, "0.0": 0.0, "true": 1.0, "1": 1.0, "1.0": 1.0}  # beside two levels
 
 SIGNS = "$€£¥₹%"
@@ -97,7 +97,7 @@ def days_sql(timestamp: str) -> str:
 
 def is_missing_word(cell: str) -> bool:
     """Return whether a cell means "missing" among numbers."""
-    return cell.strip() in _ALL_MISSING
+    return (word := cell.strip()) in MISSING or word in MISSING_NUMBERS
 
 
 def clean_word(cell: str, levels: Collection[str] = ()) -> str | None:
@@ -107,7 +107,7 @@ def clean_word(cell: str, levels: Collection[str] = ()) -> str | None:
     ('yes', None, 'NA')
     """
     word = cell.strip(BLANKS)
-    return None if word in MISSING_ANYWHERE and word not in levels else word
+    return None if word in MISSING and word not in levels else word
 
 
 def trim_sql(cell: str) -> str:

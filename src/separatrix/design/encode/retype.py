@@ -72,7 +72,7 @@ def read_texts(column: Column) -> Cells:
     """Return texts, None where missing."""
     codes, words = _codes(column)
     missing = codes < 0
-    return Cells(np.asarray([*words, None], dtype=object)[codes], missing, _report(column, np.count_nonzero(missing)))
+    return Cells(np.asarray([*words, None], dtype=object)[codes], missing, _report(column, int(missing.sum())))
 
 
 def clean_column(column: Column) -> Column:
