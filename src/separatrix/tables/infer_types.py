@@ -22,7 +22,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
 
-from separatrix.errors import counted, require_choice
+from separatrix.errors import OptionError, counted, require_choice
 from separatrix.tables.connection import Connection, literal, literal_list
 from separatrix.tables.formats import (
     COMMON_BOOLEANS,
@@ -68,14 +68,17 @@ _NUMBER_GAP = f"word IN ({literal_list(MISSING_NUMBERS)})"
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """Kinds, levels and formats by column name, and further words for missing values, as given by the caller."""
+    """Kinds, levels and formats by column name, further words for missing values, and the separator, as given."""
 
     kinds: Mapping[str, ColumnKind] = field(default_factory=dict)
     levels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     formats: Mapping[str, str] = field(default_factory=dict)
     missing: tuple[str, ...] = ()
+    separator: str | None = None
 
     def __post_init__(self) -> None:
+        if self.separator is not None and (len(self.separator) != 1 or self.separator in '"\r\n'):
+            raise OptionError(f"separator={self.separator!r} is not one character other than a quote and a line end")
         for name, kind in self.kinds.items():
             require_choice(f"kinds[{name!r}]", kind, KINDS)
 

@@ -54,10 +54,10 @@ class TextFile:
     notes: tuple[str, ...]
 
 
-def prepare_text(connection: Connection, file: File, scratch: Path) -> TextFile:
+def prepare_text(connection: Connection, file: File, scratch: Path, separator: str | None = None) -> TextFile:
     """Return a file prepared for `load_text`; a DataError if it is not text."""
     head = _head(connection, file)
-    return _prepared(file, head, detect_encoding(head), scratch)
+    return _prepared(file, head, detect_encoding(head), scratch, separator)
 
 
 def prepare_rewritten(text: TextFile, scratch: Path) -> TextFile:
@@ -68,7 +68,7 @@ def prepare_rewritten(text: TextFile, scratch: Path) -> TextFile:
             encoding = detect_encoding(_non_ascii_lines(stream))
     with _open(text.file) as stream:
         head = stream.read(SAMPLE)
-    return _prepared(text.file, head, encoding, scratch, must_rewrite=True)
+    return _prepared(text.file, head, encoding, scratch, text.dialect.separator, must_rewrite=True)
 
 
 def text_lines(text: TextFile) -> IO[str]:
@@ -97,7 +97,13 @@ def _start(path: Path) -> bytes:
 
 
 def _prepared(
-    file: File, head: bytes, encoding: CharacterEncoding, scratch: Path, *, must_rewrite: bool = False
+    file: File,
+    head: bytes,
+    encoding: CharacterEncoding,
+    scratch: Path,
+    separator: str | None,
+    *,
+    must_rewrite: bool = False,
 ) -> TextFile:
     sample = head.decode(encoding.codec, errors="replace")
     _refuse_binary(sample, file.name)
@@ -110,7 +116,7 @@ def _prepared(
         path, compression = _rewritten(file, encoding, scratch), "none"
         notes += ["line ends of two kinds are read as one"] if mixed else []
     sample = sample.replace(FEED, "\n").replace("\r", "\n")
-    dialect = find_dialect(sample, whole=len(head) < SAMPLE)
+    dialect = find_dialect(sample, whole=len(head) < SAMPLE, separator=separator)
     text = TextFile(file, path, compression, encoding, dialect, (*notes, *dialect.notes))
     return replace(text, dialect=replace(dialect, rows=dialect.rows + tuple(_later_rows(text))))
 
@@ -351,7 +357,8 @@ def _ragged_error(text: TextFile, line: int, fields: int, shown: str) -> DataErr
     others = "header has" if text.dialect.has_header else "others have"
     return DataError(
         f"{text.file.name!r}: line {line} has {counted(fields, 'field')} where the {others} {len(text.dialect.names)}:"
-        f" {shown!r}; give every row as many fields, and put quotes around a field that holds the separator"
+        f" {shown!r}; give every row as many fields, put quotes around a field that holds the separator, or give another"
+        " separator (--separator)"
     )
 
 

@@ -1,8 +1,7 @@
 """Typed files (Parquet, JSON, JSON lines) and the results of queries loaded into a raw table.
 
 Columns of lists or records are left out with a note: `sql` can unnest them. Several files must have the same columns
-with the same types. DuckDB renames a column whose name differs from an earlier one only in capitals; here every column
-keeps its name in the file.
+with the same types. Names that differ only in capitals are refused, since DuckDB does not tell them apart.
 """
 
 from __future__ import annotations
@@ -69,30 +68,21 @@ def describe(connection: Connection, query: str) -> tuple[Field, ...]:
 
 
 def _fields(connection: Connection, file: File) -> tuple[Field, ...]:
-    """Return the columns of a file, with their names in the file."""
+    """Return the columns of a file; names that differ only in capitals, which DuckDB would number, are refused."""
     fields = describe(connection, f"SELECT * FROM {_reader(file)}")
-    if not _may_be_renamed([field.name for field in fields]):
+    names = [field.name.lower() for field in fields]
+    if not any(NUMBERED.sub("", name) in names[:k] for k, name in enumerate(names)):
         return fields
     own_names = _parquet_names(connection, file) if file.kind == "parquet" else _json_names(connection, file)
-    if len(own_names) > len(fields) or not all(map(_is_renamed, own_names, fields)):
+    first: dict[str, str] = {}
+    for name in own_names:
+        if first.setdefault(name.lower(), name) != name:
+            both = f"{first[name.lower()]!r} and {name!r}"
+            raise DataError(f"{file.name!r} has the columns {both}, which differ only in capitals; rename one of them")
+    if file.kind == "json":
         return fields
     names = [*own_names, *(field.name for field in fields[len(own_names) :])]  # a folder named year=2024 adds a column
     return tuple(field._replace(name=name) for name, field in zip(names, fields, strict=True))
-
-
-def _may_be_renamed(names: Sequence[str]) -> bool:
-    """Return whether a name is an earlier one, up to capitals, with a number: so DuckDB renames duplicates."""
-    seen: set[str] = set()
-    for name in (each.lower() for each in names):
-        if NUMBERED.sub("", name) in seen:
-            return True
-        seen.add(name)
-    return False
-
-
-def _is_renamed(own: str, field: Field) -> bool:
-    """Return whether DuckDB's name for a column is its own name, or that with numbers appended."""
-    return re.fullmatch(re.escape(own) + r"(_\d+)*", field.name) is not None
 
 
 def _parquet_names(connection: Connection, file: File) -> list[str]:
@@ -107,11 +97,9 @@ def _parquet_names(connection: Connection, file: File) -> list[str]:
 
 
 def _json_names(connection: Connection, file: File) -> list[str]:
-    """Return the keys of the records in a JSON file, in order of first appearance."""
+    """Return the keys of the records in a JSON file, sorted."""
     reader = f"read_json_objects({path_literal(file.path)}, {_json_options(file)})"
-    records = f"SELECT json_keys(json) AS keys, row_number() OVER () AS place FROM {reader}"
-    keys = f"SELECT unnest(keys) AS key, place, unnest(range(len(keys))) AS part FROM ({records})"
-    rows = connection.execute(f"SELECT key FROM ({keys}) GROUP BY key ORDER BY min((place, part))").fetchall()
+    rows = connection.execute(f"SELECT DISTINCT unnest(json_keys(json)) AS key FROM {reader} ORDER BY key").fetchall()
     return [str(key) for (key,) in rows]
 
 

@@ -154,7 +154,8 @@ class Table:
 def require_column(source: str, names: Collection[str], name: str) -> None:
     """Raise a DataError, with the nearest name, for a column that a table does not have."""
     if name not in names:
-        raise DataError(f"{source} has no column {name!r}{did_you_mean(name, names)}")
+        single = f"; its only column is {next(iter(names))!r}: is a separator to be given (--separator)?"
+        raise DataError(f"{source} has no column {name!r}{single if len(names) == 1 else did_you_mean(name, names)}")
 
 
 def category_column(name: str, strings: Iterable[str | None], reason: str = "") -> Column:
