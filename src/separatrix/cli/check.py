@@ -7,7 +7,7 @@ from typing import Annotated, Literal, get_args
 
 import typer
 
-from separatrix.cli.flags import Drop, Json, Memory, Missing, Reference, Sql, TableName, Target, Text, Where
+from separatrix.cli.flags import Drop, Json, Memory, Missing, Reference, Separator, Sql, TableName, Target, Text, Where
 from separatrix.errors import require_choice
 
 UNDECIDED = 1
@@ -24,6 +24,7 @@ def check(  # noqa: PLR0913, PLR0917  # every parameter is an option
     reference: Reference = None,
     where: Where = None,
     sql: Sql = None,
+    separator: Separator = None,
     intercept: Annotated[
         bool, typer.Option("--intercept/--no-intercept", help="Whether the hyperplane may miss the origin.")
     ] = True,
@@ -56,7 +57,7 @@ def check(  # noqa: PLR0913, PLR0917  # every parameter is an option
 
     require_outputs({"--out": out}, table)
     columns = tuple(drop or ()), tuple(text or ()), missing, parse_references(reference or ())
-    request = RowsRequest(table, target, *columns, where, sql, storage_of(memory))
+    request = RowsRequest(table, target, *columns, where, sql, storage_of(memory), separator)
     with Progress(f"reading {table}") as progress, rows_to_check(request) as data:
         progress.stage("judging")
         X, labels, names = data.rows.X, data.rows.y, data.rows.design(intercept).names

@@ -97,8 +97,9 @@ def _refuse_constant(name: str) -> NoReturn:
 @contextmanager
 def class_rows(request: RowsRequest) -> Iterator[ClassRows]:
     """Open the requested table as encoded rows, its target as classes."""
-    rows: dict[str, Any] = {"where": request.where, "sql": request.sql, "storage": request.storage}
-    with opened(request.source, **rows, expect=request.expect) as source, encoded_classes(source, request) as data:
+    rows: dict[str, Any] = {"where": request.where, "sql": request.sql, "separator": request.separator}
+    rows |= {"storage": request.storage, "expect": request.expect}
+    with opened(request.source, **rows) as source, encoded_classes(source, request) as data:
         yield data
 
 

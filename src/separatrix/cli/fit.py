@@ -13,6 +13,7 @@ from separatrix.cli.flags import (
     Memory,
     Missing,
     Reference,
+    Separator,
     Sql,
     TableName,
     Target,
@@ -41,6 +42,7 @@ def fit(  # noqa: PLR0913, PLR0917  # every parameter is an option
     reference: Reference = None,
     where: Where = None,
     sql: Sql = None,
+    separator: Separator = None,
     holdout: Annotated[
         float | None, typer.Option(metavar="SHARE", help="Judge a fit of the other rows on this share, as 0.2.")
     ] = None,
@@ -95,5 +97,5 @@ def fit(  # noqa: PLR0913, PLR0917  # every parameter is an option
         storage=storage_of(memory, engine, scheduler, checkpoint),
         spelled=spell_flag,
     )
-    page = answer(FitRequest(table, where, sql, training, out, report, str(context.obj)), as_json=as_json)
+    page = answer(FitRequest(table, where, sql, training, out, report, str(context.obj), separator), as_json=as_json)
     typer.echo(json.dumps(page, allow_nan=False) if as_json else page, nl=as_json)

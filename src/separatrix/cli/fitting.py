@@ -25,6 +25,7 @@ class FitRequest:
     out: str | None
     report: str | None
     command: str
+    separator: str | None = None
 
 
 def answer(request: FitRequest, *, as_json: bool) -> Any:
@@ -32,7 +33,7 @@ def answer(request: FitRequest, *, as_json: bool) -> Any:
     require_outputs({"--out": request.out, "--report": request.report}, request.source)
     with Progress(f"reading {request.source}") as progress:
         options = request.options
-        rows = {"where": request.where, "sql": request.sql}
+        rows = {"where": request.where, "sql": request.sql, "separator": request.separator}
         with opened(request.source, **rows, storage=options.storage, expect=options.expect) as table:
             progress.stage("fitting")
             with Interrupt() as interrupt:

@@ -34,13 +34,6 @@ Reference: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(metavar="COLUMN=LEVEL", help="The level that others are compared with; may be given often."),
 ]
-Positive: TypeAlias = Annotated[
-    str | None,
-    typer.Option(metavar="LABEL", help="Which of two classes is +1; the last in sorted order if not said."),
-]
-Intercept: TypeAlias = Annotated[
-    bool, typer.Option("--intercept/--no-intercept", help="Whether the boundary may miss the origin.")
-]
 Where: TypeAlias = Annotated[
     str | None,
     typer.Option(metavar="PREDICATE", help="Only rows for which this SQL predicate holds: age > 18."),
@@ -50,6 +43,10 @@ Memory: TypeAlias = Annotated[
     typer.Option(
         metavar="SIZE", help="How much memory to use, as 1GB; half of what is free if not said. The rest is on disk."
     ),
+]
+Separator: TypeAlias = Annotated[
+    str | None,
+    typer.Option(metavar="CHARACTER", help="What separates the fields of a text file; , ; | and tabs are found."),
 ]
 Sql: TypeAlias = Annotated[
     str | None, typer.Option(metavar="SELECT", help="The table that this SQL query makes of the table t.")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from separatrix.cli.flags import Json, ModelFile, Sql, TableName, Where
+from separatrix.cli.flags import Json, ModelFile, Separator, Sql, TableName, Where
 
 if TYPE_CHECKING:
     from separatrix.model.record import Model, Predictions
@@ -32,6 +32,7 @@ def predict(  # noqa: PLR0913, PLR0917  # every parameter is an option
     ] = False,
     where: Where = None,
     sql: Sql = None,
+    separator: Separator = None,
     as_json: Json = False,
 ) -> None:
     """Say what a model predicts for each row: label, probabilities, score, distance to the boundary, intervals.
@@ -47,7 +48,8 @@ def predict(  # noqa: PLR0913, PLR0917  # every parameter is an option
 
     require_outputs({"--out": out}, model, table)
     loaded, columns = load_model(model), tuple(keep or ())
-    with Progress(f"predicting {table}"), open_for(loaded, table, where=where, sql=sql) as source:
+    rows: dict[str, Any] = {"where": where, "sql": sql, "separator": separator}
+    with Progress(f"predicting {table}"), open_for(loaded, table, **rows) as source:
         if out is None:
             page = _first_rows(loaded, source, columns, allow_absent, as_json)
         else:

@@ -24,18 +24,18 @@ def opened(
     *,
     where: str | None = None,
     sql: str | None = None,
+    separator: str | None = None,
     storage: Storage | None = None,
     expect: Callable[[str, tuple[str, ...]], None] | None = None,
 ) -> TableSource:
     """Open a table within the memory of the storage; `expect` may refuse it by the names of its columns."""
-    return _opened(source, where=where, sql=sql, storage=storage, expect=expect)
+    return _opened(source, where=where, sql=sql, separator=separator, storage=storage, expect=expect)
 
 
-def open_for(
-    model: Model, source: str, *, where: str | None = None, sql: str | None = None, storage: Storage | None = None
-) -> TableSource:
-    """Open a table with the column types of a model's training table."""
-    return _opened(source, where=where, sql=sql, storage=storage, model=model)
+def open_for(model: Model, source: str, *, storage: Storage | None = None, **rows: str | None) -> TableSource:
+    """Open a table with the column types of a model's training table; `rows` are where, sql and separator."""
+    types: dict[str, Any] = {"kinds": model.kinds, "levels": model.levels, "formats": model.formats}
+    return _opened(source, storage=storage, **rows, **types)
 
 
 def storage_of(
@@ -59,24 +59,16 @@ def parse_references(pairs: Sequence[str]) -> dict[str, str]:
     return levels
 
 
-def _opened(source: str, *, storage: Storage | None, model: Model | None = None, **options: Any) -> TableSource:
-    from separatrix.tables.libsvm import is_libsvm
+def _opened(source: str, *, storage: Storage | None, **options: Any) -> TableSource:
+    from separatrix.tables.libsvm import densify, is_libsvm, read_libsvm
     from separatrix.tables.open import open_table
-
-    if is_libsvm(source):
-        return _sparse(source, options["where"], options["sql"])
-    memory = None if storage is None else storage.table_memory
-    if model is None:
-        return open_table(source, memory=memory, **options)
-    return open_table(source, memory=memory, kinds=model.kinds, levels=model.levels, formats=model.formats, **options)
-
-
-def _sparse(source: str, where: str | None, sql: str | None) -> TableSource:
-    from separatrix.tables.libsvm import densify, read_libsvm
     from separatrix.tables.source import MemorySource
 
-    if where is not None or sql is not None:
-        raise OptionError(f"--where and --sql choose rows of a table of columns, and {source!r} is a sparse file")
+    if not is_libsvm(source):
+        return open_table(source, memory=None if storage is None else storage.table_memory, **options)
+    if any(options.get(name) is not None for name in ("where", "sql", "separator")):
+        said = "--where, --sql and --separator are for tables of columns"
+        raise OptionError(f"{said}, and {source!r} is a sparse file")
     return MemorySource(densify(read_libsvm(source)))
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from separatrix.cli.flags import Drop, Json, Memory, Missing, Reference, Sql, TableName, Text, Where
+from separatrix.cli.flags import Drop, Json, Memory, Missing, Reference, Separator, Sql, TableName, Text, Where
 from separatrix.errors import OptionError
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ def verify(  # noqa: PLR0913, PLR0917  # every parameter is an option
     reference: Reference = None,
     where: Where = None,
     sql: Sql = None,
+    separator: Separator = None,
     memory: Memory = None,
     as_json: Json = False,
 ) -> None:
@@ -62,7 +63,7 @@ def verify(  # noqa: PLR0913, PLR0917  # every parameter is an option
     from separatrix.reports.verification import accepted, render_verifications, verifications_dict
 
     columns = tuple(drop or ()), tuple(text or ()), missing, parse_references(reference or ())
-    request = RowsRequest(table, target, *columns, where, sql, storage_of(memory))
+    request = RowsRequest(table, target, *columns, where, sql, storage_of(memory), separator)
     content = read_object(file)
     verify_content = _verify_model if is_model(content) else _verify_certificates
     certificates, data, notes = verify_content(file, content, request)
@@ -100,7 +101,7 @@ def _verify_model(file: str, content: Any, request: RowsRequest) -> _Checked:
     if request.target or request.drop or request.text or request.reference or request.missing != "impute":
         raise OptionError("a model says itself what its target and features are; leave those options out")
     model, stored = load_model(file), read_certificates(file, content)
-    options = {"where": request.where, "sql": request.sql}
+    options = {"where": request.where, "sql": request.sql, "separator": request.separator}
     with open_for(model, request.source, **options, storage=request.storage) as source:
         checked = verify_table(model, stored.certificates, source, request.storage)
     data = f"{model.target} of {request.source}, {checked.rows:,} rows"

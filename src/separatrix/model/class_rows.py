@@ -32,6 +32,7 @@ class RowsRequest:
     where: str | None = None
     sql: str | None = None
     storage: Storage = field(default_factory=Storage)
+    separator: str | None = None
 
     def expect(self, source: str, names: tuple[str, ...]) -> None:
         """Raise an error if the table lacks a requested column."""

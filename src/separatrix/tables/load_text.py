@@ -357,7 +357,7 @@ def _ragged_error(text: TextFile, line: int, fields: int, shown: str) -> DataErr
     others = "header has" if text.dialect.has_header else "others have"
     return DataError(
         f"{text.file.name!r}: line {line} has {counted(fields, 'field')} where the {others} {len(text.dialect.names)}:"
-        f" {shown!r}; give every row as many fields, put quotes around a field that holds the separator, or give another"
+        f" {shown!r}; give every row as many fields, quote a field that holds the separator, or give another"
         " separator (--separator)"
     )
 
