@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal, Protocol, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,29 +74,6 @@ class Column:
             raise DataError(f"column {self.name!r} holds a {self.kind}, which has no words; read its values")
         places = np.where(self.is_missing, len(self.levels), self.values).astype(np.intp)
         return np.asarray([*self.levels, None], dtype=object)[places]
-
-
-class ColumnSource(Protocol):
-    """A table whose columns are read one at a time, in memory or not."""
-
-    @property
-    def source(self) -> str:
-        """Where the table came from."""
-
-    @property
-    def row_names(self) -> str | None:
-        """The column with the names of the rows, if known."""
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The column names, in order."""
-
-    @property
-    def n_rows(self) -> int:
-        """The number of rows."""
-
-    def column(self, name: str) -> Column:
-        """Return a column; an unknown name raises a DataError with the nearest one."""
 
 
 @dataclass(frozen=True)
