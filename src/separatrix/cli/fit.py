@@ -19,8 +19,10 @@ from separatrix.cli.flags import (
     Target,
     Text,
     Where,
+    given_options,
+    spell_flag,
+    with_family_flags,
 )
-from separatrix.cli.options import given_options, spell_flag, with_family_flags
 from separatrix.errors import require_choice, require_number
 from separatrix.families.options import FAMILIES
 

@@ -20,7 +20,7 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -282,20 +282,16 @@ def detect_encoding(sample: bytes) -> CharacterEncoding:
 def _by_language(sample: bytes) -> CharacterEncoding:
     shares = [(_share(sample, codec, frequent), codec, name) for codec, name, frequent in FREQUENT]
     share, codec, name = max(shares, key=lambda entry: entry[0] / LIKELY.get(entry[1], LIKELY_SHARE))
-    if share >= LIKELY.get(codec, LIKELY_SHARE):
-        return CharacterEncoding(
-            codec, name, f"it is not UTF-8, and read so, {share:.0%} of its special characters are common"
-        )
     cyrillic = _decoded(sample, "cp1251") or ""
-    if len("".join(CYRILLIC_WORD.findall(cyrillic))) > 0.8 * len(SPECIAL.findall(cyrillic)):
-        return CharacterEncoding(
-            "cp1251", "Windows-1251", "it is not UTF-8, and read so, its words are Cyrillic throughout"
-        )
-    if any(0x80 <= byte < 0xA0 for byte in sample) and _decoded(sample, "cp1252") is not None:
-        return CharacterEncoding(
-            "cp1252", "Windows-1252", "it is not UTF-8, and has bytes that only Windows uses for letters"
-        )
-    return CharacterEncoding("latin-1", "Latin-1", "it is not UTF-8, and nothing tells another language")
+    if share >= LIKELY.get(codec, LIKELY_SHARE):
+        evidence = f"read so, {share:.0%} of its special characters are common"
+    elif len("".join(CYRILLIC_WORD.findall(cyrillic))) > 0.8 * len(SPECIAL.findall(cyrillic)):
+        codec, name, evidence = "cp1251", "Windows-1251", "read so, its words are Cyrillic throughout"
+    elif any(0x80 <= byte < 0xA0 for byte in sample) and _decoded(sample, "cp1252") is not None:
+        codec, name, evidence = "cp1252", "Windows-1252", "has bytes that only Windows uses for letters"
+    else:
+        codec, name, evidence = "latin-1", "Latin-1", "nothing tells another language"
+    return CharacterEncoding(codec, name, f"it is not UTF-8, and {evidence}")
 
 
 def _share(sample: bytes, codec: str, frequent: re.Pattern[str]) -> float:
@@ -315,14 +311,9 @@ def _decoded(sample: bytes, codec: str) -> str | None:
 
 def rewrite(source: IO[bytes], target: IO[bytes], encoding: CharacterEncoding, name: str) -> None:
     """Copy a text as UTF-8 with Unix line ends, piece by piece; a DataError names the line of an invalid byte."""
-    for text in _unix_lines(_texts(source, encoding, name)):
-        target.write(text.encode("utf-8"))
-
-
-def _texts(source: IO[bytes], encoding: CharacterEncoding, name: str) -> Iterator[str]:
-    decoder = codecs.getincrementaldecoder(encoding.codec)()
-    line = 1
-    while True:
+    decoder = io.IncrementalNewlineDecoder(codecs.getincrementaldecoder(encoding.codec)(), translate=True)
+    piece, line = b"start", 1
+    while piece:
         piece = source.read(PIECE)
         try:
             text = decoder.decode(piece, final=not piece)
@@ -331,17 +322,5 @@ def _texts(source: IO[bytes], encoding: CharacterEncoding, name: str) -> Iterato
             raise DataError(
                 f"{name!r}: line {line} has a byte that is no {encoding.name} text; save the file as UTF-8"
             ) from problem
-        yield text
+        target.write(text.encode("utf-8"))
         line += text.count("\n")
-        if not piece:
-            return
-
-
-def _unix_lines(texts: Iterable[str]) -> Iterator[str]:
-    """Yield texts with every \\r\\n and \\r as \\n, also if a piece ends between the two."""
-    carry = ""
-    for text in texts:
-        joined = carry + text
-        carry = "\r" if joined.endswith("\r") else ""
-        yield joined.removesuffix("\r").replace("\r\n", "\n").replace("\r", "\n")
-    yield carry.replace("\r", "\n")
