@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal, TypeAlias, get_args, get_origin, get
 import typer
 
 from separatrix.errors import OptionError
-from separatrix.families.options import FAMILIES, Options, option_fields, table_default
+from separatrix.families.options import FAMILIES, option_fields, table_default
 
 TableName: TypeAlias = Annotated[
     str,
@@ -103,13 +103,10 @@ def _owners() -> dict[str, Owners]:
     owners: dict[str, Owners] = {}
     for family, kind in FAMILIES.items():
         types = get_type_hints(kind)
-        for field in _flag_fields(kind):
-            owners.setdefault(field.name, {})[family] = field, types[field.name]
+        for field in option_fields(kind):
+            if field.metadata["flag"] is not None:
+                owners.setdefault(field.name, {})[family] = field, types[field.name]
     return owners
-
-
-def _flag_fields(kind: type[Options]) -> list[Field[Any]]:
-    return [field for field in option_fields(kind) if field.metadata["flag"] is not None]
 
 
 def _annotation(name: str, owners: Owners) -> Any:
@@ -148,9 +145,7 @@ def _help(owners: Owners) -> str:
 
 def _read(name: str, value: Any, kind: Any) -> Any:
     """Return a flag's text as a number, numbers or a word, by the type of its option."""
-    if not isinstance(value, str):
-        return value
-    if name in CLASSES:
+    if not isinstance(value, str) or name in CLASSES:
         return value
     if name == "start" and value in {"zero", "random"}:
         return None if value == "zero" else value

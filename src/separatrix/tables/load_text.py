@@ -27,7 +27,7 @@ from separatrix.errors import DataError, counted
 from separatrix.tables.connection import Connection, first_line, literal, literal_list, memory_error, path_literal
 from separatrix.tables.files import File, empty_file
 from separatrix.tables.formats import MISSING_ANYWHERE, has_codes, is_plain_number
-from separatrix.tables.raw import RAW, RawTable, unique_names, without_empty_rows
+from separatrix.tables.raw import RAW, RawTable, refuse_other_columns, unique_names, without_empty_rows
 from separatrix.tables.sniff import CharacterEncoding, Dialect, detect_encoding, find_dialect, records_of, rewrite
 
 PIECE = 1 << 22  # bytes scanned at a time
@@ -192,18 +192,11 @@ def _missing_in_sample(texts: Sequence[TextFile], missing_words: Sequence[str]) 
 
 def common_names(texts: Sequence[TextFile]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the column names and notes; a DataError names the first difference between the files' headers."""
-    first = texts[0].dialect.names
+    names, notes = unique_names(texts[0].dialect.names)
     for text in texts[1:]:
-        if text.dialect.names == first:
-            continue
-        lacking = [name for name in first if name not in text.dialect.names]
-        more = [name for name in text.dialect.names if name not in first]
-        fault = f"lacks {lacking[0]!r}" if lacking else f"has also {more[0]!r}" if more else "has them in another order"
-        raise DataError(
-            f"{text.file.name!r} has not the columns of {texts[0].file.name!r}: it {fault};"
-            " read files of one header together"
-        )
-    return unique_names(first)
+        others, _ = unique_names(text.dialect.names)
+        refuse_other_columns(texts[0].file.name, dict.fromkeys(names, ""), text.file.name, dict.fromkeys(others, ""))
+    return names, notes
 
 
 def _type(texts: Sequence[TextFile], index: int, missing_words: Sequence[str]) -> str:

@@ -7,16 +7,23 @@ with the same types. Names that differ only in capitals are refused, since DuckD
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Sequence
-from functools import partial
-from typing import NamedTuple, TypeVar
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
+from typing import NamedTuple
 
 from separatrix.errors import DataError
 from separatrix.tables.connection import Connection, first_line, memory_error, path_literal
 from separatrix.tables.files import File
-from separatrix.tables.raw import RAW, RawTable, cast_to_plain, plain_type, unique_names, without_empty_rows
+from separatrix.tables.raw import (
+    RAW,
+    RawTable,
+    cast_to_plain,
+    plain_type,
+    refuse_other_columns,
+    unique_names,
+    without_empty_rows,
+)
 
-Result = TypeVar("Result")
 NameCheck = Callable[[tuple[str, ...]], None]  # raises an error for a table without the columns needed
 LARGEST_OBJECT = 67108864  # bytes of a JSON record
 NUMBERED = re.compile(r"_\d+$")
@@ -36,24 +43,27 @@ def load_typed(
 
     The integers in `text_columns` are read as text. `check_names` gets the column names before any row is read.
     """
-    schemas = [_run(file, partial(_fields, connection, file)) for file in files]
-    for file, fields in zip(files, schemas, strict=True):
-        _refuse_other_schema(schemas[0], fields, files[0], file)
+    schemas = []
+    for file in files:
+        with _reading(file):
+            schemas.append(_fields(connection, file))
+        refuse_other_columns(files[0].name, _types(schemas[0]), file.name, _types(schemas[-1]))
     check_names(unique_names(_single_valued(schemas[0]))[0])
     raw: RawTable | None = None
     for file, fields in zip(files, schemas, strict=True):
-        load = partial(load_query, connection, f"SELECT * FROM {_reader(file)}", fields, text_columns, after=raw)
-        raw = _run(file, load)
+        with _reading(file):
+            raw = load_query(connection, f"SELECT * FROM {_reader(file)}", fields, text_columns, after=raw)
     assert raw is not None  # there is at least one file
     return without_empty_rows(connection, raw)
 
 
-def _run(file: File, query: Callable[[], Result]) -> Result:
-    """Return the result of a query on a file; if DuckDB fails, a DataError names the file."""
+@contextmanager
+def _reading(file: File) -> Iterator[None]:
+    """Turn errors of DuckDB into a DataError that names the file."""
     import duckdb  # noqa: PLC0415  # takes 0.1 s, and demos do without it
 
     try:
-        return query()
+        yield
     except duckdb.OutOfMemoryException as problem:
         raise memory_error(file.name, problem) from problem
     except duckdb.Error as problem:
@@ -119,7 +129,8 @@ def load_query(
         raise DataError(f"no column holds single values, but {kinds}; take them apart with sql")
     names, renamed = unique_names(_single_valued(fields))
     plains = [
-        _stored_type(kind, plain, as_text=name in text_columns)
+        # Integers to be read as text keep all digits.
+        "VARCHAR" if name in text_columns and plain == "DOUBLE" and kind not in {"DOUBLE", "FLOAT"} else plain
         for name, (_, kind, plain) in zip(names, columns, strict=True)
     ]
     casts = [
@@ -137,14 +148,15 @@ def load_query(
     return after or RawTable(names, tuple(plains), (*left_out, *renamed), table=table)
 
 
+def _types(fields: Sequence[Field]) -> dict[str, str]:
+    """Return the types by unique name, numbers of any width as one."""
+    names, _ = unique_names(field.name for field in fields)
+    return {name: plain_type(field.kind) or field.kind for name, field in zip(names, fields, strict=True)}
+
+
 def _single_valued(fields: Sequence[Field]) -> tuple[str, ...]:
     """Return the names of the columns whose cells are single values."""
     return tuple(field.name for field in fields if plain_type(field.kind))
-
-
-def _stored_type(kind: str, plain: str, *, as_text: bool) -> str:
-    """Return the type to store: VARCHAR for integers to be read as text, which then keep all digits."""
-    return "VARCHAR" if as_text and plain == "DOUBLE" and kind not in {"DOUBLE", "FLOAT"} else plain
 
 
 def _reader(file: File) -> str:
@@ -156,24 +168,3 @@ def _reader(file: File) -> str:
 
 def _json_options(file: File) -> str:
     return f"compression = '{file.compression}', maximum_object_size = {LARGEST_OBJECT}"
-
-
-def _refuse_other_schema(schema: Sequence[Field], other_schema: Sequence[Field], first_file: File, file: File) -> None:
-    differ = f"{file.name!r} has not the columns of {first_file.name!r}"
-    first, second = _by_name(schema), _by_name(other_schema)
-    for name in {**first, **second}:
-        kinds = [plain_type(schema[name]) or schema[name] if name in schema else None for schema in (first, second)]
-        if kinds[0] is None or kinds[1] is None:
-            fault = "lacks" if kinds[1] is None else "has also"
-            raise DataError(f"{differ}: it {fault} {name!r}; read files of one schema together")
-        if kinds[0] != kinds[1]:
-            raise DataError(
-                f"{differ}: {name!r} is {second[name]} there and {first[name]} here; read files of one schema together"
-            )
-    if list(first) != list(second):
-        raise DataError(f"{differ}: it has them in another order; read files of one schema together")
-
-
-def _by_name(fields: Sequence[Field]) -> dict[str, str]:
-    names, _ = unique_names(field.name for field in fields)
-    return {name: field.kind for name, field in zip(names, fields, strict=True)}

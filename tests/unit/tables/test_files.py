@@ -146,7 +146,7 @@ def test_files_of_one_header_are_read_together(tmp_path: Path) -> None:
 def test_files_of_different_columns_are_refused_by_name(tmp_path: Path, second: str, difference: str) -> None:
     one, other = write(tmp_path / "a.csv", TEXT), write(tmp_path / "b.csv", second)
     assert refusal(tmp_path) == (
-        f"{str(other)!r} has not the columns of {str(one)!r}: {difference}; read files of one header together"
+        f"{str(other)!r} has not the columns of {str(one)!r}: {difference}; read files of the same columns together"
     )
 
 
@@ -154,7 +154,7 @@ def test_typed_files_of_different_schemas_are_refused_by_name(tmp_path: Path) ->
     copy("SELECT 1 AS a, 2 AS b", tmp_path / "1.parquet", "FORMAT parquet")
     for k, query in enumerate(("SELECT 1 AS a", "SELECT 1 AS a, 'x' AS b", "SELECT 1 AS a, 2 AS b, 3 AS c")):
         copy(query, tmp_path / "2.parquet", "FORMAT parquet")
-        told = ("it lacks 'b'", "'b' is VARCHAR there and INTEGER here", "it has also 'c'")[k]
+        told = ("it lacks 'b'", "has 'b' as VARCHAR, not DOUBLE", "it has also 'c'")[k]
         assert told in refusal(tmp_path / "*.parquet")
     copy("SELECT 2.5 AS a, 2 AS b", tmp_path / "2.parquet", "FORMAT parquet")
     assert read_table(str(tmp_path / "*.parquet")).column("a").values.tolist() == [1.0, 2.5]
