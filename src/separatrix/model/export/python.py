@@ -27,7 +27,7 @@ from separatrix.tables.formats import BLANKS, MISSING_ANYWHERE, boolean_words, c
 
 TYPES = {
     "number": "int or float",
-    "date": "datetime.date or datetime.datetime, without a time zone in UTC",
+    "date": "datetime.date or datetime.datetime, in UTC if without a time zone",
     "boolean": "bool, or str as in training",
     "word": "str as in training, blanks around it ignored",
     "text": "str",

@@ -24,7 +24,7 @@ from separatrix.tables.formats import boolean_words, clean_sql
 
 TYPES = {
     "number": "numbers",
-    "date": "dates or timestamps, without a time zone in UTC",
+    "date": "dates or timestamps, in UTC if without a time zone",
     "boolean": "truth values, or words as in training",
     "word": "words as in training, blanks around them ignored",
 }

@@ -203,7 +203,7 @@ def test_every_export_says_which_types_it_expects() -> None:
     assert python[0].startswith("# Predicts 'y' from one row of a table")
     assert python[1:3] == [
         "# int or float: 'age; \"years\"', 'plain'",
-        "# datetime.date or datetime.datetime, without a time zone in UTC: 'since'",
+        "# datetime.date or datetime.datetime, in UTC if without a time zone: 'since'",
     ]
     assert "# str: 'message'" in python
     worded = made_model(mixed_table(1))
@@ -211,7 +211,7 @@ def test_every_export_says_which_types_it_expects() -> None:
     assert head == [
         "-- Predicts 'y'. Columns in their types:",
         "-- numbers: 'age; \"years\"', 'plain'",
-        "-- dates or timestamps, without a time zone in UTC: 'since'",
+        "-- dates or timestamps, in UTC if without a time zone: 'since'",
         "-- truth values, or words as in training: 'bought'",
         "-- words as in training, blanks around them ignored: 'cut'",
     ]
