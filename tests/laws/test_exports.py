@@ -146,7 +146,7 @@ def test_rows_that_predict_leaves_out_are_null(engine: str) -> None:
 def nasty_tables(draw: st.DrawFn) -> Table:
     names = draw(st.lists(NASTY, min_size=4, max_size=4, unique_by=str.casefold))
     levels = draw(st.lists(NASTY, min_size=2, max_size=4, unique=True))
-    words = draw(st.lists(NASTY.map(str.strip).filter(bool), min_size=2, max_size=2, unique_by=str.casefold))
+    words = draw(st.lists(NASTY, min_size=2, max_size=2, unique=True))
     numbers = st.one_of(st.just(np.nan), st.floats(-1e6, 1e6, allow_subnormal=False))
     cells = st.one_of(st.none(), st.sampled_from(levels))
     truths = st.sampled_from([np.nan, 0.0, 1.0])

@@ -101,12 +101,12 @@ def is_missing_word(cell: str) -> bool:
 
 
 def clean_word(cell: str, levels: Collection[str] = ()) -> str | None:
-    """Return a cell without blanks around it, or None if it means "missing"; levels are never missing.
+    """Return a cell without blanks around it, or None if it means "missing"; a level stays as it is.
 
     >>> clean_word(" yes "), clean_word("NA"), clean_word(" NA ", {"NA"})
     ('yes', None, 'NA')
     """
-    word = cell.strip(BLANKS)
+    word = cell if cell in levels else cell.strip(BLANKS)
     return None if word in MISSING and word not in levels else word
 
 
@@ -118,12 +118,14 @@ def trim_sql(cell: str) -> str:
 def clean_sql(cell: str, missing: Iterable[str] = (), levels: Collection[str] = ()) -> str:
     """Return the SQL expression of `clean_word`, with further words for missing values."""
     word, words = trim_sql(cell), [word for word in (*MISSING_ANYWHERE, *missing) if word not in levels]
-    return f"CASE WHEN {word} IN ({literal_list(words)}) THEN NULL ELSE {word} END"
+    clean = f"CASE WHEN {word} IN ({literal_list(words)}) THEN NULL ELSE {word} END"
+    padded = [level for level in levels if level.strip(BLANKS) != level]
+    return f"CASE WHEN {cell} IN ({literal_list(padded)}) THEN {cell} ELSE {clean} END" if padded else clean
 
 
 def boolean_words(levels: Sequence[str]) -> tuple[dict[str, float], dict[str, float]]:
-    """Return the values of two clean words as they are, and of these, true, false, 1 and 0 in lower case."""
-    exact = {level.strip(BLANKS): float(value) for value, level in enumerate(levels)}
+    """Return the values of two words as they are, and of these, true, false, 1 and 0 in lower case."""
+    exact = {level: float(value) for value, level in enumerate(levels)}
     return exact, COMMON_BOOLEANS | {word.lower(): value for word, value in exact.items() if word.isascii()}
 
 

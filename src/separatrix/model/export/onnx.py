@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from separatrix.arrays import Floats
 from separatrix.errors import OptionError
-from separatrix.model.export.terms import BooleanTerm, LevelTerm, NumberTerm, Term, column_types, terms_of
+from separatrix.model.export.terms import BooleanTerm, LevelTerm, NumberTerm, ScoreTerm, column_types, terms_of
 from separatrix.model.record import Model, label_array
 from separatrix.tables.formats import MISSING_ANYWHERE, boolean_words
 
@@ -81,7 +81,7 @@ class _Graph:
         total = parts[0] if len(parts) == 1 else self.node("Sum", parts)
         return self.node("Add", [total, self.constant(self.offset.astype(np.float32))])
 
-    def parts(self, term: Term) -> Sequence[str]:
+    def parts(self, term: ScoreTerm) -> Sequence[str]:
         """Add a term, and return the names of its parts (N, K)."""
         if isinstance(term, BooleanTerm):
             exact, lower = boolean_words(term.words)
@@ -167,7 +167,7 @@ class _Graph:
         each = self.node("Sigmoid", [scores])
         return self.node("Div", [each, self.node("ReduceSum", [each, self.constant(ONE)], keepdims=1)])
 
-    def gap(self, term: Term) -> Floats:
+    def gap(self, term: ScoreTerm) -> Floats:
         """Return the contribution of a missing cell; NaN if such a row has no score."""
         return np.full(len(self.offset), np.nan) if term.gap is None else np.asarray(term.gap)
 

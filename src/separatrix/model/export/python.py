@@ -17,7 +17,7 @@ from separatrix.model.export.terms import (
     DateTerm,
     LevelTerm,
     NumberTerm,
-    Term,
+    ScoreTerm,
     TextTerm,
     column_types,
     terms_of,
@@ -151,7 +151,7 @@ class _TermCode(NamedTuple):
     part: str
 
 
-def _scores(terms: Iterable[Term]) -> str:
+def _scores(terms: Iterable[ScoreTerm]) -> str:
     """Return the function that sums the terms, or returns None for a row without scores."""
     written = [(term, _code(term, f"TERM_{place}")) for place, term in enumerate(terms)]
     constants = "".join(f"TERM_{place} = {code.constant!a}\n" for place, (_, code) in enumerate(written))
@@ -160,13 +160,13 @@ def _scores(terms: Iterable[Term]) -> str:
     return f"\n\n{constants}{head}{body}    return [math.fsum(column) for column in zip(*parts)]\n"
 
 
-def _lines(term: Term, code: _TermCode) -> list[str]:
+def _lines(term: ScoreTerm, code: _TermCode) -> list[str]:
     """Return the statements that append the contribution of a term."""
     missing = "return None" if term.gap is None else f"parts.append({list(term.gap)!a})"
     return [f"cell = {code.cell}", "if cell is None:", f"    {missing}", "else:", f"    parts.append({code.part})"]
 
 
-def _code(term: Term, table: str) -> _TermCode:
+def _code(term: ScoreTerm, table: str) -> _TermCode:
     """Return a term in Python; `table` is the name of its constant."""
     cell = f"row[{term.name!a}]"
     match term:

@@ -17,7 +17,15 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 
 from separatrix.errors import DataError, OptionError
-from separatrix.model.export.terms import BooleanTerm, DateTerm, LevelTerm, NumberTerm, Term, column_types, terms_of
+from separatrix.model.export.terms import (
+    BooleanTerm,
+    DateTerm,
+    LevelTerm,
+    NumberTerm,
+    ScoreTerm,
+    column_types,
+    terms_of,
+)
 from separatrix.model.record import Label, Model
 from separatrix.tables.connection import identifier, literal
 from separatrix.tables.formats import boolean_words, clean_sql
@@ -120,7 +128,7 @@ def _highest_label(scores: Sequence[str], labels: Sequence[str]) -> str:
     return f"CASE WHEN {scores[0]} IS NULL THEN NULL {cases} ELSE {labels[last]} END"
 
 
-def _cell(term: Term, raw: str) -> str:
+def _cell(term: ScoreTerm, raw: str) -> str:
     """Return the expression of a term's cell, NULL if it is missing."""
     text = f"CAST({raw} AS VARCHAR)"
     match term:
@@ -170,7 +178,7 @@ def _seconds(hours: str, minutes: str, seconds: str) -> str:
     return "(" + " + ".join(f"CAST('0' || {part} AS DOUBLE PRECISION) * {unit}e0" for part, unit in parts) + ")"
 
 
-def _part(term: Term, cell: str, k: int) -> str:
+def _part(term: ScoreTerm, cell: str, k: int) -> str:
     """Return the contribution of a cell to score k."""
     gap = "NULL" if term.gap is None else _number(term.gap[k])
     if isinstance(term, NumberTerm):

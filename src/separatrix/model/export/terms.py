@@ -34,7 +34,7 @@ Weights = tuple[float, ...]
 
 
 @dataclass(frozen=True)
-class Term:
+class ScoreTerm:
     """The contribution of a column to the scores."""
 
     name: str
@@ -43,7 +43,7 @@ class Term:
 
 
 @dataclass(frozen=True)
-class NumberTerm(Term):
+class NumberTerm(ScoreTerm):
     """`weight` · (number − origin); `centre` is a typical value of the cells. Infinite numbers count as missing."""
 
     weight: Weights
@@ -68,7 +68,7 @@ class BooleanTerm(NumberTerm):
 
 
 @dataclass(frozen=True)
-class LevelTerm(Term):
+class LevelTerm(ScoreTerm):
     """The weights of each level, and `other` for an unknown level."""
 
     levels: Mapping[str, Weights]
@@ -77,7 +77,7 @@ class LevelTerm(Term):
 
 
 @dataclass(frozen=True)
-class TextTerm(Term):
+class TextTerm(ScoreTerm):
     """The weights (q, K) of the words of an encoding."""
 
     encoding: TextEncoding
@@ -85,7 +85,7 @@ class TextTerm(Term):
     kind: ClassVar[str] = "text"
 
 
-def terms_of(model: Model) -> tuple[Term, ...]:
+def terms_of(model: Model) -> tuple[ScoreTerm, ...]:
     """Return the terms of a model, without columns that contribute nothing, also if their cell is missing."""
     if model.kernel is not None:
         raise OptionError(
@@ -100,13 +100,13 @@ def terms_of(model: Model) -> tuple[Term, ...]:
     )
 
 
-def column_types(terms: Sequence[Term], types: Mapping[str, str]) -> list[str]:
+def column_types(terms: Sequence[ScoreTerm], types: Mapping[str, str]) -> list[str]:
     """Return sentences that say which columns are expected in which type, by the kind of their terms."""
     names = {kind: [ascii(term.name) for term in terms if term.kind == kind] for kind in types}
     return [f"{types[kind]}: {', '.join(columns)}" for kind, columns in names.items() if columns]
 
 
-def _term(column: ColumnEncoding, coef: Floats, imputes: bool, kind: str) -> Term:
+def _term(column: ColumnEncoding, coef: Floats, imputes: bool, kind: str) -> ScoreTerm:
     """Return the term of a column whose q features have the coefficients (K, q)."""
     name, first, gap = column.name, _tuple(coef[:, 0]), None
     if isinstance(column, FilledEncoding) and imputes:
@@ -131,7 +131,7 @@ def _term(column: ColumnEncoding, coef: Floats, imputes: bool, kind: str) -> Ter
     raise NotImplementedError(f"no term for {column.kind}")
 
 
-def _presence_term(name: str, gap: Weights | None, nothing: Weights, value: str, kind: str) -> Term:
+def _presence_term(name: str, gap: Weights | None, nothing: Weights, value: str, kind: str) -> ScoreTerm:
     """Return the term of a column of which only missing cells contribute."""
     if kind in {"number", "date"}:
         return (NumberTerm if kind == "number" else DateTerm)(name, gap, nothing, 0.0)
