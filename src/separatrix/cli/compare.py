@@ -41,9 +41,8 @@ def compare(  # noqa: PLR0913, PLR0917  # every parameter is an option
 
     Example: separatrix compare demo:five-points
     """
-    from separatrix.cli.evidence import class_rows
     from separatrix.cli.progress import Interrupt, Progress
-    from separatrix.cli.reading import parse_references
+    from separatrix.cli.reading import class_rows, parse_references
     from separatrix.model.class_rows import RowsRequest
     from separatrix.model.storage import Storage
     from separatrix.reports.compare import CompareOptions, compare_rows

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from separatrix.errors import OptionError
 
 if TYPE_CHECKING:
+    from separatrix.model.class_rows import ClassRows, RowsRequest
     from separatrix.model.record import Model
     from separatrix.model.storage import Storage
     from separatrix.tables.source import TableSource
@@ -70,6 +72,17 @@ def _opened(source: str, *, storage: Storage | None, **options: Any) -> TableSou
         said = "--where, --sql and --separator are for tables of columns"
         raise OptionError(f"{said}, and {source!r} is a sparse file")
     return MemorySource(densify(read_libsvm(source)))
+
+
+@contextmanager
+def class_rows(request: RowsRequest) -> Iterator[ClassRows]:
+    """Open the requested table as encoded rows, its target as classes."""
+    from separatrix.model.class_rows import encoded_classes
+
+    rows: dict[str, Any] = {"where": request.where, "sql": request.sql, "separator": request.separator}
+    rows |= {"storage": request.storage, "expect": request.expect}
+    with opened(request.source, **rows) as source, encoded_classes(source, request) as data:
+        yield data
 
 
 def require_outputs(outputs: Mapping[str, str | None], *inputs: str) -> None:

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from separatrix.certificates.base import certificate_from_dict
 from separatrix.certificates.separability import SeparabilityCertificate
-from separatrix.cli import evidence as certificate_file
+from separatrix.cli import verify as certificate_file
 from separatrix.cli.main import app
 from separatrix.reports.verdict import make_verdict, render_verdict
 from separatrix.tables.demos import load_demo

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from separatrix.cli.evidence import class_rows
 from separatrix.cli.main import app
+from separatrix.cli.reading import class_rows
 from separatrix.model.class_rows import RowsRequest, split_rows
 from separatrix.tables.open import read_table
 from separatrix.tables.table import target_column
