@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from typing import Any
 
 import numpy as np
@@ -72,14 +73,17 @@ def made_model(table: Table, link: str = "sigmoid", *, seed: int = 0, covariance
 
 
 def rows_of(table: Table) -> list[dict[str, Any]]:
-    """Return a table as rows, as a database has them: dates as text, truth values by their words."""
-    from separatrix.design.encode.retype import iso_date
-
+    """Return a table as rows with typed cells: dates as datetimes, truth values by their words."""
     columns = {}
     for column in table.columns:
         worded = column.kind == "text" or len(column.levels) > 0
         cells = column.words().tolist() if worded else column.values.tolist()
         gaps = column.is_missing.tolist()
-        spell = iso_date if column.kind == "date" else (lambda cell: cell)
+        spell = as_datetime if column.kind == "date" else (lambda cell: cell)
         columns[column.name] = [None if gap else spell(cell) for cell, gap in zip(cells, gaps, strict=True)]
     return [dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)]
+
+
+def as_datetime(days: float) -> datetime.datetime:
+    """Return days since 1970-01-01 as a datetime."""
+    return datetime.datetime(1970, 1, 1) + datetime.timedelta(days=days)

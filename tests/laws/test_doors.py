@@ -24,8 +24,8 @@ from sklearn.utils.validation import has_fit_parameter
 from typer.testing import CliRunner
 
 import separatrix as sx
+from separatrix.cli.flags import spell_flag
 from separatrix.cli.main import app
-from separatrix.cli.options import spell_flag
 from separatrix.errors import DataError, OptionError, SeparationError
 from separatrix.families.base import Fitted
 from separatrix.families.options import FAMILIES, Options, option, option_fields, table_options

@@ -24,11 +24,19 @@ from separatrix.tables.formats import ISO, MISSING_ANYWHERE
 from separatrix.tables.open import open_table
 from separatrix.tables.table import Column, Table, category_column
 
-TYPES = {"number": "DOUBLE", "boolean": "VARCHAR", "category": "VARCHAR", "date": "VARCHAR", "text": "VARCHAR"}
+TYPES = {"number": "DOUBLE", "boolean": "VARCHAR", "category": "VARCHAR", "date": "TIMESTAMP", "text": "VARCHAR"}
 CLOSE = 1e-12  # relative to the sum of what a score is made of
 NASTY = st.text(st.sampled_from(list("aB \"'`;,.%_\\-(){}[]\n\t\r𝒳ß√0")), min_size=1, max_size=6)
 ROW = "the row"
 DUCKDB = duckdb.connect(config={"threads": 1})
+
+
+def sqlite_cell(cell: Any) -> Any:
+    """Return a cell as SQLite stores it, which has dates as text."""
+    return str(cell) if isinstance(cell, datetime.datetime) else cell
+
+
+stored = {"duckdb": lambda cell: cell, "sqlite": sqlite_cell}
 
 
 def loaded(engine: str, table: Table) -> Any:
@@ -37,7 +45,7 @@ def loaded(engine: str, table: Table) -> Any:
     database.execute('DROP TABLE IF EXISTS "data"')
     columns = [f"{identifier(ROW)} BIGINT", *(f"{identifier(c.name)} {TYPES[c.kind]}" for c in table.columns)]
     database.execute(f'CREATE TABLE "data" ({", ".join(columns)})')
-    rows = [(place, *row.values()) for place, row in enumerate(rows_of(table))]
+    rows = [(place, *map(stored[engine], row.values())) for place, row in enumerate(rows_of(table))]
     marks = ", ".join("?" * len(columns))
     every = ", ".join([f"({marks})"] * len(rows))
     database.execute(f'INSERT INTO "data" VALUES {every}', [cell for row in rows for cell in row])
@@ -138,15 +146,16 @@ def test_rows_that_predict_leaves_out_are_null(engine: str) -> None:
 def nasty_tables(draw: st.DrawFn) -> Table:
     names = draw(st.lists(NASTY, min_size=4, max_size=4, unique_by=str.casefold))
     levels = draw(st.lists(NASTY, min_size=2, max_size=4, unique=True))
+    words = draw(st.lists(NASTY, min_size=2, max_size=2, unique=True))
     numbers = st.one_of(st.just(np.nan), st.floats(-1e6, 1e6, allow_subnormal=False))
-    words = st.one_of(st.none(), st.sampled_from(levels))
+    cells = st.one_of(st.none(), st.sampled_from(levels))
     truths = st.sampled_from([np.nan, 0.0, 1.0])
-    rows = st.lists(st.tuples(numbers, words, truths, st.integers(0, 40_000)), min_size=2, max_size=8)
+    rows = st.lists(st.tuples(numbers, cells, truths, st.integers(0, 40_000)), min_size=2, max_size=8)
     number, word, truth, days = zip(*draw(rows), strict=True)
     columns = (
         Column(names[0], "number", np.asarray(number)),
         category_column(names[1], word),
-        Column(names[2], "boolean", np.asarray(truth), (levels[0], levels[1])),
+        Column(names[2], "boolean", np.asarray(truth), (words[0], words[1])),
         Column(names[3], "date", np.asarray(days, dtype=float)),
         Column("y", "number", np.zeros(len(days))),
     )
@@ -176,38 +185,23 @@ def test_names_and_levels_are_data_never_code(table: Table, seed: int, link: str
 PADS = st.text(st.sampled_from(list(" \t\u00a0\n")), max_size=2)
 GAPS = st.sampled_from([None, *MISSING_ANYWHERE, "NULL", "nan"])
 LEVELS = ("Fair", "Good", "NA-like", "it's", "7")
-NUMBERS = st.one_of(
-    st.floats(-1e6, 1e6, allow_subnormal=False).map(repr),
-    st.sampled_from(["12", "-3", "+.5", "5.", "1e-7", "2E+3", "1.25e10", "-1.e2"]),
-    st.sampled_from(
-        ["-", ".", "--5", "1-5", "1.2.3", "e5", "1e", "1e+", "2020-01-01", "five", "1_000", "inf", "٣", "5 6"]
-    ),
+NUMBERS = st.one_of(st.none(), st.just(float("inf")), st.floats(-1e6, 1e6, allow_subnormal=False))
+MOMENTS = st.one_of(
+    st.none(), st.datetimes(datetime.datetime(1950, 1, 1), datetime.datetime(2050, 1, 1), timezones=st.none())
 )
-OFFSETS = st.one_of(
-    st.tuples(st.sampled_from("+-"), st.integers(0, 15), st.integers(0, 59), st.sampled_from(["", ":"])).map(
-        lambda parts: f"{parts[0]}{parts[1]:02}{parts[3]}{parts[2]:02}"
-    ),
-    st.sampled_from(["+02", "-11", "+00", "+05:30:15", "+5", "+530", "+2:00", "++02", "+-02", "-", "Z+02", "z", "ZZ"]),
-)
-DAYS = st.one_of(
-    st.dates(datetime.date(1900, 3, 1), datetime.date(2100, 1, 1)).map(str),
-    st.datetimes(datetime.datetime(1950, 1, 1), datetime.datetime(2050, 1, 1)).map(lambda t: t.isoformat()[:19]),
-    st.sampled_from(["2024-2-9", "2024-02-30", "2023-02-29", "2024-02-29 12:30", "2024-13-01", "soon", "20240229"]),
-    st.sampled_from(["2024-02-29 12:30:15.5", "2024-02-29T06:00:00Z", "2024-02-29 25:00", "24-01-01", "2024-01-01x"]),
-    st.sampled_from(["", ":59", ":15.5"]).flatmap(lambda seconds: OFFSETS.map(f"2024-03-01T23:30{seconds}".__add__)),
-)
+VALUES = ["5", "five", "new"]
 TRUTHS = st.sampled_from(["Yes", "no", "YES", "nO", "true", "False", "1", "0", "1.0", "maybe", "y"])
 
 
 @st.composite
 def dirty_rows(draw: st.DrawFn) -> list[dict[str, Any]]:
-    """Draw rows as a database has them that keeps everything as text: blanks around, words for missing, nonsense."""
-    kinds = {"n": NUMBERS, "c": st.sampled_from([*LEVELS, "new", "fair"]), "d": DAYS, "b": TRUTHS, "p": NUMBERS}
+    """Draw rows with typed numbers and dates, and with words as people write them: blanks around, words for missing."""
+    kinds = {"c": st.sampled_from([*LEVELS, "new", "fair"]), "b": TRUTHS, "p": st.sampled_from(VALUES)}
     padded = {
         name: st.one_of(GAPS, st.tuples(PADS, words, PADS).map("".join), st.tuples(PADS, words).map("".join))
         for name, words in kinds.items()
     }
-    return draw(st.lists(st.fixed_dictionaries(padded), min_size=1, max_size=12))
+    return draw(st.lists(st.fixed_dictionaries({"n": NUMBERS, **padded, "d": MOMENTS}), min_size=1, max_size=12))
 
 
 def training_table() -> Table:
@@ -222,9 +216,13 @@ def training_table() -> Table:
     return Table(columns, "trained")
 
 
-def as_texts(rows: list[dict[str, Any]]) -> Table:
-    cells = {name: np.asarray([*(row[name] for row in rows), None], dtype=object)[:-1] for name in rows[0]}
-    return Table(tuple(Column(name, "text", values) for name, values in cells.items()), "texts")
+def typed(rows: list[dict[str, Any]]) -> Table:
+    cells = {name: [row[name] for row in rows] for name in rows[0]}
+    numbers = np.asarray([np.nan if cell is None else cell for cell in cells["n"]])
+    epoch, day = datetime.datetime(1970, 1, 1), datetime.timedelta(days=1)
+    days = np.asarray([np.nan if cell is None else (cell - epoch) / day for cell in cells["d"]])
+    words = [Column(name, "text", np.asarray([*cells[name], None], dtype=object)[:-1]) for name in "cbp"]
+    return Table((Column("n", "number", numbers), *words, Column("d", "date", days)), "typed")
 
 
 @settings(max_examples=60, deadline=None)
@@ -232,7 +230,7 @@ def as_texts(rows: list[dict[str, Any]]) -> Table:
 def test_blanks_and_words_for_missing_are_cleaned_alike(rows: list[dict[str, Any]], seed: int, link: str) -> None:
     model = made_model(training_table(), link, seed=seed)
     model = replace(model, data={"columns": [{"name": "p", "kind": "category"}]})
-    table = as_texts(rows)
+    table = typed(rows)
     for engine in ("duckdb", "sqlite"):
         found = answers(engine, model, table)
         del found[ROW]
@@ -243,21 +241,20 @@ def test_blanks_and_words_for_missing_are_cleaned_alike(rows: list[dict[str, Any
 @settings(max_examples=15, deadline=None)
 @given(rows=dirty_rows(), seed=st.integers(0, 99))
 def test_a_file_is_read_as_its_cells_are(tmp_path_factory: Any, rows: list[dict[str, Any]], seed: int) -> None:
-    """`predict` on a file equals every export on the cells of that file, text all of them."""
+    """`predict` on a file equals every export on the typed cells of that file."""
     written = [{"name": "n", "kind": "number", "format": "1234.5"}, {"name": "d", "kind": "date", "format": ISO}]
     model = replace(made_model(training_table(), "sigmoid", seed=seed), data={"columns": written})
-    rows = [{name: cell for name, cell in row.items() if name != "p"} | {"row": str(k)} for k, row in enumerate(rows)]
+    coef = model.coef.copy()
+    coef[:, model.encoding.places[-1]] = 0.0  # of p, a number in training
+    model = replace(model, coef=coef)
     path = tmp_path_factory.mktemp("file") / "table.csv"
     with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, list(rows[0]), quoting=csv.QUOTE_ALL)
+        writer = csv.DictWriter(file, ["row", *rows[0]], quoting=csv.QUOTE_ALL)
         writer.writeheader()
-        writer.writerows(rows)
-    coef = model.coef.copy()
-    coef[:, model.encoding.places[-1]] = 0.0  # of p, which the file lacks
-    model = replace(model, coef=coef)
+        writer.writerows({"row": k, **row} for k, row in enumerate(rows))
     with open_table(str(path), kinds=model.kinds, levels=model.levels, formats=model.formats) as source:
         said = model.predict(source.read())
-    found = by_python(model, as_texts(rows))
+    found = by_python(model, typed(rows))
     np.testing.assert_allclose(found["score"], said.scores, rtol=1e-11, atol=1e-11)
     for engine in ("duckdb", "sqlite"):
-        np.testing.assert_allclose(answers(engine, model, as_texts(rows))["score"], said.scores, rtol=1e-11, atol=1e-11)
+        np.testing.assert_allclose(answers(engine, model, typed(rows))["score"], said.scores, rtol=1e-11, atol=1e-11)

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated, Literal, get_args
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 import typer
 
-from separatrix.cli.flags import Drop, Json, Memory, Missing, Reference, Sql, TableName, Target, Text, Where
-from separatrix.errors import require_choice
+from separatrix.cli.flags import Drop, Json, Memory, Missing, Reference, Separator, Sql, TableName, Target, Text, Where
+from separatrix.errors import DataError, OptionError, require_choice
+
+if TYPE_CHECKING:
+    from separatrix.fit.labels import Classes
+    from separatrix.model.class_rows import ClassRows, RowsRequest
 
 UNDECIDED = 1
+MANY_CLASSES = 20  # above which a target with distinct values in most rows is refused
 Multiclass = Literal["softmax", "one_vs_rest", "pairs"]
 MULTICLASS: tuple[Multiclass, ...] = get_args(Multiclass)
 
@@ -24,6 +31,7 @@ def check(  # noqa: PLR0913, PLR0917  # every parameter is an option
     reference: Reference = None,
     where: Where = None,
     sql: Sql = None,
+    separator: Separator = None,
     intercept: Annotated[
         bool, typer.Option("--intercept/--no-intercept", help="Whether the hyperplane may miss the origin.")
     ] = True,
@@ -47,17 +55,17 @@ def check(  # noqa: PLR0913, PLR0917  # every parameter is an option
     Example: separatrix check table.csv --target grade --drop name --out certificate.json
     """
     scheme = require_choice("multiclass", multiclass, MULTICLASS)
-    from separatrix.cli.evidence import rows_to_check, write_certificate
     from separatrix.cli.progress import Interrupt, Progress
     from separatrix.cli.reading import column_options, require_outputs, storage_of
+    from separatrix.files import write_atomically
     from separatrix.model.class_rows import RowsRequest
     from separatrix.reports.verdict import make_verdict, render_verdict, verdict_dict, with_names
     from separatrix.separability.check import check_separability
 
     require_outputs({"--out": out}, table)
     columns = column_options(target, drop, text, missing, reference)
-    request = RowsRequest(table, where, sql, **columns, storage=storage_of(memory))
-    with Progress(f"reading {table}") as progress, rows_to_check(request) as data:
+    request = RowsRequest(table, where, sql, separator, **columns, storage=storage_of(memory))
+    with Progress(f"reading {table}") as progress, _rows_to_check(request) as data:
         progress.stage("judging")
         X, labels, names = data.rows.X, data.rows.y, data.rows.design(intercept).names
         with Interrupt() as interrupt:
@@ -65,7 +73,10 @@ def check(  # noqa: PLR0913, PLR0917  # every parameter is an option
             certificate = check_separability(X, labels, fit_intercept=intercept, multiclass=scheme, watch=watch)
         verdict = make_verdict(data.source, data.target, with_names(certificate, names), X, labels)
     if out is not None:
-        write_certificate(verdict.certificate, out)
+        try:
+            write_atomically(out, verdict.certificate.to_json() + "\n")
+        except OptionError as problem:
+            raise OptionError(f"--out {problem}") from None
     if as_json:
         typer.echo(json.dumps({**verdict_dict(verdict), "notes": list(data.notes)}, allow_nan=False))
     else:
@@ -73,3 +84,25 @@ def check(  # noqa: PLR0913, PLR0917  # every parameter is an option
         typer.echo(render_verdict(verdict) + (f"\n{notes}" if notes else ""), nl=False)
     if not verdict.decided:
         raise typer.Exit(UNDECIDED)
+
+
+@contextmanager
+def _rows_to_check(request: RowsRequest) -> Iterator[ClassRows]:
+    """Open the rows with notes on all left-out columns; refuse a target with too many values."""
+    from separatrix.cli.reading import class_rows
+
+    with class_rows(request) as data:
+        assert data.rows.classes is not None  # the target was read as classes
+        _refuse_many(data.rows.classes, data.target)
+        left_out = tuple(f"{name!r} is left out: {reason}" for name, reason in data.encoding.omitted)
+        yield data._replace(notes=(*data.notes, *left_out, *data.encoding.notes))
+
+
+def _refuse_many(classes: Classes, target: str) -> None:
+    """Raise a DataError for a target with too many values for classes."""
+    count, rows = len(classes.values), len(classes.codes)
+    if count > MANY_CLASSES and 2 * count > rows:
+        raise DataError(
+            f"the target {target!r} has {count:,} different values in {rows:,} rows, so it names no classes;"
+            " give a column of few values with --target"
+        )

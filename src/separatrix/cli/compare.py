@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from separatrix.cli.flags import Drop, Intercept, Json, Missing, Reference, Sql, TableName, Target, Text, Where
+from separatrix.cli.flags import Drop, Json, Missing, Reference, Separator, Sql, TableName, Target, Text, Where
 
 
 def compare(  # noqa: PLR0913, PLR0917  # every parameter is an option
@@ -25,10 +25,13 @@ def compare(  # noqa: PLR0913, PLR0917  # every parameter is an option
     ] = None,
     where: Where = None,
     sql: Sql = None,
+    separator: Separator = None,
     holdout: Annotated[
         float, typer.Option(metavar="SHARE", help="The share of rows kept apart from a second fit of each, 0 for none.")
     ] = 0.2,
-    intercept: Intercept = True,
+    intercept: Annotated[
+        bool, typer.Option("--intercept/--no-intercept", help="Whether the boundary may miss the origin.")
+    ] = True,
     seed: Annotated[int, typer.Option(help="Seeds which rows are kept apart.")] = 0,
 ) -> None:
     """Fit perceptron, LMS, logistic regression and more to the same rows, and set them side by side.
@@ -38,9 +41,8 @@ def compare(  # noqa: PLR0913, PLR0917  # every parameter is an option
 
     Example: separatrix compare demo:five-points
     """
-    from separatrix.cli.evidence import class_rows
     from separatrix.cli.progress import Interrupt, Progress
-    from separatrix.cli.reading import column_options
+    from separatrix.cli.reading import class_rows, column_options
     from separatrix.model.class_rows import RowsRequest
     from separatrix.model.storage import Storage
     from separatrix.reports.compare import CompareOptions, compare_rows
@@ -48,7 +50,8 @@ def compare(  # noqa: PLR0913, PLR0917  # every parameter is an option
 
     options = CompareOptions(positive, holdout, intercept, seed)
     columns = column_options(target, drop, text, missing, reference)
-    request = RowsRequest(table, where, sql, **columns, storage=Storage(memory=sys.maxsize))  # rows are split in memory
+    storage = Storage(memory=sys.maxsize)  # rows are split in memory
+    request = RowsRequest(table, where, sql, separator, **columns, storage=storage)
     with Progress(f"reading {table}") as progress, class_rows(request) as data:
         progress.stage("fitting")
         with Interrupt() as interrupt:

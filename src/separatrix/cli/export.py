@@ -25,8 +25,8 @@ def export(
 ) -> None:
     """Write a model as one SQL SELECT, a Python function that needs nothing else, or an ONNX graph.
 
-    Each says what predict says; what a language cannot say is refused. SQL reads dates that have an offset from UTC,
-    such as +02:00; one with the name of a time zone counts as missing.
+    Each says what predict says of columns in their types, which its first lines name: text is not parsed into numbers
+    and dates, and words are trimmed. What a language cannot say is refused.
 
     Example: separatrix export model.json --to sql --table customers --keep id
     """

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,15 +14,22 @@ from separatrix.cli.flags import (
     Memory,
     Missing,
     Reference,
+    Separator,
     Sql,
     TableName,
     Target,
     Text,
     Where,
+    given_options,
+    spell_flag,
+    with_family_flags,
 )
-from separatrix.cli.options import given_options, spell_flag, with_family_flags
-from separatrix.errors import require_choice, require_number
+from separatrix.errors import OptionError, require_choice, require_number
 from separatrix.families.options import FAMILIES
+
+if TYPE_CHECKING:
+    from separatrix.model.train import TrainedModel, TrainOptions
+    from separatrix.tables.source import TableSource
 
 
 @with_family_flags
@@ -44,6 +52,7 @@ def fit(  # noqa: PLR0913, PLR0917  # every parameter is an option
     ] = None,
     where: Where = None,
     sql: Sql = None,
+    separator: Separator = None,
     holdout: Annotated[
         float | None, typer.Option(metavar="SHARE", help="Judge a fit of the other rows on this share, as 0.2.")
     ] = None,
@@ -78,7 +87,6 @@ def fit(  # noqa: PLR0913, PLR0917  # every parameter is an option
     Example: separatrix fit demo:students --model perceptron --positive A
     """
     family = require_choice("model", model, ("auto", *FAMILIES))
-    from separatrix.cli.fitting import FitRequest, answer
     from separatrix.cli.reading import column_options, storage_of
     from separatrix.model.train import TrainOptions
 
@@ -95,5 +103,85 @@ def fit(  # noqa: PLR0913, PLR0917  # every parameter is an option
         storage=storage_of(memory, engine, scheduler, checkpoint),
         spelled=spell_flag,
     )
-    page = answer(FitRequest(table, where, sql, training, out, report, str(context.obj)), as_json=as_json)
+    rows = {"where": where, "sql": sql, "separator": separator}
+    page = answer(FitRequest(table, rows, training, out, report, str(context.obj)), as_json=as_json)
     typer.echo(json.dumps(page, allow_nan=False) if as_json else page, nl=as_json)
+
+
+@dataclass(frozen=True)
+class FitRequest:
+    """A table, which rows of it to use, the training options, and the files to write; `command` is as typed."""
+
+    source: str
+    rows: dict[str, str | None]
+    options: TrainOptions
+    out: str | None
+    report: str | None
+    command: str
+
+
+def answer(request: FitRequest, *, as_json: bool) -> Any:
+    """Train the model, write the files, and return the page: text, or JSON values."""
+    from separatrix.cli.progress import Interrupt, Progress
+    from separatrix.cli.reading import opened, require_outputs
+    from separatrix.fit.result import Status
+    from separatrix.model.train import train_table
+
+    require_outputs({"--out": request.out, "--report": request.report}, request.source)
+    with Progress(f"reading {request.source}") as progress:
+        options = request.options
+        with opened(request.source, options, **request.rows) as table:
+            progress.stage("fitting")
+            with Interrupt() as interrupt:
+                trained = train_table(table, options, progress.watch(lambda: interrupt.requested))
+            page = _page(trained, table, request, as_json)
+    if trained.fitted.result.status is not Status.INTERRUPTED:
+        options.storage.forget()
+    return page
+
+
+def _page(trained: TrainedModel, table: TableSource, request: FitRequest, as_json: bool) -> Any:
+    """Write the files, and return the page."""
+    from separatrix.reports.report import trained_dict
+    from separatrix.reports.text import render_trained
+
+    if trained.model.estimator == "perceptron":
+        return _perceptron_page(trained, table, request, as_json)
+    _write(trained, table, request)
+    if as_json:
+        return trained_dict(trained)
+    return render_trained(trained, table, saved=request.out, report=request.report)
+
+
+def _perceptron_page(trained: TrainedModel, table: TableSource, request: FitRequest, as_json: bool) -> Any:
+    """Write the files of a perceptron, with the summary in its model file, and return its own page."""
+    from separatrix.reports.perceptron import perceptron_summary, render_text
+    from separatrix.reports.report import trained_dict
+    from separatrix.reports.text import evaluation_lines, next_lines
+
+    summary = perceptron_summary(trained, table, trained.fitted.options)
+    trained = replace(trained, model=replace(trained.model, summary=summary.to_dict()))
+    _write(trained, table, request)
+    if as_json:
+        return trained_dict(trained)
+    evaluation = ["", *evaluation_lines(trained)] if trained.holdout_description else []
+    files = ["", *next_lines(request.out, request.report)] if request.out or request.report else []
+    return render_text(summary) + "".join(f"{line}\n" for line in (*evaluation, *files))
+
+
+def _write(trained: TrainedModel, table: TableSource, request: FitRequest) -> None:
+    """Write the model and the report, if requested."""
+    if request.out is not None:
+        from separatrix.model.file import save_model
+
+        try:
+            save_model(trained.model, request.out)
+        except OptionError as problem:
+            raise OptionError(f"--out {problem}") from None
+    if request.report is not None:
+        from separatrix.reports.report import write_report
+
+        try:
+            write_report(trained, table, request.report, request.command)
+        except OptionError as problem:
+            raise OptionError(f"--report {problem}") from None

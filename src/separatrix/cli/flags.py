@@ -1,10 +1,21 @@
-"""Arguments and options shared by several verbs."""
+"""Flags: those shared by several verbs, and those of the families' options, made from their fields.
+
+A family's flag is named as its option. It takes text; each family reads it by the annotation of its own field, since
+families may give a name different choices. A flag of another family is refused with the names of the families that have
+it.
+"""
 
 from __future__ import annotations
 
-from typing import Annotated, TypeAlias
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import Field
+from typing import Annotated, Any, Literal, TypeAlias, get_args, get_origin, get_type_hints
 
 import typer
+
+from separatrix.errors import OptionError
+from separatrix.families.options import FAMILIES, option_fields, table_default
 
 TableName: TypeAlias = Annotated[
     str,
@@ -34,13 +45,6 @@ Reference: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(metavar="COLUMN=LEVEL", help="The level that others are compared with; may be given often."),
 ]
-Positive: TypeAlias = Annotated[
-    str | None,
-    typer.Option(metavar="LABEL", help="Which of two classes is +1; the last in sorted order if not said."),
-]
-Intercept: TypeAlias = Annotated[
-    bool, typer.Option("--intercept/--no-intercept", help="Whether the boundary may miss the origin.")
-]
 Where: TypeAlias = Annotated[
     str | None,
     typer.Option(metavar="PREDICATE", help="Only rows for which this SQL predicate holds: age > 18."),
@@ -51,6 +55,112 @@ Memory: TypeAlias = Annotated[
         metavar="SIZE", help="How much memory to use, as 1GB; half of what is free if not said. The rest is on disk."
     ),
 ]
+Separator: TypeAlias = Annotated[
+    str | None,
+    typer.Option(metavar="CHARACTER", help="What separates the fields of a text file; , ; | and tabs are found."),
+]
 Sql: TypeAlias = Annotated[
     str | None, typer.Option(metavar="SELECT", help="The table that this SQL query makes of the table t.")
 ]
+
+PANEL = "Options of the model"
+CLASSES = ("positive", "reference_class")  # options that name a class, as text
+Owners = dict[str, tuple[Field[Any], Any]]  # the field of an option, and its type, by family
+
+
+def spell_flag(name: str) -> str:
+    """Return the flag of an option, as the user types it."""
+    owner = next((field for field, _ in _owners().get(name, {}).values()), None)
+    flag = "" if owner is None else owner.metadata["flag"] or ""
+    return flag.partition("/")[0] or f"--{name.replace('_', '-')}"
+
+
+def with_family_flags(verb: Callable[..., None]) -> Callable[..., None]:
+    """Add a parameter for every option of the families to a verb, which receives the given ones as keywords."""
+    signature = inspect.signature(verb, eval_str=True)
+    own = [each for each in signature.parameters.values() if each.kind is not inspect.Parameter.VAR_KEYWORD]
+    flags = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=_annotation(name, owners))
+        for name, owners in _owners().items()
+    ]
+    verb.__signature__ = signature.replace(parameters=[*own, *flags])  # type: ignore[attr-defined]  # typer reads it
+    verb.__annotations__ = {each.name: each.annotation for each in (*own, *flags)}
+    return verb
+
+
+def given_options(family: str, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options that were given on the command line, in the types of the family's fields.
+
+    Options that the family does not have are returned as text, for `table_options` to refuse.
+    """
+    kind = None if family == "auto" else FAMILIES[family]
+    types = {} if kind is None else get_type_hints(kind)
+    return {name: _read(name, value, types.get(name, Any)) for name, value in values.items() if value is not None}
+
+
+def _owners() -> dict[str, Owners]:
+    """Return the families of each option that has a flag."""
+    owners: dict[str, Owners] = {}
+    for family, kind in FAMILIES.items():
+        types = get_type_hints(kind)
+        for field in option_fields(kind):
+            if field.metadata["flag"] is not None:
+                owners.setdefault(field.name, {})[family] = field, types[field.name]
+    return owners
+
+
+def _annotation(name: str, owners: Owners) -> Any:
+    kinds = list(dict.fromkeys(kind for _, kind in owners.values()))
+    flag = next(iter(owners.values()))[0].metadata["flag"] or f"--{name.replace('_', '-')}"
+    if kinds == [bool]:
+        flag = flag if "/" in flag else f"{flag}/--no-{flag[2:]}"
+        return Annotated[bool | None, typer.Option(flag, help=_help(owners), rich_help_panel=PANEL)]
+    choices = list(dict.fromkeys(word for kind in kinds for word in _words(kind)))
+    metavar = "|".join(sorted(choices, key=lambda word: not word.isupper())) or "TEXT"
+    return Annotated[str | None, typer.Option(flag, metavar=metavar, help=_help(owners), rich_help_panel=PANEL)]
+
+
+def _words(kind: Any) -> list[str]:
+    """Return the words that stand for a type in a flag's usage: its choices, or the name of its values."""
+    if get_origin(kind) is Literal:
+        return [str(choice) for choice in get_args(kind)]
+    if get_origin(kind) is Callable:  # which no flag can give
+        return []
+    if kind in {int, float}:
+        return ["NUMBER"]
+    return [word for part in get_args(kind) for word in _words(part)]
+
+
+def _help(owners: Owners) -> str:
+    """Return the help of a flag: one text, or one per family, each with its default."""
+    texts: dict[str, list[str]] = {}
+    for family, (field, _) in owners.items():
+        default = table_default(FAMILIES[family], field)
+        texts.setdefault(f"{field.metadata['help']} (default {default})", []).append(family)
+    if len(texts) == 1:
+        ((text, families),) = texts.items()
+        return f"{text[:1].upper()}{text[1:]}, of {', '.join(families)}."
+    return "; ".join(f"{', '.join(families)}: {text}" for text, families in texts.items()) + "."
+
+
+def _read(name: str, value: Any, kind: Any) -> Any:
+    """Return a flag's text as a number, numbers or a word, by the type of its option."""
+    if not isinstance(value, str) or name in CLASSES:
+        return value
+    if name == "start" and value in {"zero", "random"}:
+        return None if value == "zero" else value
+    numbers = _numbers(value)
+    if name == "start" and numbers is None:
+        raise OptionError(f"--start {value!r} is not zero, random, or numbers such as 0.5,0,1")
+    takes_numbers = kind is Any or bool({int, float} & {kind, *get_args(kind)})
+    if numbers is None or not takes_numbers:
+        return value
+    return numbers if name == "start" or len(numbers) > 1 else numbers[0]
+
+
+def _numbers(text: str) -> list[float] | None:
+    """Return numbers separated by commas, whole ones as integers; None if the text is something else."""
+    try:
+        return [int(word) if word.strip().lstrip("+-").isdigit() else float(word) for word in text.split(",")]
+    except ValueError:
+        return None

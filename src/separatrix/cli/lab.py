@@ -9,8 +9,6 @@ import typer
 
 from separatrix.cli.flags import Json, Target
 
-__all__ = ["lab"]
-
 
 def lab(
     table: Annotated[

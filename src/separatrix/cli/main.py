@@ -49,7 +49,9 @@ class _Verbs(TyperGroup):
         except KeyboardInterrupt:
             _leave_interrupted()
         except MemoryError as problem:
-            typer.echo(f"error: {_too_large(problem)}", err=True)
+            needed = f" ({problem})" if str(problem) else ""
+            remedy = "choose fewer rows with --where, or fewer columns or classes"
+            typer.echo(f"error: there is not enough memory for this{needed}; {remedy}", err=True)
             raise typer.Exit(REFUSED) from None
         except OSError as problem:
             _leave_unwritten(problem)
@@ -65,11 +67,6 @@ def _as_typed(message: str, ctx: Any) -> str:
     command = ctx.command.commands.get(ctx.invoked_subcommand or "")
     typed = {each.name: each.opts[0] for each in command.params if each.opts[0].startswith("--")} if command else {}
     return f"{typed[name]} {rest}" if equals and name in typed else message
-
-
-def _too_large(problem: MemoryError) -> str:
-    needed = f" ({problem})" if str(problem) else ""
-    return f"there is not enough memory for this{needed}; choose fewer rows with --where, or fewer columns or classes"
 
 
 def _leave_unwritten(problem: OSError) -> NoReturn:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from separatrix.cli.flags import Json, ModelFile, Sql, TableName, Where
+from separatrix.cli.flags import Json, ModelFile, Separator, Sql, TableName, Where
 
 if TYPE_CHECKING:
     from separatrix.model.record import Model, Predictions
@@ -32,6 +32,7 @@ def predict(  # noqa: PLR0913, PLR0917  # every parameter is an option
     ] = False,
     where: Where = None,
     sql: Sql = None,
+    separator: Separator = None,
     as_json: Json = False,
 ) -> None:
     """Say what a model predicts for each row: label, probabilities, score, distance to the boundary, intervals.
@@ -47,22 +48,20 @@ def predict(  # noqa: PLR0913, PLR0917  # every parameter is an option
 
     require_outputs({"--out": out}, model, table)
     loaded, columns = load_model(model), tuple(keep or ())
-    with Progress(f"predicting {table}"), open_for(loaded, table, where=where, sql=sql) as source:
+    rows: dict[str, Any] = {"where": where, "sql": sql, "separator": separator}
+    with Progress(f"predicting {table}"), open_for(loaded, table, **rows) as source:
         if out is None:
             page = _first_rows(loaded, source, columns, allow_absent, as_json)
         else:
             run = write_predictions(loaded, source, out, keep=columns, allow_absent=allow_absent)
             reports = [report.to_dict() for report in run.reports or () if report.sentences]
-            facts = {"rows": run.rows, "left_out": run.left_out, "labels": _counts(run.labels), "out": out}
+            labels = {str(label): count for label, count in sorted(run.labels.items(), key=lambda entry: -entry[1])}
+            facts = {"rows": run.rows, "left_out": run.left_out, "labels": labels, "out": out}
             page = {**facts, "columns": reports, "notes": [*source.notes, *run.sentences]}
     if as_json:
         typer.echo(json.dumps(page, allow_nan=False))
         return
     typer.echo(page["text"] if out is None else _written(page), nl=False)
-
-
-def _counts(labels: Any) -> dict[str, int]:
-    return {str(label): count for label, count in sorted(labels.items(), key=lambda entry: -entry[1])}
 
 
 def _written(page: dict[str, Any]) -> str:
@@ -86,13 +85,13 @@ def _first_rows(model: Model, source: Any, keep: tuple[str, ...], allow_absent: 
     columns |= predictions.columns()
     notes = [*source.notes, *predictions.sentences]
     if as_json:
-        cells = {name: _plain(values) for name, values in columns.items()}
+        cells = {name: [None if _is_missing(cell) else cell for cell in columns[name].tolist()] for name in columns}
         return {"rows": source.n_rows, "shown": len(predictions.labels), "columns": cells, "notes": notes}
     return {"text": _table(columns, predictions, source.n_rows, notes)}
 
 
-def _plain(values: Any) -> list[Any]:
-    return [None if cell is None or cell != cell else cell for cell in values.tolist()]  # noqa: PLR0124  # NaN
+def _is_missing(cell: Any) -> bool:
+    return cell is None or cell != cell  # noqa: PLR0124  # NaN
 
 
 def _table(columns: dict[str, Any], predictions: Predictions, rows: int, notes: list[str]) -> str:
@@ -100,10 +99,8 @@ def _table(columns: dict[str, Any], predictions: Predictions, rows: int, notes: 
     from separatrix.rendering.text import render_text
 
     names, shown = list(columns)[:COLUMNS_SHOWN], min(ROWS_SHOWN, len(predictions.labels))
-    grid = Grid(
-        ("row", *names),
-        tuple((f"{row + 1}", *(_cell(columns[name][row]) for name in names)) for row in range(shown)),
-    )
+    cells = ((f"{row + 1}", *(_cell(columns[name][row]) for name in names)) for row in range(shown))
+    grid = Grid(("row", *names), tuple(cells))
     lines = []
     if rows > shown or len(columns) > COLUMNS_SHOWN:
         lines.append(f"{rows:,} rows of {len(columns)} columns in all; --out FILE writes them")
@@ -111,7 +108,7 @@ def _table(columns: dict[str, Any], predictions: Predictions, rows: int, notes: 
 
 
 def _cell(value: Any) -> str:
-    if value is None or value != value:  # noqa: PLR0124  # NaN
+    if _is_missing(value):
         return "—"
     if str(value) in {"True", "False"} and not isinstance(value, str):
         return str(value).lower()  # as in a file

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from separatrix.errors import OptionError
 
 if TYPE_CHECKING:
+    from separatrix.model.class_rows import ClassRows, RowsRequest
     from separatrix.model.record import Model
     from separatrix.model.storage import Storage
     from separatrix.model.target import ColumnOptions
@@ -21,12 +23,12 @@ if TYPE_CHECKING:
 
 
 def opened(source: str, columns: ColumnOptions, **rows: str | None) -> TableSource:
-    """Open a table, which must have the columns that the options name; `rows` choose rows: where, sql."""
+    """Open a table, which must have the columns that the options name; `rows` are where, sql and separator."""
     return _opened(source, storage=columns.storage, kinds=columns.kinds, expect=columns.expect, **rows)
 
 
 def open_for(model: Model, source: str, *, storage: Storage | None = None, **rows: str | None) -> TableSource:
-    """Open a table with the column types of a model's training table; `rows` are as in `opened`."""
+    """Open a table with the column types of a model's training table; `rows` are where, sql and separator."""
     types: dict[str, Any] = {"kinds": model.kinds, "levels": model.levels, "formats": model.formats}
     return _opened(source, storage=storage, **rows, **types)
 
@@ -62,9 +64,19 @@ def _opened(source: str, *, storage: Storage | None, **options: Any) -> TableSou
 
     if not is_libsvm(source):
         return open_table(source, memory=None if storage is None else storage.table_memory, **options)
-    if any(options.get(name) is not None for name in ("where", "sql")):
-        raise OptionError(f"--where and --sql choose rows of a table of columns, and {source!r} is a sparse file")
+    if any(options.get(name) is not None for name in ("where", "sql", "separator")):
+        said = "--where, --sql and --separator are for tables of columns"
+        raise OptionError(f"{said}, and {source!r} is a sparse file")
     return MemorySource(densify(read_libsvm(source)))
+
+
+@contextmanager
+def class_rows(request: RowsRequest) -> Iterator[ClassRows]:
+    """Open the requested table as encoded rows, its target as classes."""
+    from separatrix.model.class_rows import encoded_classes
+
+    with opened(request.source, request, **request.rows) as source, encoded_classes(source, request) as data:
+        yield data
 
 
 def require_outputs(outputs: Mapping[str, str | None], *inputs: str) -> None:

@@ -15,9 +15,7 @@ if TYPE_CHECKING:
     from separatrix.model.record import Model
 
 
-def demo(
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
-) -> None:
+def demo(as_json: Json = False) -> None:
     """List the tables that come along, to be named demo:NAME.
 
     Example: separatrix fit demo:iris

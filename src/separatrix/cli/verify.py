@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from separatrix.cli.flags import Drop, Json, Memory, Missing, Reference, Sql, TableName, Text, Where
-from separatrix.errors import OptionError
+from separatrix.cli.flags import Drop, Json, Memory, Missing, Reference, Separator, Sql, TableName, Text, Where
+from separatrix.errors import CertificateError, ModelFileError, OptionError
 
 if TYPE_CHECKING:
+    from separatrix.certificates.base import Certificate
     from separatrix.model.certified import CheckedCertificate
     from separatrix.model.class_rows import RowsRequest
 
 
 REFUSED = 1
+CERTIFICATE_KEYS = ("certificate", "overlap")  # of a result
 
 
 class _Checked(NamedTuple):
@@ -43,6 +47,7 @@ def verify(  # noqa: PLR0913, PLR0917  # every parameter is an option
     reference: Reference = None,
     where: Where = None,
     sql: Sql = None,
+    separator: Separator = None,
     memory: Memory = None,
     as_json: Json = False,
 ) -> None:
@@ -56,13 +61,12 @@ def verify(  # noqa: PLR0913, PLR0917  # every parameter is an option
 
     Example: separatrix verify certificate.json table.csv --target grade --drop name
     """
-    from separatrix.cli.evidence import is_model, read_object
     from separatrix.cli.reading import column_options, storage_of
     from separatrix.model.class_rows import RowsRequest
     from separatrix.reports.verification import accepted, render_verifications, verifications_dict
 
     columns = column_options(target, drop, text, missing, reference)
-    request = RowsRequest(table, where, sql, **columns, storage=storage_of(memory))
+    request = RowsRequest(table, where, sql, separator, **columns, storage=storage_of(memory))
     content = read_object(file)
     verify_content = _verify_model if is_model(content) else _verify_certificates
     certificates, data, notes = verify_content(file, content, request)
@@ -79,7 +83,7 @@ def _verify_certificates(file: str, content: Any, request: RowsRequest) -> _Chec
     """Check the certificates of a file on the requested table."""
     from dataclasses import replace
 
-    from separatrix.cli.evidence import class_rows, read_certificates
+    from separatrix.cli.reading import class_rows
     from separatrix.model.certified import named_columns, verify_stated
 
     stored = read_certificates(file, content)
@@ -92,7 +96,6 @@ def _verify_certificates(file: str, content: Any, request: RowsRequest) -> _Chec
 
 def _verify_model(file: str, content: Any, request: RowsRequest) -> _Checked:
     """Check the certificates of a model on a table with the model's encoding."""
-    from separatrix.cli.evidence import read_certificates
     from separatrix.cli.reading import open_for
     from separatrix.model.certified import verify_table
     from separatrix.model.file import load_model
@@ -100,8 +103,64 @@ def _verify_model(file: str, content: Any, request: RowsRequest) -> _Checked:
     if request.target or request.drop or request.text or request.reference or request.missing != "impute":
         raise OptionError("a model says itself what its target and features are; leave those options out")
     model, stored = load_model(file), read_certificates(file, content)
-    options = {"where": request.where, "sql": request.sql}
-    with open_for(model, request.source, **options, storage=request.storage) as source:
+    with open_for(model, request.source, **request.rows, storage=request.storage) as source:
         checked = verify_table(model, stored.certificates, source, request.storage)
     data = f"{model.target} of {request.source}, {checked.rows:,} rows"
     return _Checked(list(checked.certificates), data, checked.notes)
+
+
+@dataclass(frozen=True)
+class CertificateFile:
+    """The certificates of a file with their stated verdicts, its target if it names one, and whether it has more."""
+
+    certificates: tuple[tuple[Certificate, object], ...]
+    target: str | None
+    more: bool
+
+
+def is_model(data: Mapping[str, Any]) -> bool:
+    """Return whether the content of a file looks like a model."""
+    return "estimator" in data and "columns" in data
+
+
+def read_certificates(path: str, data: Mapping[str, Any]) -> CertificateFile:
+    """Return the certificates in a file's content: a single one, a model, or the output of fit or check --json."""
+    holder = data.get("result", data) if "certificate" not in data else data
+    keys = CERTIFICATE_KEYS if isinstance(holder, Mapping) else ()
+    contents = [data] if "kind" in data else [holder[key] for key in keys if key in holder]
+    if not contents:
+        raise CertificateError(
+            f"{path} has no certificate: give a file of `separatrix fit --out` or `separatrix check --out`"
+        )
+    return CertificateFile(tuple(_certificate(path, each) for each in contents), _target(data), "kind" not in data)
+
+
+def _certificate(path: str, data: Any) -> tuple[Certificate, object]:
+    from separatrix.certificates.base import certificate_from_dict
+
+    try:
+        return certificate_from_dict(data), data.get("verdict")
+    except CertificateError as problem:
+        raise CertificateError(f"{path}: {problem}") from None
+
+
+def _target(data: Mapping[str, Any]) -> str | None:
+    """Return the target that the file names at the top level or in its summary."""
+    summary = data.get("summary", data)
+    target = summary.get("target") if isinstance(summary, Mapping) else None
+    return target if isinstance(target, str) else None
+
+
+def read_object(path: str) -> Mapping[str, Any]:
+    """Return the JSON object in a file, or raise a CertificateError."""
+    from separatrix.codec import parse_json, read, read_bytes
+
+    try:
+        content = read_bytes(path)
+    except ModelFileError as problem:
+        raise CertificateError(str(problem)) from None
+    try:
+        data: dict[str, Any] = read(Mapping[str, Any], parse_json(content))
+    except ModelFileError as problem:
+        raise CertificateError(f"{path}: {problem}") from None
+    return data

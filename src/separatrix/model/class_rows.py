@@ -22,6 +22,12 @@ class RowsRequest(ColumnOptions):
     source: str = ""
     where: str | None = None
     sql: str | None = None
+    separator: str | None = None
+
+    @property
+    def rows(self) -> dict[str, str | None]:
+        """The options that choose and separate the rows of the file."""
+        return {"where": self.where, "sql": self.sql, "separator": self.separator}
 
 
 class ClassRows(NamedTuple):

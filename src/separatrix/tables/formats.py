@@ -4,8 +4,9 @@ Dates. A format is a `strptime` pattern such as `%d/%m/%Y`, which a time of day 
 also with a time and an offset from UTC. A date is stored as days since 1970-01-01, a time of day as a fraction of a
 day.
 
-Missing values. Some words mean "missing" in every column, others only among numbers or dates. Blanks around a word are
-ignored. A word that is a level of the model is not missing. Tables and exported models follow the same rule.
+Words. Blanks around a word are dropped. Some words mean "missing" in every column, others only among numbers or dates;
+a word that is a level of the model is not missing. `clean_word` and `clean_sql` are this rule in Python and in SQL, for
+the reader, the encodings and the exported models.
 
 Numbers. A format is named by how it writes 1234.5, as in `1.234,5`: a thousands separator, and a decimal point or
 comma. Digits must be grouped in threes. One percent or currency sign is dropped: 12 % is 12. The first format that
@@ -16,7 +17,7 @@ integer with leading zeros, or with more digits than float64 holds, is a code an
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from separatrix.tables.connection import literal, literal_list
@@ -48,8 +49,8 @@ MISSING_NUMBERS = (
     *("unknown", "Unknown", "n.a.", "N.A.", "(null)", "\\N"),
     *("#DIV/0!", "#VALUE!", "#REF!", "#NUM!", "#NAME?", "#NULL!"),
 )
-_ANYWHERE = frozenset(MISSING_ANYWHERE)
-_ALL_MISSING = frozenset((*MISSING_ANYWHERE, *MISSING_NUMBERS))
+MISSING = frozenset(MISSING_ANYWHERE)
+COMMON_BOOLEANS = {"false": 0.0, "0": 0.0, "0.0": 0.0, "true": 1.0, "1": 1.0, "1.0": 1.0}  # beside two levels
 
 SIGNS = "$€£¥₹%"
 NUMBER_BLANKS = " \u00a0\u2009\u202f"
@@ -96,19 +97,36 @@ def days_sql(timestamp: str) -> str:
 
 def is_missing_word(cell: str) -> bool:
     """Return whether a cell means "missing" among numbers."""
-    return cell.strip() in _ALL_MISSING
+    return (word := cell.strip()) in MISSING or word in MISSING_NUMBERS
 
 
-def clean_word(cell: str, levels: Container[str] = ()) -> str | None:
-    """Return a cell without blanks around it, or None if it means "missing"; levels are never missing.
+def clean_word(cell: str, levels: Collection[str] = ()) -> str | None:
+    """Return a cell without blanks around it, or None if it means "missing"; a level stays as it is.
 
     >>> clean_word(" yes "), clean_word("NA"), clean_word(" NA ", {"NA"})
     ('yes', None, 'NA')
     """
-    if cell in levels:
-        return cell
-    trimmed = cell.strip(BLANKS)
-    return None if trimmed in _ANYWHERE and trimmed not in levels else trimmed
+    word = cell if cell in levels else cell.strip(BLANKS)
+    return None if word in MISSING and word not in levels else word
+
+
+def trim_sql(cell: str) -> str:
+    """Return the SQL expression of a text without blanks around it."""
+    return f"trim({cell}, {literal(BLANKS)})"
+
+
+def clean_sql(cell: str, missing: Iterable[str] = (), levels: Collection[str] = ()) -> str:
+    """Return the SQL expression of `clean_word`, with further words for missing values."""
+    word, words = trim_sql(cell), [word for word in (*MISSING_ANYWHERE, *missing) if word not in levels]
+    clean = f"CASE WHEN {word} IN ({literal_list(words)}) THEN NULL ELSE {word} END"
+    padded = [level for level in levels if level.strip(BLANKS) != level]
+    return f"CASE WHEN {cell} IN ({literal_list(padded)}) THEN {cell} ELSE {clean} END" if padded else clean
+
+
+def boolean_words(levels: Sequence[str]) -> tuple[dict[str, float], dict[str, float]]:
+    """Return the values of two words as they are, and of these, true, false, 1 and 0 in lower case."""
+    exact = {level: float(value) for value, level in enumerate(levels)}
+    return exact, COMMON_BOOLEANS | {word.lower(): value for word, value in exact.items() if word.isascii()}
 
 
 @dataclass(frozen=True)
@@ -122,11 +140,6 @@ class NumberFormat:
     def name(self) -> str:
         """How the format writes 1234.5."""
         return f"1{self.thousands[:1]}234{self.decimal}5"
-
-    @property
-    def left_off(self) -> str:
-        """The characters to drop before parsing; blanks only if the format groups digits."""
-        return SIGNS + (NUMBER_BLANKS + self.thousands if self.thousands else "")
 
     @property
     def pattern(self) -> str:

@@ -19,12 +19,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import NamedTuple
 
-from separatrix.errors import counted, require_choice
+from separatrix.errors import OptionError, counted, require_choice
 from separatrix.tables.connection import Connection, literal, literal_list
 from separatrix.tables.formats import (
-    BLANKS,
+    COMMON_BOOLEANS,
     FORMATS,
     ISO,
     MISSING_ANYWHERE,
@@ -33,14 +34,16 @@ from separatrix.tables.formats import (
     SIGNS,
     SWAPPED,
     NumberFormat,
+    clean_sql,
     date_candidates,
     date_sql,
     days_sql,
     has_codes,
     number_format,
+    trim_sql,
 )
 from separatrix.tables.raw import RawTable, number_text
-from separatrix.tables.table import COMMON_BOOLEANS, KINDS, TRUTH_VALUES, ColumnKind
+from separatrix.tables.table import KINDS, TRUTH_VALUES, ColumnKind
 
 ASSUMED = "is assumed"  # in the reason of a date format that the cells leave open
 CAPITALS = "whatever their capitals"  # in the reason of a boolean with several spellings
@@ -65,14 +68,17 @@ _NUMBER_GAP = f"word IN ({literal_list(MISSING_NUMBERS)})"
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """Kinds, levels and formats by column name, and further words for missing values, as given by the caller."""
+    """Kinds, levels and formats by column name, further words for missing values, and the separator, as given."""
 
     kinds: Mapping[str, ColumnKind] = field(default_factory=dict)
     levels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     formats: Mapping[str, str] = field(default_factory=dict)
     missing: tuple[str, ...] = ()
+    separator: str | None = None
 
     def __post_init__(self) -> None:
+        if self.separator is not None and (len(self.separator) != 1 or self.separator in '"\r\n'):
+            raise OptionError(f"separator={self.separator!r} is not one character other than a quote and a line end")
         for name, kind in self.kinds.items():
             require_choice(f"kinds[{name!r}]", kind, KINDS)
 
@@ -114,44 +120,33 @@ def reading_notes(schema: Sequence[ColumnType], missing_words: Iterable[str] = (
 
 @dataclass(frozen=True)
 class RawColumn:
-    """A column of a raw table, with the options that concern it."""
+    """A column of a raw table, with the caller's options for it: `cell` is its name in SQL, `type` its DuckDB type."""
 
     connection: Connection
     raw: RawTable
-    index: int
-    options: ReadOptions
     rows: int
-
-    @property
-    def name(self) -> str:
-        """The column's name."""
-        return self.raw.names[self.index]
-
-    @property
-    def cell(self) -> str:
-        """The column's name in SQL."""
-        return self.raw.cells[self.index]
-
-    @property
-    def type(self) -> str:
-        """The column's DuckDB type."""
-        return self.raw.types[self.index]
-
-    @property
-    def kind(self) -> ColumnKind | None:
-        """The kind given by the caller."""
-        return self.options.kinds.get(self.name)
-
-    @property
-    def format(self) -> str | None:
-        """The format given by the caller."""
-        return self.options.formats.get(self.name)
+    name: str
+    cell: str
+    type: str
+    kind: ColumnKind | None
+    format: str | None
+    levels: tuple[str, ...]
+    missing: tuple[str, ...]
 
 
 def infer_types(connection: Connection, raw: RawTable, options: ReadOptions) -> tuple[ColumnType, ...]:
     """Return the type of each column of a raw table."""
     rows = int(connection.execute(f"SELECT count(*) FROM {raw.table}").fetchone()[0])
-    return tuple(_column_type(RawColumn(connection, raw, index, options, rows)) for index in range(len(raw.names)))
+    kinds, formats, levels = options.kinds, options.formats, options.levels
+    return tuple(
+        _column_type(
+            RawColumn(
+                *(connection, raw, rows, name, cell, kind),
+                *(kinds.get(name), formats.get(name), levels.get(name, ()), options.missing),
+            )
+        )
+        for name, cell, kind in zip(raw.names, raw.cells, raw.types, strict=True)
+    )
 
 
 def _column_type(column: RawColumn) -> ColumnType:
@@ -162,7 +157,7 @@ def _column_type(column: RawColumn) -> ColumnType:
         return _numeric_type(column)
     if column.type == "BOOLEAN" and kind in {None, "boolean", "number"}:
         values = f"coalesce(CAST(CAST({cell} AS INTEGER) AS DOUBLE), 'nan')"
-        levels = () if kind == "number" else column.options.levels.get(name, TRUTH_VALUES)
+        levels = () if kind == "number" else column.levels or TRUTH_VALUES
         return ColumnType(name, kind or "boolean", levels, "truth values", "", values, cell)
     if column.type == "TIMESTAMP" and kind in {None, "date"}:
         values = f"coalesce({days_sql(cell)}, 'nan')"
@@ -174,7 +169,7 @@ def _column_type(column: RawColumn) -> ColumnType:
 
 
 def _numeric_type(column: RawColumn) -> ColumnType:
-    cell, missing = column.cell, [float(word) for word in column.options.missing if _is_float(word)]
+    cell, missing = column.cell, [float(word) for word in column.missing if _is_float(word)]
     shown = cell if not missing else f"CASE WHEN {cell} IN ({', '.join(map(repr, missing))}) THEN NULL ELSE {cell} END"
     form = PLAIN.name if column.raw.from_text else ""
     result = ColumnType(column.name, "number", (), "numbers", form, f"coalesce({shown}, CAST('nan' AS DOUBLE))", shown)
@@ -222,17 +217,6 @@ def _is_float(word: str) -> bool:
 # The cells of text columns
 
 
-def trim_sql(cell: str) -> str:
-    """Return the SQL expression of a cell without blanks around it."""
-    return f"trim({cell}, {literal(BLANKS)})"
-
-
-def clean_sql(cell: str, missing: Sequence[str]) -> str:
-    """Return the SQL expression of a trimmed cell, NULL where it means "missing"."""
-    word = trim_sql(cell)
-    return f"CASE WHEN {word} IN ({literal_list((*MISSING_ANYWHERE, *missing))}) THEN NULL ELSE {word} END"
-
-
 class ParseCounts(NamedTuple):
     """How many cells have a value, and how many of these a format fails to parse; the first of the latter, if any."""
 
@@ -243,31 +227,49 @@ class ParseCounts(NamedTuple):
     missing: int  # cells that mean "missing" only among numbers
     missing_words: tuple[str, ...]
 
+    @property
+    def is_plausible(self) -> bool:
+        """Whether the format fits the column: all cells parse, or nearly all of many."""
+        few = self.unparsed <= MAX_UNPARSED * self.non_missing and self.distinct > MANY_VALUES
+        return self.non_missing > 0 and (not self.unparsed or few)
+
 
 @dataclass(frozen=True)
 class TextColumn:
-    """The cells of a text column, as a DuckDB relation with the columns raw, word, rows and first."""
+    """A column read as text: the SQL expression of a cell, and a relation with the columns raw, word, rows, first."""
 
-    connection: Connection
+    column: RawColumn
+    cell: str
     relation: str
-    missing: tuple[str, ...]  # further words for missing values
 
     @property
     def is_missing(self) -> str:
         """The SQL condition that a cell means "missing" in a column of any kind."""
-        return f"word IN ({literal_list((*MISSING_ANYWHERE, *self.missing))})"
+        return f"word IN ({literal_list((*MISSING_ANYWHERE, *self.column.missing))})"
 
+    @cached_property
     def sample(self) -> list[str]:
-        """Return some of the distinct non-missing cells."""
+        """Some of the distinct non-missing cells."""
         order = f"ORDER BY first % {STRIDE}, first LIMIT {SAMPLE}"
         query = f"SELECT word FROM {self.relation} WHERE NOT {self.is_missing} {order}"
-        return [word for (word,) in self.connection.execute(query).fetchall()]
+        return [word for (word,) in self.column.connection.execute(query).fetchall()]
+
+    @property
+    def number_sample(self) -> list[str]:
+        """The sample without words that mean "missing" among numbers."""
+        return [word for word in self.sample if word not in MISSING_NUMBERS]
+
+    @property
+    def levels(self) -> tuple[str, ...]:
+        """The distinct non-missing cells, sorted by code point."""
+        query = f"SELECT DISTINCT word FROM {self.relation} WHERE NOT {self.is_missing} ORDER BY word"
+        return tuple(word for (word,) in self.column.connection.execute(query).fetchall())
 
     def parse_counts(self, condition: str) -> ParseCounts:
         """Return how many cells meet the condition; words that mean "missing" among numbers need not."""
         non_missing = f"word IS NOT NULL AND NOT {self.is_missing} AND NOT {_NUMBER_GAP}"
         unparsed = f"{non_missing} AND NOT coalesce({condition}, false)"
-        row = self.connection.execute(
+        row = self.column.connection.execute(
             f"SELECT coalesce(sum(rows) FILTER ({non_missing}), 0), coalesce(sum(rows) FILTER ({unparsed}), 0),"
             f" arg_min(word, first) FILTER ({unparsed}), count(DISTINCT word) FILTER ({non_missing} AND ({condition})),"
             f" coalesce(sum(rows) FILTER ({_NUMBER_GAP}), 0),"
@@ -277,89 +279,65 @@ class TextColumn:
 
     def statistics(self) -> tuple[int, int, float, float]:
         """Return the numbers of non-missing and of distinct cells, and the mean length and blanks per cell."""
-        row = self.connection.execute(
+        row = self.column.connection.execute(
             "SELECT coalesce(sum(rows), 0), count(DISTINCT word), sum(rows * length(word)) / sum(rows),"
             " sum(rows * (length(word) - length(replace(word, ' ', '')))) / sum(rows)"
             f" FROM {self.relation} WHERE NOT {self.is_missing}"
         ).fetchone()
         return int(row[0]), int(row[1]), float(row[2] or 0.0), float(row[3] or 0.0)
 
-    def levels(self) -> tuple[str, ...]:
-        """Return the distinct non-missing cells, sorted by code point."""
-        query = f"SELECT DISTINCT word FROM {self.relation} WHERE NOT {self.is_missing} ORDER BY word"
-        return tuple(word for (word,) in self.connection.execute(query).fetchall())
-
     def padding_and_missing(self) -> tuple[bool, tuple[str, ...]]:
         """Return whether some cell has blanks around it, and the words that mean "missing"."""
         columns = f"coalesce(bool_or(raw <> word), false), list(DISTINCT word) FILTER ({self.is_missing})"
-        padded, missing = self.connection.execute(f"SELECT {columns} FROM {self.relation}").fetchone()
+        padded, missing = self.column.connection.execute(f"SELECT {columns} FROM {self.relation}").fetchone()
         return bool(padded), tuple(sorted(missing or ()))
 
+    def parsed(
+        self, kind: ColumnKind, reason: str, form: str, value: str, counts: ParseCounts, days: bool = False
+    ) -> ColumnType:
+        """Return the type of parsed numbers or dates, with the unparsed cells counted."""
+        if self.column.missing:
+            is_missing = f"{trim_sql(self.cell)} IN ({literal_list(self.column.missing)})"
+            value = f"CASE WHEN {is_missing} THEN NULL ELSE {value} END"
+        values = f"coalesce({days_sql(value) if days else value}, CAST('nan' AS DOUBLE))"
+        result = ColumnType(self.column.name, kind, (), reason, form, values, value, missing_words=counts.missing_words)
+        return _with_unparsed(result, counts)
 
-def text_column(connection: Connection, table: str, cell: str, missing: Sequence[str]) -> TextColumn:
-    """Return the cells of a column, with distinct cells counted unless most rows differ."""
-    columns = f"count({cell}), approx_count_distinct({cell}), avg(strlen({cell}))"
+
+def _text_column(column: RawColumn) -> TextColumn:
+    """Return a column as text, with distinct cells counted unless most rows differ."""
+    cell, table, connection = column.cell, column.raw.table, column.connection
+    if column.type != "VARCHAR":
+        cell = number_text(cell) if column.type == "DOUBLE" else f"CAST({cell} AS VARCHAR)"
+        table = f"(SELECT {cell} AS {column.cell}, rowid FROM {table})"
+    raw = column.cell
+    columns = f"count({raw}), approx_count_distinct({raw}), avg(strlen({raw}))"
     examined = f"SELECT {columns} FROM {table} WHERE rowid < {ROWS_EXAMINED}"
     non_missing, distinct, size = connection.execute(examined).fetchone()
     if (distinct > MANY_DISTINCT or (size or 0) > LONG_CELL) and 2 * distinct > non_missing:
-        word = cell if size > LONG_CELL else trim_sql(cell)
-        columns = f"{cell} AS raw, {word} AS word, 1 AS rows, rowid AS first"
-        return TextColumn(connection, f"(SELECT {columns} FROM {table} WHERE {cell} IS NOT NULL)", tuple(missing))
-    name = f"words_{cell}"
-    counts = f"SELECT {cell} AS raw, count(*) AS rows, min(rowid) AS first FROM {table} GROUP BY {cell}"
+        word = raw if size > LONG_CELL else trim_sql(raw)
+        columns = f"{raw} AS raw, {word} AS word, 1 AS rows, rowid AS first"
+        return TextColumn(column, cell, f"(SELECT {columns} FROM {table} WHERE {raw} IS NOT NULL)")
+    counts = f"SELECT {raw} AS raw, count(*) AS rows, min(rowid) AS first FROM {table} GROUP BY {raw}"
     connection.execute(
-        f"CREATE OR REPLACE TEMP TABLE {name} AS SELECT *, {trim_sql('raw')} AS word FROM ({counts})"
+        f"CREATE OR REPLACE TEMP TABLE words_{raw} AS SELECT *, {trim_sql('raw')} AS word FROM ({counts})"
         " WHERE raw IS NOT NULL"
     )
-    return TextColumn(connection, name, tuple(missing))
+    return TextColumn(column, cell, f"words_{raw}")
 
 
-class _SampledColumn(NamedTuple):
-    """A column read as text: its cells, a sample of the distinct ones, and the SQL expression of a cell."""
-
-    raw_column: RawColumn
-    text: TextColumn
-    sample: list[str]
-    cell: str
-
-    @property
-    def number_sample(self) -> list[str]:
-        """The sample without words that mean "missing" among numbers."""
-        return [word for word in self.sample if word not in MISSING_NUMBERS]
-
-    def without_missing(self, expression: str) -> str:
-        """Return an expression of the cell, NULL where the caller says that the cell means "missing"."""
-        if not self.text.missing:
-            return expression
-        return f"CASE WHEN {trim_sql(self.cell)} IN ({literal_list(self.text.missing)}) THEN NULL ELSE {expression} END"
-
-
-def infer_text_type(raw_column: RawColumn) -> ColumnType:
+def infer_text_type(column: RawColumn) -> ColumnType:
     """Return the type of a text column, or of another column that the caller wants read as text."""
-    cell, table = raw_column.cell, raw_column.raw.table
-    if raw_column.type != "VARCHAR":
-        cell = number_text(cell) if raw_column.type == "DOUBLE" else f"CAST({cell} AS VARCHAR)"
-        table = f"(SELECT {cell} AS {raw_column.cell}, rowid FROM {table})"
-    text = text_column(raw_column.connection, table, raw_column.cell, raw_column.options.missing)
-    column = _SampledColumn(raw_column, text, text.sample(), cell)
-    if raw_column.kind == "number":
-        return _requested_number(column)
-    if raw_column.kind == "date":
-        return _requested_date(column)
-    if raw_column.kind == "boolean":
-        return _requested_boolean(column)
-    if raw_column.kind is None and not column.sample:
-        return ColumnType(
-            raw_column.name, "number", (), "no value at all", "", "CAST('nan' AS DOUBLE)", "CAST(NULL AS DOUBLE)"
-        )
-    inferred = None if raw_column.kind else _infer_boolean(column) or _infer_number(column) or _infer_date(column)
-    return inferred or _string_type(column)
-
-
-def _is_plausible(counts: ParseCounts) -> bool:
-    return counts.non_missing > 0 and (
-        not counts.unparsed or (counts.unparsed <= MAX_UNPARSED * counts.non_missing and counts.distinct > MANY_VALUES)
-    )
+    text, requests = _text_column(column), {"number": _requested_number, "date": _requested_date}
+    if column.kind in requests:
+        return requests[column.kind](text)
+    if column.kind == "boolean":
+        return _requested_boolean(text)
+    if column.kind is None and not text.sample:
+        nothing = "CAST('nan' AS DOUBLE)", "CAST(NULL AS DOUBLE)"
+        return ColumnType(column.name, "number", (), "no value at all", "", *nothing)
+    inferred = None if column.kind else _infer_boolean(text) or _infer_number(text) or _infer_date(text)
+    return inferred or _string_type(text)
 
 
 def _with_unparsed(result: ColumnType, counts: ParseCounts) -> ColumnType:
@@ -375,32 +353,31 @@ def _with_unparsed(result: ColumnType, counts: ParseCounts) -> ColumnType:
 # Booleans
 
 
-def _infer_boolean(column: _SampledColumn) -> ColumnType | None:
-    lower = {word.lower() for word in column.sample}
+def _infer_boolean(text: TextColumn) -> ColumnType | None:
+    lower = {word.lower() for word in text.sample}
     pair = next((pair for pair in BOOLEANS if lower == set(pair)), None)
-    return None if pair is None else _boolean_type(column, pair, {pair[0]: 0.0, pair[1]: 1.0})
+    return None if pair is None else _boolean_type(text, pair, {pair[0]: 0.0, pair[1]: 1.0})
 
 
-def _requested_boolean(column: _SampledColumn) -> ColumnType:
-    lower = {word.lower() for word in column.sample}
-    levels = column.raw_column.options.levels.get(column.raw_column.name)
-    pair = levels or next((pair for pair in BOOLEANS if lower & set(pair)), BOOLEANS[0])
+def _requested_boolean(text: TextColumn) -> ColumnType:
+    lower = {word.lower() for word in text.sample}
+    pair = text.column.levels or next((pair for pair in BOOLEANS if lower & set(pair)), BOOLEANS[0])
     truths = COMMON_BOOLEANS | {word.lower(): float(place) for place, word in enumerate(pair)}
-    result = replace(_boolean_type(column, (pair[0], pair[1]), truths), levels=levels or pair)
-    return _with_unparsed(result, column.text.parse_counts(f"lower(word) IN ({literal_list(truths)})"))
+    result = replace(_boolean_type(text, pair, truths), levels=pair)
+    return _with_unparsed(result, text.parse_counts(f"lower(word) IN ({literal_list(truths)})"))
 
 
-def _boolean_type(column: _SampledColumn, pair: tuple[str, str], truths: Mapping[str, float]) -> ColumnType:
+def _boolean_type(text: TextColumn, pair: tuple[str, ...], truths: Mapping[str, float]) -> ColumnType:
     cases = " ".join(f"WHEN {literal(word)} THEN {value}" for word, value in truths.items())
-    values = f"coalesce(CASE lower({trim_sql(column.cell)}) {cases} END, CAST('nan' AS DOUBLE))"
-    spelling = {word.lower(): word for word in reversed(column.sample)}
+    values = f"coalesce(CASE lower({trim_sql(text.cell)}) {cases} END, CAST('nan' AS DOUBLE))"
+    spelling = {word.lower(): word for word in reversed(text.sample)}
     levels = tuple(spelling.get(word, word) for word in pair)
-    shown, (_, missing) = clean_sql(column.cell, column.text.missing), column.text.padding_and_missing()
-    reason = f"two words that say no and yes{_spellings(column.sample, pair)}"
-    return ColumnType(column.raw_column.name, "boolean", levels, reason, "", values, shown, missing_words=missing)
+    shown, (_, missing) = clean_sql(text.cell, text.column.missing), text.padding_and_missing()
+    reason = f"two words that say no and yes{_spellings(text.sample, pair)}"
+    return ColumnType(text.column.name, "boolean", levels, reason, "", values, shown, missing_words=missing)
 
 
-def _spellings(sample: Sequence[str], pair: tuple[str, str]) -> str:
+def _spellings(sample: Sequence[str], pair: tuple[str, ...]) -> str:
     """Return the spellings of the two words, if there are more than two."""
     spellings = sorted(word for word in sample if word.lower() in {each.lower() for each in pair})
     distinct = len({word.lower() for word in spellings})
@@ -410,138 +387,132 @@ def _spellings(sample: Sequence[str], pair: tuple[str, str]) -> str:
 # Numbers
 
 
-def _infer_number(column: _SampledColumn) -> ColumnType | None:
-    sample = column.number_sample
-    form, accepted = number_format(sample, decimal_comma=column.raw_column.raw.decimal_comma)
-    signs = {sign for word in sample for sign in word if sign in SIGNS}
-    if not accepted or accepted < (1 - 2 * MAX_UNPARSED) * len(sample) or has_codes(sample) or len(signs) > 1:
+def _infer_number(text: TextColumn) -> ColumnType | None:
+    sample = text.number_sample
+    form, accepted = number_format(sample, decimal_comma=text.column.raw.decimal_comma)
+    if not accepted or accepted < (1 - 2 * MAX_UNPARSED) * len(sample) or has_codes(sample) or len(_signs(sample)) > 1:
         return None
-    counts = _number_counts(column, form)
-    return _number_type(column, form, counts) if _is_plausible(counts) else None
+    counts = _number_counts(text, form)
+    return _number_type(text, form, counts) if counts.is_plausible else None
 
 
-def _requested_number(column: _SampledColumn) -> ColumnType:
-    best, _ = number_format(column.number_sample, decimal_comma=column.raw_column.raw.decimal_comma)
-    form = FORMATS.get(column.raw_column.format or "", best)
-    return _number_type(column, form, _number_counts(column, form))
+def _requested_number(text: TextColumn) -> ColumnType:
+    best, _ = number_format(text.number_sample, decimal_comma=text.column.raw.decimal_comma)
+    form = FORMATS.get(text.column.format or "", best)
+    return _number_type(text, form, _number_counts(text, form))
 
 
-def _number_counts(column: _SampledColumn, form: NumberFormat) -> ParseCounts:
-    return column.text.parse_counts(f"regexp_full_match(word, {literal(form.pattern)})")
+def _number_counts(text: TextColumn, form: NumberFormat) -> ParseCounts:
+    return text.parse_counts(f"regexp_full_match(word, {literal(form.pattern)})")
 
 
-def _number_type(column: _SampledColumn, form: NumberFormat, counts: ParseCounts) -> ColumnType:
-    word = trim_sql(column.cell)
+def _signs(sample: Sequence[str]) -> list[str]:
+    return sorted({sign for word in sample for sign in word if sign in SIGNS})
+
+
+def _number_type(text: TextColumn, form: NumberFormat, counts: ParseCounts) -> ColumnType:
+    word, signs = trim_sql(text.cell), _signs(text.number_sample)
     number = form.sql(word)
     if counts.unparsed:
         number = f"CASE WHEN regexp_full_match({word}, {literal(form.pattern)}) THEN {number} END"
-    number = column.without_missing(number)
-    signs = sorted({sign for word in column.number_sample for sign in word if sign in SIGNS})
     reason = "numbers" if form == PLAIN else f"numbers written as {form.name}"
     reason += f", {' and '.join(signs)} left off" if signs else ""
     reason += f", {counted(counts.missing, 'word')} for missing" if counts.missing else ""
-    values, name, missing = f"coalesce({number}, CAST('nan' AS DOUBLE))", column.raw_column.name, counts.missing_words
-    result = ColumnType(name, "number", (), reason, form.name, values, number, missing_words=missing)
-    return _with_unparsed(result, counts)
+    return text.parsed("number", reason, form.name, number, counts)
 
 
 # Dates
 
 
-def _infer_date(column: _SampledColumn) -> ColumnType | None:
-    tried = [(form, _date_counts(column, form)) for form in date_candidates(column.number_sample)]
-    plausible = [(form, counts) for form, counts in tried if _is_plausible(counts)]
+def _infer_date(text: TextColumn) -> ColumnType | None:
+    tried = [(form, _date_counts(text, form)) for form in date_candidates(text.number_sample)]
+    plausible = [(form, counts) for form, counts in tried if counts.is_plausible]
     if not plausible:
         return None
     form, counts = min(plausible, key=lambda entry: entry[1].unparsed)
     other = SWAPPED.get(form)
     if other is not None and any(rival == other and also.unparsed == counts.unparsed for rival, also in plausible):
-        return _ambiguous_date(column, form, other, counts)
+        return _ambiguous_date(text, form, other, counts)
     proof = " (a number above 12 proves it)" if other is not None else ""
-    return _date_type(column, form, counts, f"dates written as {form}{proof}")
+    return _date_type(text, form, counts, f"dates written as {form}{proof}")
 
 
-def _ambiguous_date(column: _SampledColumn, form: str, other: str, counts: ParseCounts) -> ColumnType:
+def _ambiguous_date(text: TextColumn, form: str, other: str, counts: ParseCounts) -> ColumnType:
     """Choose between day and month first: the format in which the rows are sorted, else the customary one."""
-    ordered = [_is_ordered(column, each) for each in (form, other)]
+    ordered = [_is_ordered(text, each) for each in (form, other)]
     if ordered[0] != ordered[1]:
         chosen = form if ordered[0] else other
-        return _date_type(column, chosen, counts, f"dates written as {chosen} (so read, they are in order)")
-    european = column.raw_column.raw.decimal_comma or "/" not in form
-    chosen = next(each for each in (form, other) if each.startswith("%d") == european)
-    rival = other if chosen == form else form
+        return _date_type(text, chosen, counts, f"dates written as {chosen} (so read, they are in order)")
+    european = text.column.raw.decimal_comma or "/" not in form
+    chosen, rival = (form, other) if form.startswith("%d") == european else (other, form)
     reason = f"dates that may be written as {chosen} or {rival}; {chosen} {ASSUMED}"
-    return _date_type(column, chosen, counts, reason)
+    return _date_type(text, chosen, counts, reason)
 
 
-def _is_ordered(column: _SampledColumn, form: str) -> bool:
+def _is_ordered(text: TextColumn, form: str) -> bool:
     """Return whether the rows are sorted by date, up or down, if read in a format."""
-    date = date_sql(trim_sql(column.cell), form)
-    row = column.raw_column.connection.execute(
+    date = date_sql(trim_sql(text.cell), form)
+    row = text.column.connection.execute(
         f"SELECT bool_and(day >= before), bool_and(day <= before), count(DISTINCT day) FROM (SELECT {date} AS day,"
-        f" lag({date}) OVER (ORDER BY rowid) AS before FROM {column.raw_column.raw.table} WHERE {date} IS NOT NULL)"
+        f" lag({date}) OVER (ORDER BY rowid) AS before FROM {text.column.raw.table} WHERE {date} IS NOT NULL)"
     ).fetchone()
     return row[2] > 2 and bool(row[0] or row[1])
 
 
-def _requested_date(column: _SampledColumn) -> ColumnType:
-    requested = column.raw_column.format
-    form = requested or next(iter(date_candidates(column.number_sample)), ISO)
-    if not requested and (inferred := _infer_date(column)) is not None:
+def _requested_date(text: TextColumn) -> ColumnType:
+    requested = text.column.format
+    if not requested and (inferred := _infer_date(text)) is not None:
         return inferred
-    return _date_type(column, form, _date_counts(column, form), f"dates written as {form}")
+    form = requested or next(iter(date_candidates(text.number_sample)), ISO)
+    return _date_type(text, form, _date_counts(text, form), f"dates written as {form}")
 
 
-def _date_counts(column: _SampledColumn, form: str) -> ParseCounts:
-    return column.text.parse_counts(f"{date_sql('word', form)} IS NOT NULL")
+def _date_counts(text: TextColumn, form: str) -> ParseCounts:
+    return text.parse_counts(f"{date_sql('word', form)} IS NOT NULL")
 
 
-def _date_type(column: _SampledColumn, form: str, counts: ParseCounts, reason: str) -> ColumnType:
-    date = column.without_missing(date_sql(trim_sql(column.cell), form))
-    values, name = f"coalesce({days_sql(date)}, CAST('nan' AS DOUBLE))", column.raw_column.name
-    result = ColumnType(name, "date", (), reason, form, values, date, missing_words=counts.missing_words)
-    return _with_unparsed(result, counts)
+def _date_type(text: TextColumn, form: str, counts: ParseCounts, reason: str) -> ColumnType:
+    return text.parsed("date", reason, form, date_sql(trim_sql(text.cell), form), counts, days=True)
 
 
 # Text, ids and categories
 
 
-def _string_type(column: _SampledColumn) -> ColumnType:
+def _string_type(text: TextColumn) -> ColumnType:
     """Return text, id or category: the requested kind, else by the length and the number of distinct cells."""
-    name, kind = column.raw_column.name, column.raw_column.kind
-    non_missing, distinct, length, blanks = column.text.statistics()
-    padded, missing = column.text.padding_and_missing()
-    word = clean_sql(column.cell, column.text.missing) if padded or missing else column.cell
+    name, kind = text.column.name, text.column.kind
+    non_missing, distinct, length, blanks = text.statistics()
+    padded, missing = text.padding_and_missing()
+    word = clean_sql(text.cell, text.column.missing) if padded or missing else text.cell
     is_long = length > LONG_TEXT or blanks >= MANY_BLANKS
     if kind == "text" or (kind is None and is_long and (distinct > MANY_LEVELS or 2 * distinct > non_missing)):
         reason = f"{length:.0f} characters a cell on average"
         return ColumnType(name, "text", (), reason, "", word, word, missing_words=missing)
-    all_differ = non_missing == distinct == column.raw_column.rows >= LEAST_ROWS
+    all_differ = non_missing == distinct == text.column.rows >= LEAST_ROWS
     if kind == "id" or (kind is None and (all_differ or (distinct > MANY_LEVELS and 2 * distinct > non_missing))):
         many = "a different word in each row" if all_differ else f"{distinct:,} different words in {non_missing:,} rows"
         return ColumnType(name, "id", (), f"{many}, so it names rows", "", word, word, missing_words=missing)
-    return _category_type(column, word, distinct, missing)
+    return _category_type(text, word, distinct, missing)
 
 
-def _category_type(column: _SampledColumn, word: str, distinct: int, missing: Sequence[str]) -> ColumnType:
-    raw_column = column.raw_column
-    given = raw_column.options.levels.get(raw_column.name, ())
-    levels = (*given, *(level for level in column.text.levels() if level not in set(given)))
-    codes = f"levels_{raw_column.cell}"
-    raw_column.connection.execute(f"DROP TYPE IF EXISTS {codes}")
-    raw_column.connection.execute(f"CREATE TYPE {codes} AS ENUM ({literal_list(levels or ('',))})")
+def _category_type(text: TextColumn, word: str, distinct: int, missing: tuple[str, ...]) -> ColumnType:
+    column = text.column
+    levels = tuple(dict.fromkeys((*column.levels, *text.levels)))
+    codes = f"levels_{column.cell}"
+    column.connection.execute(f"DROP TYPE IF EXISTS {codes}")
+    column.connection.execute(f"CREATE TYPE {codes} AS ENUM ({literal_list(levels or ('',))})")
     values = f"coalesce(CAST(enum_code(TRY_CAST({word} AS {codes})) AS INTEGER), -1)"
-    note = " with leading zeros or very many digits" if has_codes(column.sample) else ""
+    note = " with leading zeros or very many digits" if has_codes(text.sample) else ""
     reason = f"{counted(distinct, 'level')} of text{note}"
-    if raw_column.kind is None and (stray := _first_non_number(column)):
+    if column.kind is None and (stray := _first_non_number(text)):
         reason += f"; no numbers, for {stray!r} is none"
     reason += f"; {' and '.join(map(repr, missing))} read as missing" if missing else ""
-    return ColumnType(raw_column.name, "category", levels, reason, "", values, word, missing_words=tuple(missing))
+    return ColumnType(column.name, "category", levels, reason, "", values, word, missing_words=missing)
 
 
-def _first_non_number(column: _SampledColumn) -> str | None:
+def _first_non_number(text: TextColumn) -> str | None:
     """Return the first cell that is no number, if most are numbers."""
-    form, accepted = number_format(column.number_sample)
-    if has_codes(column.sample) or 2 * accepted < len(column.sample):
+    form, accepted = number_format(text.number_sample)
+    if has_codes(text.sample) or 2 * accepted < len(text.sample):
         return None
-    return _number_counts(column, form).first_unparsed
+    return _number_counts(text, form).first_unparsed

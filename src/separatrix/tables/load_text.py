@@ -17,6 +17,7 @@ import io
 import itertools
 import re
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from string import whitespace
@@ -26,7 +27,7 @@ from separatrix.errors import DataError, counted
 from separatrix.tables.connection import Connection, first_line, literal, literal_list, memory_error, path_literal
 from separatrix.tables.files import File, empty_file
 from separatrix.tables.formats import MISSING_ANYWHERE, has_codes, is_plain_number
-from separatrix.tables.raw import RAW, RawTable, unique_names, without_empty_rows
+from separatrix.tables.raw import RAW, RawTable, refuse_other_columns, unique_names, without_empty_rows
 from separatrix.tables.sniff import CharacterEncoding, Dialect, detect_encoding, find_dialect, records_of, rewrite
 
 PIECE = 1 << 22  # bytes scanned at a time
@@ -53,52 +54,22 @@ class TextFile:
     dialect: Dialect
     notes: tuple[str, ...]
 
-
-def prepare_text(connection: Connection, file: File, scratch: Path) -> TextFile:
-    """Return a file prepared for `load_text`; a DataError if it is not text."""
-    head = _head(connection, file)
-    return _prepared(file, head, detect_encoding(head), scratch)
+    def open(self) -> IO[bytes]:
+        """Open the file that DuckDB reads."""
+        return _open(self.file) if self.path == self.file.path else self.path.open("rb")
 
 
-def prepare_rewritten(text: TextFile, scratch: Path) -> TextFile:
-    """Prepare a file again, rewritten: after its sample it is not UTF-8, or its line ends are mixed."""
-    encoding = text.encoding
-    if encoding.is_plain:
-        with _open(text.file) as stream:
-            encoding = detect_encoding(_non_ascii_lines(stream))
-    with _open(text.file) as stream:
-        head = stream.read(SAMPLE)
-    return _prepared(text.file, head, encoding, scratch, must_rewrite=True)
-
-
-def text_lines(text: TextFile) -> IO[str]:
-    """Open the file that DuckDB reads, as text."""
-    stream = _open(text.file) if text.path == text.file.path else text.path.open("rb")
-    return io.TextIOWrapper(stream, encoding="utf-8-sig", errors="replace", newline="")
-
-
-def trailing_separators(text: TextFile) -> int:
-    """Return the number of lines that end with a separator; 0 for zstd files, which Python cannot unpack."""
-    if text.compression == "zstd":
-        return 0
-    separator, count, last = text.dialect.separator.encode(), 0, b""
-    end = b"\r" if text.compression == "none" and b"\r" in _start(text.path) else b"\n"
-    with _open(text.file) if text.path == text.file.path else text.path.open("rb") as stream:
-        while piece := stream.read(PIECE):
-            piece = last + piece
-            count += piece.count(separator + end)
-            last = piece[-1:]
-    return count + (last == separator)
-
-
-def _start(path: Path) -> bytes:
-    with path.open("rb") as stream:
-        return stream.read(SAMPLE)
-
-
-def _prepared(
-    file: File, head: bytes, encoding: CharacterEncoding, scratch: Path, *, must_rewrite: bool = False
+def prepare_text(
+    connection: Connection,
+    file: File,
+    scratch: Path,
+    separator: str | None = None,
+    *,
+    rewrite_as: CharacterEncoding | None = None,
 ) -> TextFile:
+    """Return a file prepared for `load_text`, rewritten if an encoding is given; a DataError if it is not text."""
+    head = _head(connection, file)
+    encoding = rewrite_as or detect_encoding(head)
     sample = head.decode(encoding.codec, errors="replace")
     _refuse_binary(sample, file.name)
     if len(head) < SAMPLE and not sample.strip(BYTE_ORDER_MARK + whitespace):
@@ -106,13 +77,22 @@ def _prepared(
     mixed = FEED in sample and LONE_FEED.search(sample) is not None
     notes = [] if encoding.is_plain else [f"read as {encoding.name}: {encoding.evidence}"]
     path, compression = file.path, str(file.compression)
-    if must_rewrite or mixed or not encoding.is_plain:
+    if rewrite_as or mixed or not encoding.is_plain:
         path, compression = _rewritten(file, encoding, scratch), "none"
         notes += ["line ends of two kinds are read as one"] if mixed else []
     sample = sample.replace(FEED, "\n").replace("\r", "\n")
-    dialect = find_dialect(sample, whole=len(head) < SAMPLE)
+    dialect = find_dialect(sample, whole=len(head) < SAMPLE, separator=separator)
     text = TextFile(file, path, compression, encoding, dialect, (*notes, *dialect.notes))
     return replace(text, dialect=replace(dialect, rows=dialect.rows + tuple(_later_rows(text))))
+
+
+def _prepare_again(connection: Connection, text: TextFile, scratch: Path) -> TextFile:
+    """Prepare a file again, rewritten: after its sample it is not UTF-8, or its line ends are mixed."""
+    encoding = text.encoding
+    if encoding.is_plain:
+        with _open(text.file) as stream:
+            encoding = detect_encoding(_non_ascii_lines(stream))
+    return prepare_text(connection, text.file, scratch, text.dialect.separator, rewrite_as=encoding)
 
 
 def _refuse_binary(sample: str, name: str) -> None:
@@ -212,18 +192,11 @@ def _missing_in_sample(texts: Sequence[TextFile], missing_words: Sequence[str]) 
 
 def common_names(texts: Sequence[TextFile]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the column names and notes; a DataError names the first difference between the files' headers."""
-    first = texts[0].dialect.names
+    names, notes = unique_names(texts[0].dialect.names)
     for text in texts[1:]:
-        if text.dialect.names == first:
-            continue
-        lacking = [name for name in first if name not in text.dialect.names]
-        more = [name for name in text.dialect.names if name not in first]
-        fault = f"lacks {lacking[0]!r}" if lacking else f"has also {more[0]!r}" if more else "has them in another order"
-        raise DataError(
-            f"{text.file.name!r} has not the columns of {texts[0].file.name!r}: it {fault};"
-            " read files of one header together"
-        )
-    return unique_names(first)
+        others, _ = unique_names(text.dialect.names)
+        refuse_other_columns(texts[0].file.name, dict.fromkeys(names, ""), text.file.name, dict.fromkeys(others, ""))
+    return names, notes
 
 
 def _type(texts: Sequence[TextFile], index: int, missing_words: Sequence[str]) -> str:
@@ -249,7 +222,10 @@ def _fill_or_retry(
             if late_words:
                 types[:] = _types_of_all_rows(connection, files, types, missing_words)
             for index, text in enumerate(files):
-                _fill(connection, text, types, missing_words, anew=index == 0)
+                if index == 0:
+                    connection.execute(f"DROP TABLE IF EXISTS {RAW}")
+                into = f"INSERT INTO {RAW}" if index else f"CREATE TABLE {RAW} AS"
+                connection.execute(f"{into} SELECT * FROM {_reader(text, types, missing_words)}")
         except duckdb.OutOfMemoryException as problem:
             raise memory_error(files[index].file.name, problem) from problem
         except duckdb.ConversionException as problem:
@@ -257,27 +233,13 @@ def _fill_or_retry(
                 raise _reading_error(files[index], problem) from problem
             late_words = True
         except duckdb.Error as problem:
-            index = _file_at_fault(files, problem, index)
+            named = (k for k, text in enumerate(files) if f"file = {text.path}\n" in str(problem))
+            index = next(named, index)
             if not _may_be_rewritten(files[index], problem):
                 raise _reading_error(files[index], problem) from problem
-            files[index] = prepare_rewritten(files[index], scratch)
+            files[index] = _prepare_again(connection, files[index], scratch)
         else:
             return
-
-
-def _file_at_fault(files: Sequence[TextFile], problem: Exception, index: int) -> int:
-    """Return the index of the file that DuckDB's message names, else that of the file being read."""
-    message = str(problem)
-    return next((k for k, text in enumerate(files) if f"file = {text.path}\n" in message), index)
-
-
-def _fill(
-    connection: Connection, text: TextFile, types: Sequence[str], missing_words: Sequence[str], *, anew: bool
-) -> None:
-    if anew:
-        connection.execute(f"DROP TABLE IF EXISTS {RAW}")
-    into = f"CREATE TABLE {RAW} AS" if anew else f"INSERT INTO {RAW}"
-    connection.execute(f"{into} SELECT * FROM {_reader(text, types, missing_words)}")
 
 
 def _reader(text: TextFile, types: Sequence[str], missing_words: Sequence[str]) -> str:
@@ -316,15 +278,15 @@ def _may_be_rewritten(text: TextFile, problem: Exception) -> bool:
 
 def _reading_error(text: TextFile, problem: Exception) -> DataError:
     """Return the error for a file that DuckDB cannot read, with the faulty line where there is one."""
-    if (ragged := _first_ragged(text)) is not None:
-        return _ragged_error(text, *ragged)
     name, message = text.file.name, str(problem)
+    number = message.split("CSV Error on Line: ", 1)[-1].split("\n", 1)[0]
+    line = f"line {number} or one after it" if number.isdigit() else "a line"
+    if (ragged := _ragged_error(text)) is not None:
+        return ragged
     if "unterminated quote" in message:
-        return DataError(f"{name!r}: {_line(message)} has a quote that is not closed; close it, or write it twice")
+        return DataError(f"{name!r}: {line} has a quote that is not closed; close it, or write it twice")
     if "Maximum line size" in message or "max_line_size" in message:
-        return DataError(
-            f"{name!r}: {_line(message)} is longer than 2 MB; is a quote not closed, or is this a table at all?"
-        )
+        return DataError(f"{name!r}: {line} is longer than 2 MB; is a quote not closed, or is this a table at all?")
     return DataError(f"{name!r} cannot be read: {first_line(problem)}; save it as UTF-8 text with one header line")
 
 
@@ -335,38 +297,40 @@ def _refuse_trailing_fields(connection: Connection, files: Sequence[TextFile]) -
     """
     last = f"c{len(files[0].dialect.names) - 1}"
     empty = connection.execute(f"SELECT count(*) FILTER ({last} IS NULL) FROM {RAW}").fetchone()[0]
-    if sum(map(trailing_separators, files)) <= empty:
+    if sum(map(_trailing_separators, files)) <= empty:
         return
     for text in files:
-        if (ragged := _first_ragged(text)) is not None:
-            raise _ragged_error(text, *ragged)
+        if (ragged := _ragged_error(text)) is not None:
+            raise ragged
 
 
-def _line(message: str) -> str:
-    number = message.split("CSV Error on Line: ", 1)[-1].split("\n", 1)[0]
-    return f"line {number} or one after it" if number.isdigit() else "a line"
+def _trailing_separators(text: TextFile) -> int:
+    """Return the number of lines that end with a separator; 0 for zstd files, which Python cannot unpack."""
+    if text.compression == "zstd":
+        return 0
+    separator, count, last, end = text.dialect.separator.encode(), 0, b"", b""
+    with text.open() as stream:
+        while piece := stream.read(PIECE):
+            end = end or (b"\r" if text.compression == "none" and b"\r" in piece[:SAMPLE] else b"\n")
+            count += (last + piece).count(separator + end)
+            last = piece[-1:]
+    return count + (last == separator)
 
 
-def _ragged_error(text: TextFile, line: int, fields: int, shown: str) -> DataError:
-    others = "header has" if text.dialect.has_header else "others have"
-    return DataError(
-        f"{text.file.name!r}: line {line} has {counted(fields, 'field')} where the {others} {len(text.dialect.names)}:"
-        f" {shown!r}; give every row as many fields, and put quotes around a field that holds the separator"
-    )
-
-
-def _first_ragged(text: TextFile) -> tuple[int, int, str] | None:
-    """Return line number, field count and text of the first row with too few or too many fields."""
-    dialect, width = text.dialect, len(text.dialect.names)
+def _ragged_error(text: TextFile) -> DataError | None:
+    """Return the error that names the first row with too few or too many fields, None if there is none."""
+    dialect, width, last_line = text.dialect, len(text.dialect.names), 0
     escape = None if dialect.escape == '"' else dialect.escape
-    with text_lines(text) as lines:
+    with io.TextIOWrapper(text.open(), encoding="utf-8-sig", errors="replace", newline="") as lines:
         reader = csv.reader(lines, delimiter=dialect.separator, escapechar=escape)
-        last_line = 0
-        try:
+        with suppress(csv.Error, UnicodeDecodeError):
             for number, record in enumerate(reader):
                 if number >= dialect.skip and record and len(record) != width:
-                    return last_line + 1, len(record), dialect.separator.join(record)[:SHOWN]
+                    others = "header has" if dialect.has_header else "others have"
+                    return DataError(
+                        f"{text.file.name!r}: line {last_line + 1} has {counted(len(record), 'field')} where the"
+                        f" {others} {width}: {dialect.separator.join(record)[:SHOWN]!r}; give every row as many fields,"
+                        " quote a field that holds the separator, or give another separator (--separator)"
+                    )
                 last_line = reader.line_num
-        except (csv.Error, UnicodeDecodeError):
-            return None
     return None

@@ -1,23 +1,29 @@
 """Typed files (Parquet, JSON, JSON lines) and the results of queries loaded into a raw table.
 
 Columns of lists or records are left out with a note: `sql` can unnest them. Several files must have the same columns
-with the same types. DuckDB renames a column whose name differs from an earlier one only in capitals; here every column
-keeps its name in the file.
+with the same types. Names that differ only in capitals are refused, since DuckDB does not tell them apart.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Sequence
-from functools import partial
-from typing import NamedTuple, TypeVar
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
+from typing import NamedTuple
 
 from separatrix.errors import DataError
 from separatrix.tables.connection import Connection, first_line, memory_error, path_literal
 from separatrix.tables.files import File
-from separatrix.tables.raw import RAW, RawTable, cast_to_plain, plain_type, unique_names, without_empty_rows
+from separatrix.tables.raw import (
+    RAW,
+    RawTable,
+    cast_to_plain,
+    plain_type,
+    refuse_other_columns,
+    unique_names,
+    without_empty_rows,
+)
 
-Result = TypeVar("Result")
 NameCheck = Callable[[tuple[str, ...]], None]  # raises an error for a table without the columns needed
 LARGEST_OBJECT = 67108864  # bytes of a JSON record
 NUMBERED = re.compile(r"_\d+$")
@@ -37,24 +43,27 @@ def load_typed(
 
     The integers in `text_columns` are read as text. `check_names` gets the column names before any row is read.
     """
-    schemas = [_run(file, partial(_fields, connection, file)) for file in files]
-    for file, fields in zip(files, schemas, strict=True):
-        _refuse_other_schema(schemas[0], fields, files[0], file)
+    schemas = []
+    for file in files:
+        with _reading(file):
+            schemas.append(_fields(connection, file))
+        refuse_other_columns(files[0].name, _types(schemas[0]), file.name, _types(schemas[-1]))
     check_names(unique_names(_single_valued(schemas[0]))[0])
     raw: RawTable | None = None
     for file, fields in zip(files, schemas, strict=True):
-        load = partial(load_query, connection, f"SELECT * FROM {_reader(file)}", fields, text_columns, after=raw)
-        raw = _run(file, load)
+        with _reading(file):
+            raw = load_query(connection, f"SELECT * FROM {_reader(file)}", fields, text_columns, after=raw)
     assert raw is not None  # there is at least one file
     return without_empty_rows(connection, raw)
 
 
-def _run(file: File, query: Callable[[], Result]) -> Result:
-    """Return the result of a query on a file; if DuckDB fails, a DataError names the file."""
+@contextmanager
+def _reading(file: File) -> Iterator[None]:
+    """Turn errors of DuckDB into a DataError that names the file."""
     import duckdb  # noqa: PLC0415  # takes 0.1 s, and demos do without it
 
     try:
-        return query()
+        yield
     except duckdb.OutOfMemoryException as problem:
         raise memory_error(file.name, problem) from problem
     except duckdb.Error as problem:
@@ -69,30 +78,21 @@ def describe(connection: Connection, query: str) -> tuple[Field, ...]:
 
 
 def _fields(connection: Connection, file: File) -> tuple[Field, ...]:
-    """Return the columns of a file, with their names in the file."""
+    """Return the columns of a file; names that differ only in capitals, which DuckDB would number, are refused."""
     fields = describe(connection, f"SELECT * FROM {_reader(file)}")
-    if not _may_be_renamed([field.name for field in fields]):
+    names = [field.name.lower() for field in fields]
+    if not any(NUMBERED.sub("", name) in names[:k] for k, name in enumerate(names)):
         return fields
     own_names = _parquet_names(connection, file) if file.kind == "parquet" else _json_names(connection, file)
-    if len(own_names) > len(fields) or not all(map(_is_renamed, own_names, fields)):
+    first: dict[str, str] = {}
+    for name in own_names:
+        if first.setdefault(name.lower(), name) != name:
+            both = f"{first[name.lower()]!r} and {name!r}"
+            raise DataError(f"{file.name!r} has the columns {both}, which differ only in capitals; rename one of them")
+    if file.kind == "json":
         return fields
     names = [*own_names, *(field.name for field in fields[len(own_names) :])]  # a folder named year=2024 adds a column
     return tuple(field._replace(name=name) for name, field in zip(names, fields, strict=True))
-
-
-def _may_be_renamed(names: Sequence[str]) -> bool:
-    """Return whether a name is an earlier one, up to capitals, with a number: so DuckDB renames duplicates."""
-    seen: set[str] = set()
-    for name in (each.lower() for each in names):
-        if NUMBERED.sub("", name) in seen:
-            return True
-        seen.add(name)
-    return False
-
-
-def _is_renamed(own: str, field: Field) -> bool:
-    """Return whether DuckDB's name for a column is its own name, or that with numbers appended."""
-    return re.fullmatch(re.escape(own) + r"(_\d+)*", field.name) is not None
 
 
 def _parquet_names(connection: Connection, file: File) -> list[str]:
@@ -107,11 +107,9 @@ def _parquet_names(connection: Connection, file: File) -> list[str]:
 
 
 def _json_names(connection: Connection, file: File) -> list[str]:
-    """Return the keys of the records in a JSON file, in order of first appearance."""
+    """Return the keys of the records in a JSON file, sorted."""
     reader = f"read_json_objects({path_literal(file.path)}, {_json_options(file)})"
-    records = f"SELECT json_keys(json) AS keys, row_number() OVER () AS place FROM {reader}"
-    keys = f"SELECT unnest(keys) AS key, place, unnest(range(len(keys))) AS part FROM ({records})"
-    rows = connection.execute(f"SELECT key FROM ({keys}) GROUP BY key ORDER BY min((place, part))").fetchall()
+    rows = connection.execute(f"SELECT DISTINCT unnest(json_keys(json)) AS key FROM {reader} ORDER BY key").fetchall()
     return [str(key) for (key,) in rows]
 
 
@@ -131,7 +129,8 @@ def load_query(
         raise DataError(f"no column holds single values, but {kinds}; take them apart with sql")
     names, renamed = unique_names(_single_valued(fields))
     plains = [
-        _stored_type(kind, plain, as_text=name in text_columns)
+        # Integers to be read as text keep all digits.
+        "VARCHAR" if name in text_columns and plain == "DOUBLE" and kind not in {"DOUBLE", "FLOAT"} else plain
         for name, (_, kind, plain) in zip(names, columns, strict=True)
     ]
     casts = [
@@ -149,14 +148,15 @@ def load_query(
     return after or RawTable(names, tuple(plains), (*left_out, *renamed), table=table)
 
 
+def _types(fields: Sequence[Field]) -> dict[str, str]:
+    """Return the types by unique name, numbers of any width as one."""
+    names, _ = unique_names(field.name for field in fields)
+    return {name: plain_type(field.kind) or field.kind for name, field in zip(names, fields, strict=True)}
+
+
 def _single_valued(fields: Sequence[Field]) -> tuple[str, ...]:
     """Return the names of the columns whose cells are single values."""
     return tuple(field.name for field in fields if plain_type(field.kind))
-
-
-def _stored_type(kind: str, plain: str, *, as_text: bool) -> str:
-    """Return the type to store: VARCHAR for integers to be read as text, which then keep all digits."""
-    return "VARCHAR" if as_text and plain == "DOUBLE" and kind not in {"DOUBLE", "FLOAT"} else plain
 
 
 def _reader(file: File) -> str:
@@ -168,24 +168,3 @@ def _reader(file: File) -> str:
 
 def _json_options(file: File) -> str:
     return f"compression = '{file.compression}', maximum_object_size = {LARGEST_OBJECT}"
-
-
-def _refuse_other_schema(schema: Sequence[Field], other_schema: Sequence[Field], first_file: File, file: File) -> None:
-    differ = f"{file.name!r} has not the columns of {first_file.name!r}"
-    first, second = _by_name(schema), _by_name(other_schema)
-    for name in {**first, **second}:
-        kinds = [plain_type(schema[name]) or schema[name] if name in schema else None for schema in (first, second)]
-        if kinds[0] is None or kinds[1] is None:
-            fault = "lacks" if kinds[1] is None else "has also"
-            raise DataError(f"{differ}: it {fault} {name!r}; read files of one schema together")
-        if kinds[0] != kinds[1]:
-            raise DataError(
-                f"{differ}: {name!r} is {second[name]} there and {first[name]} here; read files of one schema together"
-            )
-    if list(first) != list(second):
-        raise DataError(f"{differ}: it has them in another order; read files of one schema together")
-
-
-def _by_name(fields: Sequence[Field]) -> dict[str, str]:
-    names, _ = unique_names(field.name for field in fields)
-    return {name: field.kind for name, field in zip(names, fields, strict=True)}

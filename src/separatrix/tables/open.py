@@ -40,7 +40,7 @@ VIEW = "t"
 CHOSEN = "chosen"
 
 
-def read_table(
+def read_table(  # noqa: PLR0913  # as open_table
     source: str | os.PathLike[str],
     *,
     where: str | None = None,
@@ -49,9 +49,10 @@ def read_table(
     kinds: Mapping[str, ColumnKind] | None = None,
     levels: Mapping[str, tuple[str, ...]] | None = None,
     formats: Mapping[str, str] | None = None,
+    separator: str | None = None,
 ) -> Table:
     """Read a table into memory; see `open_table` for the sources and options."""
-    query: dict[str, Any] = {"where": where, "sql": sql, "missing_words": missing_words}
+    query: dict[str, Any] = {"where": where, "sql": sql, "missing_words": missing_words, "separator": separator}
     with open_table(source, **query, kinds=kinds, levels=levels, formats=formats) as opened:
         return opened.read()
 
@@ -65,6 +66,7 @@ def open_table(  # noqa: PLR0913  # a border: each is an option of the command l
     kinds: Mapping[str, ColumnKind] | None = None,
     levels: Mapping[str, tuple[str, ...]] | None = None,
     formats: Mapping[str, str] | None = None,
+    separator: str | None = None,
     memory: int | None = None,
     expect: Callable[[str, tuple[str, ...]], None] | None = None,
 ) -> TableSource:
@@ -73,6 +75,7 @@ def open_table(  # noqa: PLR0913  # a border: each is an option of the command l
     `where` is a predicate and `sql` a query in SQL, on the table `t`, read-only. `missing_words` are words for missing
     values beside the usual ones. `kinds`, `levels` and `formats` set the type of columns by name: cells that do not
     parse become missing and are counted; the levels given come first, in their order, and other words after them.
+    `separator` is the character between the fields of a text file; a comma, semicolon, tab or vertical bar is found.
     `memory` is the limit in bytes beyond which the table is on disk. `expect` is called with the source and the column
     names, if possible before the rows are read, so that it can reject the table early.
     """
@@ -81,17 +84,13 @@ def open_table(  # noqa: PLR0913  # a border: each is an option of the command l
     if not isinstance(source, str | os.PathLike):
         raise OptionError(f"source={type(source).__name__} is no path; give one as text, and a frame to sx.train")
     source = os.fspath(source)
-    options = ReadOptions(kinds or {}, levels or {}, formats or {}, tuple(missing_words))
-    check_names: NameCheck = partial(expect, source) if expect is not None else _accept_all
+    options = ReadOptions(kinds or {}, levels or {}, formats or {}, tuple(missing_words), separator)
+    check_names: NameCheck = partial(expect, source) if expect is not None else lambda _: None
     if source.startswith(DEMO_PREFIX) and where is None and sql is None and options == ReadOptions():
         table = demo_table(source.removeprefix(DEMO_PREFIX))
         check_names(table.names)
         return MemorySource(table)
     return _opened(source, where, sql, options, memory, check_names)
-
-
-def _accept_all(names: tuple[str, ...]) -> None:
-    """Accept a table with any columns."""
 
 
 def _opened(
@@ -105,22 +104,25 @@ def _opened(
     scratch = TemporaryDirectory(prefix="separatrix-")
     folder = Path(scratch.name)
     connection: Connection | None = None
+
+    def begin(names: tuple[str, ...]) -> None:
+        if sql is None:
+            check_names(names)
+        allow_columns(connection, memory, len(names))
+
     try:
         files = _files(source, folder)
-        connection = connect(memory, folder if _is_large(files) else None)
-        begin = partial(_begin, connection, memory, check_names if sql is None else _accept_all)
-        raw = _loaded_whole(connection, files, folder, options, begin)
+        connection = connect(memory, folder if sum(map(_plain_size, files)) > LARGE else None)
+        raw = _loaded(connection, files, folder, options, begin)
         schema = _schema(connection, raw, options, source)
         raw = raw.with_notes(reading_notes(schema, raw.missing_words))
-        if sql is not None:
-            raw = run_query(connection, raw, schema, sql, options.text_columns)
+        if where is not None or sql is not None:
+            query, option, note = _query(where, sql)
+            chosen = _query_view(connection, raw, schema, query, option, options.text_columns)
+            raw = replace(chosen, notes=(*raw.notes, *chosen.notes, note))
             check_names(raw.names)
-            schema = _schema(connection, raw, options, source)
-            raw = raw.with_notes(reading_notes(schema))
-        elif where is not None:
-            raw = select_rows(connection, raw, schema, where, options.text_columns)
-            check_names(raw.names)
-            schema = _with_id_reasons(_schema(connection, raw, _with_kinds(options, schema), source), schema)
+            kept = schema if sql is None else ()
+            schema = _with_id_reasons(_schema(connection, raw, _with_kinds(options, kept), source), kept)
             raw = raw.with_notes(reading_notes(schema))
         rows = int(connection.execute(f"SELECT count(*) FROM {raw.table}").fetchone()[0])
     except BaseException:
@@ -131,17 +133,6 @@ def _opened(
     demo = DEMOS.get(source.removeprefix(DEMO_PREFIX)) if source.startswith(DEMO_PREFIX) else None
     target, row_names = (demo.target, demo.row_names) if demo and sql is None else (None, None)
     return DuckSource(source, schema, raw.notes, connection, raw, rows, scratch, target, row_names)
-
-
-def _begin(connection: Connection, memory: int | None, check_names: NameCheck, names: tuple[str, ...]) -> None:
-    """Check the names of the columns, and allow memory for as many."""
-    check_names(names)
-    allow_columns(connection, memory, len(names))
-
-
-def _is_large(files: Sequence[File]) -> bool:
-    """Return whether the files are large enough for a DuckDB database in a file, which is compressed."""
-    return sum(_plain_size(file) for file in files) > LARGE
 
 
 def _plain_size(file: File) -> int:
@@ -155,26 +146,22 @@ def _files(source: str, scratch: Path) -> tuple[File, ...]:
     return find_files(source, scratch)
 
 
-def _loaded_whole(
-    connection: Connection, files: Sequence[File], scratch: Path, options: ReadOptions, check_names: NameCheck
-) -> RawTable:
-    try:
-        return _loaded(connection, files, scratch, options, check_names)
-    except (EOFError, zlib.error, gzip.BadGzipFile) as problem:
-        names = ", ".join(repr(file.name) for file in files if file.compression == "gzip")
-        raise DataError(f"{names}: no whole gzip file: {problem}; compress it again") from problem
-
-
 def _loaded(
     connection: Connection, files: Sequence[File], scratch: Path, options: ReadOptions, check_names: NameCheck
 ) -> RawTable:
     if files[0].kind == "libsvm":
         raise DataError(f"{files[0].name!r} is a sparse file, and no table of columns; read it with read_libsvm")
     if files[0].kind != "text":
+        if options.separator is not None:
+            raise OptionError(f"separator={options.separator!r} is for text files, and {files[0].name!r} is none")
         return load_typed(connection, files, options.text_columns, check_names)
-    texts = [prepare_text(connection, file, scratch) for file in files]
-    check_names(common_names(texts)[0])
-    return load_text(connection, texts, scratch, options.text_columns, options.missing)
+    try:
+        texts = [prepare_text(connection, file, scratch, options.separator) for file in files]
+        check_names(common_names(texts)[0])
+        return load_text(connection, texts, scratch, options.text_columns, options.missing)
+    except (EOFError, zlib.error, gzip.BadGzipFile) as problem:
+        names = ", ".join(repr(file.name) for file in files if file.compression == "gzip")
+        raise DataError(f"{names}: no whole gzip file: {problem}; compress it again") from problem
 
 
 def _schema(connection: Connection, raw: RawTable, options: ReadOptions, source: str) -> tuple[ColumnType, ...]:
@@ -193,25 +180,15 @@ def _with_kinds(options: ReadOptions, schema: Sequence[ColumnType]) -> ReadOptio
 
 def _with_id_reasons(selection: Sequence[ColumnType], schema: Sequence[ColumnType]) -> tuple[ColumnType, ...]:
     """Return the types of selected rows, with the reasons for ids that all rows have given."""
-    pairs = zip(selection, schema, strict=True)
-    return tuple(replace(own, reason=whole.reason) if own.kind == "id" else own for own, whole in pairs)
+    reasons = {column.name: column.reason for column in schema if column.kind == "id"}
+    return tuple(replace(column, reason=reasons.get(column.name, column.reason)) for column in selection)
 
 
-def select_rows(
-    connection: Connection, raw: RawTable, schema: Sequence[ColumnType], where: str, text_columns: Collection[str]
-) -> RawTable:
-    """Return the rows that meet a predicate, as a raw table."""
-    query = f"SELECT * FROM {VIEW} WHERE (\n{where}\n)"
-    chosen = _query_view(connection, raw, schema, query, f"where={where!r}", text_columns)
-    return replace(chosen, notes=(*raw.notes, f"rows chosen where {where}"))
-
-
-def run_query(
-    connection: Connection, raw: RawTable, schema: Sequence[ColumnType], sql: str, text_columns: Collection[str]
-) -> RawTable:
-    """Return the result of a query, as a raw table."""
-    chosen = _query_view(connection, raw, schema, sql.strip().rstrip(";"), f"sql={sql!r}", text_columns)
-    return replace(chosen, notes=(*raw.notes, *chosen.notes, f"the table is the answer to {sql}"))
+def _query(where: str | None, sql: str | None) -> tuple[str, str, str]:
+    """Return the user's query, the option that it came from, and a note."""
+    if sql is not None:
+        return sql.strip().rstrip(";"), f"sql={sql!r}", f"the table is the answer to {sql}"
+    return f"SELECT * FROM {VIEW} WHERE (\n{where}\n)", f"where={where!r}", f"rows chosen where {where}"
 
 
 def _query_view(

@@ -6,10 +6,10 @@ collide in SQL.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from separatrix.errors import counted
+from separatrix.errors import DataError, counted
 from separatrix.tables.connection import Connection
 
 RAW = "raw"
@@ -104,6 +104,19 @@ def _free(name: str, in_use: set[str], first: int) -> str:
     while f"{name}_{first}" in in_use:
         first += 1
     return f"{name}_{first}"
+
+
+def refuse_other_columns(first_name: str, first: Mapping[str, str], name: str, columns: Mapping[str, str]) -> None:
+    """Raise a DataError for a file whose columns, with their types, are not those of the first file."""
+    faults = [f"lacks {column!r}" for column in first if column not in columns]
+    faults += [f"has also {column!r}" for column in columns if column not in first]
+    wrong = [column for column in first if column in columns and columns[column] != first[column]]
+    faults += [f"has {column!r} as {columns[column]}, not {first[column]}" for column in wrong]
+    faults += ["has them in another order"] * (list(first) != list(columns))
+    if faults:
+        raise DataError(
+            f"{name!r} has not the columns of {first_name!r}: it {faults[0]}; read files of the same columns together"
+        )
 
 
 def without_empty_rows(connection: Connection, raw: RawTable, nameless: Sequence[bool] = ()) -> RawTable:

@@ -1,10 +1,10 @@
 """Detection of a text file's dialect (separator, preamble, header) and character encoding.
 
-Dialect. The csv module splits a sample of the file at each candidate separator. The best one splits the most records
-into equally many fields, and the most fields into numbers, dates and missing values. Records before the first one of
-full width are a preamble. The first full record is the header, unless it has a number, or words that recur in their
-column. Cost: one pass over the sample per candidate. Fails if no separator splits the records alike: then the file is a
-single column.
+Dialect. The csv module splits a sample of the file at each common separator. The best one splits the most records into
+equally many fields, and the most fields into numbers, dates and missing values, below a first record of words. Records
+before the first one of full width are a preamble. The first full record is the header, unless it has a number, or words
+that recur in their column. Cost: one pass over the sample per separator. If none splits the records alike, the file has
+a single column; other separators must be given.
 
 Encoding. A byte order mark decides; otherwise bytes that are valid UTF-8 are UTF-8, since text in another encoding
 hardly ever is. Otherwise each candidate decodes the sample, and the one whose characters look most like a language
@@ -20,14 +20,14 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from typing import IO
 
-from separatrix.errors import DataError
+from separatrix.errors import DataError, OptionError
 from separatrix.tables.formats import (
     date_candidates,
     is_missing_word,
@@ -38,12 +38,11 @@ from separatrix.tables.formats import (
 )
 
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
-RARE_SEPARATORS = {" ": "blanks", ":": "colons", "^": "carets", "~": "tildes", "\x01": "control-A", "\x1f": "control-_"}
 NO_SEPARATOR = "\x1e"  # a character that no cell contains, for files of one column
 LONGEST_PREAMBLE = 25  # records
 EXAMINED = 100  # records whose cells are examined
 FULL_SHARE = 0.5  # of the records must have the same width for a separator to be plausible
-RARE_TYPED, RARE_GAIN = 0.4, 0.25  # least share of typed cells for a rare separator, and least gain over whole lines
+HEADER_SCORE = 0.5  # for a first full record of words only
 TIME = re.compile(r"\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?")
 YEAR = re.compile(r"(1[89]|20|21)\d\d")
 
@@ -102,28 +101,38 @@ class _Split:
 
     @cached_property
     def score(self) -> float:
-        """The share of records of full width, plus the share of their cells that are numbers, dates or missing."""
-        filled, width = self.filled, self.width
-        full = [record for record in filled if len(record) == width]
-        if width < 2 or len(full) < FULL_SHARE * len(filled):
+        """The share of records of full width, plus that of their typed cells, plus a constant for a first of words."""
+        full = [record for record in self.filled if len(record) == self.width]
+        if self.width < 2 or len(full) < FULL_SHARE * len(self.filled):
             return 0.0
         typed = [_is_typed(cell) for record in full[:EXAMINED] for cell in record]
-        return len(full) / len(filled) + sum(typed) / len(typed)
+        header = HEADER_SCORE * (not any(_is_value(cell) for cell in full[0]))
+        return len(full) / len(self.filled) + sum(typed) / len(typed) + header
+
+    @property
+    def start(self) -> int:
+        """The number of records before the table."""
+        filled = [k for k, record in enumerate(self.records) if not _is_blank(record)]
+        if self.width < 2 or not filled:
+            return filled[0] if filled else 0
+        for k, following in pairwise((*filled, filled[-1])):
+            record, below = self.records[k], self.records[following]
+            short = len(record) == self.width - 1 > 1 and len(below) == self.width  # a header may be one name short
+            if len(record) >= self.width or (short and any(map(_is_typed, below))):
+                return k if k <= LONGEST_PREAMBLE else filled[0]
+        return filled[0]
 
 
-def find_dialect(sample: str, *, whole: bool) -> Dialect:
+def find_dialect(sample: str, *, whole: bool, separator: str | None = None) -> Dialect:
     """Return the dialect of a text from a sample at its start, or from all of it if `whole`."""
     escapes = ("\\", '"') if '\\"' in sample else ('"',)
-    splits = [_split(sample, separator, escape, whole) for escape in escapes for separator in SEPARATORS]
+    candidates = SEPARATORS if separator is None else (separator,)
+    splits = [_split(sample, candidate, escape, whole) for escape in escapes for candidate in candidates]
     best = max(splits, key=lambda split: split.score)
-    if not best.score:
-        single = _split(sample, NO_SEPARATOR, '"', whole)
-        rare = max(
-            (_split(sample, separator, '"', whole) for separator in RARE_SEPARATORS), key=lambda split: split.score
-        )
-        lines = [" ".join(record) for record in single.filled[:EXAMINED]]
-        typed = sum(map(_is_typed, lines)) / max(len(lines), 1)
-        best = rare if rare.score >= 1.0 + max(typed + RARE_GAIN, RARE_TYPED) else single
+    if separator is None and not best.score:
+        best = _split(sample, NO_SEPARATOR, '"', whole)
+    if separator not in {None, NO_SEPARATOR} and best.width < 2:
+        raise OptionError(f"separator={separator!r} does not separate the fields of most lines; give the one that does")
     return _dialect(best)
 
 
@@ -144,11 +153,7 @@ def _split(sample: str, separator: str, escape: str, whole: bool) -> _Split:
 
 
 def _dialect(split: _Split) -> Dialect:
-    width = max(split.width, 1)
-    least = width - 1 if width > 2 else width  # a header may be one name short
-    start = next((k for k, record in enumerate(split.records) if len(record) >= least and not _is_blank(record)), 0)
-    if start > LONGEST_PREAMBLE or width == 1:
-        start = next((k for k, record in enumerate(split.records) if not _is_blank(record)), 0)
+    width, start = max(split.width, 1), split.start
     filled = [record for record in split.records[start:] if not _is_blank(record)]
     header, body = (filled[0], filled[1:]) if filled else ([], [])
     full = [record for record in body if len(record) == width]
@@ -164,7 +169,7 @@ def _dialect(split: _Split) -> Dialect:
         has_header,
         _uses_decimal_comma(columns),
         tuple(map(tuple, rows)),
-        tuple(_notes(split, start, has_header, header, width)),
+        tuple(_notes(split, has_header, header, width)),
     )
 
 
@@ -220,10 +225,10 @@ def _uses_decimal_comma(columns: Sequence[Sequence[str]]) -> bool:
     )
 
 
-def _notes(split: _Split, start: int, has_header: bool, header: list[str], width: int) -> list[str]:
-    known = SEPARATORS | RARE_SEPARATORS
-    notes = [f"fields are separated by {known[split.separator]}"] if split.separator not in {",", NO_SEPARATOR} else []
-    preamble = [record for record in split.records[:start] if not _is_blank(record)]
+def _notes(split: _Split, has_header: bool, header: list[str], width: int) -> list[str]:
+    separator = SEPARATORS.get(split.separator, repr(split.separator))
+    notes = [f"fields are separated by {separator}"] if split.separator not in {",", NO_SEPARATOR} else []
+    preamble = [record for record in split.records[: split.start] if not _is_blank(record)]
     if preamble:
         shown = split.separator.join(preamble[0])[:40]
         notes.append(f"{len(preamble)} line{'s' * (len(preamble) > 1)} before the table left out: {shown!r}")
@@ -277,20 +282,16 @@ def detect_encoding(sample: bytes) -> CharacterEncoding:
 def _by_language(sample: bytes) -> CharacterEncoding:
     shares = [(_share(sample, codec, frequent), codec, name) for codec, name, frequent in FREQUENT]
     share, codec, name = max(shares, key=lambda entry: entry[0] / LIKELY.get(entry[1], LIKELY_SHARE))
-    if share >= LIKELY.get(codec, LIKELY_SHARE):
-        return CharacterEncoding(
-            codec, name, f"it is not UTF-8, and read so, {share:.0%} of its special characters are common"
-        )
     cyrillic = _decoded(sample, "cp1251") or ""
-    if len("".join(CYRILLIC_WORD.findall(cyrillic))) > 0.8 * len(SPECIAL.findall(cyrillic)):
-        return CharacterEncoding(
-            "cp1251", "Windows-1251", "it is not UTF-8, and read so, its words are Cyrillic throughout"
-        )
-    if any(0x80 <= byte < 0xA0 for byte in sample) and _decoded(sample, "cp1252") is not None:
-        return CharacterEncoding(
-            "cp1252", "Windows-1252", "it is not UTF-8, and has bytes that only Windows uses for letters"
-        )
-    return CharacterEncoding("latin-1", "Latin-1", "it is not UTF-8, and nothing tells another language")
+    if share >= LIKELY.get(codec, LIKELY_SHARE):
+        evidence = f"read so, {share:.0%} of its special characters are common"
+    elif len("".join(CYRILLIC_WORD.findall(cyrillic))) > 0.8 * len(SPECIAL.findall(cyrillic)):
+        codec, name, evidence = "cp1251", "Windows-1251", "read so, its words are Cyrillic throughout"
+    elif any(0x80 <= byte < 0xA0 for byte in sample) and _decoded(sample, "cp1252") is not None:
+        codec, name, evidence = "cp1252", "Windows-1252", "has bytes that only Windows uses for letters"
+    else:
+        codec, name, evidence = "latin-1", "Latin-1", "nothing tells another language"
+    return CharacterEncoding(codec, name, f"it is not UTF-8, and {evidence}")
 
 
 def _share(sample: bytes, codec: str, frequent: re.Pattern[str]) -> float:
@@ -310,14 +311,9 @@ def _decoded(sample: bytes, codec: str) -> str | None:
 
 def rewrite(source: IO[bytes], target: IO[bytes], encoding: CharacterEncoding, name: str) -> None:
     """Copy a text as UTF-8 with Unix line ends, piece by piece; a DataError names the line of an invalid byte."""
-    for text in _unix_lines(_texts(source, encoding, name)):
-        target.write(text.encode("utf-8"))
-
-
-def _texts(source: IO[bytes], encoding: CharacterEncoding, name: str) -> Iterator[str]:
-    decoder = codecs.getincrementaldecoder(encoding.codec)()
-    line = 1
-    while True:
+    decoder = io.IncrementalNewlineDecoder(codecs.getincrementaldecoder(encoding.codec)(), translate=True)
+    piece, line = b"start", 1
+    while piece:
         piece = source.read(PIECE)
         try:
             text = decoder.decode(piece, final=not piece)
@@ -326,17 +322,5 @@ def _texts(source: IO[bytes], encoding: CharacterEncoding, name: str) -> Iterato
             raise DataError(
                 f"{name!r}: line {line} has a byte that is no {encoding.name} text; save the file as UTF-8"
             ) from problem
-        yield text
+        target.write(text.encode("utf-8"))
         line += text.count("\n")
-        if not piece:
-            return
-
-
-def _unix_lines(texts: Iterable[str]) -> Iterator[str]:
-    """Yield texts with every \\r\\n and \\r as \\n, also if a piece ends between the two."""
-    carry = ""
-    for text in texts:
-        joined = carry + text
-        carry = "\r" if joined.endswith("\r") else ""
-        yield joined.removesuffix("\r").replace("\r\n", "\n").replace("\r", "\n")
-    yield carry.replace("\r", "\n")

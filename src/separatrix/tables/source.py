@@ -16,7 +16,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from tempfile import TemporaryDirectory
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,39 +78,13 @@ class TableSource(ABC):
         self.close()
 
 
-@dataclass(frozen=True)
 class MemorySource(TableSource):
     """A table in memory."""
 
-    table: Table
-
-    @property
-    def source(self) -> str:  # type: ignore[override]
-        return self.table.source
-
-    @property
-    def schema(self) -> tuple[ColumnType, ...]:  # type: ignore[override]
-        return tuple(ColumnType(c.name, c.kind, c.levels, c.reason, c.format, "", "") for c in self.table.columns)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return self.table.names
-
-    @property
-    def n_rows(self) -> int:  # type: ignore[override]
-        return self.table.n_rows
-
-    @property
-    def notes(self) -> tuple[str, ...]:  # type: ignore[override]
-        return self.table.notes
-
-    @property
-    def target(self) -> str | None:  # type: ignore[override]
-        return self.table.target
-
-    @property
-    def row_names(self) -> str | None:  # type: ignore[override]
-        return self.table.row_names
+    def __init__(self, table: Table) -> None:
+        self.table, self.source, self.n_rows, self.notes = table, table.source, table.n_rows, table.notes
+        self.target, self.row_names = table.target, table.row_names
+        self.schema = tuple(ColumnType(c.name, c.kind, c.levels, c.reason, c.format, "", "") for c in table.columns)
 
     def column(self, name: str) -> Column:
         return self.table.column(name)
@@ -128,7 +102,10 @@ class MemorySource(TableSource):
             yield replace(table, columns=tuple(cut))
 
     def close(self) -> None:
-        pass  # nothing to release
+        """Do nothing: there is nothing to release."""
+
+
+ColumnSource: TypeAlias = Table | TableSource  # whose columns are read one at a time, in memory or not
 
 
 def as_source(table: Table | TableSource) -> TableSource:
@@ -199,8 +176,7 @@ class DuckSource(TableSource):
 
     def is_missing(self, column: ColumnType) -> Bools:
         """Return where a string column is missing, (n,)."""
-        missing = _cut(self._values(f"({column.values}) IS NULL AS v0")["v0"], self.selection)
-        return np.asarray(missing, dtype=np.bool_)
+        return np.asarray(self._selected(f"({column.values}) IS NULL"), dtype=np.bool_)
 
     def _values(self, values: str, rows: str = "") -> dict[str, NDArray[Any]]:
         """Return the values of SQL expressions, in the order of the rows.
@@ -216,7 +192,11 @@ class DuckSource(TableSource):
         return {name: array[order] for name, array in arrays.items()}
 
     def _whole(self, column: ColumnType) -> Column:
-        return _typed(column, _cut(self._values(f"{column.values} AS v0")["v0"], self.selection))
+        return _typed(column, self._selected(column.values))
+
+    def _selected(self, value: str) -> NDArray[Any]:
+        """Return the values of an SQL expression in the selected rows."""
+        return _cut(self._values(f"{value} AS v0")["v0"], self.selection)
 
     def _refuse_too_large(self, columns: list[ColumnType]) -> None:
         """Raise a DataError for a table larger than the machine's memory."""
@@ -273,13 +253,5 @@ def _strings(values: NDArray[Any]) -> NDArray[Any]:
 
 
 def _typed(column: ColumnType, values: NDArray[Any]) -> Column:
-    return Column(
-        column.name,
-        column.kind,
-        _strings(values),
-        column.levels,
-        column.reason,
-        column.invalid,
-        column.first_invalid,
-        column.format,
-    )
+    rest = column.levels, column.reason, column.invalid, column.first_invalid, column.format
+    return Column(column.name, column.kind, _strings(values), *rest)

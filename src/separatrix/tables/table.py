@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal, Protocol, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,14 +19,6 @@ from separatrix.errors import DataError, did_you_mean
 
 ColumnKind = Literal["number", "boolean", "category", "date", "text", "id"]
 KINDS: tuple[ColumnKind, ...] = get_args(ColumnKind)
-COMMON_BOOLEANS = {
-    "false": 0.0,
-    "0": 0.0,
-    "0.0": 0.0,
-    "true": 1.0,
-    "1": 1.0,
-    "1.0": 1.0,
-}  # beside a boolean's two levels
 TRUTH_VALUES = ("false", "true")
 LARGEST_WHOLE = 2.0**53  # beyond it, float64 does not represent every integer
 
@@ -84,29 +76,6 @@ class Column:
         return np.asarray([*self.levels, None], dtype=object)[places]
 
 
-class ColumnSource(Protocol):
-    """A table whose columns are read one at a time, in memory or not."""
-
-    @property
-    def source(self) -> str:
-        """Where the table came from."""
-
-    @property
-    def row_names(self) -> str | None:
-        """The column with the names of the rows, if known."""
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The column names, in order."""
-
-    @property
-    def n_rows(self) -> int:
-        """The number of rows."""
-
-    def column(self, name: str) -> Column:
-        """Return a column; an unknown name raises a DataError with the nearest one."""
-
-
 @dataclass(frozen=True)
 class Table:
     """Columns of equal length with unique names; `notes` are the decisions made while reading.
@@ -162,7 +131,8 @@ class Table:
 def require_column(source: str, names: Collection[str], name: str) -> None:
     """Raise a DataError, with the nearest name, for a column that a table does not have."""
     if name not in names:
-        raise DataError(f"{source} has no column {name!r}{did_you_mean(name, names)}")
+        single = f"; its only column is {next(iter(names))!r}: is a separator to be given (--separator)?"
+        raise DataError(f"{source} has no column {name!r}{single if len(names) == 1 else did_you_mean(name, names)}")
 
 
 def category_column(name: str, strings: Iterable[str | None], reason: str = "") -> Column:

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from separatrix.cli.evidence import class_rows
 from separatrix.cli.main import app
+from separatrix.cli.reading import class_rows
 from separatrix.model.class_rows import RowsRequest, split_rows
 from separatrix.tables.open import read_table
 from separatrix.tables.table import target_column
@@ -55,6 +55,22 @@ def test_labels_come_back_as_they_are_written(tmp_path: Path) -> None:
     path = tmp_path / "truths.csv"
     path.write_text("x,y\n" + "".join(f"{k},{'TRUE' if k % 3 else 'FALSE'}\n" for k in range(30)))
     assert set(target_column(read_table(str(path)), "y").tolist()) == {"TRUE", "FALSE"}
+
+
+def test_a_separator_may_be_given_to_every_verb_that_reads_a_table(tmp_path: Path) -> None:
+    table, model = tmp_path / "t.txt", tmp_path / "model.json"
+    table.write_text("x^y\n" + "".join(f"{k}^{'ab'[k % 3 == 0]}\n" for k in range(30)), encoding="utf-8")
+    refused = CliRunner().invoke(app, ["fit", str(table), "--target", "y"])
+    assert refused.exit_code == 2
+    assert "its only column is 'x^y': is a separator to be given (--separator)?" in refused.stderr
+    fit = ["fit", str(table), "--target", "y", "--separator", "^", "--out", str(model)]
+    rest = [["predict", str(model), str(table)], ["verify", str(model), str(table)]]
+    rest += [[verb, str(table), "--target", "y"] for verb in ("check", "compare")]
+    for arguments in (fit, *([*each, "--separator", "^"] for each in rest)):
+        result = CliRunner().invoke(app, arguments)
+        assert result.exit_code == 0, result.output
+    refused = CliRunner().invoke(app, [*rest[0], "--separator", "^^"])
+    assert refused.stderr == "error: --separator '^^' is not one character other than a quote and a line end\n"
 
 
 def test_dates_that_may_be_read_two_ways_are_told(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from separatrix.cli import fitting
+from separatrix.cli import reading
 from separatrix.cli.main import app
 
 ROWS = "size,sold\n" + "".join(f"{k},{'yes' if k % 3 else 'no'}\n" for k in range(12))
@@ -61,7 +61,7 @@ def test_two_outputs_have_two_names(table: Path) -> None:
 
 
 def test_what_cannot_be_written_is_told_before_the_table_is_read(table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fitting, "opened", lambda *_, **__: pytest.fail("the table was read"))
+    monkeypatch.setattr(reading, "opened", lambda *_, **__: pytest.fail("the table was read"))
     missing = table.with_name("absent") / "model.json"
     assert f"there is no folder '{missing.parent}'" in refusal("fit", table, "--target", "sold", "--out", missing)
     assert "is no file that could be replaced" in refusal("fit", table, "--target", "sold", "--report", table.parent)
@@ -71,7 +71,7 @@ def test_too_little_memory_is_told_without_a_traceback(table: Path, monkeypatch:
     def fail(*_: object, **__: object) -> None:
         raise MemoryError("Unable to allocate 22.4 GiB")
 
-    monkeypatch.setattr(fitting, "opened", fail)
+    monkeypatch.setattr(reading, "opened", fail)
     said = refusal("fit", table, "--target", "sold")
     assert said.startswith("error: there is not enough memory for this (Unable to allocate 22.4 GiB)")
 

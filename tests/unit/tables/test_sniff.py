@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from separatrix.errors import DataError
+from separatrix.errors import DataError, OptionError
 from separatrix.tables.open import open_table, read_table
 from separatrix.tables.table import Column, Table
 
@@ -34,13 +34,52 @@ def shown(column: Column) -> list[Any]:
 # Separators, headers, quotes
 
 
-@pytest.mark.parametrize("sign", [",", ";", "\t", "|", "^", "~", ":", " ", "\x01"])
-def test_the_separator_is_found(tmp_path: Path, sign: str) -> None:
+def separated(sign: str) -> str:
     rows = [["a", "b", "y"], ["1", "2.5", "p"], ["3", "4.5", "q"], ["5", "6.5", "p"]]
-    table = table_of(tmp_path, "".join(sign.join(row) + "\n" for row in rows), "t.txt")
+    return "".join(sign.join(row) + "\n" for row in rows)
+
+
+@pytest.mark.parametrize("sign", [",", ";", "\t", "|"])
+def test_the_separator_is_found(tmp_path: Path, sign: str) -> None:
+    table = table_of(tmp_path, separated(sign), "t.txt")
     assert table.names == ("a", "b", "y")
     assert table.column("b").values.tolist() == [2.5, 4.5, 6.5]
     assert bool(table.notes) == (sign != ",")
+
+
+@pytest.mark.parametrize("sign", [",", "^", "~", ":", " ", "\x01"])
+def test_any_other_separator_may_be_given(tmp_path: Path, sign: str) -> None:
+    table = table_of(tmp_path, separated(sign), "t.txt", separator=sign)
+    assert table.names == ("a", "b", "y")
+    assert table.column("b").values.tolist() == [2.5, 4.5, 6.5]
+    assert table.notes == (() if sign == "," else (f"fields are separated by {sign!r}",))
+
+
+def test_other_separators_are_not_guessed_but_named(tmp_path: Path) -> None:
+    table = table_of(tmp_path, separated("^"), "t.txt")
+    assert table.names == ("a^b^y",)
+    with pytest.raises(DataError, match=r"has no column 'y'; its only column is 'a\^b\^y': is a separator to be given"):
+        table.column("y")
+    late = "é".join(["a^b\n1^2\n" + "3^4\n" * 100_000, "^5\n"])  # not UTF-8 after the sample: read again
+    assert table_of(tmp_path, late.encode("latin-1"), separator="^").names == ("a", "b")
+
+
+@pytest.mark.parametrize(
+    ("separator", "message"),
+    [
+        ("::", "separator='::' is not one character other than a quote and a line end"),
+        ('"', "is not one character other than a quote"),
+        ("~", "separator='~' does not separate the fields of most lines; give the one that does"),
+    ],
+)
+def test_a_separator_that_separates_nothing_is_refused(tmp_path: Path, separator: str, message: str) -> None:
+    with pytest.raises(OptionError, match=message):
+        table_of(tmp_path, separated(","), separator=separator)
+
+
+def test_a_separator_is_for_text_files(tmp_path: Path) -> None:
+    with pytest.raises(OptionError, match="separator=';' is for text files, and"):
+        table_of(tmp_path, '{"a": 1}', "t.jsonl", separator=";")
 
 
 def test_one_column_is_one_column(tmp_path: Path) -> None:
@@ -63,6 +102,8 @@ def test_one_column_is_one_column(tmp_path: Path) -> None:
         ("a,b\n1,2,\n4,5,\n", ("a", "b"), 2),
         ("a,b,\n1,2\n4,5\n", ("a", "b"), 2),
         ("A report\nof today\n\na,b\n1,2\n3,4\n", ("a", "b"), 2),
+        ("Source: office, 2024\n\nname,from,to\nA,1,2\nB,3,4\n", ("name", "from", "to"), 2),
+        ("a;b;c;d;e\nx;y;z;u;0,5\ny;z;x;v;7,25\nz;x;y;u;1,5\n", ("a", "b", "c", "d", "e"), 3),
         ('"a\nb",c\n1,2\n3,4\n', ("a\nb", "c"), 2),
         ('"a\nb",c\r\n1,\r\n3,\r\n', ("a\nb", "c"), 2),
         (",a\n0,5\n1,6\n2,7\n", ("column_1", "a"), 3),

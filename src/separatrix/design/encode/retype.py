@@ -1,14 +1,14 @@
 """Conversion of a column to the type that an encoding expects; cells that cannot be converted count as missing.
 
 The types of a table at prediction are inferred without the model: numbers may arrive as words because one cell was a
-word, words as numbers because they look like some. Words are cleaned by `tables.formats.clean_word`, as the exported
-models do. Each `read_…` function returns the values, the mask of missing cells, and a report.
+word, words as numbers because they look like some. Words are cleaned by `tables.formats.clean_word`. Each `read_…`
+function returns the values, the mask of missing cells, and a report.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -17,15 +17,13 @@ import numpy as np
 
 from separatrix.arrays import Floats, Indices
 from separatrix.design.encode.base import Cells, ColumnReport
-from separatrix.tables.formats import MISSING_ANYWHERE, clean_word
-from separatrix.tables.table import COMMON_BOOLEANS, Column
+from separatrix.tables.formats import boolean_words, clean_word
+from separatrix.tables.table import LARGEST_WHOLE, Column
 
 EPOCH = datetime(1970, 1, 1)
 SECONDS_PER_DAY = 86400.0
 NUMERALS = "0123456789.eE+-"  # the characters of words that are numbers
 ISO_DATE = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})(?!\d)(.*)", re.ASCII)
-_MISSING_WORDS = frozenset(word.lower() for word in MISSING_ANYWHERE)
-LARGEST_WHOLE = 2.0**53  # below which integers are written without a fraction
 
 
 def read_numbers(column: Column) -> Cells:
@@ -50,13 +48,6 @@ def read_booleans(column: Column, levels: Sequence[str]) -> Cells:
     return _by_word(column, lambda word: exact.get(word, caseless.get(word.lower(), np.nan)), exact)
 
 
-def boolean_words(levels: Sequence[str]) -> tuple[dict[str, float], dict[str, float]]:
-    """Return the values of two words matched exactly, and those of lower-case words matched without case."""
-    exact = {level: float(value) for value, level in enumerate(levels)}
-    lower = {level.lower(): value for level, value in exact.items() if level.isascii()}
-    return exact, COMMON_BOOLEANS | {word: value for word, value in lower.items() if word not in _MISSING_WORDS}
-
-
 def read_levels(column: Column, places: Mapping[str, int], other: int) -> Cells:
     """Return the place of each cell's level, `other` for new levels (which are reported), −1 where missing."""
     codes, words = _codes(column, places)
@@ -71,26 +62,23 @@ def read_levels(column: Column, places: Mapping[str, int], other: int) -> Cells:
 
 def read_missing(column: Column, value: str) -> Cells:
     """Return which cells are missing; the value of training is not, even if it is a word for missing."""
-    missing = _codes(column, (value,))[0] < 0 if column.kind in {"category", "text", "id"} else column.is_missing
+    if column.kind not in {"category", "text", "id"}:
+        return _finite_cells(column, column.values)
+    missing = _codes(column, (value,))[0] < 0
     return Cells(column.values, missing, _report(column, int(np.count_nonzero(missing))))
 
 
 def read_texts(column: Column) -> Cells:
     """Return texts, None where missing."""
-    if column.kind in {"text", "id"}:
-        values = clean_column(column).values
-    else:
-        codes, words = _codes(column)
-        values = np.asarray([*words, None], dtype=object)[codes]
-    missing = np.fromiter((value is None for value in values), np.bool_, len(values))
-    return Cells(values, missing, _report(column, int(np.count_nonzero(missing))))
+    codes, words = _codes(column)
+    missing = codes < 0
+    return Cells(np.asarray([*words, None], dtype=object)[codes], missing, _report(column, int(missing.sum())))
 
 
 def clean_column(column: Column) -> Column:
     """Return a category, text or id with clean words; levels that become equal are merged."""
     if column.kind in {"text", "id"}:
-        words = [None if word is None else clean_word(word) for word in column.values]
-        return replace(column, values=np.asarray([*words, None], dtype=object)[:-1])
+        return replace(column, values=read_texts(column).values)
     if column.kind != "category" or all(clean_word(level) == level for level in column.levels):
         return column
     words = [clean_word(level) for level in column.levels]
@@ -118,7 +106,7 @@ def _finite_cells(column: Column, values: Floats) -> Cells:
     return Cells(np.where(infinite, np.nan, values), missing, report)
 
 
-def _by_word(column: Column, meaning: Callable[[str], float], levels: Container[str] = ()) -> Cells:
+def _by_word(column: Column, meaning: Callable[[str], float], levels: Collection[str] = ()) -> Cells:
     """Return the value of each cell's word, NaN where missing or, counted as wrong, where it has none."""
     codes, words = _codes(column, levels)
     meanings = np.asarray([*map(meaning, words), np.nan], dtype=np.float64)
@@ -131,7 +119,7 @@ def _by_word(column: Column, meaning: Callable[[str], float], levels: Container[
     )
 
 
-def _codes(column: Column, levels: Container[str] = ()) -> tuple[Indices, list[str]]:
+def _codes(column: Column, levels: Collection[str] = ()) -> tuple[Indices, list[str]]:
     """Return a column as indices into its clean words, −1 where missing; `levels` are not cleaned."""
     if column.kind == "category" or (column.kind == "boolean" and column.levels):
         codes = np.where(column.is_missing, -1, column.values).astype(np.intp)
@@ -147,7 +135,7 @@ def _codes(column: Column, levels: Container[str] = ()) -> tuple[Indices, list[s
     return _cleaned_codes(codes, list(places), levels)
 
 
-def _cleaned_codes(codes: Indices, words: Sequence[str], levels: Container[str]) -> tuple[Indices, list[str]]:
+def _cleaned_codes(codes: Indices, words: Sequence[str], levels: Collection[str]) -> tuple[Indices, list[str]]:
     """Clean words and return the codes of the clean ones."""
     places: dict[str, int] = {}
     clean = (clean_word(word, levels) for word in words)

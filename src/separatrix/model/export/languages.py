@@ -17,6 +17,9 @@ LANGUAGES = ("sql", "python", "onnx")
 def export(model: Any, to: str, *, table: str = "data", keep: Sequence[str] = ()) -> str | bytes:
     """Return a model of a table, a fitted estimator or a model by formula in another language.
 
+    Columns must have their types, which the first lines of SQL and Python name: text is not parsed into numbers and
+    dates, and words are trimmed.
+
     Parameters
     ----------
     to : "sql", one SELECT; "python", a function that needs nothing else; "onnx", the bytes of a graph

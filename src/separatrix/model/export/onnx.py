@@ -9,20 +9,24 @@ subtracted before the multiplication, for precision in float32. Text columns hav
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import singledispatchmethod
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.arrays import Floats
-from separatrix.design.encode.retype import boolean_words
 from separatrix.errors import OptionError
-from separatrix.model.export.terms import BooleanTerm, LevelTerm, NumberTerm, ScoreTerm, TextTerm, terms_of
+from separatrix.model.export.terms import BooleanTerm, LevelTerm, NumberTerm, ScoreTerm, column_types, terms_of
 from separatrix.model.record import Model, label_array
-from separatrix.tables.formats import MISSING_ANYWHERE
+from separatrix.tables.formats import MISSING_ANYWHERE, boolean_words
 
+TYPES = {
+    "number": "float32, NaN where missing",
+    "date": "float32, days since 1970-01-01, NaN where missing",
+    "boolean": 'strings as in training, "" where missing',
+    "word": 'strings as in training, "" where missing',
+}
 OPSETS = {"": 17, "ai.onnx.ml": 3}
 IR_VERSION = 8
 ONE = np.asarray([1])
@@ -42,7 +46,7 @@ class _Graph:
     """A graph under construction: nodes, constants and inputs, each value with a unique name."""
 
     def __init__(self, onnx: Any, model: Model) -> None:
-        self.onnx, self.model = onnx, model
+        self.onnx, self.model, self.terms = onnx, model, terms_of(model)
         self.nodes: list[Any] = []
         self.constants: list[Any] = []
         self.inputs: list[Any] = []
@@ -62,34 +66,40 @@ class _Graph:
         helper = self.onnx.helper
         graph = helper.make_graph(self.nodes, "separatrix", self.inputs, outputs, self.constants)
         opsets = [helper.make_opsetid(domain, version) for domain, version in OPSETS.items()]
-        exported = helper.make_model(graph, opset_imports=opsets, ir_version=IR_VERSION, producer_name="separatrix")
+        about = "\n".join([f"Predicts {self.model.target!a}.", *column_types(self.terms, TYPES)])
+        made = {"ir_version": IR_VERSION, "producer_name": "separatrix", "doc_string": about}
+        exported = helper.make_model(graph, opset_imports=opsets, **made)
         helper.set_model_props(exported, {"target": self.model.target, "estimator": self.model.estimator})
         self.onnx.checker.check_model(exported)
         return exported
 
     def scores(self) -> str:
         """Return the name of the scores (N, K)."""
-        parts = [part for term in terms_of(self.model) for part in self.add(term)]
+        parts = [part for term in self.terms for part in self.parts(term)]
         if not parts:
             raise OptionError("every coefficient is 0, so the graph would have no input; there is nothing to export")
         total = parts[0] if len(parts) == 1 else self.node("Sum", parts)
         return self.node("Add", [total, self.constant(self.offset.astype(np.float32))])
 
-    @singledispatchmethod
-    def add(self, term: ScoreTerm) -> Sequence[str]:
-        """Add a term that depends only on missing cells, and return the names of its parts (N, K)."""
-        rows = np.vstack([np.zeros(len(self.offset)), self.gap(term)])
-        if term.kind in {"number", "date"}:
-            gaps = self.node("IsNaN", [self.input(term.name, self.onnx.TensorProto.FLOAT)])
-            place = self.node(
-                "Squeeze", [self.node("Cast", [gaps], to=self.onnx.TensorProto.INT64), self.constant(ONE)]
+    def parts(self, term: ScoreTerm) -> Sequence[str]:
+        """Add a term, and return the names of its parts (N, K)."""
+        if isinstance(term, BooleanTerm):
+            exact, lower = boolean_words(term.words)
+            spelt = {each: truth for word, truth in lower.items() for each in (word, word.upper(), word.title())}
+            rows = np.vstack([np.zeros(len(self.offset)), term.weight, self.gap(term)])
+            return [self.lookup(term.name, exact, spelt, rows, other=2)]
+        if isinstance(term, NumberTerm):
+            return self.numbers(term)
+        if not isinstance(term, LevelTerm):
+            raise OptionError(
+                f"column {term.name!r} is text, and its words have no ONNX graph; export to python, or fit without it"
             )
-            return [self.node("Gather", [self.constant(rows.astype(np.float32)), place], axis=0)]
-        cell = self.input(term.name, self.onnx.TensorProto.STRING)
-        return [self.lookup(cell, {} if term.value is None else {term.value: 0}, 1, 0, rows)]
+        rows = np.vstack([*term.levels.values(), term.other, self.gap(term)])
+        words = {word: place for place, word in enumerate(term.levels)}
+        return [self.lookup(term.name, words, {}, rows, other=len(words))]
 
-    @add.register
-    def _(self, term: NumberTerm) -> Sequence[str]:
+    def numbers(self, term: NumberTerm) -> Sequence[str]:
+        """Add the product of a column and its weight, and the contribution of its missing cells."""
         cell = self.input(term.name, self.onnx.TensorProto.FLOAT)
         centre, weight = np.float32(term.centre), np.asarray(term.weight)
         near = self.node("Sub", [cell, self.constant(np.asarray([[centre]]))])
@@ -105,33 +115,19 @@ class _Graph:
         marks = self.node("Cast", [gaps], to=self.onnx.TensorProto.FLOAT)
         return [part, self.node("MatMul", [marks, self.row(shift)])]
 
-    @add.register
-    def _(self, term: LevelTerm) -> Sequence[str]:
-        cell = self.input(term.name, self.onnx.TensorProto.STRING)
-        words, count = {word: place for place, (word, _) in enumerate(term.levels)}, len(term.levels)
-        rows = np.vstack([*(weights for _, weights in term.levels), term.other, self.gap(term)])
-        return [self.lookup(cell, words, count + 1, count, rows)]
+    def lookup(
+        self, name: str, words: Mapping[str, float], spelt: Mapping[str, float], rows: Floats, *, other: int
+    ) -> str:
+        """Return the name of the rows that belong to a column's words, also with a blank before or after them.
 
-    @add.register
-    def _(self, term: BooleanTerm) -> Sequence[str]:
-        cell = self.input(term.name, self.onnx.TensorProto.STRING)
-        exact, caseless = boolean_words(term.words)
-        spelt = {each: int(truth) for word, truth in caseless.items() for each in (word, word.upper(), word.title())}
-        rows = np.vstack([np.zeros(len(self.offset)), term.weight, self.gap(term)])
-        return [self.lookup(cell, spelt | {word: int(truth) for word, truth in exact.items()}, 2, 2, rows)]
-
-    @add.register
-    def _(self, term: TextTerm) -> Sequence[str]:
-        raise OptionError(
-            f"column {term.name!r} is text, and its words have no ONNX graph; export to python, or fit without it"
-        )
-
-    def lookup(self, cell: str, words: dict[str, int], gap: int, other: int, rows: Floats) -> str:
-        """Return the name of the rows that belong to the words of a cell, also with a blank before or after them."""
-        indices = dict.fromkeys(MISSING_ANYWHERE, gap) | words
+        The last row is that of words for missing values, which `spelt` does not override, but `words` do.
+        """
+        cell = self.input(name, self.onnx.TensorProto.STRING)
+        indices = {**spelt, **dict.fromkeys(MISSING_ANYWHERE, len(rows) - 1), **words}
         padded = {pad.format(word): index for word, index in indices.items() for pad in (" {}", "{} ", " {} ")}
         indices = padded | indices
-        options = {"keys_strings": list(indices), "values_int64s": list(indices.values()), "default_int64": other}
+        places = [int(index) for index in indices.values()]
+        options = {"keys_strings": list(indices), "values_int64s": places, "default_int64": other}
         index = self.node("LabelEncoder", [cell], domain="ai.onnx.ml", **options)
         rows_found = self.node("Gather", [self.constant(rows.astype(np.float32)), index], axis=0)
         return self.node("Squeeze", [rows_found, self.constant(ONE)])

@@ -3,15 +3,17 @@
     score_k = intercept_k + Σ over columns of the contribution of its cell to score k
 
 A term has the contribution of a cell: `weight` times its number, or the weights of its level. `gap` is that of a
-missing cell, None if a row with a missing cell has no score. Weights are tuples of K numbers, one per score. Every
-export cleans strings as `tables.formats.clean_word` does. Scores agree with `predict` to 1e-12 of the sum of the
-absolute contributions: these are added in another order, so the last bits of a large score differ.
+missing cell, None if a row with a missing cell has no score. Weights are tuples of K numbers, one per score. Columns
+must have their types: an export parses no text into numbers or dates, and cleans words as `tables.formats.clean_word`
+does. Scores agree with `predict` to 1e-12 of the sum of the absolute contributions: these are added in another order,
+so the last bits of a large score differ.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from functools import singledispatch
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -33,26 +35,28 @@ Weights = tuple[float, ...]
 
 @dataclass(frozen=True)
 class ScoreTerm:
-    """The contribution of a column to the scores; in this base class, only that of a missing cell.
-
-    `value` is the only level of the column, which never counts as missing. `kind` and `format` are those of the column
-    in the training table.
-    """
+    """The contribution of a column to the scores."""
 
     name: str
     gap: Weights | None
-    value: str | None = field(default=None, kw_only=True)
-    kind: str = field(default="category", kw_only=True)
-    format: str = field(default="", kw_only=True)
+    kind: ClassVar[str]
 
 
 @dataclass(frozen=True)
 class NumberTerm(ScoreTerm):
-    """`weight` · (number − origin); `centre` is a typical value of the cells."""
+    """`weight` · (number − origin); `centre` is a typical value of the cells. Infinite numbers count as missing."""
 
     weight: Weights
     centre: float
     origin: int = 0
+    kind: ClassVar[str] = "number"
+
+
+@dataclass(frozen=True)
+class DateTerm(NumberTerm):
+    """`weight` · (days since 1970-01-01 − origin)."""
+
+    kind: ClassVar[str] = "date"
 
 
 @dataclass(frozen=True)
@@ -60,19 +64,16 @@ class BooleanTerm(NumberTerm):
     """`weight` for the second of two words, 0 for the first."""
 
     words: tuple[str, str] = ("", "")
-
-
-@dataclass(frozen=True)
-class DateTerm(NumberTerm):
-    """`weight` · (days since 1970-01-01 − origin)."""
+    kind: ClassVar[str] = "boolean"
 
 
 @dataclass(frozen=True)
 class LevelTerm(ScoreTerm):
     """The weights of each level, and `other` for an unknown level."""
 
-    levels: tuple[tuple[str, Weights], ...]
+    levels: Mapping[str, Weights]
     other: Weights
+    kind: ClassVar[str] = "word"
 
 
 @dataclass(frozen=True)
@@ -81,6 +82,7 @@ class TextTerm(ScoreTerm):
 
     encoding: TextEncoding
     weights: tuple[Weights, ...]
+    kind: ClassVar[str] = "text"
 
 
 def terms_of(model: Model) -> tuple[ScoreTerm, ...]:
@@ -90,63 +92,50 @@ def terms_of(model: Model) -> tuple[ScoreTerm, ...]:
             f"the scores of {model.estimator} are kernel values of {counted(model.kernel.support, 'support vector')},"
             " not a sum over columns that could be exported; use its model file, or fit a linear model"
         )
-    imputes = model.encoding.missing == "impute"
-    kinds, formats = model.kinds, model.formats
-    parts = zip(model.encoding.columns, model.encoding.places, strict=True)
+    imputes, kinds = model.encoding.missing == "impute", model.kinds
+    places = zip(model.encoding.columns, model.encoding.places, strict=True)
+    parts = [(column, model.coef[:, place]) for column, place in places]
     return tuple(
-        replace(
-            _term(column, model.coef[:, place], imputes), kind=kinds[column.name], format=formats.get(column.name, "")
-        )
-        for column, place in parts
-        if not imputes or model.coef[:, place].any()
+        _term(column, coef, imputes, kinds[column.name]) for column, coef in parts if not imputes or coef.any()
     )
 
 
-@singledispatch
-def _term(column: ColumnEncoding, coef: Floats, imputes: bool) -> ScoreTerm:
+def column_types(terms: Sequence[ScoreTerm], types: Mapping[str, str]) -> list[str]:
+    """Return sentences that say which columns are expected in which type, by the kind of their terms."""
+    names = {kind: [ascii(term.name) for term in terms if term.kind == kind] for kind in types}
+    return [f"{types[kind]}: {', '.join(columns)}" for kind, columns in names.items() if columns]
+
+
+def _term(column: ColumnEncoding, coef: Floats, imputes: bool, kind: str) -> ScoreTerm:
     """Return the term of a column whose q features have the coefficients (K, q)."""
+    name, first, gap = column.name, _tuple(coef[:, 0]), None
+    if isinstance(column, FilledEncoding) and imputes:
+        gap = _tuple(column.fill * coef[:, 0] + (coef[:, 1] if column.indicator else 0.0))
+    match column:
+        case BooleanEncoding():
+            return BooleanTerm(name, gap, first, column.fill, words=column.words)
+        case DateEncoding():
+            return DateTerm(name, gap, first, column.fill + column.origin, column.origin)
+        case FilledEncoding():
+            return NumberTerm(name, gap, first, column.fill)
+        case PresenceEncoding():
+            return _presence_term(name, first if imputes else None, (0.0,) * len(coef), column.value, kind)
+        case CategoryEncoding():
+            levels = {word: _at(coef, place) for word, place in sorted(column.places.items())}
+            gap = _at(coef, column.missing_place) if imputes else None
+            return LevelTerm(name, gap, levels, _at(coef, column.other_place))
+        case TextEncoding():
+            q = len(column.seen)
+            gap = _at(coef, q if column.indicator else -1) if imputes else None
+            return TextTerm(name, gap, column, tuple(map(_tuple, coef[:, :q].T)))
     raise NotImplementedError(f"no term for {column.kind}")
 
 
-@_term.register
-def _(column: FilledEncoding, coef: Floats, imputes: bool) -> ScoreTerm:
-    return NumberTerm(column.name, _gap(column, coef, imputes), _tuple(coef[:, 0]), column.fill)
-
-
-@_term.register
-def _(column: BooleanEncoding, coef: Floats, imputes: bool) -> ScoreTerm:
-    return BooleanTerm(column.name, _gap(column, coef, imputes), _tuple(coef[:, 0]), column.fill, words=column.words)
-
-
-@_term.register
-def _(column: DateEncoding, coef: Floats, imputes: bool) -> ScoreTerm:
-    gap, centre = _gap(column, coef, imputes), column.fill + column.origin
-    return DateTerm(column.name, gap, _tuple(coef[:, 0]), centre, column.origin)
-
-
-@_term.register
-def _(column: PresenceEncoding, coef: Floats, imputes: bool) -> ScoreTerm:
-    return ScoreTerm(column.name, _tuple(coef[:, 0]) if imputes else None, value=column.value)
-
-
-@_term.register
-def _(column: CategoryEncoding, coef: Floats, imputes: bool) -> ScoreTerm:
-    levels = tuple((word, _at(coef, place)) for word, place in sorted(column.places.items()))
-    gap = _at(coef, column.missing_place) if imputes else None
-    return LevelTerm(column.name, gap, levels, _at(coef, column.other_place))
-
-
-@_term.register
-def _(column: TextEncoding, coef: Floats, imputes: bool) -> ScoreTerm:
-    q = len(column.seen)
-    gap = _at(coef, q if column.indicator else -1) if imputes else None
-    return TextTerm(column.name, gap, column, tuple(map(_tuple, coef[:, :q].T)))
-
-
-def _gap(column: FilledEncoding, coef: Floats, imputes: bool) -> Weights | None:
-    if not imputes:
-        return None
-    return _tuple(column.fill * coef[:, 0] + (coef[:, 1] if column.indicator else 0.0))
+def _presence_term(name: str, gap: Weights | None, nothing: Weights, value: str, kind: str) -> ScoreTerm:
+    """Return the term of a column of which only missing cells contribute."""
+    if kind in {"number", "date"}:
+        return (NumberTerm if kind == "number" else DateTerm)(name, gap, nothing, 0.0)
+    return LevelTerm(name, gap, {value: nothing}, nothing)
 
 
 def _at(coef: Floats, place: int) -> Weights:
