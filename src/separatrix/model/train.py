@@ -126,7 +126,7 @@ class TrainedModel:
     def training_description(self) -> str:
         """The training rows that `own` is about."""
         used = len(self.predictions) - self.predictions.left_out
-        return "on its own rows" if self.own.rows == used else f"on {self.own.rows:,} of its own rows, drawn at random"
+        return "on the training rows" if self.own.rows == used else f"on {self.own.rows:,} training rows drawn at random"
 
 
 def train(  # noqa: PLR0913  # the public options, each by its name
@@ -451,11 +451,11 @@ def evaluate_holdout(fit: TableFit, watch: Watch | None) -> tuple[Evaluation | N
         if not 0.0 < options.holdout < 1.0:
             raise OptionError(f"holdout={options.holdout!r} is out of range; give a share between 0 and 1")
         rows = assign_folds(n, folds_for_share(options.holdout, n), options.seed, codes) == 0
-        description = f"on {counted(int(rows.sum()), 'row')} kept apart from the fit that is judged"
+        description = f"on {counted(int(rows.sum()), 'held-out row')}"
         return _described(_evaluate_folds(fit, [rows], watch), description, int(rows.sum()))
     folds = assign_folds(n, int(options.folds or 0), options.seed, codes, option="folds")
     masks = [folds == number for number in range(int(folds.max()) + 1)]
-    description = f"on each row by a fit of other rows, in {options.folds} folds"
+    description = f"on all rows by {options.folds}-fold cross-validation"
     return _described(_evaluate_folds(fit, masks, watch), description, n)
 
 
@@ -470,7 +470,7 @@ def folds_for_share(share: float, n: int) -> int:
 def _described(evaluation: Evaluation | None, description: str, rows: int) -> tuple[Evaluation | None, str]:
     """Return an evaluation and the description of its rows, which says if they are a sample."""
     sampled = evaluation is not None and evaluation.rows == MOST_EVALUATED < rows
-    return evaluation, f"{description}, of which {MOST_EVALUATED:,} drawn at random" if sampled else description
+    return evaluation, f"{description}, {MOST_EVALUATED:,} of them drawn at random" if sampled else description
 
 
 def _evaluate_folds(fit: TableFit, folds: list[Bools], watch: Watch | None) -> Evaluation | None:

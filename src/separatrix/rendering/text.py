@@ -51,7 +51,7 @@ def _bullet(text: str, lead: str) -> list[str]:
 
 def _grid(grid: Grid) -> Iterator[str]:
     shown = grid.rows[:MAX_ROWS]
-    columns = [_short_names([row[0] for row in shown])]
+    columns = [[shortened(row[0], LONGEST_NAME) for row in shown]]
     columns += [_aligned([row[index] for row in shown]) for index in range(1, len(grid.heads))]
     widths = [max(len(head), *map(len, cells)) for head, cells in zip(grid.heads, columns, strict=True)]
     heads = [f"{head:>{width}}" for head, width in zip(grid.heads[1:], widths[1:], strict=True)]
@@ -63,8 +63,12 @@ def _grid(grid: Grid) -> Iterator[str]:
         yield f"  … and {len(grid.rows) - MAX_ROWS:,} more"
 
 
-def _short_names(names: Sequence[str]) -> list[str]:
-    return [name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…" for name in names]
+def shortened(text: str, length: int) -> str:
+    """Return a text of at most `length` characters, cut in the middle, as names differ at their ends."""
+    if len(text) <= length:
+        return text
+    tail = length // 2
+    return f"{text[: length - tail - 1]}…{text[-tail:]}"
 
 
 def _aligned(cells: Sequence[str]) -> list[str]:

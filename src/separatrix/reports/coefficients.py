@@ -6,6 +6,7 @@ one, by weight per standard deviation of the column, which no change of units al
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
@@ -26,6 +27,7 @@ from separatrix.rendering.text import render_text
 
 MOST_SHOWN = 20
 CLASSES_BESIDE = 5  # columns of a table
+NEARLY_ALL = 0.9999
 LARGE, LARGEST = 1e4, 1e15  # between which all digits before the point are printed
 
 
@@ -50,10 +52,9 @@ def weight_sheet(model: Model, most: int | None) -> Sheet:
     places = np.argsort(-sizes, kind="stable")[:count] if count < len(sizes) else np.arange(len(sizes))
     lines = [model.no_covariance] if model.no_covariance else []
     if count < len(sizes):
-        order = "by weight times spread" if spreads is not None else "by weight"
+        order = "by weight per standard deviation" if spreads is not None else "by weight"
         lines.append(f"the {count} largest {order}; {_left_off(len(sizes) - count)}")
-    grids = _one_score(model, places, spreads) if len(model.coef) == 1 else _several_scores(model, places)
-    return Sheet(_rule(model), grids, lines=tuple(lines))
+    return Sheet(_rule(model), tuple(_score_grids(model, places, spreads)), lines=tuple(lines))
 
 
 def kernel_sheet(model: Model) -> Sheet:
@@ -77,36 +78,23 @@ def largest_terms(terms: Sequence[Term], most: int | None) -> tuple[Term, ...]:
     return tuple(largest)
 
 
-def _one_score(model: Model, places: Indices, spreads: Any) -> tuple[Grid, ...]:
-    heads = ("", "weight") if spreads is None else ("", "weight", "times spread")
-    rows: list[tuple[str, ...]] = []
-    if _has_intercept(model):
-        rows.append((INTERCEPT, format_number(float(model.intercept[0])), *([""] if spreads is not None else [])))
-    for place in places.tolist():
-        weight = float(model.coef[0, place])
-        beside = [] if spreads is None else [format_number(weight * float(spreads[place]))]
-        rows.append((model.encoding.feature_names[place], format_number(weight), *beside))
-    return (Grid(heads, tuple(rows)),)
-
-
-def _several_scores(model: Model, places: Indices) -> tuple[Grid, ...]:
-    """Return grids with one row per feature and one column per class, for a few classes each."""
-    grids = []
+def _score_grids(model: Model, places: Indices, spreads: Any) -> Iterator[Grid]:
+    """Yield grids with one row per feature and one column per class, for a few classes each."""
+    one = len(model.coef) == 1
     for first in range(0, len(model.coef), CLASSES_BESIDE):
         group = slice(first, first + CLASSES_BESIDE)
-        labels = [str(label) for label in (model.classes or ())[group]]
-        rows: list[tuple[str, ...]] = []
-        if _has_intercept(model):
-            rows.append((INTERCEPT, *(format_number(float(value)) for value in model.intercept[group])))
-        for place in places.tolist():
-            name = model.encoding.feature_names[place]
-            rows.append((name, *(format_number(float(value)) for value in model.coef[group, place])))
-        grids.append(Grid(("", *labels), tuple(rows)))
-    return tuple(grids)
+        columns = np.column_stack([model.intercept[group], model.coef[group][:, places]])
+        heads = ("weight",) if one else tuple(map(str, (model.classes or ())[group]))
+        if one and spreads is not None:
+            heads += ("per standard deviation",)
+            columns = np.vstack([columns, np.append(np.nan, model.coef[0, places] * spreads[places])])
+        names = (INTERCEPT, *(model.encoding.feature_names[place] for place in places.tolist()))
+        rows = tuple((name, *map(_cell, values)) for name, values in zip(names, columns.T.tolist(), strict=True))
+        yield Grid(("", *heads), rows if model.fit_intercept else rows[1:])
 
 
-def _has_intercept(model: Model) -> bool:
-    return model.fit_intercept
+def _cell(value: float) -> str:
+    return "" if math.isnan(value) else format_number(value)
 
 
 def _rule(model: Model) -> str:
@@ -130,7 +118,7 @@ def measures_of(evaluation: Evaluation) -> Iterator[tuple[str, Estimate]]:
         yield "mean absolute error", evaluation.mean_absolute_error
         return
     yield "accuracy", evaluation.accuracy
-    yield "of always the commonest", Estimate(evaluation.baseline_accuracy)
+    yield "majority-class baseline", Estimate(evaluation.baseline_accuracy)
     yield "AUC", evaluation.auc
     if evaluation.log_loss.value is not None:
         yield "log loss", evaluation.log_loss
@@ -150,4 +138,6 @@ def with_interval(estimate: Estimate) -> str:
 
 
 def _digits(value: float) -> str:
+    if NEARLY_ALL < value < 1.0:  # never rounded to 1
+        return f"{NEARLY_ALL}"
     return f"{value:,.0f}" if LARGE <= abs(value) < LARGEST else f"{value:.4g}"

@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,10 +42,11 @@ from separatrix.losses.squared import Squared
 from separatrix.model.record import Model, label_array
 from separatrix.model.train import TrainedModel, without_missing_target
 from separatrix.problem import Problem
-from separatrix.reports.display import COLOURS, EDGE, INK, styled
+from separatrix.rendering.html import NOT_XML
+from separatrix.reports.display import CARD, COLOURS, EDGE, HAIR, INK, PAPER, PROOF, SOFT, styled
 from separatrix.reports.plot.boundary import boundary
-from separatrix.reports.plot.curves import calibration, precision_recall, roc
-from separatrix.reports.plot.diagnostics import DIAGNOSTIC_PANELS, draw_diagnostics
+from separatrix.reports.plot.curves import calibration, calibration_sentences, precision_recall, roc
+from separatrix.reports.plot.diagnostics import DIAGNOSTIC_PANELS, draw_diagnostics, draw_predictions
 from separatrix.reports.plot.fits import TRACE_PANELS, coefficients, trace
 from separatrix.tables.source import TableSource, as_source
 from separatrix.tables.table import Table
@@ -57,7 +59,12 @@ WIDTH, HEIGHT = 4.8, 3.7  # inches: on a phone, text of 10 points is then about 
 MANY_POINTS = 600  # of a line or a scatter, above which it is rasterised
 TICKS = 5  # per axis, about
 DOTS_PER_INCH = 150  # of rasterised parts
-NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+COLOUR, FONT = re.compile("#[0-9a-f]{6}"), re.compile("font-family: [^;]*;? ?")
+NAMED_COLOURS = {
+    **{"ink": INK, "soft": SOFT, "edge": EDGE, "hair": HAIR, "card": CARD, "paper": PAPER, "proof": PROOF},
+    **dict(zip(("plus", "minus", "third", "fourth", "fifth", "sixth", "seventh"), COLOURS, strict=True)),
+}
+TOKENS = {colour.lower(): f"var(--{name})" for name, colour in NAMED_COLOURS.items()}
 MOST_SAMPLED = 20_000  # rows
 DRAWN_RESIDUALS = 3000  # rows
 MOST_ENTRIES = 30_000_000  # of the design matrix, above which the diagnostics are left out
@@ -72,11 +79,11 @@ QUANTITIES = {"number", "date"}  # kinds of columns with a unit
 
 @dataclass(frozen=True)
 class Picture:
-    """An SVG file, its alternative text, and its caption."""
+    """An `svg` element to stand inside HTML, the title above it, and a note below."""
 
-    svg: bytes
-    alt: str
-    caption: str
+    svg: str
+    title: str
+    note: str = ""
 
 
 @contextmanager
@@ -97,39 +104,50 @@ def new_panels(count: int = 1, height: float = HEIGHT, ratios: Sequence[float] |
     return list(panels[:, 0])
 
 
-def finished(panels: Sequence[Axes], alt: str, caption: str = "") -> Picture:
-    """Return the figure of the panels as a picture; the default caption is the panels' titles."""
+def finished(panels: Sequence[Axes], alt: str, title: str = "", note: str = "") -> Picture:
+    """Return the figure of the panels as a picture; the default title is that of the panels."""
+    from matplotlib import rc_context  # noqa: PLC0415
+    from matplotlib.ticker import MaxNLocator  # noqa: PLC0415
+
     titles = []
     for panel in panels:
         titles.append(" ".join((panel.get_title() or panel.get_title(loc="left")).replace(r"\$", "$").split()))
         panel.set_title("", loc="center")
         panel.set_title("", loc="left")
         panel.patch.set_alpha(0.0)
-        _rasterise(panel)
-        _space_ticks(panel)
+        for line in panel.lines:
+            line.set_rasterized(len(np.asarray(line.get_xdata())) > MANY_POINTS)
+        for scatter in panel.collections:
+            scatter.set_rasterized(len(np.asarray(scatter.get_offsets())) > MANY_POINTS)
+        for axis in (panel.xaxis, panel.yaxis):
+            locator = axis.get_major_locator()
+            if isinstance(locator, MaxNLocator):
+                locator.set_params(nbins=TICKS)
     buffer = io.StringIO()
-    figure = panels[0].figure.canvas.figure
-    no_metadata: Any = dict.fromkeys(("Date", "Creator", "Format", "Type"))
-    figure.savefig(buffer, format="svg", dpi=DOTS_PER_INCH, metadata=no_metadata, facecolor="none")
-    svg = NOT_XML.sub("\N{REPLACEMENT CHARACTER}", buffer.getvalue())
-    return Picture(svg.encode(), alt, caption or " ".join(title for title in titles if title))
+    none: Any = dict.fromkeys(("Date", "Creator", "Format", "Type"))
+    with rc_context({"svg.hashsalt": alt}):  # no two figures of a page share an id
+        panels[0].figure.canvas.figure.savefig(buffer, format="svg", dpi=DOTS_PER_INCH, metadata=none, facecolor="none")
+    return Picture(_inline(buffer.getvalue(), alt), title or " ".join(filter(None, titles)), note)
 
 
-def _rasterise(panel: Axes) -> None:
-    for line in panel.lines:
-        line.set_rasterized(len(np.asarray(line.get_xdata())) > MANY_POINTS)
-    for scatter in panel.collections:
-        scatter.set_rasterized(len(np.asarray(scatter.get_offsets())) > MANY_POINTS)
-
-
-def _space_ticks(panel: Axes) -> None:
-    """Use few ticks, so that their labels do not collide."""
-    from matplotlib.ticker import MaxNLocator  # noqa: PLC0415
-
-    for axis in (panel.xaxis, panel.yaxis):
-        locator = axis.get_major_locator()
-        if isinstance(locator, MaxNLocator):
-            locator.set_params(nbins=TICKS)
+def _inline(source: str, alt: str) -> str:
+    """Return an SVG file as an element of HTML: without namespaces, with the fonts and colours of the page."""
+    root = ElementTree.fromstring(NOT_XML.sub("\N{REPLACEMENT CHARACTER}", source))
+    for element in root.iter():
+        element.tag = element.tag.rpartition("}")[2]
+        attributes = {name.rpartition("}")[2]: value for name, value in element.items()}
+        if element.tag == "g":
+            attributes.pop("id", None)  # numbers that the figures of a page would share
+        if "style" in attributes:
+            style = FONT.sub("", attributes["style"])
+            attributes["style"] = COLOUR.sub(lambda found: TOKENS.get(found[0], found[0]), style)
+        element.attrib.clear()
+        element.attrib.update(attributes)
+    for definitions in root.findall("defs"):
+        for style_sheet in definitions.findall("style"):  # of all elements, those of the page as well
+            definitions.remove(style_sheet)
+    root.attrib = {"viewBox": root.attrib["viewBox"], "role": "img", "aria-label": alt}
+    return ElementTree.tostring(root, encoding="unicode")
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,14 +227,18 @@ def forest_picture(trained: TrainedModel, rows: SampledRows) -> Picture | None:
     panel.tick_params(axis="y", labelsize="small")
     intervals = any(term.lower is not None for term in scaled.terms)
     left = len({term.output for term in table.terms}) - len(outputs)
-    caption = (
-        f"{_how_many(drawn, features)}: the {_unit(trained)} for one standard deviation more of a number, or for"
-        " belonging to a level"
-        + (f"; {100.0 * table.level:g} % intervals" if intervals else "; without intervals")
+    note = (
+        f"{_unit(trained)[0].upper()}{_unit(trained)[1:]} per standard deviation of a numeric column, or for a level"
+        + (f", with {100.0 * table.level:g} % confidence intervals" if intervals else ", without intervals")
         + (f". {left:,} more classes are not drawn." if left else ".")
     )
-    alt = "Coefficients with their intervals" if intervals else "Coefficients, without intervals"
-    return finished([panel], f"{alt}: the table below has the numbers", caption)
+    alt = f"Coefficients {'with' if intervals else 'without'} intervals: the table below has the numbers"
+    title = (
+        f"All {counted(drawn, 'coefficient')}"
+        if drawn == features
+        else f"The {drawn} largest of {features:,} coefficients"
+    )
+    return finished([panel], alt, title, note)
 
 
 def _candidates(model: Model, rows: SampledRows) -> set[str]:
@@ -226,12 +248,6 @@ def _candidates(model: Model, rows: SampledRows) -> set[str]:
         return {INTERCEPT, *names}
     sizes = np.abs(model.coef * rows.spread).max(axis=0)
     return {INTERCEPT, *(names[place] for place in np.argsort(-sizes, kind="stable")[:NAMES_DRAWN].tolist())}
-
-
-def _how_many(drawn: int, features: int) -> str:
-    if drawn == features:
-        return f"{'Its only coefficient' if drawn == 1 else f'All {drawn} coefficients'} but the intercept's"
-    return f"The {drawn} coefficients that tell most, of {features:,}"
 
 
 def _unit(trained: TrainedModel) -> str:
@@ -261,20 +277,20 @@ def classifier_pictures(evaluation: ClassifierEvaluation, where: str) -> Iterato
     """Draw ROC, precision and recall, and calibration if there are probabilities; `where` says on which rows."""
     fewer, auc = replace(evaluation, rankings=evaluation.rankings[: len(COLOURS)]), evaluation.auc
     left = len(evaluation.rankings) - len(fewer.rankings)
-    more = f" {left:,} more classes are not drawn." if left else ""
+    note = f"Evaluated {where}." + (f" {left:,} more classes are not drawn." if left else "")
     (panel,) = new_panels(height=4.2)
     roc(fewer, ax=panel)
-    caption = f"ROC {where}: AUC {auc}. The share of a class found over the share of others mistaken for it.{more}"
-    yield finished([panel], f"ROC curve, area {auc}", caption)
+    yield finished([panel], f"ROC curve, area {auc}", f"ROC: AUC {auc}", note)
     (panel,) = new_panels(height=4.2)
     precision_recall(fewer, ax=panel)
     precisions = ", ".join(f"{ranking.average_precision:.4g}" for ranking in fewer.rankings)
-    caption = f"Precision and recall {where}; dotted is chance. Average precision {precisions}.{more}"
-    yield finished([panel], f"Precision over recall, average precision {precisions}", caption)
+    alt = f"Precision over recall, average precision {precisions}"
+    yield finished([panel], alt, f"Precision and recall: average precision {precisions}", note)
     if evaluation.reliability is not None:
         panels = new_panels(2, 4.8, (3.0, 1.0))
         calibration(evaluation, axes=panels)
-        yield finished(panels, f"Calibration curve, calibration error {evaluation.reliability.error:.4g}")
+        alt = f"Calibration curve, calibration error {evaluation.reliability.error:.4g}"
+        yield finished(panels, alt, *calibration_sentences(evaluation))
 
 
 def prediction_picture(trained: TrainedModel) -> Picture:
@@ -282,20 +298,12 @@ def prediction_picture(trained: TrainedModel) -> Picture:
     predicted = np.asarray(trained.predictions.scores, dtype=np.float64)
     known = np.flatnonzero(np.isfinite(predicted))
     rows = known[evenly(len(known), DRAWN_RESIDUALS)]
-    observed = np.asarray(trained.target.y, dtype=np.float64)
     (panel,) = new_panels()
-    both = np.concatenate([predicted[rows], observed[rows]])
-    ends = [float(both.min()), float(both.max())]
-    panel.plot(ends, ends, ":", color=EDGE, label="predicted exactly")
-    panel.plot(predicted[rows], observed[rows], ".", color=INK, alpha=0.4, markersize=4.0, label="rows")
-    panel.set_xlabel("predicted")
-    panel.set_ylabel("observed")
-    panel.legend()
-    caption = (
-        f"Observed over predicted, of its own rows: on the dotted line a prediction is exact. {len(rows):,} of"
-        f" {counted(len(known), 'row')} are drawn."
+    draw_predictions(np.asarray(trained.target.y, dtype=np.float64)[rows], predicted[rows], panel)
+    note = (
+        f"On the dotted line a prediction is exact. {len(rows):,} of {counted(len(known), 'training row')} are drawn."
     )
-    return finished([panel], "Observed over predicted numbers", caption)
+    return finished([panel], "Observed against predicted values", note=note)
 
 
 def influence_of(trained: TrainedModel, table: Table | TableSource) -> tuple[Influence, Diagnosis] | None:
@@ -322,7 +330,8 @@ def diagnostic_pictures(rows: Influence, diagnosis: Diagnosis) -> Iterator[Pictu
     panels = [new_panels()[0] for _ in DIAGNOSTIC_PANELS]
     draw_diagnostics(rows, diagnosis, panels)
     for panel, name in zip(panels, DIAGNOSTIC_PANELS, strict=True):
-        yield finished([panel], f"Residuals, to judge {name}: {diagnosis.check(name).verdict}")
+        check = diagnosis.check(name)
+        yield finished([panel], f"Residuals, to check {name}", f"{name}: {check.verdict}", check.sentence)
 
 
 @dataclass(frozen=True, eq=False)
@@ -344,10 +353,10 @@ def no_boundary(trained: TrainedModel) -> str:
     if classes is None:
         return "a number has no boundary"
     if trained.model.kernel is not None:
-        return "the boundary of a kernel machine is curved, and no slice of it is drawn; sx.plot.boundary draws it"
+        return "the boundary of a kernel machine is not drawn here; sx.plot.boundary draws it"
     numbers = sum(column.kind in {"number", "date"} for column in trained.model.encoding.columns)
     if numbers < 2:
-        return f"a boundary is drawn along two columns of numbers, and the model uses {counted(numbers, 'such column')}"
+        return f"a boundary needs two numeric columns, and the model uses {counted(numbers, 'such column')}"
     if len(classes) > len(COLOURS):
         return f"{len(classes):,} classes are too many to tell apart by colour"
     return ""
@@ -363,21 +372,17 @@ def boundary_picture(trained: TrainedModel, rows: SampledRows) -> Picture:
     points = np.asarray(points.toarray() if hasattr(points, "toarray") else points)
     (panel,) = new_panels(height=4.0)
     boundary(_plane(model, rows, pair, names), points, trained.target.y[rows.places[shown]], ax=panel)
-    slice_of = _slice_note(len(rows.mean) - 2)
-    caption = f"The boundary along {names[0]!r} and {names[1]!r}, the columns of numbers that matter most{slice_of}."
-    used = int(model.data.get("rows", len(shown)))
+    others, used = len(rows.mean) - 2, int(model.data.get("rows", len(shown)))
+    note = f"{names[0]!r} and {names[1]!r} are the numeric columns with the largest weights per standard deviation."
+    if others:
+        note += (
+            f" A slice: {counted(others, 'other feature')} fixed at the mean; rows are projected onto it and may appear on"
+            " the wrong side of the boundary."
+        )
     if len(shown) < used:
-        caption += f" {len(shown):,} of {counted(used, 'row')} are drawn."
-    return finished([panel], f"Rows by class, and the regions predicted, along {names[0]} and {names[1]}", caption)
-
-
-def _slice_note(others: int) -> str:
-    if not others:
-        return ""
-    return (
-        f": a slice, {counted(others, 'other feature')} held at the mean; rows are seen from the side, and may lie on"
-        " the other side of the boundary than it seems"
-    )
+        note += f" {len(shown):,} of {counted(used, 'row')} are drawn."
+    alt = f"Rows by class, and the predicted regions, along {names[0]} and {names[1]}"
+    return finished([panel], alt, f"The boundary along {names[0]!r} and {names[1]!r}", note)
 
 
 def _heaviest(model: Model, rows: SampledRows) -> tuple[int, int]:
@@ -435,7 +440,7 @@ def trace_pictures(trained: TrainedModel) -> Iterator[Picture]:
     for panel, kind in zip(panels, kinds, strict=True):
         panel.set_xlabel("passes over the rows")
         alt = f"{kind.label[0].upper()}{kind.label[1:]} over passes"
-        yield finished([panel], alt, f"{alt}." + (f" {left:,} more classes are not drawn." if left else ""))
+        yield finished([panel], alt, alt, f"{left:,} more classes are not drawn." if left else "")
 
 
 def _few_classes(result: FitResult) -> FitResult:

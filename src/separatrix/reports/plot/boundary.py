@@ -243,7 +243,7 @@ def _shade(axes: Axes, plane: Slice) -> None:
         chance = 1.0 / plane.probabilities.shape[2]
         certainty = (plane.probabilities.max(axis=2) - chance) / (1.0 - chance)
     colours = np.array([to_rgb(colour) for colour in COLOURS])[plane.classes % len(COLOURS)]
-    image = 1.0 - DEPTH * certainty[:, :, np.newaxis] * (1.0 - colours)
+    image = np.concatenate([colours, DEPTH * certainty[:, :, np.newaxis]], axis=2)
     extent = (plane.x[0], plane.x[-1], plane.y[0], plane.y[-1])
     axes.imshow(image, origin="lower", extent=extent, aspect="auto", interpolation="nearest", zorder=0)
     if plane.probabilities is not None and plane.probabilities.shape[2] == 2:

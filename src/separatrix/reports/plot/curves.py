@@ -139,7 +139,8 @@ def calibration(
         two, second = len(evaluation.classes) == 2, short(repr(evaluation.classes[1]))
         below.set_xlabel(f"probability of {second}" if two else "probability of the class predicted")
         above.set_ylabel(f"share of {second}" if two else "share predicted right")
-        set_sentence(above, "\n".join(textwrap.wrap(_sentence(evaluation, bins), CALIBRATION_TITLE_WIDTH)))
+        title = " ".join(calibration_sentences(evaluation))
+        set_sentence(above, "\n".join(textwrap.wrap(title, CALIBRATION_TITLE_WIDTH)))
         return Display((above, below), {"evaluation": evaluation, "reliability": bins})
 
 
@@ -203,15 +204,15 @@ def _bins(ax: Axes, bins: Reliability, level: float) -> None:
     ax.legend(loc="upper left")
 
 
-def _sentence(evaluation: ClassifierEvaluation, bins: Reliability) -> str:
-    bias = bins.bias.value or 0.0
-    side = "high" if bias > 0.0 else "low"
-    telling = bins.bias.lower is not None and bins.bias.upper is not None and bins.bias.lower * bins.bias.upper > 0.0
-    doubt = "" if telling else ", which may be chance"
-    return (
-        f"Probabilities are on average {abs(bias):.2g} too {side}{doubt}. Brier {evaluation.brier},"
-        f" log loss {evaluation.log_loss}; {counted(evaluation.rows, 'row')}."
-    )
+def calibration_sentences(evaluation: ClassifierEvaluation) -> tuple[str, str]:
+    """Return whether the probabilities are right on average, and their measures."""
+    assert evaluation.reliability is not None  # there are probabilities
+    bias = evaluation.reliability.bias
+    measures = f"Brier score {evaluation.brier}, log loss {evaluation.log_loss}; {counted(evaluation.rows, 'row')}."
+    if bias.lower is None or bias.upper is None or bias.lower <= 0.0 <= bias.upper:
+        return "Well calibrated on average.", measures
+    side = "high" if bias.lower > 0.0 else "low"
+    return f"Probabilities are too {side} by {abs(bias.value or 0.0):.2g} on average.", measures
 
 
 def _curve(axes: Axes, place: int, line: tuple[Any, Any], label: str, **options: Any) -> None:

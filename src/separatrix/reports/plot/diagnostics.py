@@ -79,6 +79,18 @@ def draw_diagnostics(influence: Influence, diagnosis: Diagnosis, axes: Sequence[
         return Display((first, second, third, fourth), {"influence": influence, "diagnosis": diagnosis})
 
 
+def draw_predictions(observed: Floats, predicted: Floats, axes: Axes) -> None:
+    """Draw observed against predicted values, beside the line of exact predictions."""
+    both = np.concatenate([predicted, observed])
+    ends = [float(both.min()), float(both.max())]
+    axes.plot(ends, ends, ":", color=EDGE, label="exact prediction")
+    axes.plot(predicted, observed, ".", color=INK, alpha=0.4, markersize=4.0, label="rows")
+    axes.set_xlabel("predicted")
+    axes.set_ylabel("observed")
+    axes.legend()
+    set_sentence(axes, "Observed against predicted values")
+
+
 def _four(axes: Sequence[Axes] | None) -> tuple[Axes, ...]:
     if axes is None:
         from matplotlib import pyplot  # noqa: PLC0415  # half a second that only a plot should cost

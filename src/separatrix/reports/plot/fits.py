@@ -161,7 +161,7 @@ def _falls_far(values: Floats) -> bool:
 def _mark_tolerance(ax: Axes, model: Any) -> None:
     tolerance = getattr(model, "tol", None)
     if isinstance(tolerance, float) and tolerance > 0.0:
-        ax.axhline(tolerance, color=SOFT, linestyle=":", label=f"asked for: {tolerance:g}")
+        ax.axhline(tolerance, color=SOFT, linestyle=":", label=f"tolerance {tolerance:g}")
         ax.legend()
 
 
