@@ -73,7 +73,7 @@ def test_probabilities_shade_the_regions():
     data, image = display.data, display.ax.images[0].get_array()
     corner = np.array([[data["x"][0], data["y"][-1]]])
     np.testing.assert_allclose(data["probabilities"][-1, 0], model.predict_proba(corner)[0])
-    paleness = image.min(axis=2)
+    paleness = 1.0 - image[:, :, 3] * (1.0 - image[:, :, :3].min(axis=2))
     surest = np.unravel_index(data["probabilities"].max(axis=2).argmax(), paleness.shape)
     unsurest = np.unravel_index(data["probabilities"].max(axis=2).argmin(), paleness.shape)
     assert paleness[surest] < 0.65

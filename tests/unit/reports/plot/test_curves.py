@@ -129,7 +129,7 @@ def test_calibration_shows_bins_intervals_and_counts(two):
     counts, _, _ = below.patches[0].get_data()
     np.testing.assert_array_equal(counts, np.histogram(model.predict_proba(X)[:, 1], 20, (0.0, 1.0))[0])
     title = above.get_title(loc="left").replace("\n", " ")
-    assert f"Brier {found.brier}, log loss {found.log_loss}; 284 rows." in title
+    assert f"Brier score {found.brier}, log loss {found.log_loss}; 284 rows." in title
     side = "low" if found.reliability.bias.value < 0.0 else "high"
     assert title.startswith(f"Probabilities are on average {abs(found.reliability.bias.value):.2g} too {side}")
     assert "90 % intervals" in above.get_legend().get_texts()[1].get_text()
