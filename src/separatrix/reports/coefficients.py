@@ -60,9 +60,9 @@ def weight_sheet(model: Model, most: int | None) -> Sheet:
 def kernel_sheet(model: Model) -> Sheet:
     """Return the kernels of a model, and the number of support vectors of each machine."""
     assert model.kernel is not None
-    rows = tuple((str(machine.kernel), f"{machine.coef.shape[1]:,}") for machine in model.kernel.machines)
+    rows = tuple((f"{machine.coef.shape[1]:,}", str(machine.kernel)) for machine in model.kernel.machines)
     lines = (model.no_covariance,) if model.no_covariance else ()
-    return Sheet("Support vectors", (Grid(("kernel", "support vectors"), rows),), lines=lines)
+    return Sheet("Support vectors", (Grid(("support vectors", "kernel"), rows),), lines=lines)
 
 
 def largest_terms(terms: Sequence[Term], most: int | None) -> tuple[Term, ...]:

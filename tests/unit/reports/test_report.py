@@ -204,7 +204,7 @@ def test_names_from_the_data_are_shown_and_not_obeyed(reports):
     assert "<i>목표</i>" in page.text["answer"]
     assert f"{SCRIPT}.csv" in page.text["check"]
     assert "{{7*7}}" in page.text["coefficients"]
-    assert "49" not in page.text["coefficients"].replace("0.49", "")
+    assert "evil.example/49" not in source
     assert record.pictures.boundary is not None
     assert "<script" not in record.pictures.boundary.svg
 
