@@ -43,8 +43,7 @@ def compare(  # noqa: PLR0913, PLR0917  # every parameter is an option
     from separatrix.cli.reading import parse_references
     from separatrix.model.class_rows import RowsRequest
     from separatrix.model.storage import Storage
-    from separatrix.reports.compare import CompareOptions, compare_rows
-    from separatrix.reports.verification import comparison_dict, render_comparison
+    from separatrix.reports.compare import CompareOptions, compare_rows, comparison_dict, render_comparison
 
     options = CompareOptions(positive, holdout, intercept, seed)
     references = parse_references(reference or ())

@@ -126,7 +126,9 @@ class TrainedModel:
     def training_description(self) -> str:
         """The training rows that `own` is about."""
         used = len(self.predictions) - self.predictions.left_out
-        return "on the training rows" if self.own.rows == used else f"on {self.own.rows:,} training rows drawn at random"
+        return (
+            "on the training rows" if self.own.rows == used else f"on {self.own.rows:,} training rows drawn at random"
+        )
 
 
 def train(  # noqa: PLR0913  # the public options, each by its name

@@ -85,9 +85,9 @@ def _aligned(cells: Sequence[str]) -> list[str]:
     return [cell + " " * (longest - length) for cell, length in zip(cells, after, strict=True)]
 
 
-def entry(name: str, text: str) -> list[str]:
+def entry(name: str, text: str, width: int = LABEL_WIDTH) -> list[str]:
     """Return a name on the left with a wrapped text beside it."""
-    return wrapped(text, f"  {name:<{LABEL_WIDTH}}", " " * (LABEL_WIDTH + 2))
+    return wrapped(text, f"  {name:<{width}}", " " * (width + 2))
 
 
 def wrapped(text: str, first: str = "", rest: str | None = None) -> list[str]:

@@ -1,12 +1,10 @@
-"""The figures of a report, as SVG: coefficients, quality, decision boundary, convergence.
+"""The figures of a report, as SVG: coefficients, quality, decision boundary, convergence, drawn by `plot`.
 
-Figures are small enough for a phone, and their titles become captions. Text stays text, so that the reader's fonts
-render every script; lines and scatters of many points are rasterised. The same numbers give the same bytes. Figures
-are made without pyplot: no window, no global state.
+Text stays text, so that the reader's fonts render every script; lines and scatters of many points are rasterised. The
+same numbers give the same bytes. Figures are made without pyplot: no window, no global state.
 
-Coefficients are drawn per standard deviation of columns with a unit, and for the step from 0 to 1 of all others. The
-boundary is drawn in the plane of two features, the others fixed at their means; those go into the intercept, so that a
-million features cost as much as two. Cost: the encoding of at most `MOST_SAMPLED` rows, evenly spaced in the table.
+The boundary is drawn in the plane of two features; the others, at their means, go into the intercept, so that a million
+features cost as much as two. Cost: the encoding of at most `MOST_SAMPLED` rows, evenly spaced in the table.
 """
 
 from __future__ import annotations
@@ -14,30 +12,28 @@ from __future__ import annotations
 import io
 import re
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
 import numpy as np
-from numpy.typing import NDArray
 
 from separatrix.arrays import Bools, Floats, Indices
 from separatrix.certificates.base import OneVsRestCertificate
 from separatrix.design.base import Design
 from separatrix.design.build import INTERCEPT, make_design
 from separatrix.design.encode.blocks import encode_source
-from separatrix.design.encode.encoding import Encoding
 from separatrix.errors import counted
 from separatrix.families.base import TrainingRows
 from separatrix.families.penalised import standard_deviations
 from separatrix.fit.least_squares import fit_least_squares
-from separatrix.fit.result import FitResult
 from separatrix.inference.diagnosis import Diagnosis, diagnose_rows
 from separatrix.inference.evaluation import ClassifierEvaluation
 from separatrix.inference.influence import FittedRows, Influence
-from separatrix.inference.table import InferenceTable, Term, estimates_only_table
+from separatrix.inference.table import InferenceTable, estimates_only_table
 from separatrix.losses.squared import Squared
 from separatrix.model.record import Model, label_array
 from separatrix.model.train import TrainedModel, without_missing_target
@@ -70,10 +66,8 @@ DRAWN_RESIDUALS = 3000  # rows
 MOST_ENTRIES = 30_000_000  # of the design matrix, above which the diagnostics are left out
 DRAWN_POINTS = 1500  # rows
 NAMES_DRAWN = 24
-CANDIDATES = 2000  # features, above which the weights decide which are drawn, not the statistics
 LINES_DRAWN = 72  # names times classes
-UNITS = {"linear": "change of the prediction", "score": "change of the score"}
-LOG_ODDS = "change of the log-odds"
+LINKED = {"sigmoid": "log-odds", "softmax": "log-odds"}  # units of scores with a link
 QUANTITIES = {"number", "date"}  # kinds of columns with a unit
 
 
@@ -173,20 +167,14 @@ def sample_rows(trained: TrainedModel, table: Table | TableSource) -> SampledRow
     mask[sampled] = True
     encoded = encode_source(model.encoding, known.select(mask))
     design: Design = make_design(encoded.X, intercept=False)
-    quantities = _quantities(model.encoding)
+    quantities = np.zeros(len(model.encoding.feature_names), dtype=np.bool_)
+    for column, place in zip(model.encoding.columns, model.encoding.places, strict=True):
+        quantities[place.start] = column.kind in QUANTITIES  # not the indicators of missing values
     mean = np.asarray(design.rmatvec(np.ones(design.shape[0]))) / design.shape[0]
     scales = model.options.get("scales")
     rows = TrainingRows(encoded.X, sampled[encoded.kept], quantities=quantities)
     spread = standard_deviations(rows) if scales is None else np.asarray(scales, dtype=np.float64)
     return SampledRows(encoded.X, sampled[encoded.kept], mean, spread, quantities)
-
-
-def _quantities(encoding: Encoding) -> Bools:
-    """Return which features have a unit: numbers and dates, but not the indicators of their missing values."""
-    marks = np.zeros(len(encoding.feature_names), dtype=np.bool_)
-    for column, place in zip(encoding.columns, encoding.places, strict=True):
-        marks[place.start] = column.kind in QUANTITIES
-    return marks
 
 
 def evenly(count: int, most: int) -> Indices:
@@ -211,73 +199,50 @@ def coefficient_table(trained: TrainedModel) -> InferenceTable:
 
 def forest_picture(trained: TrainedModel, rows: SampledRows) -> Picture | None:
     """Draw the largest coefficients, per standard deviation of features with a unit; None without estimates."""
-    model, table = trained.model, coefficient_table(trained)
+    table, features = coefficient_table(trained), len(trained.model.encoding.feature_names)
     if all(term.estimate is None for term in table.terms):
         return None
-    outputs = list(dict.fromkeys(term.output for term in table.terms))[: len(COLOURS)]
-    names = _candidates(model, rows)
-    terms = tuple(term for term in table.terms if term.name in names and term.output in outputs)
-    scaled = _scaled(replace(table, terms=terms), model, rows)
-    features = len(model.encoding.feature_names)
+    classes = list(dict.fromkeys(term.output for term in table.terms))
+    outputs = classes[: len(COLOURS)]
+    scaled = _scaled(table, outputs, dict(zip(trained.model.encoding.feature_names, rows.spread.tolist(), strict=True)))
     drawn = min(features, NAMES_DRAWN, max(4, LINES_DRAWN // len(outputs)))
     (panel,) = new_panels(height=1.1 + (0.24 if len(outputs) < 3 else 0.34) * drawn)
     coefficients(scaled, panel, most=drawn)
-    panel.set_xlabel(_unit(trained), fontsize="small")
+    unit = "prediction" if trained.model.classes is None else LINKED.get(trained.model.rule.link, "score")
+    panel.set_xlabel(f"change of the {unit}", fontsize="small")
     panel.locator_params(axis="x", nbins=4)  # long numbers would collide
     panel.tick_params(axis="y", labelsize="small")
-    intervals = any(term.lower is not None for term in scaled.terms)
-    left = len({term.output for term in table.terms}) - len(outputs)
-    note = (
-        f"{_unit(trained)[0].upper()}{_unit(trained)[1:]} per standard deviation of a numeric column, or for a level"
-        + (f", with {100.0 * table.level:g} % confidence intervals" if intervals else ", without intervals")
-        + (f". {left:,} more classes are not drawn." if left else ".")
-    )
-    alt = f"Coefficients {'with' if intervals else 'without'} intervals: the table below has the numbers"
-    title = (
-        f"All {counted(drawn, 'coefficient')}"
-        if drawn == features
-        else f"The {drawn} largest of {features:,} coefficients"
-    )
-    return finished([panel], alt, title, note)
+    with_ends = any(term.lower is not None for term in scaled.terms)
+    intervals = f"with {100.0 * table.level:g} % confidence intervals" if with_ends else "without intervals"
+    note = f"Change of the {unit} per standard deviation of a numeric column, or for a level, {intervals}."
+    note += _undrawn(len(classes) - len(outputs))
+    which = f"All {counted(drawn, 'coefficient')}"
+    title = which if drawn == features else f"The {drawn} largest of {features:,} coefficients"
+    return finished([panel], f"Coefficients {intervals}: the table below has the numbers", title, note)
 
 
-def _candidates(model: Model, rows: SampledRows) -> set[str]:
-    """Return the names that may be drawn, and the intercept's; with very many features, those of large weights."""
-    names = model.encoding.feature_names
-    if len(names) <= CANDIDATES:
-        return {INTERCEPT, *names}
-    sizes = np.abs(model.coef * rows.spread).max(axis=0)
-    return {INTERCEPT, *(names[place] for place in np.argsort(-sizes, kind="stable")[:NAMES_DRAWN].tolist())}
+def _undrawn(classes: int) -> str:
+    return f" {classes:,} more classes are not drawn." if classes else ""
 
 
-def _unit(trained: TrainedModel) -> str:
-    if trained.model.classes is None:
-        return UNITS["linear"]
-    return LOG_ODDS if trained.model.rule.link in {"sigmoid", "softmax"} else UNITS["score"]
-
-
-def _scaled(table: InferenceTable, model: Model, rows: SampledRows) -> InferenceTable:
-    """Return the coefficients per standard deviation: the intercept, then by decreasing size."""
-    factors = dict(zip(model.encoding.feature_names, rows.spread.tolist(), strict=True))
-    terms = [_scaled_term(term, factors.get(term.name, 1.0)) for term in table.terms]
-    first, sizes = terms[0].name, dict.fromkeys(factors, 0.0)
-    for term in terms:
-        sizes[term.name] = max(sizes.get(term.name, 0.0), abs(term.estimate or 0.0))
+def _scaled(table: InferenceTable, outputs: Sequence[Any], factors: dict[str, float]) -> InferenceTable:
+    """Return the coefficients of some classes times factors by name: the intercept, then by decreasing size."""
+    terms, sizes = [], dict.fromkeys(factors, 0.0)
+    for term in table.terms:
+        if term.output in outputs:
+            factor, ends = factors.get(term.name, 1.0), (term.estimate, term.lower, term.upper)
+            estimate, lower, upper = (None if end is None else factor * end for end in ends)
+            terms.append(replace(term, estimate=estimate, lower=lower, upper=upper, absent=""))
+            sizes[term.name] = max(sizes.get(term.name, 0.0), abs(estimate or 0.0))
+    first = terms[0].name
     return replace(table, terms=tuple(sorted(terms, key=lambda term: (term.name != first, -sizes[term.name]))))
-
-
-def _scaled_term(term: Term, factor: float) -> Term:
-    estimate, lower, upper = (
-        None if value is None else factor * value for value in (term.estimate, term.lower, term.upper)
-    )
-    return replace(term, estimate=estimate, lower=lower, upper=upper, absent="")
 
 
 def classifier_pictures(evaluation: ClassifierEvaluation, where: str) -> Iterator[Picture]:
     """Draw ROC, precision and recall, and calibration if there are probabilities; `where` says on which rows."""
     fewer, auc = replace(evaluation, rankings=evaluation.rankings[: len(COLOURS)]), evaluation.auc
     left = len(evaluation.rankings) - len(fewer.rankings)
-    note = f"Evaluated {where}." + (f" {left:,} more classes are not drawn." if left else "")
+    note = f"Evaluated {where}.{_undrawn(left)}"
     (panel,) = new_panels(height=4.2)
     roc(fewer, ax=panel)
     yield finished([panel], f"ROC curve, area {auc}", f"ROC: AUC {auc}", note)
@@ -300,9 +265,7 @@ def prediction_picture(trained: TrainedModel) -> Picture:
     rows = known[evenly(len(known), DRAWN_RESIDUALS)]
     (panel,) = new_panels()
     draw_predictions(np.asarray(trained.target.y, dtype=np.float64)[rows], predicted[rows], panel)
-    note = (
-        f"On the dotted line a prediction is exact. {len(rows):,} of {counted(len(known), 'training row')} are drawn."
-    )
+    note = f"{len(rows):,} of {counted(len(known), 'training row')} are drawn."
     return finished([panel], "Observed against predicted values", note=note)
 
 
@@ -334,19 +297,6 @@ def diagnostic_pictures(rows: Influence, diagnosis: Diagnosis) -> Iterator[Pictu
         yield finished([panel], f"Residuals, to check {name}", f"{name}: {check.verdict}", check.sentence)
 
 
-@dataclass(frozen=True, eq=False)
-class Plane:
-    """A classifier of two columns, as `boundary` expects it; `predict_proba` is None without probabilities."""
-
-    classes_: NDArray[Any]
-    feature_names_in_: tuple[str, str]
-    threshold: float
-    loss: str
-    decision_function: Callable[[Any], Floats]
-    predict: Callable[[Any], NDArray[Any]]
-    predict_proba: Callable[[Any], Floats] | None
-
-
 def no_boundary(trained: TrainedModel) -> str:
     """Return why no boundary can be drawn, an empty string if one can."""
     classes = trained.model.classes
@@ -375,10 +325,7 @@ def boundary_picture(trained: TrainedModel, rows: SampledRows) -> Picture:
     others, used = len(rows.mean) - 2, int(model.data.get("rows", len(shown)))
     note = f"{names[0]!r} and {names[1]!r} are the numeric columns with the largest weights per standard deviation."
     if others:
-        note += (
-            f" A slice: {counted(others, 'other feature')} fixed at the mean; rows are projected onto it and may appear on"
-            " the wrong side of the boundary."
-        )
+        note += f" A slice: {counted(others, 'other feature')} fixed at the mean; rows are projected onto it."
     if len(shown) < used:
         note += f" {len(shown):,} of {counted(used, 'row')} are drawn."
     alt = f"Rows by class, and the predicted regions, along {names[0]} and {names[1]}"
@@ -393,60 +340,43 @@ def _heaviest(model: Model, rows: SampledRows) -> tuple[int, int]:
     return first, second
 
 
-def _plane(model: Model, rows: SampledRows, pair: tuple[int, int], names: tuple[str, str]) -> Plane:
-    """Return the model in the plane; scores of ±1 are its margin only if there are no other features."""
+def _plane(model: Model, rows: SampledRows, pair: tuple[int, int], names: tuple[str, str]) -> SimpleNamespace:
+    """Return the model in the plane, as `boundary` expects it; a margin is drawn only without other features."""
     coef, mean = model.coef[:, list(pair)], rows.mean.copy()
     mean[list(pair)] = 0.0
-    intercept = model.intercept + model.coef @ mean
-    labels = label_array(model.classes or ())
+    intercept, labels = model.intercept + model.coef @ mean, label_array(model.classes or ())
 
     def scores(points: Any) -> Floats:
         return np.asarray(points @ coef.T + intercept)
 
-    def shares(points: Any) -> Floats:
-        probabilities = model.rule.probabilities(scores(points))
-        assert probabilities is not None  # the rule has a link
-        return probabilities
-
-    return Plane(
+    plane = SimpleNamespace(
         classes_=labels,
         feature_names_in_=names,
         threshold=model.rule.threshold,
         loss=str(model.options.get("loss", "")) if len(mean) == 2 else "",
         decision_function=lambda points: scores(points)[:, 0] if len(coef) == 1 else scores(points),
         predict=lambda points: labels[model.rule.classes(scores(points))],
-        predict_proba=None if model.rule.link == "none" else shares,
     )
-
-
-@dataclass(frozen=True, eq=False)
-class _Traced:
-    """A fit, as `trace` expects it."""
-
-    result_: FitResult
-    tol: float | None
+    if model.rule.link != "none":
+        plane.predict_proba = lambda points: model.rule.probabilities(scores(points))
+    return plane
 
 
 def trace_pictures(trained: TrainedModel) -> Iterator[Picture]:
-    """Draw the convergence of a fit that took more than one step."""
-    result = _few_classes(trained.fitted.result)
+    """Draw the convergence of a fit that took more than one step, of at most as many classes as there are colours."""
+    result, most = trained.fitted.result, len(COLOURS)
+    left = max(0, len(result.parts) - most)
+    if left and isinstance(result.certificate, OneVsRestCertificate):
+        certificate = result.certificate
+        fewer = replace(certificate, classes=certificate.classes[:most], parts=certificate.parts[:most])
+        result = replace(result, parts=result.parts[:most], certificate=fewer)
     steps = [part.trace.steps for part in result.parts] or [result.trace.steps]
     kinds = [panel for panel in TRACE_PANELS if any(panel.facts[0] in each for each in steps)]
     if not kinds or max(len(each["passes"]) for each in steps) < 2:
         return
     panels = [new_panels(height=2.9)[0] for _ in kinds]
-    trace(_Traced(result, getattr(result.certificate, "tolerance", None)), panels)
-    left = len(trained.fitted.result.parts) - len(result.parts)
+    trace(result, panels)
     for panel, kind in zip(panels, kinds, strict=True):
         panel.set_xlabel("passes over the rows")
         alt = f"{kind.label[0].upper()}{kind.label[1:]} over passes"
-        yield finished([panel], alt, alt, f"{left:,} more classes are not drawn." if left else "")
-
-
-def _few_classes(result: FitResult) -> FitResult:
-    """Return the fit with at most as many classes as there are colours."""
-    certificate, most = result.certificate, len(COLOURS)
-    if len(result.parts) <= most or not isinstance(certificate, OneVsRestCertificate):
-        return result
-    fewer = replace(certificate, classes=certificate.classes[:most], parts=certificate.parts[:most])
-    return replace(result, parts=result.parts[:most], certificate=fewer)
+        yield finished([panel], alt, alt, _undrawn(left))

@@ -27,7 +27,6 @@ from separatrix.certificates.generative import GenerativeCertificate
 from separatrix.certificates.least_squares import LeastSquaresCertificate
 from separatrix.certificates.mistakes import MistakesCertificate
 from separatrix.certificates.optimality import LikelihoodCertificate, OptimalityCertificate
-from separatrix.certificates.separability import SeparabilityCertificate
 from separatrix.errors import counted
 from separatrix.files import write_atomically
 from separatrix.inference.diagnosis import Diagnosis

@@ -101,12 +101,14 @@ def trace(model: Any, axes: Sequence[Axes] | None = None) -> Display:
         raise OptionError(
             f"the fit kept none of {', '.join(panel.facts[0] for panel in TRACE_PANELS)}; nothing to draw"
         )
+    tolerance = getattr(model, "tol", getattr(result.certificate, "tolerance", None))
     with styled():
         panels = several_panels(axes, len(kinds), figsize=(7.0, 1.2 + 2.2 * len(kinds)), sharex=axes is None)
         for ax, panel in zip(panels, kinds, strict=True):
             _draw_panel(ax, panel, steps)
-            if panel.facts[0] == "relative_excess":
-                _mark_tolerance(ax, model)
+            if panel.facts[0] == "relative_excess" and tolerance:
+                ax.axhline(tolerance, color=SOFT, linestyle=":", label=f"tolerance {tolerance:g}")
+                ax.legend()
         panels[-1].set_xlabel("passes over the rows")
         lines = textwrap.wrap(plain(result.message), TITLE_WIDTH, max_lines=4, placeholder=" …")
         set_sentence(panels[0], "\n".join(lines))
@@ -156,13 +158,6 @@ def _drawable(values: Floats, log: bool) -> Floats:
 def _falls_far(values: Floats) -> bool:
     known = values[np.isfinite(values)]
     return bool(known.size and known.min() > 0.0 and known.max() > 10.0 * known.min())
-
-
-def _mark_tolerance(ax: Axes, model: Any) -> None:
-    tolerance = getattr(model, "tol", None)
-    if isinstance(tolerance, float) and tolerance > 0.0:
-        ax.axhline(tolerance, color=SOFT, linestyle=":", label=f"tolerance {tolerance:g}")
-        ax.legend()
 
 
 def coefficients(

@@ -208,7 +208,7 @@ def test_own_axes_are_drawn_on():
         ({"columns": [0, 7]}, OptionError, "there is no column 7; give places from 0 to 2, or names"),
         ({"columns": [1, 1]}, OptionError, r"columns=\[1, 1\] is no pair"),
         ({"columns": "x1"}, OptionError, "columns='x1' is no pair"),
-        ({"at": [1.0]}, DataError, r"at must be 3 finite numbers, one a column; got shape \(1,\)"),
+        ({"at": [1.0]}, DataError, r"at must be 3 finite numbers, one per column; got shape \(1,\)"),
         ({"y": ["no", "other"] * 30}, DataError, "y has 'other', which is none of the classes 'no', 'yes'"),
         ({"model": 3}, OptionError, "3 has no classes to draw a boundary of; give a fitted classifier"),
     ],

@@ -131,7 +131,7 @@ def test_calibration_shows_bins_intervals_and_counts(two):
     title = above.get_title(loc="left").replace("\n", " ")
     assert f"Brier score {found.brier}, log loss {found.log_loss}; 284 rows." in title
     side = "low" if found.reliability.bias.value < 0.0 else "high"
-    assert title.startswith(f"Probabilities are on average {abs(found.reliability.bias.value):.2g} too {side}")
+    assert title.startswith(f"Probabilities are too {side} by {abs(found.reliability.bias.value):.2g} on average.")
     assert "90 % intervals" in above.get_legend().get_texts()[1].get_text()
     assert below.get_xlabel() == "probability of 'malignant'"
 
