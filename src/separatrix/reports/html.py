@@ -14,13 +14,11 @@ from separatrix.inference.diagnosis import diagnosis_sheet
 from separatrix.inference.evaluation import ClassifierEvaluation
 from separatrix.inference.evaluation_curves import Estimate
 from separatrix.inference.table import coefficient_sheet
-from separatrix.model.record import Model
 from separatrix.rendering.html import LOOK, render_template
 from separatrix.rendering.sheet import Grid, Sheet
-from separatrix.reports.coefficients import largest_terms, measures_of, weight_sheet
 from separatrix.reports.perceptron import mistake_sentences, perceptron_notes
 from separatrix.reports.plot.diagnostics import DIAGNOSTIC_PANELS
-from separatrix.reports.report import Finding, Report, no_intervals
+from separatrix.reports.report import Finding, Report, no_intervals, quality_of
 from separatrix.reports.text import (
     FLATTERING,
     KINDS,
@@ -52,7 +50,7 @@ def render_report(report: Report) -> str:
     """Return the HTML file."""
     trained, command = report.trained, report.command
     model, result, source = trained.model, trained.fitted.result, report.table.source
-    evaluation, where = report.quality
+    evaluation, where = quality_of(report.trained)
     saved = _saved(command)
     return render_template(
         "reports/page.html.j2",
@@ -92,7 +90,7 @@ def render_report(report: Report) -> str:
 
 def _answer(report: Report) -> str:
     """Return what follows the target's name in the title."""
-    evaluation, _ = report.quality
+    evaluation, _ = quality_of(report.trained)
     rows = "training rows" if report.trained.holdout is None else "held-out rows"
     if isinstance(evaluation, ClassifierEvaluation):
         return f"is predicted correctly for {_percent(evaluation.accuracy.value)} of {rows}"
@@ -100,7 +98,8 @@ def _answer(report: Report) -> str:
 
 
 def _facts(report: Report) -> Iterator[Fact]:
-    (evaluation, _), trained = report.quality, report.trained
+    trained = report.trained
+    evaluation, _ = quality_of(trained)
     rows = "training rows" if trained.holdout is None else "held-out rows"
     if isinstance(evaluation, ClassifierEvaluation):
         auc, accuracy, level = evaluation.auc, evaluation.accuracy, evaluation.level
@@ -173,7 +172,7 @@ def _measures(report: Report) -> tuple[Grid, list[str]]:
     evaluations = [trained.own] if trained.holdout is None else [trained.own, trained.holdout]
     measures = [measure for each in evaluations for measure in measures_of(each)]
     absent = sorted({f"{label}: no interval: {value.absent}" for label, value in measures if value.absent})
-    evaluation, _ = report.quality
+    evaluation, _ = quality_of(report.trained)
     if isinstance(evaluation, ClassifierEvaluation) and evaluation.log_loss.value is None:
         absent.append(f"there is no calibration: {evaluation.log_loss.absent}")
     return table, [*notes, *absent]
@@ -222,7 +221,7 @@ def _columns(report: Report) -> Grid:
 
 
 def _provenance(report: Report) -> list[tuple[str, str]]:
-    model: Model = report.trained.model
+    model = report.trained.model
     data: Any = model.data
     options = ", ".join(f"{name} = {value}" for name, value in model.options.items() if name not in HIDDEN_OPTIONS)
     return [

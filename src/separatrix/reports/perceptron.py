@@ -68,13 +68,8 @@ def _parts(trained: TrainedModel) -> Iterator[tuple[Any, Any, FitResult]]:
 
 
 def _ending(result: FitResult) -> dict[str, Any]:
-    status, updates = result.status, int(result.facts["updates"])
-    return {
-        "status": str(status),
-        "reached_goal": status.reached_goal,
-        "message": result.message,
-        "updates": updates,
-    }
+    status = {"status": str(result.status), "reached_goal": result.status.reached_goal}
+    return {**status, "message": result.message, "updates": int(result.facts["updates"])}
 
 
 def _weights(part: FitResult, names: tuple[str, ...]) -> dict[str, Any]:
@@ -103,13 +98,12 @@ def _ties(scores: Floats) -> int:
 def mistake_sentences(trained: TrainedModel) -> list[str]:
     """Return the mistakes beside their bound, for several classes one sentence each."""
     return [
-        mistakes(part) if negative is not None else f"{positive} against the rest: {mistakes(part)}"
+        _mistakes(part) if negative is not None else f"{positive} against the rest: {_mistakes(part)}"
         for positive, negative, part in _parts(trained)
     ]
 
 
-def mistakes(part: FitResult) -> str:
-    """Return the number of mistakes of one fit, and their bound."""
+def _mistakes(part: FitResult) -> str:
     certificate, updates = part.certificate, int(part.facts["updates"])
     assert isinstance(certificate, MistakesCertificate)
     if certificate.margin is None:

@@ -293,8 +293,8 @@ def diagnostic_pictures(rows: Influence, diagnosis: Diagnosis) -> Iterator[Pictu
     panels = [new_panels()[0] for _ in DIAGNOSTIC_PANELS]
     draw_diagnostics(rows, diagnosis, panels)
     for panel, name in zip(panels, DIAGNOSTIC_PANELS, strict=True):
-        check = diagnosis.check(name)
-        yield finished([panel], f"Residuals, to check {name}", f"{name}: {check.verdict}", check.sentence)
+        sentence = " ".join(panel.get_title(loc="left").split()).removeprefix(f"{name}: ")
+        yield finished([panel], f"Residuals, to check {name}", f"{name}: {diagnosis.check(name).verdict}", sentence)
 
 
 def no_boundary(trained: TrainedModel) -> str:

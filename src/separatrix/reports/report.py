@@ -1,16 +1,8 @@
 """The report of a trained model: a neutral record with its findings and figures, written as one HTML file.
 
-The findings answer four questions in a word, with evidence:
-
-    exists    does the best predictor exist (for a perceptron: a separating halfspace)?
-    unique    is it unique?
-    optimal   is the fitted predictor optimal, to the tolerance?
-    tested    may its coefficients be tested, and have intervals?
-
-The first three come from the certificate (with several classes, from each of its parts), the last from the table of
-inference. The HTML file is self-contained and has no script. Cost: some seconds of drawing, the encoding of a sample of
-the rows and, for least squares, of all rows and about ten passes. Long tables and large samples are cut, and the page
-says so; it stays below 3 MB.
+The findings on existence, uniqueness and optimality come from the certificate (with several classes, from each of its
+parts), that on tests from the table of inference. Cost: some seconds of drawing, the encoding of a sample of the rows
+and, for least squares, of all rows and about ten passes. Long tables and large samples are cut, and the page says so.
 """
 
 from __future__ import annotations
@@ -97,36 +89,31 @@ class Report:
     diagnosis: Diagnosis | None
     pictures: Pictures
 
-    @property
-    def quality(self) -> tuple[Evaluation, str]:
-        """The evaluation on held-out rows if there are any, else on training rows, and which rows these are."""
-        if self.trained.holdout is not None:
-            return self.trained.holdout, self.trained.holdout_description
-        return self.trained.own, self.trained.training_description
-
 
 def make_report(trained: TrainedModel, table: Table | TableSource, command: str) -> Report:
     """Return the report of a trained model, its figures drawn."""
     influence = influence_of(trained, table)
-    evaluation = trained.own if trained.holdout is None else trained.holdout
-    where = trained.training_description if trained.holdout is None else trained.holdout_description
+    diagnosis = None if influence is None else influence[1]
+    evaluation, where = quality_of(trained)
     with drawing():
-        rows = sample_rows(trained, table)
+        rows, reason = sample_rows(trained, table), no_boundary(trained)
         if isinstance(evaluation, ClassifierEvaluation):
             quality = tuple(classifier_pictures(evaluation, where))
         else:
             quality = (prediction_picture(trained), *(() if influence is None else diagnostic_pictures(*influence)))
-        reason = no_boundary(trained)
-        pictures = Pictures(
-            forest_picture(trained, rows),
-            quality,
-            tuple(trace_pictures(trained)),
-            None if reason else boundary_picture(trained, rows),
-            reason,
-        )
-    diagnosis = None if influence is None else influence[1]
-    findings = findings_of(trained, diagnosis)
-    return Report(trained, table, command, findings, coefficient_table(trained), diagnosis, pictures)
+        boundary = None if reason else boundary_picture(trained, rows)
+        forest, trace = forest_picture(trained, rows), tuple(trace_pictures(trained))
+    pictures = Pictures(forest, quality, trace, boundary, reason)
+    return Report(
+        trained, table, command, findings_of(trained, diagnosis), coefficient_table(trained), diagnosis, pictures
+    )
+
+
+def quality_of(trained: TrainedModel) -> tuple[Evaluation, str]:
+    """Return the evaluation on held-out rows if there are any, else on training rows, and which rows these are."""
+    if trained.holdout is not None:
+        return trained.holdout, trained.holdout_description
+    return trained.own, trained.training_description
 
 
 def write_report(trained: TrainedModel, table: Table | TableSource, path: str, command: str) -> None:

@@ -11,9 +11,9 @@ from separatrix.errors import OptionError
 from separatrix.model.train import TrainOptions, train_table
 from separatrix.rendering.html import LOOK
 from separatrix.rendering.sheet import format_number
-from separatrix.reports.coefficients import measures_of, with_interval
+from separatrix.reports.text import measures_of, with_interval
 from separatrix.reports.html import render_report
-from separatrix.reports.report import findings_of, make_report, write_report
+from separatrix.reports.report import findings_of, make_report, quality_of, write_report
 from separatrix.tables.demos import demo_table
 from separatrix.tables.table import Column, Table, category_column
 
@@ -182,7 +182,7 @@ def test_every_model_has_a_page(reports, name):
 @pytest.mark.parametrize("name", ["logistic", "softmax", "perceptron", "svm", "hostile"])
 def test_the_confusions_add_up(reports, name):
     record, source = reports(name)
-    found, _ = record.quality
+    found, _ = quality_of(record.trained)
     cells = re.findall(r"<td style=[^>]*><bdi>([0-9,]+)</bdi></td>", source)
     assert [int(cell.replace(",", "")) for cell in cells] == found.confusion.ravel().astype(int).tolist()
     assert sum(int(cell.replace(",", "")) for cell in cells) == found.rows
