@@ -24,10 +24,13 @@ from separatrix.reports.text import (
     KINDS,
     classes,
     kinds,
+    largest_terms,
     measure_grid,
+    measures_of,
     model_title,
     other_decisions,
     question,
+    weight_sheet,
 )
 
 HIDDEN_OPTIONS = {"scales"}  # long lists

@@ -1,7 +1,7 @@
 """A trained model as one page of text: the question, the data, the verdicts, the quality, the coefficients.
 
-The sentences and tables are shared with the HTML report. Long lists of coefficients are cut to the largest: by statistic
-|t| or, without one, by weight per standard deviation of the column, which no change of units alters.
+The sentences and tables are shared with the HTML report. Long lists of coefficients are cut to the largest: by |t| or,
+without it, by weight per standard deviation of the column, which no change of units alters.
 """
 
 from __future__ import annotations
