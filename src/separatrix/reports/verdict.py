@@ -28,7 +28,7 @@ STATUSES = {
     "+inf": ("→ +∞", "grows without bound"),
     "-inf": ("→ −∞", "falls without bound"),
     "not estimable": ("not estimable", "diverges, with a sign that depends on the direction"),
-    "diverges": ("diverges", "diverges; its sign was not computed"),
+    "diverges": ("diverges", "its sign was not computed"),
     "aliased": ("aliased", "perfectly collinear with other columns; not identified"),
     "finite": ("finite", "has a limit"),
 }
@@ -172,7 +172,7 @@ def _entries(question: Question, classes: int) -> Iterator[tuple[str, str]]:
         among = "" if certificate.verdict == "separable" else " of the rows separated"
         yield "margin", f"{question.margin:.4g}, the least{among} along the direction found: {rows}"
     if certificate.divergence_dim:
-        yield "directions", f"{counted(certificate.divergence_dim, 'independent one')} of divergence"
+        yield "directions", f"{counted(certificate.divergence_dim, 'independent direction')} of divergence"
     for status, (word, meaning) in STATUSES.items():
         names = [name for name, own in statuses.items() if own == status]
         if names:

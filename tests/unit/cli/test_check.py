@@ -65,7 +65,7 @@ def test_complete_separation_is_told_with_margin_proof_and_remedies() -> None:
     assert "benign in 357 rows, malignant in 212 rows; 30 columns and an intercept" in text
     assert "Completely separated: a hyperplane has every row on its own side" in text
     assert "the maximum likelihood estimate of a logistic regression does not exist" in text
-    assert "31 independent ones of divergence" in text
+    assert "31 independent directions of divergence" in text
     assert "mean_concavity, … and 23 more" in text
     assert "a direction of 31 numbers" in text
     assert "made, all hold" in text
