@@ -59,7 +59,7 @@ def test_every_kind_is_saved_verified_evaluated_and_reported(kind: str, tmp_path
     assert sx.evaluate(model, *rows).accuracy.value == pytest.approx(0.74, abs=0.04)
     sx.report(model, *rows, path=tmp_path / "report.html")
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert "How well it does" in page
+    assert "How well it predicts" in page
     assert ("support vectors" in page) == ("kernel" in kind)
 
 
