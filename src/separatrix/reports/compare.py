@@ -137,20 +137,18 @@ def compare_rows(
         parts = split_rows(data, request, folds_for_share(options.holdout, data.table.n_rows), options.seed)
         split = _against_rest(parts[0], place), _against_rest(parts[1], place)
     compared, refused = compare_learners(two, intercept=options.intercept, split=split, watch=watch)
-    compared += _measured(models or {}, data, two)
+    if models:
+        table = data.table.read()
+        compared += [model_row(name, model, table, two, data.kept) for name, model in models.items()]
     left_out = (f"{name!r} is left out: {reason}" for name, reason in data.encoding.omitted)
     held_out = 0 if split is None else split[1].shape[0]
-    notes = (*data.notes, *left_out, *_holdout_note(options.holdout, held_out))
+    held = f"fits to the other rows, evaluated on {counted(held_out, 'row')}; all else uses every row"
+    note = f"held-out mistakes: {held}" if held_out else f"no rows are held out of fewer than {FEWEST_ROWS}"
+    notes = (*data.notes, *left_out, *([note] if options.holdout > 0.0 else []))
     names = tuple(dict.fromkeys((*data.encoding.feature_names, *(name for each in compared for name in each.weights))))
-    title = f"{_opponents(rows, place)}, {data.target} of {data.source}"
+    other = "the rest" if len(rows.labels) > 2 else rows.labels[1 - place]
+    title = f"{rows.labels[place]} against {other}, {data.target} of {data.source}"
     return Comparison(title, names, rows.shape[0], held_out, tuple(compared), tuple(refused), notes)
-
-
-def _measured(models: Mapping[str, Model], data: ClassRows, rows: TrainingRows) -> Iterator[LearnerRow]:
-    table = data.table.read() if models else None
-    for name, model in models.items():
-        assert table is not None  # there are models
-        yield model_row(name, model, table, rows, data.kept)
 
 
 def _positive_class(rows: TrainingRows, positive: str | None) -> int:
@@ -164,11 +162,6 @@ def _positive_class(rows: TrainingRows, positive: str | None) -> int:
     return 1
 
 
-def _opponents(rows: TrainingRows, place: int) -> str:
-    plain = rows.labels
-    return f"{plain[place]} against {'the rest' if len(plain) > 2 else plain[1 - place]}"
-
-
 def _against_rest(rows: TrainingRows, place: int) -> TrainingRows:
     """Return the rows with two classes, the given one second."""
     assert rows.classes is not None  # the target was read as classes
@@ -176,16 +169,6 @@ def _against_rest(rows: TrainingRows, place: int) -> TrainingRows:
         return rows.ordered(rows.labels[place])
     codes = (rows.classes.codes == place).astype(np.intp)
     return replace(rows, classes=Classes(np.asarray(["the rest", str(rows.labels[place])]), codes))
-
-
-def _holdout_note(share: float, held_out: int) -> tuple[str, ...]:
-    if share == 0.0:
-        return ()
-    if not held_out:
-        return (f"no rows are held out of fewer than {FEWEST_ROWS}",)
-    return (
-        f"held-out mistakes: fits to the other rows, evaluated on {counted(held_out, 'row')}; all else uses every row",
-    )
 
 
 def render_comparison(page: Comparison) -> str:

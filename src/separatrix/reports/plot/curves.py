@@ -130,9 +130,9 @@ def calibration(
     bins = evaluation.reliability
     if bins is None:
         raise OptionError(f"nothing can be calibrated: {evaluation.log_loss.absent}")
-    ratios = {"gridspec_kw": {"height_ratios": [3.0, 1.0]}}
+    ratios = {"height_ratios": [3.0, 1.0]}
     with styled():
-        above, below = several_panels(axes, 2, figsize=(6.0, 6.6), sharex=axes is None, **ratios)
+        above, below = several_panels(axes, 2, figsize=(6.0, 6.6), sharex=axes is None, gridspec_kw=ratios)
         _bins(above, bins, evaluation.level)
         edges = np.linspace(0.0, 1.0, len(bins.histogram) + 1)
         below.stairs(bins.histogram, edges, fill=True, color=COLOURS[0], alpha=0.5)
