@@ -139,7 +139,7 @@ def _percent(share: float | None) -> str:
 
 
 def _short(value: float | None) -> str:
-    return "–" if value is None else f"{value:,.0f}" if 1e4 <= abs(value) < 1e15 else f"{value:.3g}"
+    return "–" if value is None else f"{value:,.0f}" if 1e4 <= abs(value) < 1e15 else f"{value:.4g}"
 
 
 def _glyph(finding: Finding) -> str:

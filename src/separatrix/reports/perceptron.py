@@ -98,7 +98,7 @@ def _ties(scores: Floats) -> int:
 def mistake_sentences(trained: TrainedModel) -> list[str]:
     """Return the mistakes beside their bound, for several classes one sentence each."""
     return [
-        _mistakes(part) if negative is not None else f"{positive} against the rest: {_mistakes(part)}"
+        _mistakes(part) if negative is not None else f"{positive!r} against the rest: {_mistakes(part)}"
         for positive, negative, part in _parts(trained)
     ]
 

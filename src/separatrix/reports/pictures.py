@@ -378,5 +378,5 @@ def trace_pictures(trained: TrainedModel) -> Iterator[Picture]:
     trace(result, panels)
     for panel, kind in zip(panels, kinds, strict=True):
         panel.set_xlabel("passes over the rows")
-        alt = f"{kind.label[0].upper()}{kind.label[1:]} over passes"
-        yield finished([panel], alt, alt, _undrawn(left))
+        title = f"Convergence: {kind.label}"
+        yield finished([panel], title, title, _undrawn(left))

@@ -196,7 +196,9 @@ def _(certificate: LikelihoodCertificate) -> Iterator[Finding]:
     yield Finding("exists", "yes" if existence.verdict == "overlap" else otherwise, (existence.claim,))
     if existence.verdict != "overlap":
         yield Finding("unique", otherwise, ("there is no maximum" if otherwise == "no" else "no maximum is known",))
-    elif "aliased" in existence.coefficient_status.values():
+        yield Finding("optimal", otherwise, ("no coefficients are known that reach the supremum of the likelihood",))
+        return
+    if "aliased" in existence.coefficient_status.values():
         yield Finding("unique", "no", ("some columns are perfectly collinear, so other coefficients fit equally well",))
     else:
         reason = "the classes overlap in every direction, so no other coefficients reach the maximum"

@@ -120,7 +120,7 @@ def test_the_page_of_several_classes() -> None:
     text = page_of("iris", max_passes=10)
     assert "  rows        150; species = setosa in 50, versicolor in 50, virginica in 50\n" in text
     told = unwrapped(text)
-    assert "setosa against the rest: 5 mistakes, at most (R/γ)² = 221 possible (R = 11.1562, γ = 0.749117)" in told
+    assert "'setosa' against the rest: 5 mistakes, at most (R/γ)² = 221 possible (R = 11.1562, γ = 0.749117)" in told
     assert "Weights (the species with the highest score is predicted)" in text
     assert "                  setosa  versicolor  virginica\n" in text
 

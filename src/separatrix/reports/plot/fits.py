@@ -65,7 +65,7 @@ class _Panel(NamedTuple):
 TRACE_PANELS = (
     _Panel(("objective",), "objective"),
     _Panel(("relative_excess",), "duality gap, relative", log=True),
-    _Panel(("mistakes",), "mistakes in a pass"),
+    _Panel(("mistakes",), "mistakes per pass"),
     _Panel(("wrong",), "rows wrong"),
     _Panel(("lower", "upper"), "lower and upper bound"),
 )
