@@ -28,6 +28,7 @@ DOORS = {
     "distributed": "design/dask/",
     "duckdb": "tables/",
     "formulaic": "estimators/formula.py",
+    "jinja2": "rendering/html.py",
     "joblib": "design/journaled.py",
     "matplotlib": "reports/",
     "narwhals": "tables/",

@@ -98,7 +98,7 @@ def test_m28_a_learner_that_cannot_separate_is_named_and_rows_are_kept_apart():
     assert table["refused"] == [
         {"learner": "widest margin", "reason": "no halfspace separates the rows, which is proved"}
     ]
-    assert (table["apart"], table["notes"]) == (0, ["no rows are kept apart of fewer than 20"])
+    assert (table["apart"], table["notes"]) == (0, ["no rows are held out of fewer than 20"])
     iris = json.loads(CliRunner().invoke(app, ["compare", "demo:iris", "--positive", "setosa", "--json"]).stdout)
     assert (iris["rows"], iris["apart"]) == (150, 30)
     assert {each["learner"]: each["apart_mistakes"] for each in iris["learners"]}["generative"] == 0

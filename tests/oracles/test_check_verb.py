@@ -38,5 +38,6 @@ def test_the_known_verdict_is_told_and_its_proof_verified(name, tmp_path):
 def test_endometrial_cancer_in_words():
     path = str(DATA / "separation" / "endometrial.csv")
     text = " ".join(CliRunner().invoke(app, ["check", path, "--target", "y"]).stdout.split())
-    assert "These coefficients run off: NV → +∞; the others stay finite. 13 rows can be separated, 66 cannot." in text
+    assert "These coefficients diverge: NV → +∞; the others stay finite." in text
+    assert "13 of 79 rows are perfectly separated, 66 are not." in text
     assert "--drop NV" in text

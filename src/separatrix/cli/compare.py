@@ -45,8 +45,7 @@ def compare(  # noqa: PLR0913, PLR0917  # every parameter is an option
     from separatrix.cli.reading import class_rows, column_options
     from separatrix.model.class_rows import RowsRequest
     from separatrix.model.storage import Storage
-    from separatrix.reports.compare import CompareOptions, compare_rows
-    from separatrix.reports.verification import comparison_dict, render_comparison
+    from separatrix.reports.compare import CompareOptions, compare_rows, comparison_dict, render_comparison
 
     options = CompareOptions(positive, holdout, intercept, seed)
     columns = column_options(target, drop, text, missing, reference)

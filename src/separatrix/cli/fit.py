@@ -146,27 +146,13 @@ def _page(trained: TrainedModel, table: TableSource, request: FitRequest, as_jso
     from separatrix.reports.text import render_trained
 
     if trained.model.estimator == "perceptron":
-        return _perceptron_page(trained, table, request, as_json)
+        from separatrix.reports.perceptron import perceptron_summary
+
+        trained = replace(trained, model=replace(trained.model, summary=perceptron_summary(trained, table.source)))
     _write(trained, table, request)
     if as_json:
         return trained_dict(trained)
     return render_trained(trained, table, saved=request.out, report=request.report)
-
-
-def _perceptron_page(trained: TrainedModel, table: TableSource, request: FitRequest, as_json: bool) -> Any:
-    """Write the files of a perceptron, with the summary in its model file, and return its own page."""
-    from separatrix.reports.perceptron import perceptron_summary, render_text
-    from separatrix.reports.report import trained_dict
-    from separatrix.reports.text import evaluation_lines, next_lines
-
-    summary = perceptron_summary(trained, table, trained.fitted.options)
-    trained = replace(trained, model=replace(trained.model, summary=summary.to_dict()))
-    _write(trained, table, request)
-    if as_json:
-        return trained_dict(trained)
-    evaluation = ["", *evaluation_lines(trained)] if trained.holdout_description else []
-    files = ["", *next_lines(request.out, request.report)] if request.out or request.report else []
-    return render_text(summary) + "".join(f"{line}\n" for line in (*evaluation, *files))
 
 
 def _write(trained: TrainedModel, table: TableSource, request: FitRequest) -> None:

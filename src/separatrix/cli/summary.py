@@ -45,7 +45,7 @@ def summary(
     """
     from separatrix.model.file import inference_table as kept_table
     from separatrix.model.file import load_model, model_to_dict
-    from separatrix.reports.coefficients import MOST_SHOWN, render_coefficients
+    from separatrix.reports.text import MOST_SHOWN, render_coefficients
 
     loaded = load_model(model)
     if as_json:

@@ -116,7 +116,7 @@ class TrainedModel:
         """The training rows that `own` is about."""
         used = len(self.predictions) - self.predictions.left_out
         sampled = self.own.rows < used and (self.target.weights is None or used > MOST_EVALUATED)  # or of weight 0
-        return f"on {self.own.rows:,} of its own rows, drawn at random" if sampled else "on its own rows"
+        return f"on {self.own.rows:,} training rows drawn at random" if sampled else "on the training rows"
 
 
 def train(  # noqa: PLR0913  # the public options, each by its name
@@ -366,14 +366,14 @@ def evaluate_holdout(fit: TableFit, watch: Watch | None) -> tuple[Evaluation | N
         if not 0.0 < options.holdout < 1.0:
             raise OptionError(f"holdout={options.holdout!r} is out of range; give a share between 0 and 1")
         masks = [assign_folds(n, folds_for_share(options.holdout, n), options.seed, codes) == 0]
-        description = f"on {counted(int(masks[0].sum()), 'row')} kept apart from the fit that is judged"
+        description = f"on {counted(int(masks[0].sum()), 'held-out row')}"
     else:
         folds = assign_folds(n, int(options.folds or 0), options.seed, codes, option="folds")
         masks = [folds == number for number in range(int(folds.max()) + 1)]
-        description = f"on each row by a fit of other rows, in {options.folds} folds"
+        description = f"on all rows by {options.folds}-fold cross-validation"
     evaluation = _evaluate_folds(fit, masks, watch)
     if evaluation is not None and sum(int(mask.sum()) for mask in masks) > MOST_EVALUATED == evaluation.rows:
-        description += f", of which {MOST_EVALUATED:,} drawn at random"
+        description += f", {MOST_EVALUATED:,} of them drawn at random"
     return evaluation, description
 
 

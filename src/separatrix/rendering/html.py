@@ -1,46 +1,58 @@
-"""A sheet as an HTML fragment for notebooks: everything escaped, no external resources."""
+"""Sheets and pages as HTML, by jinja2 templates that escape every text.
+
+The templates are data files of the package, named by their path inside it. This is the only module that loads jinja2.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from html import escape
+import re
+from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from separatrix.rendering.sheet import Grid, Sheet
+from separatrix.rendering.sheet import Sheet
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 LOOK = Path(__file__).with_name("look.css")  # colours and type of the lab and of reports
-LEFT = ' style="text-align:left"'
-RIGHT = ' style="text-align:right;font-variant-numeric:tabular-nums"'
+NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+QUOTED = re.compile(r"('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")")
 
 
 def render_html(sheet: Sheet) -> str:
-    """Return the sheet as a `div`."""
-    return "\n".join(['<div class="separatrix-table">', *_parts(sheet), "</div>"])
+    """Return the sheet as a `div`, for notebooks."""
+    return render_template("rendering/notebook.html.j2", sheet=sheet)
 
 
-def _parts(sheet: Sheet) -> Iterator[str]:
-    yield f"<p><strong>{escape(sheet.title)}</strong></p>"
-    for grid in sheet.grids:
-        yield from _grid(grid)
-    if sheet.entries:
-        yield "<table>"
-        for name, text in sheet.entries:
-            yield f"<tr><th{LEFT}>{escape(name)}</th><td{LEFT}>{escape(text)}</td></tr>"
-        yield "</table>"
-    if sheet.lines:
-        yield f"<ul>{''.join(f'<li>{escape(line)}</li>' for line in sheet.lines)}</ul>"
-    if sheet.reasons:
-        yield f"<ol>{''.join(f'<li>{escape(reason)}</li>' for reason in sheet.reasons)}</ol>"
+def render_template(name: str, **content: Any) -> str:
+    """Return a template of the package, filled in; every text is escaped."""
+    return _environment().get_template(name).render(content)
 
 
-def _grid(grid: Grid) -> Iterator[str]:
-    yield "<table>"
-    if grid.label:
-        yield f"<caption>{escape(grid.label)}</caption>"
-    heads = "".join(f"<th{RIGHT if index else LEFT}>{escape(head)}</th>" for index, head in enumerate(grid.heads))
-    yield f"<thead><tr>{heads}</tr></thead>"
-    yield "<tbody>"
-    for name, *cells in grid.rows:
-        yield f"<tr><th{LEFT}>{escape(name)}</th>{''.join(f'<td{RIGHT}>{escape(cell)}</td>' for cell in cells)}</tr>"
-    yield "</tbody>"
-    yield "</table>"
+@cache
+def _environment() -> Environment:
+    from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415  # only HTML should cost it
+
+    environment = Environment(
+        loader=PackageLoader("separatrix", ""),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=_printable,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(sentence=_sentence, quotes=QUOTED.split)
+    return environment
+
+
+def _printable(value: Any) -> Any:
+    """Return a text without the characters that no HTML or XML may have."""
+    return type(value)(NOT_XML.sub("\N{REPLACEMENT CHARACTER}", value)) if isinstance(value, str) else value
+
+
+def _sentence(text: str) -> str:
+    """Return a text with a capital and a full stop."""
+    whole = text.strip()
+    whole = whole[:1].upper() + whole[1:] if whole[:1].isascii() else whole
+    return whole + ("" if whole.endswith((".", "!", "?", ":", "…")) or not whole else ".")

@@ -9,6 +9,7 @@ from separatrix.rendering.sheet import Grid, Sheet
 
 WIDTH = 100
 LONGEST_NAME = 30
+SHORT_HEAD = 11  # of the columns of a grid that is too wide otherwise
 MAX_ROWS = 60  # shown of a grid
 MAX_REASONS = 12
 LABEL_WIDTH = 12  # of the names in front of entries
@@ -51,32 +52,42 @@ def _bullet(text: str, lead: str) -> list[str]:
 
 def _grid(grid: Grid) -> Iterator[str]:
     shown = grid.rows[:MAX_ROWS]
-    columns = [_short_names([row[0] for row in shown])]
+    columns = [[shortened(row[0], LONGEST_NAME) for row in shown]]
     columns += [_aligned([row[index] for row in shown]) for index in range(1, len(grid.heads))]
-    widths = [max(len(head), *map(len, cells)) for head, cells in zip(grid.heads, columns, strict=True)]
-    heads = [f"{head:>{width}}" for head, width in zip(grid.heads[1:], widths[1:], strict=True)]
-    yield f"  {grid.heads[0]:<{widths[0]}}  {'  '.join(heads)}".rstrip()
-    for row in zip(*columns, strict=True):
-        cells = [f"{cell:>{width}}" for cell, width in zip(row[1:], widths[1:], strict=True)]
-        yield f"  {row[0]:<{widths[0]}}  {'  '.join(cells)}".rstrip()
+    lines = _padded([grid.heads, *zip(*columns, strict=True)])
+    if max(map(len, lines)) > WIDTH:
+        lines = _padded([[shortened(head, SHORT_HEAD) for head in grid.heads], *zip(*columns, strict=True)])
+    yield from lines
     if len(grid.rows) > MAX_ROWS:
         yield f"  … and {len(grid.rows) - MAX_ROWS:,} more"
 
 
-def _short_names(names: Sequence[str]) -> list[str]:
-    return [name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…" for name in names]
+def _padded(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return lines of columns, the first aligned to the left, the others to the right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        f"  {first:<{widths[0]}}  {'  '.join(map(str.rjust, cells, widths[1:]))}".rstrip() for first, *cells in rows
+    ]
+
+
+def shortened(text: str, length: int) -> str:
+    """Return a text of at most `length` characters, cut in the middle, as names differ at their ends."""
+    if len(text) <= length:
+        return text
+    tail = length // 2
+    return f"{text[: length - tail - 1]}…{text[-tail:]}"
 
 
 def _aligned(cells: Sequence[str]) -> list[str]:
     """Return the cells of a column, padded to align their decimal points."""
     after = [len(cell) - cell.index(".") if "." in cell else 0 for cell in cells]
     longest = max(after, default=0)
-    return [cell + " " * (longest - indices) for cell, indices in zip(cells, after, strict=True)]
+    return [cell + " " * (longest - length) for cell, length in zip(cells, after, strict=True)]
 
 
-def entry(name: str, text: str) -> list[str]:
+def entry(name: str, text: str, width: int = LABEL_WIDTH) -> list[str]:
     """Return a name on the left with a wrapped text beside it."""
-    return wrapped(text, f"  {name:<{LABEL_WIDTH}}", " " * (LABEL_WIDTH + 2))
+    return wrapped(text, f"  {name:<{width}}", " " * (width + 2))
 
 
 def wrapped(text: str, first: str = "", rest: str | None = None) -> list[str]:

@@ -1,7 +1,8 @@
-"""The page of `separatrix compare` and `sx.compare`: the linear classifiers of two classes on the same rows."""
+"""`sx.compare`: the linear classifiers of two classes on the same rows, side by side as text or JSON values."""
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -18,18 +19,35 @@ from separatrix.fit.labels import Classes
 from separatrix.fit.run import Watch
 from separatrix.model.adopt import array_table, as_model, is_formula
 from separatrix.model.class_rows import ClassRows, RowsRequest, encoded_classes, split_rows
-from separatrix.model.compare import LearnerRow, compare_learners, model_row
+from separatrix.model.compare import FailedLearner, LearnerRow, compare_learners, model_row
 from separatrix.model.record import Model
 from separatrix.model.storage import Storage
 from separatrix.model.target import label_index
 from separatrix.model.train import folds_for_share
-from separatrix.reports.verification import Comparison
+from separatrix.rendering.text import table_lines, wrapped
 from separatrix.tables.frames import from_frame
 from separatrix.tables.open import open_table
 from separatrix.tables.source import TableSource, as_source
 from separatrix.tables.table import Table
 
 FEWEST_ROWS = 20  # below which no rows are held out
+NAMES_SHOWN = 20
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Learners fitted to the same rows; `held_out` is the number of held-out rows."""
+
+    title: str
+    names: tuple[str, ...]
+    rows: int
+    held_out: int
+    compared: tuple[LearnerRow, ...]
+    refused: tuple[FailedLearner, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return render_comparison(self)
 
 
 @dataclass(frozen=True)
@@ -131,20 +149,17 @@ def compare_rows(
         parts = split_rows(data, request, folds_for_share(options.holdout, data.table.n_rows), options.seed)
         split = _against_rest(parts[0], place), _against_rest(parts[1], place)
     compared, refused = compare_learners(two, intercept=options.intercept, split=split, watch=watch)
-    compared += _measured(models or {}, data, two)
+    for name, (model, own) in (models or {}).items():
+        compared.append(model_row(name, model, data.table.read() if own is None else own, two, data.kept))
     left_out = (f"{name!r} is left out: {reason}" for name, reason in data.encoding.omitted)
     held_out = 0 if split is None else split[1].shape[0]
-    notes = (*data.notes, *left_out, *_holdout_note(options.holdout, held_out))
+    held = f"fits to the other rows, evaluated on {counted(held_out, 'row')}; all else uses every row"
+    note = f"held-out mistakes: {held}" if held_out else f"no rows are held out of fewer than {FEWEST_ROWS}"
+    notes = (*data.notes, *left_out, *([note] if options.holdout > 0.0 else []))
     names = tuple(dict.fromkeys((*data.encoding.feature_names, *(name for each in compared for name in each.weights))))
-    title = f"{_opponents(rows, place)}, {data.target} of {data.source}"
+    other = "the rest" if len(rows.labels) > 2 else rows.labels[1 - place]
+    title = f"{rows.labels[place]} against {other}, {data.target} of {data.source}"
     return Comparison(title, names, rows.shape[0], held_out, tuple(compared), tuple(refused), notes)
-
-
-def _measured(
-    models: Mapping[str, tuple[Model, Table | None]], data: ClassRows, rows: TrainingRows
-) -> Iterator[LearnerRow]:
-    for name, (model, own) in models.items():
-        yield model_row(name, model, data.table.read() if own is None else own, rows, data.kept)
 
 
 def _positive_class(rows: TrainingRows, positive: str | None) -> int:
@@ -158,11 +173,6 @@ def _positive_class(rows: TrainingRows, positive: str | None) -> int:
     return 1
 
 
-def _opponents(rows: TrainingRows, place: int) -> str:
-    plain = rows.labels
-    return f"{plain[place]} against {'the rest' if len(plain) > 2 else plain[1 - place]}"
-
-
 def _against_rest(rows: TrainingRows, place: int) -> TrainingRows:
     """Return the rows with two classes, the given one second."""
     assert rows.classes is not None  # the target was read as classes
@@ -172,11 +182,74 @@ def _against_rest(rows: TrainingRows, place: int) -> TrainingRows:
     return replace(rows, classes=Classes(np.asarray(["the rest", str(rows.labels[place])]), codes))
 
 
-def _holdout_note(share: float, held_out: int) -> tuple[str, ...]:
-    if share == 0.0:
-        return ()
-    if not held_out:
-        return (f"no rows are kept apart of fewer than {FEWEST_ROWS}",)
-    return (
-        f"{counted(held_out, 'row')} kept apart are judged by fits of the others; all else is of fits of every row",
-    )
+def render_comparison(page: Comparison) -> str:
+    """Return the page: the update rule and objective of each learner, its results, losses and weights."""
+    names = list(page.compared[0].losses)
+    rules = [("", "error", "minimises"), *((each.learner, each.error, each.minimises) for each in page.compared)]
+    losses = [("", *(f"{name} loss" for name in names))]
+    losses += [(each.learner, *(f"{each.losses[name]:.6g}" for name in names)) for each in page.compared]
+    lines = [page.title, "", "Update of each: w ← w − rate · error · x, with score s and label y = ±1.", ""]
+    lines += [*table_lines(rules), "", "How each does:", "", *table_lines(_results(page))]
+    lines += ["", "Mean of each loss at each one's weights:", "", *table_lines(losses)]
+    lines += ["", "Weights:", "", *table_lines(_weights(page)), ""]
+    told = [f"{each.learner}: {each.ending.message}" for each in page.compared]
+    told += [f"{refused.learner}: {refused.reason}" for refused in page.refused]
+    for sentence in (*told, *(f"note: {note}" for note in page.notes)):
+        lines += wrapped(sentence, "", "  ")
+    return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def _results(page: Comparison) -> Iterator[Sequence[str]]:
+    heading = [f"held out, of {page.held_out:,}"] if page.held_out else []
+    yield "", f"wrong, of {page.rows:,}", *heading, "margin", "passes", "seconds", "status", "evidence"
+    for each in page.compared:
+        yield (
+            each.learner,
+            f"{each.mistakes:,}",
+            *([_or_dash(each.held_out, ",")] if page.held_out else []),
+            _or_dash(each.margin, ".4g"),
+            _or_dash(each.ending.passes, ",.0f"),
+            _or_dash(each.ending.seconds, ".2g"),
+            each.ending.status,
+            each.ending.verdict,
+        )
+
+
+def _weights(page: Comparison) -> Iterator[Sequence[str]]:
+    yield "", *(each.learner for each in page.compared)
+    yield "intercept", *(_or_dash(each.intercept, ".6g") for each in page.compared)
+    for name in page.names[:NAMES_SHOWN]:
+        yield name, *(_or_dash(each.weights.get(name), ".6g") for each in page.compared)
+    if len(page.names) > NAMES_SHOWN:
+        yield f"… and {len(page.names) - NAMES_SHOWN:,} more, with --json", *("" for _ in page.compared)
+
+
+def _or_dash(number: float | None, form: str) -> str:
+    return "—" if number is None else format(number, form)
+
+
+def comparison_dict(page: Comparison) -> dict[str, Any]:
+    """Return the content of the page as JSON values."""
+    learners = [
+        {
+            "learner": each.learner,
+            "error": each.error,
+            "minimises": each.minimises,
+            "mistakes": each.mistakes,
+            "apart_mistakes": each.held_out,
+            "margin": each.margin,
+            "losses": {name: loss if math.isfinite(loss) else None for name, loss in each.losses.items()},
+            "intercept": each.intercept,
+            "weights": dict(each.weights),
+            **each.ending._asdict(),
+        }
+        for each in page.compared
+    ]
+    return {
+        "title": page.title,
+        "rows": page.rows,
+        "apart": page.held_out,
+        "learners": learners,
+        "refused": [refused._asdict() for refused in page.refused],
+        "notes": list(page.notes),
+    }

@@ -162,12 +162,12 @@ def one_panel(ax: Axes | None, width: float = 7.0, height: float = 4.5) -> Axes:
     return pyplot.subplots(figsize=(width, height), layout="constrained")[1]
 
 
-def several_panels(axes: Sequence[Axes] | None, count: int, **options: Any) -> tuple[Axes, ...]:
-    """Return `axes`, which must be `count`, or a new column of axes; `options` are those of pyplot.subplots."""
+def several_panels(axes: Sequence[Axes] | None, count: int, *, beside: int = 1, **options: Any) -> tuple[Axes, ...]:
+    """Return `axes`, which must be `count`, or new ones in rows of `beside`; `options` are those of pyplot.subplots."""
     if axes is None:
         from matplotlib import pyplot  # noqa: PLC0415
 
-        axes = pyplot.subplots(count, 1, layout="constrained", squeeze=False, **options)[1].ravel()
+        axes = pyplot.subplots(count // beside, beside, layout="constrained", squeeze=False, **options)[1].ravel()
     if len(axes) != count:
         raise OptionError(f"axes has {len(axes)} axes to draw on; give {count}, or None for new ones")
     return tuple(axes)

@@ -1,12 +1,10 @@
-"""The figures of a report, as SVG: coefficients, quality, decision boundary, convergence.
+"""The figures of a report, as SVG: coefficients, quality, decision boundary, convergence, drawn by `plot`.
 
-Figures are small enough for a phone, and their titles become captions. Text stays text, so that the reader's fonts
-render every script; lines and scatters of many points are rasterised. The same numbers give the same bytes. Figures
-are made without pyplot: no window, no global state.
+Text stays text, so that the reader's fonts render every script; lines and scatters of many points are rasterised. The
+same numbers give the same bytes. Figures are made without pyplot: no window, no global state.
 
-Coefficients are drawn per standard deviation of columns with a unit, and for the step from 0 to 1 of all others. The
-boundary is drawn in the plane of two features, the others fixed at their means; those go into the intercept, so that a
-million features cost as much as two. Cost: the encoding of at most `MOST_SAMPLED` rows, evenly spaced in the table.
+The boundary is drawn in the plane of two features; the others, at their means, go into the intercept, so that a million
+features cost as much as two. Cost: the encoding of at most `MOST_SAMPLED` rows, evenly spaced in the table.
 """
 
 from __future__ import annotations
@@ -14,38 +12,38 @@ from __future__ import annotations
 import io
 import re
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree
 
 import numpy as np
-from numpy.typing import NDArray
 
 from separatrix.arrays import Bools, Floats, Indices
 from separatrix.certificates.base import OneVsRestCertificate
 from separatrix.design.base import Design
 from separatrix.design.build import INTERCEPT, make_design
 from separatrix.design.encode.blocks import encode_source
-from separatrix.design.encode.encoding import Encoding
 from separatrix.errors import counted
 from separatrix.families.base import TrainingRows
 from separatrix.families.penalised import standard_deviations
 from separatrix.fit.least_squares import fit_least_squares
-from separatrix.fit.result import FitResult
 from separatrix.inference.diagnosis import Diagnosis, diagnose_rows
 from separatrix.inference.evaluation import ClassifierEvaluation
 from separatrix.inference.influence import FittedRows, Influence
-from separatrix.inference.table import InferenceTable, Term, estimates_only_table
+from separatrix.inference.table import InferenceTable, estimates_only_table
 from separatrix.losses.squared import Squared
 from separatrix.model.record import Model, label_array
 from separatrix.model.target import without_missing_target
 from separatrix.model.train import TrainedModel
 from separatrix.problem import Problem
-from separatrix.reports.display import COLOURS, EDGE, INK, styled
+from separatrix.rendering.html import NOT_XML
+from separatrix.reports.display import CARD, COLOURS, EDGE, HAIR, INK, PAPER, PROOF, SOFT, styled
 from separatrix.reports.plot.boundary import boundary
-from separatrix.reports.plot.curves import calibration, precision_recall, roc
-from separatrix.reports.plot.diagnostics import DIAGNOSTIC_PANELS, draw_diagnostics
+from separatrix.reports.plot.curves import calibration, calibration_sentences, precision_recall, roc
+from separatrix.reports.plot.diagnostics import DIAGNOSTIC_PANELS, draw_diagnostics, draw_predictions
 from separatrix.reports.plot.fits import TRACE_PANELS, coefficients, trace
 from separatrix.tables.source import TableSource, as_source
 from separatrix.tables.table import Table
@@ -58,26 +56,29 @@ WIDTH, HEIGHT = 4.8, 3.7  # inches: on a phone, text of 10 points is then about 
 MANY_POINTS = 600  # of a line or a scatter, above which it is rasterised
 TICKS = 5  # per axis, about
 DOTS_PER_INCH = 150  # of rasterised parts
-NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+COLOUR, FONT = re.compile("#[0-9a-f]{6}"), re.compile("font-family: [^;]*;? ?")
+NAMED_COLOURS = {
+    **{"ink": INK, "soft": SOFT, "edge": EDGE, "hair": HAIR, "card": CARD, "paper": PAPER, "proof": PROOF},
+    **dict(zip(("plus", "minus", "third", "fourth", "fifth", "sixth", "seventh"), COLOURS, strict=True)),
+}
+TOKENS = {colour.lower(): f"var(--{name})" for name, colour in NAMED_COLOURS.items()}
 MOST_SAMPLED = 20_000  # rows
 DRAWN_RESIDUALS = 3000  # rows
 MOST_ENTRIES = 30_000_000  # of the design matrix, above which the diagnostics are left out
 DRAWN_POINTS = 1500  # rows
 NAMES_DRAWN = 24
-CANDIDATES = 2000  # features, above which the weights decide which are drawn, not the statistics
 LINES_DRAWN = 72  # names times classes
-UNITS = {"linear": "change of the prediction", "score": "change of the score"}
-LOG_ODDS = "change of the log-odds"
+LINKED = {"sigmoid": "log-odds", "softmax": "log-odds"}  # units of scores with a link
 QUANTITIES = {"number", "date"}  # kinds of columns with a unit
 
 
 @dataclass(frozen=True)
 class Picture:
-    """An SVG file, its alternative text, and its caption."""
+    """An `svg` element to stand inside HTML, the title above it, and a note below."""
 
-    svg: bytes
-    alt: str
-    caption: str
+    svg: str
+    title: str
+    note: str = ""
 
 
 @contextmanager
@@ -98,39 +99,50 @@ def new_panels(count: int = 1, height: float = HEIGHT, ratios: Sequence[float] |
     return list(panels[:, 0])
 
 
-def finished(panels: Sequence[Axes], alt: str, caption: str = "") -> Picture:
-    """Return the figure of the panels as a picture; the default caption is the panels' titles."""
+def finished(panels: Sequence[Axes], alt: str, title: str = "", note: str = "") -> Picture:
+    """Return the figure of the panels as a picture; the default title is that of the panels."""
+    from matplotlib import rc_context  # noqa: PLC0415
+    from matplotlib.ticker import MaxNLocator  # noqa: PLC0415
+
     titles = []
     for panel in panels:
         titles.append(" ".join((panel.get_title() or panel.get_title(loc="left")).replace(r"\$", "$").split()))
         panel.set_title("", loc="center")
         panel.set_title("", loc="left")
         panel.patch.set_alpha(0.0)
-        _rasterise(panel)
-        _space_ticks(panel)
+        for line in panel.lines:
+            line.set_rasterized(len(np.asarray(line.get_xdata())) > MANY_POINTS)
+        for scatter in panel.collections:
+            scatter.set_rasterized(len(np.asarray(scatter.get_offsets())) > MANY_POINTS)
+        for axis in (panel.xaxis, panel.yaxis):
+            locator = axis.get_major_locator()
+            if isinstance(locator, MaxNLocator):
+                locator.set_params(nbins=TICKS)
     buffer = io.StringIO()
-    figure = panels[0].figure.canvas.figure
-    no_metadata: Any = dict.fromkeys(("Date", "Creator", "Format", "Type"))
-    figure.savefig(buffer, format="svg", dpi=DOTS_PER_INCH, metadata=no_metadata, facecolor="none")
-    svg = NOT_XML.sub("\N{REPLACEMENT CHARACTER}", buffer.getvalue())
-    return Picture(svg.encode(), alt, caption or " ".join(title for title in titles if title))
+    none: Any = dict.fromkeys(("Date", "Creator", "Format", "Type"))
+    with rc_context({"svg.hashsalt": alt}):  # no two figures of a page share an id
+        panels[0].figure.canvas.figure.savefig(buffer, format="svg", dpi=DOTS_PER_INCH, metadata=none, facecolor="none")
+    return Picture(_inline(buffer.getvalue(), alt), title or " ".join(filter(None, titles)), note)
 
 
-def _rasterise(panel: Axes) -> None:
-    for line in panel.lines:
-        line.set_rasterized(len(np.asarray(line.get_xdata())) > MANY_POINTS)
-    for scatter in panel.collections:
-        scatter.set_rasterized(len(np.asarray(scatter.get_offsets())) > MANY_POINTS)
-
-
-def _space_ticks(panel: Axes) -> None:
-    """Use few ticks, so that their labels do not collide."""
-    from matplotlib.ticker import MaxNLocator  # noqa: PLC0415
-
-    for axis in (panel.xaxis, panel.yaxis):
-        locator = axis.get_major_locator()
-        if isinstance(locator, MaxNLocator):
-            locator.set_params(nbins=TICKS)
+def _inline(source: str, alt: str) -> str:
+    """Return an SVG file as an element of HTML: without namespaces, with the fonts and colours of the page."""
+    root = ElementTree.fromstring(NOT_XML.sub("\N{REPLACEMENT CHARACTER}", source))
+    for element in root.iter():
+        element.tag = element.tag.rpartition("}")[2]
+        attributes = {name.rpartition("}")[2]: value for name, value in element.items()}
+        if element.tag == "g":
+            attributes.pop("id", None)  # numbers that the figures of a page would share
+        if "style" in attributes:
+            style = FONT.sub("", attributes["style"])
+            attributes["style"] = COLOUR.sub(lambda found: TOKENS.get(found[0], found[0]), style)
+        element.attrib.clear()
+        element.attrib.update(attributes)
+    for definitions in root.findall("defs"):
+        for style_sheet in definitions.findall("style"):  # of all elements, those of the page as well
+            definitions.remove(style_sheet)
+    root.attrib = {"viewBox": root.attrib["viewBox"], "role": "img", "aria-label": alt}
+    return ElementTree.tostring(root, encoding="unicode")
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,20 +168,14 @@ def sample_rows(trained: TrainedModel, table: Table | TableSource) -> SampledRow
     mask[sampled] = True
     encoded = encode_source(model.encoding, known.select(mask))
     design: Design = make_design(encoded.X, intercept=False)
-    quantities = _quantities(model.encoding)
+    quantities = np.zeros(len(model.encoding.feature_names), dtype=np.bool_)
+    for column, place in zip(model.encoding.columns, model.encoding.places, strict=True):
+        quantities[place.start] = column.kind in QUANTITIES  # not the indicators of missing values
     mean = np.asarray(design.rmatvec(np.ones(design.shape[0]))) / design.shape[0]
     scales = model.options.get("scales")
     rows = TrainingRows(encoded.X, sampled[encoded.kept], quantities=quantities)
     spread = standard_deviations(rows) if scales is None else np.asarray(scales, dtype=np.float64)
     return SampledRows(encoded.X, sampled[encoded.kept], mean, spread, quantities)
-
-
-def _quantities(encoding: Encoding) -> Bools:
-    """Return which features have a unit: numbers and dates, but not the indicators of their missing values."""
-    marks = np.zeros(len(encoding.feature_names), dtype=np.bool_)
-    for column, place in zip(encoding.columns, encoding.places, strict=True):
-        marks[place.start] = column.kind in QUANTITIES
-    return marks
 
 
 def evenly(count: int, most: int) -> Indices:
@@ -194,88 +200,63 @@ def coefficient_table(trained: TrainedModel) -> InferenceTable:
 
 def forest_picture(trained: TrainedModel, rows: SampledRows) -> Picture | None:
     """Draw the largest coefficients, per standard deviation of features with a unit; None without estimates."""
-    model, table = trained.model, coefficient_table(trained)
+    table, features = coefficient_table(trained), len(trained.model.encoding.feature_names)
     if all(term.estimate is None for term in table.terms):
         return None
-    outputs = list(dict.fromkeys(term.output for term in table.terms))[: len(COLOURS)]
-    names = _candidates(model, rows)
-    terms = tuple(term for term in table.terms if term.name in names and term.output in outputs)
-    scaled = _scaled(replace(table, terms=terms), model, rows)
-    features = len(model.encoding.feature_names)
+    classes = list(dict.fromkeys(term.output for term in table.terms))
+    outputs = classes[: len(COLOURS)]
+    scaled = _scaled(table, outputs, dict(zip(trained.model.encoding.feature_names, rows.spread.tolist(), strict=True)))
     drawn = min(features, NAMES_DRAWN, max(4, LINES_DRAWN // len(outputs)))
     (panel,) = new_panels(height=1.1 + (0.24 if len(outputs) < 3 else 0.34) * drawn)
     coefficients(scaled, panel, most=drawn)
-    panel.set_xlabel(_unit(trained), fontsize="small")
+    unit = "prediction" if trained.model.classes is None else LINKED.get(trained.model.rule.link, "score")
+    panel.set_xlabel(f"change of the {unit}", fontsize="small")
     panel.locator_params(axis="x", nbins=4)  # long numbers would collide
     panel.tick_params(axis="y", labelsize="small")
-    intervals = any(term.lower is not None for term in scaled.terms)
-    left = len({term.output for term in table.terms}) - len(outputs)
-    caption = (
-        f"{_how_many(drawn, features)}: the {_unit(trained)} for one standard deviation more of a number, or for"
-        " belonging to a level"
-        + (f"; {100.0 * table.level:g} % intervals" if intervals else "; without intervals")
-        + (f". {left:,} more classes are not drawn." if left else ".")
-    )
-    alt = "Coefficients with their intervals" if intervals else "Coefficients, without intervals"
-    return finished([panel], f"{alt}: the table below has the numbers", caption)
+    with_ends = any(term.lower is not None for term in scaled.terms)
+    intervals = f"with {100.0 * table.level:g} % confidence intervals" if with_ends else "without intervals"
+    note = f"Change of the {unit} per standard deviation of a numeric column, or for a level, {intervals}."
+    note += _undrawn(len(classes) - len(outputs))
+    which = f"All {counted(drawn, 'coefficient')}"
+    title = which if drawn == features else f"The {drawn} largest of {features:,} coefficients"
+    return finished([panel], f"Coefficients {intervals}: the table below has the numbers", title, note)
 
 
-def _candidates(model: Model, rows: SampledRows) -> set[str]:
-    """Return the names that may be drawn, and the intercept's; with very many features, those of large weights."""
-    names = model.encoding.feature_names
-    if len(names) <= CANDIDATES:
-        return {INTERCEPT, *names}
-    sizes = np.abs(model.coef * rows.spread).max(axis=0)
-    return {INTERCEPT, *(names[place] for place in np.argsort(-sizes, kind="stable")[:NAMES_DRAWN].tolist())}
+def _undrawn(classes: int) -> str:
+    return f" {classes:,} more classes are not drawn." if classes else ""
 
 
-def _how_many(drawn: int, features: int) -> str:
-    if drawn == features:
-        return f"{'Its only coefficient' if drawn == 1 else f'All {drawn} coefficients'} but the intercept's"
-    return f"The {drawn} coefficients that tell most, of {features:,}"
-
-
-def _unit(trained: TrainedModel) -> str:
-    if trained.model.classes is None:
-        return UNITS["linear"]
-    return LOG_ODDS if trained.model.rule.link in {"sigmoid", "softmax"} else UNITS["score"]
-
-
-def _scaled(table: InferenceTable, model: Model, rows: SampledRows) -> InferenceTable:
-    """Return the coefficients per standard deviation: the intercept, then by decreasing size."""
-    factors = dict(zip(model.encoding.feature_names, rows.spread.tolist(), strict=True))
-    terms = [_scaled_term(term, factors.get(term.name, 1.0)) for term in table.terms]
-    first, sizes = terms[0].name, dict.fromkeys(factors, 0.0)
-    for term in terms:
-        sizes[term.name] = max(sizes.get(term.name, 0.0), abs(term.estimate or 0.0))
+def _scaled(table: InferenceTable, outputs: Sequence[Any], factors: dict[str, float]) -> InferenceTable:
+    """Return the coefficients of some classes times factors by name: the intercept, then by decreasing size."""
+    terms, sizes = [], dict.fromkeys(factors, 0.0)
+    for term in table.terms:
+        if term.output in outputs:
+            factor, ends = factors.get(term.name, 1.0), (term.estimate, term.lower, term.upper)
+            estimate, lower, upper = (None if end is None else factor * end for end in ends)
+            terms.append(replace(term, estimate=estimate, lower=lower, upper=upper, absent=""))
+            sizes[term.name] = max(sizes.get(term.name, 0.0), abs(estimate or 0.0))
+    first = terms[0].name
     return replace(table, terms=tuple(sorted(terms, key=lambda term: (term.name != first, -sizes[term.name]))))
-
-
-def _scaled_term(term: Term, factor: float) -> Term:
-    estimate, lower, upper = (
-        None if value is None else factor * value for value in (term.estimate, term.lower, term.upper)
-    )
-    return replace(term, estimate=estimate, lower=lower, upper=upper, absent="")
 
 
 def classifier_pictures(evaluation: ClassifierEvaluation, where: str) -> Iterator[Picture]:
     """Draw ROC, precision and recall, and calibration if there are probabilities; `where` says on which rows."""
     fewer, auc = replace(evaluation, rankings=evaluation.rankings[: len(COLOURS)]), evaluation.auc
     left = len(evaluation.rankings) - len(fewer.rankings)
-    more = f" {left:,} more classes are not drawn." if left else ""
+    note = f"Evaluated {where}.{_undrawn(left)}"
     (panel,) = new_panels(height=4.2)
     roc(fewer, ax=panel)
-    caption = f"ROC {where}: AUC {auc}. The share of a class found over the share of others mistaken for it.{more}"
-    yield finished([panel], f"ROC curve, area {auc}", caption)
+    yield finished([panel], f"ROC curve, area {auc}", f"ROC: AUC {auc}", note)
     (panel,) = new_panels(height=4.2)
     precision_recall(fewer, ax=panel)
     precisions = ", ".join(f"{ranking.average_precision:.4g}" for ranking in fewer.rankings)
-    caption = f"Precision and recall {where}; dotted is chance. Average precision {precisions}.{more}"
-    yield finished([panel], f"Precision over recall, average precision {precisions}", caption)
+    alt = f"Precision over recall, average precision {precisions}"
+    yield finished([panel], alt, f"Precision and recall: average precision {precisions}", note)
     if evaluation.reliability is not None:
         panels = new_panels(2, 4.8, (3.0, 1.0))
         calibration(evaluation, axes=panels)
-        yield finished(panels, f"Calibration curve, calibration error {evaluation.reliability.error:.4g}")
+        alt = f"Calibration curve, calibration error {evaluation.reliability.error:.4g}"
+        yield finished(panels, alt, *calibration_sentences(evaluation))
 
 
 def prediction_picture(trained: TrainedModel) -> Picture:
@@ -283,20 +264,10 @@ def prediction_picture(trained: TrainedModel) -> Picture:
     predicted = np.asarray(trained.predictions.scores, dtype=np.float64)
     known = np.flatnonzero(np.isfinite(predicted))
     rows = known[evenly(len(known), DRAWN_RESIDUALS)]
-    observed = np.asarray(trained.target.y, dtype=np.float64)
     (panel,) = new_panels()
-    both = np.concatenate([predicted[rows], observed[rows]])
-    ends = [float(both.min()), float(both.max())]
-    panel.plot(ends, ends, ":", color=EDGE, label="predicted exactly")
-    panel.plot(predicted[rows], observed[rows], ".", color=INK, alpha=0.4, markersize=4.0, label="rows")
-    panel.set_xlabel("predicted")
-    panel.set_ylabel("observed")
-    panel.legend()
-    caption = (
-        f"Observed over predicted, of its own rows: on the dotted line a prediction is exact. {len(rows):,} of"
-        f" {counted(len(known), 'row')} are drawn."
-    )
-    return finished([panel], "Observed over predicted numbers", caption)
+    draw_predictions(np.asarray(trained.target.y, dtype=np.float64)[rows], predicted[rows], panel)
+    note = f"{len(rows):,} of {counted(len(known), 'training row')} are drawn."
+    return finished([panel], "Observed against predicted values", note=note)
 
 
 def influence_of(trained: TrainedModel, table: Table | TableSource) -> tuple[Influence, Diagnosis] | None:
@@ -323,20 +294,8 @@ def diagnostic_pictures(rows: Influence, diagnosis: Diagnosis) -> Iterator[Pictu
     panels = [new_panels()[0] for _ in DIAGNOSTIC_PANELS]
     draw_diagnostics(rows, diagnosis, panels)
     for panel, name in zip(panels, DIAGNOSTIC_PANELS, strict=True):
-        yield finished([panel], f"Residuals, to judge {name}: {diagnosis.check(name).verdict}")
-
-
-@dataclass(frozen=True, eq=False)
-class Plane:
-    """A classifier of two columns, as `boundary` expects it; `predict_proba` is None without probabilities."""
-
-    classes_: NDArray[Any]
-    feature_names_in_: tuple[str, str]
-    threshold: float
-    loss: str
-    decision_function: Callable[[Any], Floats]
-    predict: Callable[[Any], NDArray[Any]]
-    predict_proba: Callable[[Any], Floats] | None
+        sentence = " ".join(panel.get_title(loc="left").split()).removeprefix(f"{name}: ")
+        yield finished([panel], f"Residuals, to check {name}", f"{name}: {diagnosis.check(name).verdict}", sentence)
 
 
 def no_boundary(trained: TrainedModel) -> str:
@@ -345,10 +304,10 @@ def no_boundary(trained: TrainedModel) -> str:
     if classes is None:
         return "a number has no boundary"
     if trained.model.kernel is not None:
-        return "the boundary of a kernel machine is curved, and no slice of it is drawn; sx.plot.boundary draws it"
+        return "the boundary of a kernel machine is not drawn here; sx.plot.boundary draws it"
     numbers = sum(column.kind in {"number", "date"} for column in trained.model.encoding.columns)
     if numbers < 2:
-        return f"a boundary is drawn along two columns of numbers, and the model uses {counted(numbers, 'such column')}"
+        return f"a boundary needs two numeric columns, and the model uses {counted(numbers, 'such column')}"
     if len(classes) > len(COLOURS):
         return f"{len(classes):,} classes are too many to tell apart by colour"
     return ""
@@ -364,21 +323,14 @@ def boundary_picture(trained: TrainedModel, rows: SampledRows) -> Picture:
     points = np.asarray(points.toarray() if hasattr(points, "toarray") else points)
     (panel,) = new_panels(height=4.0)
     boundary(_plane(model, rows, pair, names), points, trained.target.y[rows.places[shown]], ax=panel)
-    slice_of = _slice_note(len(rows.mean) - 2)
-    caption = f"The boundary along {names[0]!r} and {names[1]!r}, the columns of numbers that matter most{slice_of}."
-    used = int(model.data.get("rows", len(shown)))
+    others, used = len(rows.mean) - 2, int(model.data.get("rows", len(shown)))
+    note = f"{names[0]!r} and {names[1]!r} are the numeric columns with the largest weights per standard deviation."
+    if others:
+        note += f" A slice: {counted(others, 'other feature')} fixed at the mean; rows are projected onto it."
     if len(shown) < used:
-        caption += f" {len(shown):,} of {counted(used, 'row')} are drawn."
-    return finished([panel], f"Rows by class, and the regions predicted, along {names[0]} and {names[1]}", caption)
-
-
-def _slice_note(others: int) -> str:
-    if not others:
-        return ""
-    return (
-        f": a slice, {counted(others, 'other feature')} held at the mean; rows are seen from the side, and may lie on"
-        " the other side of the boundary than it seems"
-    )
+        note += f" {len(shown):,} of {counted(used, 'row')} are drawn."
+    alt = f"Rows by class, and the predicted regions, along {names[0]} and {names[1]}"
+    return finished([panel], alt, f"The boundary along {names[0]!r} and {names[1]!r}", note)
 
 
 def _heaviest(model: Model, rows: SampledRows) -> tuple[int, int]:
@@ -389,60 +341,43 @@ def _heaviest(model: Model, rows: SampledRows) -> tuple[int, int]:
     return first, second
 
 
-def _plane(model: Model, rows: SampledRows, pair: tuple[int, int], names: tuple[str, str]) -> Plane:
-    """Return the model in the plane; scores of ±1 are its margin only if there are no other features."""
+def _plane(model: Model, rows: SampledRows, pair: tuple[int, int], names: tuple[str, str]) -> SimpleNamespace:
+    """Return the model in the plane, as `boundary` expects it; a margin is drawn only without other features."""
     coef, mean = model.coef[:, list(pair)], rows.mean.copy()
     mean[list(pair)] = 0.0
-    intercept = model.intercept + model.coef @ mean
-    labels = label_array(model.classes or ())
+    intercept, labels = model.intercept + model.coef @ mean, label_array(model.classes or ())
 
     def scores(points: Any) -> Floats:
         return np.asarray(points @ coef.T + intercept)
 
-    def shares(points: Any) -> Floats:
-        probabilities = model.rule.probabilities(scores(points))
-        assert probabilities is not None  # the rule has a link
-        return probabilities
-
-    return Plane(
+    plane = SimpleNamespace(
         classes_=labels,
         feature_names_in_=names,
         threshold=model.rule.threshold,
         loss=str(model.options.get("loss", "")) if len(mean) == 2 else "",
         decision_function=lambda points: scores(points)[:, 0] if len(coef) == 1 else scores(points),
         predict=lambda points: labels[model.rule.classes(scores(points))],
-        predict_proba=None if model.rule.link == "none" else shares,
     )
-
-
-@dataclass(frozen=True, eq=False)
-class _Traced:
-    """A fit, as `trace` expects it."""
-
-    result_: FitResult
-    tol: float | None
+    if model.rule.link != "none":
+        plane.predict_proba = lambda points: model.rule.probabilities(scores(points))
+    return plane
 
 
 def trace_pictures(trained: TrainedModel) -> Iterator[Picture]:
-    """Draw the convergence of a fit that took more than one step."""
-    result = _few_classes(trained.fitted.result)
+    """Draw the convergence of a fit that took more than one step, of at most as many classes as there are colours."""
+    result, most = trained.fitted.result, len(COLOURS)
+    left = max(0, len(result.parts) - most)
+    if left and isinstance(result.certificate, OneVsRestCertificate):
+        certificate = result.certificate
+        fewer = replace(certificate, classes=certificate.classes[:most], parts=certificate.parts[:most])
+        result = replace(result, parts=result.parts[:most], certificate=fewer)
     steps = [part.trace.steps for part in result.parts] or [result.trace.steps]
     kinds = [panel for panel in TRACE_PANELS if any(panel.facts[0] in each for each in steps)]
     if not kinds or max(len(each["passes"]) for each in steps) < 2:
         return
     panels = [new_panels(height=2.9)[0] for _ in kinds]
-    trace(_Traced(result, getattr(result.certificate, "tolerance", None)), panels)
-    left = len(trained.fitted.result.parts) - len(result.parts)
+    trace(result, panels)
     for panel, kind in zip(panels, kinds, strict=True):
         panel.set_xlabel("passes over the rows")
-        alt = f"{kind.label[0].upper()}{kind.label[1:]} over passes"
-        yield finished([panel], alt, f"{alt}." + (f" {left:,} more classes are not drawn." if left else ""))
-
-
-def _few_classes(result: FitResult) -> FitResult:
-    """Return the fit with at most as many classes as there are colours."""
-    certificate, most = result.certificate, len(COLOURS)
-    if len(result.parts) <= most or not isinstance(certificate, OneVsRestCertificate):
-        return result
-    fewer = replace(certificate, classes=certificate.classes[:most], parts=certificate.parts[:most])
-    return replace(result, parts=result.parts[:most], certificate=fewer)
+        title = f"Convergence: {kind.label}"
+        yield finished([panel], title, title, _undrawn(left))

@@ -1,16 +1,8 @@
 """The report of a trained model: a neutral record with its findings and figures, written as one HTML file.
 
-The findings answer four questions in a word, with evidence:
-
-    exists    does the best predictor exist (for a perceptron: a separating halfspace)?
-    unique    is it unique?
-    optimal   is the fitted predictor optimal, to the tolerance?
-    tested    may its coefficients be tested, and have intervals?
-
-The first three come from the certificate (with several classes, from each of its parts), the last from the table of
-inference. The HTML file is self-contained and has no script. Cost: some seconds of drawing, the encoding of a sample of
-the rows and, for least squares, of all rows and about ten passes. Long tables and large samples are cut, and the page
-says so; it stays below 3 MB.
+The findings on existence, uniqueness and optimality come from the certificate (with several classes, from each of its
+parts), that on tests from the table of inference. Cost: some seconds of drawing, the encoding of a sample of the rows
+and, for least squares, of all rows and about ten passes. Long tables and large samples are cut, and the page says so.
 """
 
 from __future__ import annotations
@@ -27,9 +19,7 @@ from separatrix.certificates.generative import GenerativeCertificate
 from separatrix.certificates.least_squares import LeastSquaresCertificate
 from separatrix.certificates.mistakes import MistakesCertificate
 from separatrix.certificates.optimality import LikelihoodCertificate, OptimalityCertificate
-from separatrix.certificates.separability import SeparabilityCertificate
 from separatrix.errors import counted
-from separatrix.families.options import FAMILIES
 from separatrix.files import write_atomically
 from separatrix.inference.diagnosis import Diagnosis
 from separatrix.inference.evaluation import ClassifierEvaluation
@@ -58,6 +48,7 @@ from separatrix.tables.table import Table
 Word = Literal["yes", "no", "partly", "doubtful", "not known"]
 CLASSES_SHOWN = 12
 NEEDED = {"linearity", "independence", "equal variance"}  # by tests, however many rows there are
+EPSILON = 1e-15  # a relative gap that only rounding leaves
 CURVED = {loss.name for loss in losses.ALL if loss.has_curvature}  # their optimal intercept is unique
 
 
@@ -68,6 +59,11 @@ class Finding:
     question: str
     word: Word
     evidence: tuple[str, ...]
+
+    @property
+    def proved(self) -> bool:
+        """Whether the answer is a theorem or has a proof in the certificate."""
+        return self.question != "tested" and self.word in ("yes", "yes" if self.question == "optimal" else "no")
 
 
 @dataclass(frozen=True)
@@ -93,42 +89,31 @@ class Report:
     diagnosis: Diagnosis | None
     pictures: Pictures
 
-    @property
-    def title(self) -> str:
-        """The model and the target."""
-        model = self.trained.model
-        return f"{FAMILIES[model.estimator].title} of {model.target}"
-
-    @property
-    def quality(self) -> tuple[Evaluation, str]:
-        """The evaluation on held-out rows if there are any, else on training rows, and which rows these are."""
-        if self.trained.holdout is not None:
-            return self.trained.holdout, self.trained.holdout_description
-        return self.trained.own, self.trained.training_description
-
 
 def make_report(trained: TrainedModel, table: Table | TableSource, command: str) -> Report:
     """Return the report of a trained model, its figures drawn."""
     influence = influence_of(trained, table)
-    evaluation = trained.own if trained.holdout is None else trained.holdout
-    where = trained.training_description if trained.holdout is None else trained.holdout_description
+    diagnosis = None if influence is None else influence[1]
+    evaluation, where = quality_of(trained)
     with drawing():
-        rows = sample_rows(trained, table)
+        rows, reason = sample_rows(trained, table), no_boundary(trained)
         if isinstance(evaluation, ClassifierEvaluation):
             quality = tuple(classifier_pictures(evaluation, where))
         else:
             quality = (prediction_picture(trained), *(() if influence is None else diagnostic_pictures(*influence)))
-        reason = no_boundary(trained)
-        pictures = Pictures(
-            forest_picture(trained, rows),
-            quality,
-            tuple(trace_pictures(trained)),
-            None if reason else boundary_picture(trained, rows),
-            reason,
-        )
-    diagnosis = None if influence is None else influence[1]
-    findings = findings_of(trained, diagnosis)
-    return Report(trained, table, command, findings, coefficient_table(trained), diagnosis, pictures)
+        boundary = None if reason else boundary_picture(trained, rows)
+        forest, trace = forest_picture(trained, rows), tuple(trace_pictures(trained))
+    pictures = Pictures(forest, quality, trace, boundary, reason)
+    return Report(
+        trained, table, command, findings_of(trained, diagnosis), coefficient_table(trained), diagnosis, pictures
+    )
+
+
+def quality_of(trained: TrainedModel) -> tuple[Evaluation, str]:
+    """Return the evaluation on held-out rows if there are any, else on training rows, and which rows these are."""
+    if trained.holdout is not None:
+        return trained.holdout, trained.holdout_description
+    return trained.own, trained.training_description
 
 
 def write_report(trained: TrainedModel, table: Table | TableSource, path: str, command: str) -> None:
@@ -207,88 +192,91 @@ def _each_class(classes: tuple[Any, ...], findings: Sequence[Finding], *, mixed:
 @_findings.register
 def _(certificate: LikelihoodCertificate) -> Iterator[Finding]:
     existence = certificate.existence
-    exists = "yes" if existence.verdict == "overlap" else _unless_undecided("no", existence)
-    yield Finding("exists", exists, (existence.claim,))
-    statuses = existence.coefficient_status.values()
+    otherwise: Word = "not known" if existence.verdict == "undecided" else "no"
+    yield Finding("exists", "yes" if existence.verdict == "overlap" else otherwise, (existence.claim,))
     if existence.verdict != "overlap":
-        yield Finding(
-            "unique", _unless_undecided("no", existence), ("there is no maximum known that could be the only one",)
-        )
-    elif "aliased" in statuses:
-        yield Finding("unique", "no", ("other coefficients do as well, as some columns are made of others",))
+        yield Finding("unique", otherwise, ("there is no maximum" if otherwise == "no" else "no maximum is known",))
+        yield Finding("optimal", otherwise, ("no coefficients are known that reach the supremum of the likelihood",))
+        return
+    if "aliased" in existence.coefficient_status.values():
+        yield Finding("unique", "no", ("some columns are perfectly collinear, so other coefficients fit equally well",))
     else:
-        yield Finding(
-            "unique", "yes", ("the classes overlap along every direction, so that no other point is as high",)
-        )
+        reason = "the classes overlap in every direction, so no other coefficients reach the maximum"
+        yield Finding("unique", "yes", (reason,))
     yield _optimal(certificate.optimality)
-
-
-def _unless_undecided(word: Word, existence: SeparabilityCertificate) -> Word:
-    return "not known" if existence.verdict == "undecided" else word
 
 
 @_findings.register
 def _(certificate: OptimalityCertificate) -> Iterator[Finding]:
-    penalty = f"the penalty of strength {certificate.strength:.6g} "
-    if certificate.strength == 0.0:
-        yield _unpenalised(certificate)
-        yield Finding("unique", "not known", ("it was not looked for others that do as well",))
+    if certificate.strength > 0.0:
+        reason = f"with a penalty of strength {certificate.strength:.4g} the objective has a minimum"
+        yield Finding("exists", "yes", (reason,))
+        yield _unique(certificate)
+    elif certificate.loss == "squared":
+        yield Finding("exists", "yes", ("a sum of squares always has a minimum",))
+        yield Finding("unique", "not known", ("uniqueness was not checked",))
     else:
-        yield Finding("exists", "yes", (f"{penalty}grows without bound, so that the objective has a least value",))
-        yield _unique(certificate, penalty)
+        yield Finding("exists", "not known", ("whether the objective has a minimum was not checked",))
+        yield Finding("unique", "not known", ("uniqueness was not checked",))
     yield _optimal(certificate)
 
 
-def _unpenalised(certificate: OptimalityCertificate) -> Finding:
-    if certificate.loss == "squared":
-        return Finding("exists", "yes", ("a mean of squares always has a least value",))
-    return Finding("exists", "not known", ("it was not found out whether the objective has a least value",))
-
-
-def _unique(certificate: OptimalityCertificate, penalty: str) -> Finding:
+def _unique(certificate: OptimalityCertificate) -> Finding:
     if certificate.l1_ratio == 1.0:
-        return Finding("unique", "not known", (f"{penalty}has edges and no curvature; not looked for",))
-    curved = certificate.loss in CURVED
-    rest = "" if curved or not certificate.fit_intercept else "; of the intercept it is not known"
-    return Finding("unique", "yes", (f"{penalty}is curved, so that no other weights do as well{rest}",))
+        return Finding("unique", "not known", ("an L1 penalty is not strictly convex, and uniqueness was not checked",))
+    certain = certificate.loss in CURVED or not certificate.fit_intercept
+    rest = "" if certain else "; the intercept may not be unique"
+    reason = f"the L2 part of the penalty is strictly convex, so no other weights fit equally well{rest}"
+    return Finding("unique", "yes", (reason,))
 
 
-def _optimal(certificate: OptimalityCertificate | LeastSquaresCertificate) -> Finding:
-    return Finding("optimal", "yes" if certificate.verdict == "optimal" else "no", (certificate.claim,))
+def _optimal(certificate: OptimalityCertificate) -> Finding:
+    tolerance, gap = f"tolerance {certificate.tolerance:.2g}", certificate.relative_gap
+    if certificate.verdict != "optimal":
+        reason = f"the objective may be up to {gap:.2g} above its minimum, relatively ({tolerance})"
+        return Finding("optimal", "no", (reason,))
+    if gap <= EPSILON:
+        return Finding("optimal", "yes", (f"optimal to floating-point precision ({tolerance})",))
+    return Finding("optimal", "yes", (f"the relative duality gap is {gap:.2g} ({tolerance})",))
 
 
 @_findings.register
 def _(certificate: LeastSquaresCertificate) -> Iterator[Finding]:
-    yield Finding("exists", "yes", ("a sum of squares always has a least value",))
-    answers: dict[bool | None, Word] = {True: "yes", False: "no", None: "not known"}
-    columns = f"{counted(len(certificate.aliased), 'column')} made of others: other coefficients do as well"
-    proof = "as many rows as coefficients prove that no column is made of others"
-    evidence = {True: proof, False: columns, None: "no column was seen to be made of others, which is no proof"}
-    yield Finding("unique", answers[certificate.unique], (evidence[certificate.unique],))
-    yield _optimal(certificate)
+    yield Finding("exists", "yes", ("a sum of squares always has a minimum",))
+    collinear = (
+        f"{counted(len(certificate.aliased), 'column')} collinear with others: other coefficients fit equally well"
+    )
+    answers: dict[bool | None, tuple[Word, str]] = {
+        True: ("yes", "the design matrix has full column rank"),
+        False: ("no", collinear),
+        None: ("not known", "full column rank of the design matrix was not proved"),
+    }
+    word, reason = answers[certificate.unique]
+    yield Finding("unique", word, (reason,))
+    yield Finding("optimal", "yes" if certificate.verdict == "optimal" else "no", (certificate.claim,))
 
 
 @_findings.register
 def _(certificate: MistakesCertificate) -> Iterator[Finding]:
     if certificate.margin is not None:
         yield Finding("exists", "yes", (f"a separating halfspace: {certificate.claim}",))
-        yield Finding("unique", "no", ("a halfspace that separates with a margin may be turned a little",))
+        yield Finding("unique", "no", ("a halfspace that separates with a margin can be turned a little",))
     else:
         yield Finding("exists", "not known", (f"a separating halfspace: {certificate.claim}",))
         yield Finding("unique", "not known", ("no separating halfspace is known",))
     ended = "every row is right" if certificate.converged else "it was stopped before every row was right"
-    yield Finding("optimal", "no", (f"a perceptron looks for any separating halfspace, not for the best: {ended}",))
+    yield Finding("optimal", "no", (f"a perceptron finds some separating halfspace, not the best: {ended}",))
 
 
 @_findings.register
 def _(certificate: GenerativeCertificate) -> Iterator[Finding]:
-    yield Finding("exists", "yes", ("every column varies inside the classes, so that each has its Gaussian",))
-    yield Finding("unique", "yes", ("means, variances and shares are given by formulas",))
+    yield Finding("exists", "yes", ("every column varies within the classes, so each class has its Gaussian",))
+    yield Finding("unique", "yes", ("means, variances and class shares are given by formulas",))
     yield Finding("optimal", "yes", (certificate.claim,))
 
 
 def _tested(trained: TrainedModel) -> Finding:
-    """Return whether the table has p-values."""
+    """Return whether the coefficients have p-values."""
     table = trained.fitted.table
     terms = () if table is None else table.terms
     tested = sum(term.p_value is not None for term in terms)
@@ -297,7 +285,7 @@ def _tested(trained: TrainedModel) -> Finding:
     conventions = table.conventions[:1] if table is not None else ()
     if tested == len(terms):
         return Finding("tested", "yes", conventions)
-    left = f"{tested:,} of {counted(len(terms), 'coefficient')} may"
+    left = f"{tested:,} of {counted(len(terms), 'coefficient')}"
     return Finding("tested", "partly", (left, *conventions, no_intervals(trained)))
 
 
@@ -314,4 +302,4 @@ def _in_doubt(tested: Finding, diagnosis: Diagnosis | None) -> Finding:
     if tested.word == "no" or not broken:
         return tested
     listed = " and ".join([", ".join(broken[:-1]), broken[-1]] if broken[1:] else broken)
-    return Finding("tested", "doubtful", (*tested.evidence, f"the rows contradict {listed}"))
+    return Finding("tested", "doubtful", (*tested.evidence, f"the data contradict {listed}"))

@@ -1,108 +1,133 @@
-"""A trained model as one page of text: the question, the data, the verdicts, the coefficients, the quality.
+"""A trained model as one page of text: the question, the data, the verdicts, the quality, the coefficients.
 
-The sentences about question and data are shared with the HTML report.
+The sentences and tables are shared with the HTML report. Long lists of coefficients are cut to the largest: by |t| or,
+without it, by weight per standard deviation of the column, which no change of units alters.
 """
 
 from __future__ import annotations
 
+import math
 import shlex
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from itertools import groupby
+from typing import Any
 
 import numpy as np
 
+from separatrix.arrays import Indices
+from separatrix.design.build import INTERCEPT
 from separatrix.errors import counted
 from separatrix.families.options import FAMILIES
+from separatrix.inference.evaluation import ClassifierEvaluation
+from separatrix.inference.evaluation_curves import Estimate
+from separatrix.inference.table import InferenceTable, Term, coefficient_sheet
+from separatrix.model.record import Model
 from separatrix.model.train import Evaluation, TrainedModel
-from separatrix.rendering.text import WIDTH, entry, table_lines, wrapped
-from separatrix.reports.coefficients import measures_of, render_coefficients, with_interval
-from separatrix.reports.perceptron import shortened
+from separatrix.rendering.sheet import Grid, Sheet, format_number
+from separatrix.rendering.text import WIDTH, entry, render_text, shortened, table_lines, wrapped
+from separatrix.reports.perceptron import mistake_sentences, perceptron_notes
 from separatrix.tables.source import TableSource
 from separatrix.tables.table import Table
 
 CLASSES_SHOWN = 10
-KINDS = {
-    "number": "number",
-    "boolean": "truth value",
-    "category": "category",
-    "date": "date",
-    "text": "text",
-    "presence": "mark of what is missing",
-}
+KINDS = {"boolean": "binary", "presence": "indicator of missing values"}  # others are called by their name
+PLURALS = {"binary": "binary", "category": "categories", "text": "texts"}
+FLATTERING = "Training rows flatter a model; --holdout 0.2 or --cv 5 evaluates it on held-out rows"
 SENTENCES_SHOWN = 6  # of one kind; the rest are counted
+MOST_SHOWN = 20
+CLASSES_BESIDE = 5  # columns of a table
+NEARLY_ALL = 0.9999
+LARGE, LARGEST = 1e4, 1e15  # between which all digits before the point are printed
 
 
 def render_trained(
     trained: TrainedModel, table: Table | TableSource, *, saved: str | None = None, report: str | None = None
 ) -> str:
     """Return the page, at most 100 columns wide; `saved` and `report` are the files of model and report."""
-    model = trained.model
-    title = f"{FAMILIES[model.estimator].title} of {model.target}, {table.source}"
-    lines = [shortened(title, WIDTH), "", *_data(trained, table), *_verdicts(trained)]
-    lines += ["", *evaluation_lines(trained), ""]
-    lines += render_coefficients(model, trained.fitted.table).splitlines()
-    lines += ["", *next_lines(saved, report)]
+    title = shortened(f"{model_title(trained.model)}, {table.source}", WIDTH)
+    lines = [title, "", *_data(trained, table), *_verdicts(trained), "", *_evaluation(trained), ""]
+    lines += render_coefficients(trained.model, trained.fitted.table).splitlines()
+    lines += ["", *_next_lines(saved, report)]
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
 def _data(trained: TrainedModel, table: Table | TableSource) -> Iterator[str]:
-    model = trained.model
+    encoding = trained.model.encoding
     yield from entry("question", question(trained))
     yield from entry("target", trained.target.reason)
-    rows = int(model.data["rows"])
+    rows = int(trained.model.data["rows"])
     left = table.n_rows - rows
-    yield from entry("rows", f"{rows:,}{classes(trained)}" + (f"; {left:,} left out" if left else ""))
-    yield from entry("columns", f"{len(model.encoding.columns):,} used: {kinds(trained)}")
-    omitted = [f"{name!r}: {reason}" for name, reason in model.encoding.omitted]
-    gaps = [sentence.removeprefix("column ") for sentence in trained.predictions.sentences]
-    for label, sentences in (("left out", omitted), ("missing", gaps), ("note", list(table.notes))):
-        yield from _several(label, sentences)
+    yield from entry("rows", f"{rows:,}; {classes(trained)}" + (f"; {left:,} left out" if left else ""))
+    yield from entry("columns", f"{len(encoding.columns):,} used: {kinds(trained)}")
+    yield from _several("left out", [f"{name!r}: {reason}" for name, reason in encoding.omitted])
+    yield from _several("missing", [sentence.removeprefix("column ") for sentence in trained.predictions.sentences])
+    yield from _several("note", table.notes)
 
 
-def _several(label: str, sentences: Sequence[str]) -> Iterator[str]:
-    for place, sentence in enumerate(sentences[:SENTENCES_SHOWN]):
+def _several(label: str, sentences: Sequence[str], most: int = SENTENCES_SHOWN) -> Iterator[str]:
+    for place, sentence in enumerate(sentences[:most]):
         yield from entry("" if place else label, sentence)
-    if len(sentences) > SENTENCES_SHOWN:
-        yield from entry("", f"… and {len(sentences) - SENTENCES_SHOWN:,} more; --json has all")
+    if len(sentences) > most:
+        yield from entry("", f"… and {len(sentences) - most:,} more; --json has all")
 
 
 def _verdicts(trained: TrainedModel) -> Iterator[str]:
-    own = {*trained.model.encoding.decisions(), trained.target.reason}
-    for place, sentence in enumerate(sentence for sentence in trained.decisions if sentence not in own):
-        yield from entry("" if place else "model", sentence)
-    result = trained.fitted.result
+    result, decisions = trained.fitted.result, other_decisions(trained)
+    yield from _several("model", decisions, len(decisions))
     yield from entry("result", result.message)
-    if result.certificate.claim not in result.message:
+    if trained.model.estimator == "perceptron":
+        yield from _several("mistakes", mistake_sentences(trained))
+        yield from _several("note", perceptron_notes(trained))
+    elif result.certificate.claim not in result.message:
         yield from entry("evidence", result.certificate.claim)
 
 
-def evaluation_lines(trained: TrainedModel) -> list[str]:
-    """Return the measures on training rows and on held-out rows, with intervals."""
-    evaluations: list[Evaluation] = [trained.own]
-    heads = ["", "on its own rows"]
-    note = "On its own rows a model does better than on others; --holdout 0.2 or --cv 5 judges it on others."
-    if trained.training_description != heads[1]:
-        note = f"It was judged {trained.training_description}. {note}"
-    if trained.holdout is not None:
-        evaluations.append(trained.holdout)
-        heads.append("kept apart")
-        note = f"Kept apart: {trained.holdout_description}."
-    elif trained.holdout_description:
-        note = f"Interrupted before it was judged {trained.holdout_description}."
+def other_decisions(trained: TrainedModel) -> list[str]:
+    """Return the decisions that are neither about the target nor about the encoding of a column."""
+    own = {*trained.model.encoding.decisions(), trained.target.reason}
+    return [sentence for sentence in trained.decisions if sentence not in own]
+
+
+def _evaluation(trained: TrainedModel) -> list[str]:
+    table, notes = measure_grid(trained)
+    if not trained.holdout_description:
+        notes.append(FLATTERING)
+    lines = [line for note in notes for line in wrapped(f"{note}.", "  ")]
+    return ["How well it predicts", "", *table_lines([table.heads, *table.rows]), "", *lines]
+
+
+def measure_grid(trained: TrainedModel) -> tuple[Grid, list[str]]:
+    """Return the measures on training rows and, beside them, on held-out rows, with notes on these rows."""
+    evaluations = [trained.own] if trained.holdout is None else [trained.own, trained.holdout]
     measures = zip(*(measures_of(each) for each in evaluations), strict=True)
-    rows = [(group[0][0], *(with_interval(value) for _, value in group)) for group in measures]
-    return ["How well it does", "", *table_lines([heads, *rows]), "", *wrapped(note, "  ")]
+    rows = tuple((group[0][0], *(with_interval(value) for _, value in group)) for group in measures)
+    notes = [f"In parentheses: {100.0 * trained.own.level:g} % confidence intervals"]
+    if trained.training_description != "on the training rows":
+        notes.append(f"The training column is measured {trained.training_description}")
+    if trained.holdout is not None:
+        notes.append(f"The model is evaluated {trained.holdout_description}")
+    elif trained.holdout_description:
+        notes.append(f"Interrupted before the evaluation {trained.holdout_description}")
+    return Grid(("", "training rows", "held-out rows")[: 1 + len(evaluations)], rows), notes
 
 
-def next_lines(saved: str | None, report: str | None = None) -> list[str]:
-    """Return which files were written, and the commands that use the model."""
+def _next_lines(saved: str | None, report: str | None) -> list[str]:
     lines = [f"Report written to {report}."] if report else []
     if saved is None:
-        also = "" if report else ", --report report.html tells it with pictures"
-        return [*lines, *wrapped(f"Next: --out model.json keeps the model{also}.")]
+        also = "" if report else ", --report report.html writes a report with figures"
+        return [*lines, *wrapped(f"Next: --out model.json saves the model{also}.")]
     name = shlex.quote(saved)
     verbs = (f"predict {name} TABLE --out predictions.csv", f"verify {name} TABLE", f"export {name} --to sql")
     return [*lines, f"Model written to {saved}. Next:", *(f"  separatrix {verb}" for verb in verbs)]
+
+
+def model_title(model: Model) -> str:
+    """Return the family and its target, of two classes with probabilities the event."""
+    if model.classes is not None and len(model.classes) == 2 and model.rule.link != "none":
+        return f'{FAMILIES[model.estimator].title}: P({model.target} = "{model.classes[1]}")'
+    return f"{FAMILIES[model.estimator].title}: {model.target}"
 
 
 def question(trained: TrainedModel, name: Callable[[object], str] = str) -> str:
@@ -123,22 +148,133 @@ def classes(trained: TrainedModel, name: Callable[[object], str] = str) -> str:
     used = slice(None) if trained.predictions.kept is None else trained.predictions.kept
     if trained.target.classes is None:
         y = np.asarray(trained.target.y, dtype=np.float64)[used]
-        return f"; {target} from {y.min():.6g} to {y.max():.6g}, mean {y.mean():.6g}"
-    counts = np.bincount(trained.target.classes.codes[used], minlength=len(trained.target.classes.values)).tolist()
-    shown = [f"{name(label)} in {count:,}" for label, count in zip(trained.target.classes.plain, counts, strict=True)]
+        return f"{target} from {y.min():.6g} to {y.max():.6g}, mean {y.mean():.6g}"
+    labels = trained.target.classes.plain
+    counts = np.bincount(trained.target.classes.codes[used], minlength=len(labels)).tolist()
+    shown = [f"{name(label)} in {count:,}" for label, count in zip(labels, counts, strict=True)]
     more = len(shown) - CLASSES_SHOWN
-    listed = ", ".join(shown[:CLASSES_SHOWN]) + (f", … and {more:,} more" if more > 0 else "")
-    return f"; {target} = {listed}"
+    return f"{target} = {', '.join(shown[:CLASSES_SHOWN])}" + (f", … and {more:,} more" if more > 0 else "")
 
 
 def kinds(trained: TrainedModel) -> str:
     """Return the number of columns of each kind, and the number of features."""
     encoding = trained.model.encoding
     counts = Counter(KINDS.get(column.kind, column.kind) for column in encoding.columns)
-    listed = ", ".join(_plural(kind, count) for kind, count in counts.items())
+    listed = ", ".join(
+        f"{count:,} {PLURALS[kind]}" if count > 1 and kind in PLURALS else counted(count, kind)
+        for kind, count in counts.items()
+    )
     features = len(encoding.feature_names)
     return listed + ("" if features == len(encoding.columns) else f", as {counted(features, 'feature')}")
 
 
-def _plural(kind: str, count: int) -> str:
-    return f"{count:,} {kind[:-1]}ies" if kind.endswith("y") and count > 1 else counted(count, kind)
+def render_coefficients(model: Model, table: InferenceTable | None, most: int | None = MOST_SHOWN) -> str:
+    """Return the coefficients, with inference if the table has any; at most `most` per output, None for all."""
+    if table is None or all(term.standard_error is None for term in table.terms):
+        return render_text(weight_sheet(model, most))
+    shown = largest_terms(table.terms, most)
+    text = render_text(coefficient_sheet(replace(table, terms=shown, target=model.target)))
+    left = len(table.terms) - len(shown)
+    return text + (f"\n  {_left_off(left)}\n" if left else "")
+
+
+def weight_sheet(model: Model, most: int | None) -> Sheet:
+    """Return the weights of a model without standard errors, and why there are none; of a kernel, its support."""
+    if model.kernel is not None:
+        return kernel_sheet(model)
+    scales = model.options.get("scales")
+    spreads = None if scales is None else np.asarray(scales, dtype=np.float64)
+    sizes = np.abs(model.coef * (1.0 if spreads is None else spreads)).max(axis=0)
+    count = len(sizes) if most is None else min(most, len(sizes))
+    places = np.argsort(-sizes, kind="stable")[:count] if count < len(sizes) else np.arange(len(sizes))
+    lines = [model.no_covariance] if model.no_covariance else []
+    if count < len(sizes):
+        order = "by weight per standard deviation" if spreads is not None else "by weight"
+        lines.append(f"the {count} largest {order}; {_left_off(len(sizes) - count)}")
+    return Sheet(_rule(model), tuple(_score_grids(model, places, spreads)), lines=tuple(lines))
+
+
+def kernel_sheet(model: Model) -> Sheet:
+    """Return the kernels of a model, and the number of support vectors of each machine."""
+    assert model.kernel is not None
+    rows = tuple((f"{machine.coef.shape[1]:,}", str(machine.kernel)) for machine in model.kernel.machines)
+    lines = (model.no_covariance,) if model.no_covariance else ()
+    return Sheet("Support vectors", (Grid(("support vectors", "kernel"), rows),), lines=lines)
+
+
+def largest_terms(terms: Sequence[Term], most: int | None) -> tuple[Term, ...]:
+    """Return, for each output, the intercept and the terms with the largest statistics."""
+    if most is None:
+        return tuple(terms)
+    largest: list[Term] = []
+    for _, group in groupby(terms, key=lambda term: term.output):
+        own = list(group)
+        if len(own) > most:
+            own.sort(key=lambda term: (term.name != INTERCEPT, -abs(term.statistic or 0.0)))
+        largest += own[:most]
+    return tuple(largest)
+
+
+def _score_grids(model: Model, places: Indices, spreads: Any) -> Iterator[Grid]:
+    """Yield grids with one row per feature and one column per class, for a few classes each."""
+    one = len(model.coef) == 1
+    for first in range(0, len(model.coef), CLASSES_BESIDE):
+        group = slice(first, first + CLASSES_BESIDE)
+        columns = np.column_stack([model.intercept[group], model.coef[group][:, places]])
+        heads = ("weight",) if one else tuple(map(str, (model.classes or ())[group]))
+        if one and spreads is not None:
+            heads += ("per standard deviation",)
+            columns = np.vstack([columns, np.append(np.nan, model.coef[0, places] * spreads[places])])
+        names = (INTERCEPT, *(model.encoding.feature_names[place] for place in places.tolist()))
+        rows = tuple((name, *map(_cell, values)) for name, values in zip(names, columns.T.tolist(), strict=True))
+        yield Grid(("", *heads), rows if model.fit_intercept else rows[1:])
+
+
+def _cell(value: float) -> str:
+    return "" if math.isnan(value) else format_number(value)
+
+
+def _rule(model: Model) -> str:
+    if model.classes is None:
+        return f"Weights ({model.target} is predicted as the sum of weight times feature)"
+    if len(model.classes) == 2:
+        negative, positive = model.classes
+        return f"Weights (a score above 0 means {model.target} = {positive}, below 0 means {negative})"
+    return f"Weights (the {model.target} with the highest score is predicted)"
+
+
+def _left_off(count: int) -> str:
+    return f"{counted(count, 'more coefficient')} left off: separatrix summary MODEL --all shows them"
+
+
+def measures_of(evaluation: Evaluation) -> Iterator[tuple[str, Estimate]]:
+    """Yield the name and estimate of each measure, in reading order."""
+    if not isinstance(evaluation, ClassifierEvaluation):
+        yield "R²", evaluation.r_squared
+        yield "RMSE", evaluation.rmse
+        yield "mean absolute error", evaluation.mean_absolute_error
+        return
+    yield "accuracy", evaluation.accuracy
+    yield "majority-class baseline", Estimate(evaluation.baseline_accuracy)
+    yield "AUC", evaluation.auc
+    if evaluation.log_loss.value is not None:
+        yield "log loss", evaluation.log_loss
+    if evaluation.reliability is not None:
+        yield "calibration error", Estimate(evaluation.reliability.error)
+
+
+def with_interval(estimate: Estimate) -> str:
+    """Return a value with its interval, to four digits, large numbers in full.
+
+    >>> with_interval(Estimate(0.25, lower=0.123456, upper=0.4)), with_interval(Estimate(12345.6))
+    ('0.25 (0.1235 to 0.4)', '12,346')
+    """
+    if estimate.lower is None or estimate.upper is None:
+        return "—" if estimate.value is None else _digits(estimate.value)
+    return f"{_digits(estimate.value or 0.0)} ({_digits(estimate.lower)} to {_digits(estimate.upper)})"
+
+
+def _digits(value: float) -> str:
+    if NEARLY_ALL < value < 1.0:  # never rounded to 1
+        return f"{NEARLY_ALL}"
+    return f"{value:,.0f}" if LARGE <= abs(value) < LARGEST else f"{value:.4g}"

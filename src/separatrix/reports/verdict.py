@@ -6,9 +6,8 @@ all checks of it on the data, and the least margin of its direction with the row
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,17 +18,18 @@ from separatrix.certificates.base import Certificate, OneVsRestCertificate, Veri
 from separatrix.certificates.parts import PairsCertificate
 from separatrix.certificates.separability import SeparabilityCertificate
 from separatrix.errors import counted
-from separatrix.rendering.text import WIDTH
+from separatrix.rendering.text import entry, wrapped
 
 Separability = SeparabilityCertificate | OneVsRestCertificate | PairsCertificate
+LABEL_WIDTH = 15
 NAMES_SHOWN = 8  # of columns, rows or classes; the rest are counted
 MLE = "the maximum likelihood estimate of a logistic regression"
 STATUSES = {
     "+inf": ("→ +∞", "grows without bound"),
     "-inf": ("→ −∞", "falls without bound"),
-    "not estimable": ("not estimable", "runs off, with a sign that depends on the direction taken"),
-    "diverges": ("diverges", "takes part in running off; its sign was not worked out"),
-    "aliased": ("aliased", "the data cannot tell it from other columns"),
+    "not estimable": ("not estimable", "diverges, with a sign that depends on the direction"),
+    "diverges": ("diverges", "its sign was not computed"),
+    "aliased": ("aliased", "perfectly collinear with other columns; not identified"),
     "finite": ("finite", "has a limit"),
 }
 
@@ -93,6 +93,22 @@ def with_names(certificate: Separability, names: tuple[str, ...]) -> Separabilit
 
 def verdict_dict(verdict: Verdict) -> dict[str, Any]:
     """Return the record as JSON values, with the whole certificate."""
+    questions = [
+        {
+            "title": each.title,
+            "verdict": each.certificate.verdict,
+            "claim": each.certificate.claim,
+            "margin": each.margin,
+            "pinned": list(each.pinned),
+            "rows": each.rows,
+            "left": each.left,
+            "coefficients": each.certificate.coefficient_status,
+            "directions": each.certificate.divergence_dim,
+            "verified": each.verification.holds,
+            "checks": list(map(asdict, each.verification.checks)),
+        }
+        for each in verdict.questions
+    ]
     return {
         "source": verdict.source,
         "target": verdict.target,
@@ -101,26 +117,8 @@ def verdict_dict(verdict: Verdict) -> dict[str, Any]:
         "intercept": verdict.intercept,
         "verdict": verdict.certificate.verdict,
         "decided": verdict.decided,
-        "questions": [_question_dict(each) for each in verdict.questions],
+        "questions": questions,
         "certificate": verdict.certificate.to_dict(),
-    }
-
-
-def _question_dict(question: Question) -> dict[str, Any]:
-    verification = question.verification
-    checks = [{"name": check.name, "holds": check.holds, "detail": check.detail} for check in verification.checks]
-    return {
-        "title": question.title,
-        "verdict": question.certificate.verdict,
-        "claim": question.certificate.claim,
-        "margin": question.margin,
-        "pinned": list(question.pinned),
-        "rows": question.rows,
-        "left": question.left,
-        "coefficients": question.certificate.coefficient_status,
-        "directions": question.certificate.divergence_dim,
-        "verified": verification.holds,
-        "checks": checks,
     }
 
 
@@ -151,40 +149,38 @@ def _question(title: str, certificate: SeparabilityCertificate, X: Floats, y: ND
 
 def render_verdict(verdict: Verdict) -> str:
     """Return the page: for each question the verdict, the coefficients and the proof, then advice."""
-    lines = _wrapped(_heading(verdict))
+    classes = _some([f"{label} in {counted(rows, 'row')}" for label, rows in verdict.classes])
+    columns = counted(verdict.columns, "column") + (" and an intercept" if verdict.intercept else ", no intercept")
+    lines = wrapped(f"{verdict.target} of {verdict.source}: {classes}; {columns}")
     for question in verdict.questions:
-        lines.append("")
-        if len(verdict.questions) > 1:
-            lines += [question.title, ""]
-        lines += _answer(question, len(verdict.classes))
+        heading = ["", question.title] if len(verdict.questions) > 1 else []
+        lines += [*heading, "", *wrapped(_sentence(question)), ""]
+        for label, text in _entries(question, len(verdict.classes)):
+            lines += entry(label, text, LABEL_WIDTH)
     if any(question.pinned for question in verdict.questions):
         lines += ["", "Rows are counted from 0, as in the certificate."]
-    lines += ["", "What next", *_next(verdict)]
+    lines += ["", "What next"]
+    for advice in _advice(verdict, {question.certificate.verdict for question in verdict.questions}):
+        lines += wrapped(advice, "  - ", "    ")
     return "\n".join(lines) + "\n"
 
 
-def _heading(verdict: Verdict) -> str:
-    classes = _some([f"{label} in {counted(rows, 'row')}" for label, rows in verdict.classes])
-    columns = counted(verdict.columns, "column") + (" and an intercept" if verdict.intercept else ", no intercept")
-    return f"{verdict.target} of {verdict.source}: {classes}; {columns}"
-
-
-def _answer(question: Question, classes: int) -> Iterator[str]:
-    certificate = question.certificate
-    yield from _wrapped(_sentence(question))
-    yield ""
+def _entries(question: Question, classes: int) -> Iterator[tuple[str, str]]:
+    certificate, statuses = question.certificate, question.certificate.coefficient_status
     if question.margin is not None:
-        rows = _some([str(row) for row in question.pinned])
-        word = "row" if len(question.pinned) == 1 else "rows"
+        rows = f"{'row' if len(question.pinned) == 1 else 'rows'} {_some(list(map(str, question.pinned)))}"
         among = "" if certificate.verdict == "separable" else " of the rows separated"
-        yield from _entry("margin", f"{question.margin:.4g}, the least{among} along the direction found: {word} {rows}")
+        yield "margin", f"{question.margin:.4g}, the least{among} along the direction found: {rows}"
     if certificate.divergence_dim:
-        yield from _entry("directions", f"{counted(certificate.divergence_dim, 'independent one')} to run off along")
-    yield from _coefficients(certificate)
-    yield from _entry("proof", _proof(question))
-    yield from _entry("verified", _verified(question))
+        yield "directions", f"{counted(certificate.divergence_dim, 'independent direction')} of divergence"
+    for status, (word, meaning) in STATUSES.items():
+        names = [name for name, own in statuses.items() if own == status]
+        if names:
+            yield word, f"{len(names):,} ({meaning}): {_some(names)}"
+    yield "proof", _proof(question)
+    yield "verified", _verified(question)
     if classes > 2 and len(certificate.classes) > 2:
-        yield from _entry("scores", f"those of each class relative to {certificate.classes[0]}")
+        yield "scores", f"those of each class relative to {certificate.classes[0]}"
 
 
 def _sentence(question: Question) -> str:
@@ -203,19 +199,17 @@ def _sentence(question: Question) -> str:
 
 
 def _separated(question: Question) -> str:
-    rows = question.rows - question.left
+    rows = f"{question.rows - question.left:,} of {counted(question.rows, 'row')} are perfectly separated"
     if question.certificate.n_overlap < question.certificate.n_left:
-        return f"Of {counted(question.rows, 'row')}, {rows:,} or more can be told from every other class, but not all."
-    if len(question.certificate.classes) <= 2:
-        return f"{counted(rows, 'row')} can be separated, {question.left:,} cannot."
-    return f"Of {counted(question.rows, 'row')}, {rows:,} can be told from every other class, {question.left:,} cannot."
+        return f"At least {rows}, but not all."
+    return f"{rows}, {question.left:,} are not."
 
 
 def _uniqueness(certificate: SeparabilityCertificate) -> str:
     aliased = [name for name, status in certificate.coefficient_status.items() if status == "aliased"]
     if aliased:
-        return f", but is not unique: the columns {_some(aliased)} depend on each other"
-    return " and is unique: the columns are independent"
+        return f", but is not unique: the columns {_some(aliased)} are collinear"
+    return " and is unique: the columns are linearly independent"
 
 
 def _run_off(certificate: SeparabilityCertificate) -> str:
@@ -223,20 +217,11 @@ def _run_off(certificate: SeparabilityCertificate) -> str:
     off = [f"{name} {STATUSES[status][0]}" for name, status in statuses.items() if status in {"+inf", "-inf"}]
     finite = sum(status == "finite" for status in statuses.values())
     if not statuses:
-        return "Which coefficients run off was not worked out."
+        return "Which coefficients diverge was not computed."
     if not off:
-        return "Coefficients run off, and none of them in one direction only."
+        return "Coefficients diverge, none of them in one direction only."
     rest = "the others stay finite" if finite == len(statuses) - len(off) else f"{finite:,} others stay finite"
-    return f"These coefficients run off: {_some(off)}; {rest}."
-
-
-def _coefficients(certificate: SeparabilityCertificate) -> Iterator[str]:
-    """Yield for each status the number of coefficients, its meaning, and their names."""
-    statuses = certificate.coefficient_status
-    for status, (word, meaning) in STATUSES.items():
-        names = [name for name, own in statuses.items() if own == status]
-        if names:
-            yield from _entry(word, f"{len(names):,} ({meaning}): {_some(names)}")
+    return f"These coefficients diverge: {_some(off)}; {rest}."
 
 
 def _proof(question: Question) -> str:
@@ -265,19 +250,14 @@ def _verified(question: Question) -> str:
     return f"on the data, without the search that found it: {counted(checked, 'check')} made, all hold"
 
 
-def _next(verdict: Verdict) -> Iterator[str]:
-    verdicts = {question.certificate.verdict for question in verdict.questions}
-    for advice in _advice(verdict, verdicts):
-        yield from textwrap.wrap(advice, WIDTH, initial_indent="  - ", subsequent_indent="    ", break_on_hyphens=False)
-
-
 def _advice(verdict: Verdict, verdicts: set[str]) -> Iterator[str]:
     if verdicts & {"separable", "quasi"}:
         yield "LogisticRegression(strength=…), a penalty above 0, has a finite optimum whatever the data"
         if len(verdict.classes) == 2:
             yield 'LogisticRegression(on_separation="firth") gives finite, bias-reduced estimates with intervals'
     if "quasi" in verdicts:
-        yield from _drop(verdict)
+        if len(off := _diverging(verdict)) == 1:
+            yield f"without the column the question changes: --drop {off.pop()}, if what it tells is not wanted"
         if len(verdict.questions[0].certificate.classes) > 2:
             yield "--multiclass pairs says which class is separated from which"
     if "separable" in verdicts:
@@ -285,38 +265,20 @@ def _advice(verdict: Verdict, verdicts: set[str]) -> Iterator[str]:
     if "overlap" in verdicts:
         yield "LogisticRegression() without a penalty is safe here; LinearSVM and ZeroOneClassifier allow mistakes"
         yield 'Perceptron never stops by itself; Perceptron(on_overlap="stop") ends with this proof'
-        yield from _aliases(verdict)
+        if any("aliased" in each.certificate.coefficient_status.values() for each in verdict.questions):
+            yield "dropping collinear columns makes the estimate unique"
     if "undecided" in verdicts:
         yield "a penalty above 0 settles existence; fewer columns, or rounder numbers, may settle the verdict"
 
 
-def _drop(verdict: Verdict) -> Iterator[str]:
-    off = {
-        name
-        for question in verdict.questions
-        for name, status in question.certificate.coefficient_status.items()
-        if status in {"+inf", "-inf"} and len(question.certificate.classes) == 2 and name != "intercept"
-    }
-    if len(off) == 1:
-        name = off.pop()
-        yield f"without the column the question changes: --drop {name}, if what it tells is not wanted"
-
-
-def _aliases(verdict: Verdict) -> Iterator[str]:
-    overlapping = [each.certificate for each in verdict.questions if each.certificate.verdict == "overlap"]
-    if any("aliased" in certificate.coefficient_status.values() for certificate in overlapping):
-        yield "dropping aliased columns until none is left makes the estimate unique"
+def _diverging(verdict: Verdict) -> set[str]:
+    """Return the columns of two classes whose coefficients diverge in a known direction."""
+    certificates = [each.certificate for each in verdict.questions if len(each.certificate.classes) == 2]
+    statuses = [status for certificate in certificates for status in certificate.coefficient_status.items()]
+    return {name for name, status in statuses if status in {"+inf", "-inf"} and name != "intercept"}
 
 
 def _some(names: Sequence[str]) -> str:
     """Return the first few names, and the number of the others."""
     more = len(names) - NAMES_SHOWN
     return ", ".join(names[:NAMES_SHOWN]) + (f", … and {more:,} more" if more > 0 else "")
-
-
-def _entry(label: str, text: str) -> list[str]:
-    return _wrapped(text, f"  {label:<15}", " " * 17)
-
-
-def _wrapped(text: str, first: str = "", rest: str = "") -> list[str]:
-    return textwrap.wrap(text, WIDTH, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False)

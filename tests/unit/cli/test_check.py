@@ -64,7 +64,7 @@ def test_complete_separation_is_told_with_margin_proof_and_remedies() -> None:
     assert "benign in 357 rows, malignant in 212 rows; 30 columns and an intercept" in text
     assert "Completely separated: a hyperplane has every row on its own side" in text
     assert "the maximum likelihood estimate of a logistic regression does not exist" in text
-    assert "31 independent ones to run off along" in text
+    assert "31 independent directions of divergence" in text
     assert "mean_concavity, … and 23 more" in text
     assert "a direction of 31 numbers" in text
     assert "made, all hold" in text
@@ -76,7 +76,10 @@ def test_complete_separation_is_told_with_margin_proof_and_remedies() -> None:
 def test_quasi_complete_separation_names_what_runs_off_and_counts_rows(quasi: str) -> None:
     text = words(run("check", quasi, "--target", "y"))
     assert "Quasi-completely separated" in text
-    assert "These coefficients run off: x → +∞; the others stay finite. 2 rows can be separated, 4 cannot." in text
+    assert (
+        "These coefficients diverge: x → +∞; the others stay finite. 2 of 6 rows are perfectly separated, 4 are not."
+        in text
+    )
     assert "→ +∞ 1 (grows without bound): x" in text
     assert "finite 2 (has a limit): intercept, z" in text
     assert "--drop x" in text
@@ -85,12 +88,14 @@ def test_quasi_complete_separation_names_what_runs_off_and_counts_rows(quasi: st
 
 
 def test_overlap_says_that_the_estimate_exists_and_whether_it_is_unique(tmp_path: Path) -> None:
-    assert "exists and is unique: the columns are independent." in words(run("check", "demo:five-points-overlap"))
+    assert "exists and is unique: the columns are linearly independent." in words(
+        run("check", "demo:five-points-overlap")
+    )
     path = tmp_path / "aliased.csv"
     path.write_text("y,a,b\n0,0,0\n1,1,2\n0,2,4\n1,3,6\n", encoding="utf-8")
     text = words(run("check", str(path), "--target", "y"))
-    assert "exists, but is not unique: the columns a, b depend on each other." in text
-    assert "dropping aliased columns until none is left" in text
+    assert "exists, but is not unique: the columns a, b are collinear." in text
+    assert "dropping collinear columns makes the estimate unique" in text
 
 
 def test_without_an_intercept_the_question_is_another(tmp_path: Path) -> None:

@@ -66,15 +66,15 @@ def houses(tmp_path: Path) -> str:
 
 def test_classes_are_fitted_by_logistic_regression_with_a_penalty_where_they_are_separated() -> None:
     page = words("fit", "demo:breast-cancer", "--holdout", "0.2")
-    assert page.startswith("Logistic regression of diagnosis, demo:breast-cancer question is diagnosis malignant (+1)")
+    assert page.startswith('Logistic regression: P(diagnosis = "malignant"), demo:breast-cancer question is')
     assert "as the target has 2 classes" in page
     assert "a penalty is used: the classes are completely separated, so that the likelihood has no maximum" in page
     assert "rows 569; diagnosis = benign in 357, malignant in 212" in page
     assert "columns 30 used: 30 numbers" in page
-    assert "Kept apart: on 114 rows kept apart from the fit that is judged." in page
+    assert "The model is evaluated on 114 held-out rows." in page
     assert "accuracy 0.9877 (0.9748 to 0.994) 0." in page
-    assert "the 20 largest by weight times spread; 10 more coefficients left off" in page
-    assert "Next: --out model.json keeps the model" in page
+    assert "the 20 largest by weight per standard deviation; 10 more coefficients left off" in page
+    assert "Next: --out model.json saves the model" in page
 
 
 def test_numbers_are_fitted_by_least_squares_with_errors_and_gaps_are_told(houses: str) -> None:
@@ -84,7 +84,7 @@ def test_numbers_are_fitted_by_least_squares_with_errors_and_gaps_are_told(house
     assert "columns 2 used: 1 number, 1 category, as 5 features" in page
     assert "missing 'size': 2 cells of 40 missing 'colour': 1 cell of 40 missing" in page
     assert "left out 'sold': asked for" in page
-    assert "Kept apart: on each row by a fit of other rows, in 4 folds." in page
+    assert "The model is evaluated on all rows by 4-fold cross-validation." in page
     assert "R² 0.9" in page
     assert "estimate std. error t p 95 % CI lower upper" in page
     found = content("fit", houses, "--target", "price", "--drop", "sold", "--where", "size is not null")

@@ -113,14 +113,14 @@ def test_a_fit_that_is_told_to_stop_ends_as_interrupted_with_a_model(model: str)
     assert found.fitted.result.status in {Status.INTERRUPTED, Status.PARTIAL}
     assert found.model.coef.shape == (1, 30)
     assert found.holdout is None
-    assert found.holdout_description == "on 114 rows kept apart from the fit that is judged"
+    assert found.holdout_description == "on 114 held-out rows"
 
 
 def test_an_interrupted_judgement_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("separatrix.cli.progress.Progress.watch", lambda *_: lambda _: True)
     result = CliRunner().invoke(app, ["fit", "demo:breast-cancer", "--holdout", "0.2"])
     assert result.exit_code == 0
-    assert "Interrupted before it was judged on 114 rows kept apart" in " ".join(result.stdout.split())
+    assert "Interrupted before the evaluation on 114 held-out rows" in " ".join(result.stdout.split())
     assert "on request, with a relative gap" in " ".join(result.stdout.split())
 
 

@@ -116,7 +116,7 @@ def test_from_zero_a_tie_that_is_never_a_mistake_learns_nothing_and_says_so() ->
     assert content["notes"] == [
         "with --tie correct a score of 0 is never corrected, so zeros stay zeros; try --start random"
     ]
-    assert "2 of 4 rows right (50 %)" in fit(*STUDENTS)
+    assert "accuracy                 0.5 (" in fit(*STUDENTS)
 
 
 @pytest.mark.parametrize(("tie", "predicted"), [("positive", "A"), ("negative", "F")])

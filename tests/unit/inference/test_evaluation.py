@@ -312,10 +312,10 @@ def test_very_many_rows_are_judged_by_some_drawn_at_random(monkeypatch, tmp_path
     monkeypatch.setattr("separatrix.model.train.MOST_EVALUATED", 500)
     found, again = (train_table(table, options) for _ in range(2))
     assert whole.own.rows == 1800
-    assert whole.training_description == "on its own rows"
+    assert whole.training_description == "on the training rows"
     assert found.own.rows == found.holdout.rows == 500
-    assert found.training_description == "on 500 of its own rows, drawn at random"
-    assert found.holdout_description.endswith("in 2 folds, of which 500 drawn at random")
+    assert found.training_description == "on 500 training rows drawn at random"
+    assert found.holdout_description.endswith("by 2-fold cross-validation, 500 of them drawn at random")
     assert found.own.accuracy == again.own.accuracy
     assert abs(found.own.auc.value - whole.own.auc.value) < 3.0 * found.own.auc.standard_error
     assert found.model.coef.tolist() == whole.model.coef.tolist()

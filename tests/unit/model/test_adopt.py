@@ -59,8 +59,8 @@ def test_every_kind_is_saved_verified_evaluated_and_reported(kind: str, tmp_path
     assert sx.evaluate(model, *rows).accuracy.value == pytest.approx(0.74, abs=0.04)
     sx.report(model, *rows, path=tmp_path / "report.html")
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert "How well it does" in page
-    assert ("support vectors" in page) == ("kernel" in kind)
+    assert "How well it predicts" in page
+    assert ("<bdi>support vectors</bdi>" in page) == ("kernel" in kind)
 
 
 @pytest.mark.parametrize("kind", ["estimator", "one against the rest", "formula", "table"])

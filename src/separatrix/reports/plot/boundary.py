@@ -10,7 +10,7 @@ Cost: a pass over the rows for the mean, and predictions for GRID² rows, in bat
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -101,11 +101,6 @@ class Slice(NamedTuple):
     probabilities: Floats | None
     classes: Indices
 
-    @property
-    def whole(self) -> bool:
-        """Whether there are no other columns."""
-        return len(self.at) == 2
-
 
 def make_slice(model: Any, X: Any, columns: Sequence[int | str] | None, at: Any) -> Slice:
     """Return the plane of two columns, by index or name; None for the two with the largest weights."""
@@ -113,21 +108,27 @@ def make_slice(model: Any, X: Any, columns: Sequence[int | str] | None, at: Any)
     design = make_design(X, intercept=False, names=None if names is None else list(map(str, names)))
     p = design.shape[1]
     if p < 2:
-        raise OptionError(
-            "a boundary is drawn in the plane of two columns, and the data have 1; draw predictions of it"
-        )
+        raise OptionError("a boundary is drawn in the plane of two columns, and the data have 1")
     centre = np.asarray(design.rmatvec(np.ones(design.shape[0]))) / design.shape[0]
     chosen = _heaviest(model, design, centre) if columns is None else _places(columns, design.names)
-    fixed = centre if at is None else _checked_point(at, p)
+    fixed = centre if at is None else np.asarray(at, dtype=np.float64)
+    if fixed.shape != (p,) or not np.isfinite(fixed).all():
+        raise DataError(f"at must be {p} finite numbers, one per column; got shape {fixed.shape}")
     projection = np.zeros((p, 2))
     projection[chosen, (0, 1)] = 1.0
     points = design.matvec(projection)
     x, y = (_range(points[:, side]) for side in (0, 1))
-    grid = _Grid(model, X, fixed, chosen, np.column_stack([each.ravel() for each in np.meshgrid(x, y)]))
-    shape = len(y), len(x), -1
-    scores, probabilities = grid.scores(), grid.evaluate("predict_proba")
+    grid = np.column_stack([each.ravel() for each in np.meshgrid(x, y)])
+
+    def evaluate(name: str) -> NDArray[Any] | None:
+        method = getattr(model, name, None)
+        return None if method is None else _in_batches(method, X, fixed, chosen, grid)
+
+    probabilities, labels = evaluate("predict_proba"), evaluate("predict")
+    assert labels is not None  # a classifier predicts
     codes = {label: code for code, label in enumerate(np.asarray(model.classes_).tolist())}
-    classes = np.array([codes[label] for label in grid.predicted().tolist()], dtype=np.intp)
+    classes = np.array([codes[label] for label in labels.tolist()], dtype=np.intp)
+    shape = len(y), len(x), -1
     return Slice(
         columns=chosen,
         names=(design.names[chosen[0]], design.names[chosen[1]]),
@@ -136,50 +137,35 @@ def make_slice(model: Any, X: Any, columns: Sequence[int | str] | None, at: Any)
         points=points,
         x=x,
         y=y,
-        scores=scores.reshape(shape),
+        scores=_scores(model, evaluate("decision_function"), probabilities).reshape(shape),
         probabilities=None if probabilities is None else probabilities.reshape(shape),
         classes=classes.reshape(shape[:2]),
     )
 
 
-class _Grid:
-    """Points of a plane, (m, 2), at which a model is evaluated."""
+def _in_batches(method: Any, X: Any, at: Floats, columns: tuple[int, int], grid: Floats) -> NDArray[Any]:
+    """Return the values of a model's method at the points (m, 2) of a plane."""
+    size = max(1, BATCH_ENTRIES // len(at))
+    parts = []
+    for start in range(0, len(grid), size):
+        points = grid[start : start + size]
+        rows = np.tile(at, (len(points), 1))
+        rows[:, list(columns)] = points
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="X does not have valid feature names")
+            parts.append(np.asarray(method(type(X)(rows, columns=X.columns) if hasattr(X, "iloc") else rows)))
+    return np.concatenate(parts)
 
-    def __init__(self, model: Any, X: Any, at: Floats, columns: tuple[int, int], points: Floats) -> None:
-        self.model, self.X, self.at, self.columns, self.points = model, X, at, list(columns), points
 
-    def evaluate(self, name: str) -> Floats | None:
-        """Return the values of a method at every point, or None if the model has no such method."""
-        method = getattr(self.model, name, None)
-        return None if method is None else self._in_batches(method)
-
-    def predicted(self) -> NDArray[Any]:
-        """Return the predicted labels."""
-        return self._in_batches(self.model.predict)
-
-    def scores(self) -> Floats:
-        """Return scores (m, K), for two classes (m, 1) and 0 on the boundary."""
-        scores, threshold = self.evaluate("decision_function"), getattr(self.model, "threshold", 0.5)
-        if scores is not None:
-            level = float(logit(threshold)) if threshold != 0.5 else 0.0
-            return scores[:, np.newaxis] - level if scores.ndim == 1 else scores
-        probabilities = self.evaluate("predict_proba")
-        if probabilities is None:
-            raise OptionError(f"{self.model!r} has neither scores nor probabilities to draw a boundary of")
-        return probabilities[:, 1:] - threshold if probabilities.shape[1] == 2 else probabilities
-
-    def _in_batches(self, method: Callable[[Any], Any]) -> NDArray[Any]:
-        size = max(1, BATCH_ENTRIES // len(self.at))
-        parts = []
-        for start in range(0, len(self.points), size):
-            points = self.points[start : start + size]
-            rows = np.tile(self.at, (len(points), 1))
-            rows[:, self.columns] = points
-            with warnings.catch_warnings():
-                warnings.filterwarnings("ignore", message="X does not have valid feature names")
-                rows = type(self.X)(rows, columns=self.X.columns) if hasattr(self.X, "iloc") else rows
-                parts.append(np.asarray(method(rows)))
-        return np.concatenate(parts)
+def _scores(model: Any, scores: Floats | None, probabilities: Floats | None) -> Floats:
+    """Return scores (m, K), for two classes (m, 1) and 0 on the boundary."""
+    threshold = getattr(model, "threshold", 0.5)
+    if scores is not None:
+        level = float(logit(threshold)) if threshold != 0.5 else 0.0
+        return scores[:, np.newaxis] - level if scores.ndim == 1 else scores
+    if probabilities is None:
+        raise OptionError(f"{model!r} has neither scores nor probabilities to draw a boundary of")
+    return probabilities[:, 1:] - threshold if probabilities.shape[1] == 2 else probabilities
 
 
 def _heaviest(model: Any, design: Design, centre: Floats) -> tuple[int, int]:
@@ -216,13 +202,6 @@ def _places(columns: Sequence[int | str], names: Sequence[str]) -> tuple[int, in
     return places[0], places[1]
 
 
-def _checked_point(at: Any, p: int) -> Floats:
-    values = np.asarray(at, dtype=np.float64)
-    if values.shape != (p,) or not np.isfinite(values).all():
-        raise DataError(f"at must be {p} finite numbers, one a column; got shape {values.shape}")
-    return values
-
-
 def _range(values: Floats) -> Floats:
     low, high = float(values.min()), float(values.max())
     reach = PADDING * (high - low) if high > low else 1.0
@@ -243,7 +222,7 @@ def _shade(axes: Axes, plane: Slice) -> None:
         chance = 1.0 / plane.probabilities.shape[2]
         certainty = (plane.probabilities.max(axis=2) - chance) / (1.0 - chance)
     colours = np.array([to_rgb(colour) for colour in COLOURS])[plane.classes % len(COLOURS)]
-    image = 1.0 - DEPTH * certainty[:, :, np.newaxis] * (1.0 - colours)
+    image = np.concatenate([colours, DEPTH * certainty[:, :, np.newaxis]], axis=2)
     extent = (plane.x[0], plane.x[-1], plane.y[0], plane.y[-1])
     axes.imshow(image, origin="lower", extent=extent, aspect="auto", interpolation="nearest", zorder=0)
     if plane.probabilities is not None and plane.probabilities.shape[2] == 2:
@@ -256,38 +235,32 @@ def _shade(axes: Axes, plane: Slice) -> None:
 
 def _lines(axes: Axes, plane: Slice) -> list[Floats]:
     """Draw the lines where the predicted class changes; return their points."""
-    fields = [plane.scores[:, :, 0]]
-    if plane.scores.shape[2] > 1:
-        fields = [_lead(plane.scores, place) for place in range(plane.scores.shape[2])]
-    lines: list[Floats] = []
-    for field in fields:
-        lines += _contour(axes, plane, field, [0.0], linestyles="solid", linewidths=2.0)
-    if lines:
-        axes.plot([], [], "-", color=INK, linewidth=2.0, label="boundary")
-    return lines
+    scores = plane.scores
+    fields = [scores[:, :, 0]]
+    if scores.shape[2] > 1:  # each class's score minus the highest other score
+        places = range(scores.shape[2])
+        fields = [scores[:, :, place] - np.delete(scores, place, axis=2).max(axis=2) for place in places]
+    return _contours(axes, plane, fields, [0.0], "-", 2.0, "boundary")
 
 
 def _margin(axes: Axes, plane: Slice) -> list[Floats]:
     """Draw the lines where the score of two classes is ±1; return their points."""
-    if plane.scores.shape[2] > 1:
-        return []
-    lines = _contour(axes, plane, plane.scores[:, :, 0], [-1.0, 1.0], linestyles="dashed", linewidths=1.0)
+    fields = [plane.scores[:, :, 0]] if plane.scores.shape[2] == 1 else []
+    return _contours(axes, plane, fields, [-1.0, 1.0], "--", 1.0, "margin: score ±1")
+
+
+def _contours(
+    axes: Axes, plane: Slice, fields: Sequence[Floats], levels: Sequence[float], style: str, width: float, label: str
+) -> list[Floats]:
+    lines: list[Floats] = []
+    for field in fields:
+        inside = [level for level in levels if field.min() < level < field.max()]
+        if inside:
+            drawn = axes.contour(plane.x, plane.y, field, inside, colors=INK, linestyles=style, linewidths=width)
+            lines += [np.asarray(part) for level in drawn.allsegs for part in level if len(part)]
     if lines:
-        axes.plot([], [], "--", color=INK, linewidth=1.0, label="margin: score ±1")
+        axes.plot([], [], style, color=INK, linewidth=width, label=label)
     return lines
-
-
-def _contour(axes: Axes, plane: Slice, field: Floats, levels: list[float], **style: Any) -> list[Floats]:
-    inside = [level for level in levels if field.min() < level < field.max()]
-    if not inside:
-        return []
-    lines = axes.contour(plane.x, plane.y, field, inside, colors=INK, **style)
-    return [np.asarray(part) for level in lines.allsegs for part in level if len(part)]
-
-
-def _lead(scores: Floats, place: int) -> Floats:
-    """Return a class's score minus the highest other score."""
-    return np.asarray(scores[:, :, place] - np.delete(scores, place, axis=2).max(axis=2))
 
 
 def _points(axes: Axes, points: Floats, codes: Indices, labels: Sequence[Any], right: Bools) -> int:
@@ -322,7 +295,7 @@ def _support(model: Any, X: Any, codes: Indices) -> Floats:
 def _label(axes: Axes, plane: Slice, wrong: int, drawn: int) -> None:
     n, others = len(plane.points), len(plane.at) - 2
     title = f"{wrong:,} of {n:,} rows predicted wrong"
-    if not plane.whole:
+    if others:
         columns = f"{others} other columns" if others > 1 else "the other column"
         title += f"\na slice, {columns} held {plane.held}; rows are seen from the side"
     if drawn < n:

@@ -68,11 +68,12 @@ def roc(
             own, others = evaluation.confusion[1], evaluation.confusion[0]
             if own.sum() > 0.0 and others.sum() > 0.0:
                 at = [others[1] / others.sum()], [own[1] / own.sum()]
-                axes.plot(*at, "x", color=INK, markersize=9.0, label="as predicted")
-        axes.set_xlabel(f"share of {_others(evaluation)} taken for it (false positive rate)")
-        axes.set_ylabel(f"share of {_class(evaluation)} found (true positive rate)")
+                axes.plot(*at, "x", color=INK, markersize=9.0, label="threshold of the model")
+        axes.set_xlabel("false positive rate")
+        axes.set_ylabel("true positive rate")
         auc = f"AUC {evaluation.auc}" if len(evaluation.rankings) == 1 else f"mean AUC {evaluation.auc}"
-        _finish(axes, f"{auc} on {counted(evaluation.rows, 'row')}", evaluation.auc.absent, "lower right")
+        reason = f"; no interval: {evaluation.auc.absent}" if evaluation.auc.absent else ""
+        _finish(axes, f"{auc} on {counted(evaluation.rows, 'row')}{reason}", "lower right")
         curves = {
             ranking.label: (ranking.false_positive_rate, ranking.true_positive_rate) for ranking in evaluation.rankings
         }
@@ -96,9 +97,9 @@ def precision_recall(
             chance = None if place else "chance: the class's share of the rows"
             colour = COLOURS[place % len(COLOURS)]
             axes.axhline(ranking.prevalence, color=colour, linestyle=":", linewidth=0.8, label=chance)
-        axes.set_xlabel(f"share of {_class(evaluation)} found (recall)")
-        axes.set_ylabel(f"share of {_class(evaluation)} among those found (precision)")
-        _finish(axes, f"Precision and recall on {counted(evaluation.rows, 'row')}", "", "best")
+        axes.set_xlabel("recall")
+        axes.set_ylabel("precision")
+        _finish(axes, f"Precision and recall on {counted(evaluation.rows, 'row')}", "best")
         curves = {ranking.label: (ranking.true_positive_rate, ranking.precision) for ranking in evaluation.rankings}
         return Display((axes,), {"evaluation": evaluation, "curves": curves})
 
@@ -129,9 +130,9 @@ def calibration(
     bins = evaluation.reliability
     if bins is None:
         raise OptionError(f"nothing can be calibrated: {evaluation.log_loss.absent}")
-    ratios = {"gridspec_kw": {"height_ratios": [3.0, 1.0]}}
+    ratios = {"height_ratios": [3.0, 1.0]}
     with styled():
-        above, below = several_panels(axes, 2, figsize=(6.0, 6.6), sharex=axes is None, **ratios)
+        above, below = several_panels(axes, 2, figsize=(6.0, 6.6), sharex=axes is None, gridspec_kw=ratios)
         _bins(above, bins, evaluation.level)
         edges = np.linspace(0.0, 1.0, len(bins.histogram) + 1)
         below.stairs(bins.histogram, edges, fill=True, color=COLOURS[0], alpha=0.5)
@@ -139,7 +140,8 @@ def calibration(
         two, second = len(evaluation.classes) == 2, short(repr(evaluation.classes[1]))
         below.set_xlabel(f"probability of {second}" if two else "probability of the class predicted")
         above.set_ylabel(f"share of {second}" if two else "share predicted right")
-        set_sentence(above, "\n".join(textwrap.wrap(_sentence(evaluation, bins), CALIBRATION_TITLE_WIDTH)))
+        title = " ".join(calibration_sentences(evaluation))
+        set_sentence(above, "\n".join(textwrap.wrap(title, CALIBRATION_TITLE_WIDTH)))
         return Display((above, below), {"evaluation": evaluation, "reliability": bins})
 
 
@@ -191,7 +193,7 @@ def thinned(x: Floats, y: Floats) -> tuple[Floats, Floats]:
 
 
 def _bins(ax: Axes, bins: Reliability, level: float) -> None:
-    ax.plot([0.0, 1.0], [0.0, 1.0], ":", color=EDGE, label="comes true exactly")
+    ax.plot([0.0, 1.0], [0.0, 1.0], ":", color=EDGE, label="perfectly calibrated")
     reach = np.maximum([bins.observed - bins.lower, bins.upper - bins.observed], 0.0)
     fewest, most = int(bins.rows.min()), int(bins.rows.max())
     rows = counted(most, "row") if fewest == most else f"{fewest:,} to {most:,} rows"
@@ -203,15 +205,15 @@ def _bins(ax: Axes, bins: Reliability, level: float) -> None:
     ax.legend(loc="upper left")
 
 
-def _sentence(evaluation: ClassifierEvaluation, bins: Reliability) -> str:
-    bias = bins.bias.value or 0.0
-    side = "high" if bias > 0.0 else "low"
-    telling = bins.bias.lower is not None and bins.bias.upper is not None and bins.bias.lower * bins.bias.upper > 0.0
-    doubt = "" if telling else ", which may be chance"
-    return (
-        f"Probabilities are on average {abs(bias):.2g} too {side}{doubt}. Brier {evaluation.brier},"
-        f" log loss {evaluation.log_loss}; {counted(evaluation.rows, 'row')}."
-    )
+def calibration_sentences(evaluation: ClassifierEvaluation) -> tuple[str, str]:
+    """Return whether the probabilities are right on average, and their measures."""
+    assert evaluation.reliability is not None  # there are probabilities
+    bias = evaluation.reliability.bias
+    measures = f"Brier score {evaluation.brier}, log loss {evaluation.log_loss}; {counted(evaluation.rows, 'row')}."
+    if bias.lower is None or bias.upper is None or bias.lower <= 0.0 <= bias.upper:
+        return "Well calibrated on average.", measures
+    side = "high" if bias.lower > 0.0 else "low"
+    return f"Probabilities are too {side} by {abs(bias.value or 0.0):.2g} on average.", measures
 
 
 def _curve(axes: Axes, place: int, line: tuple[Any, Any], label: str, **options: Any) -> None:
@@ -219,16 +221,7 @@ def _curve(axes: Axes, place: int, line: tuple[Any, Any], label: str, **options:
     axes.plot(*line, label=label, **style, **options)
 
 
-def _class(evaluation: ClassifierEvaluation) -> str:
-    return short(repr(evaluation.rankings[0].label)) if len(evaluation.rankings) == 1 else "a class"
-
-
-def _others(evaluation: ClassifierEvaluation) -> str:
-    return short(repr(evaluation.classes[0])) if len(evaluation.rankings) == 1 else "the others"
-
-
-def _finish(axes: Axes, title: str, reason: str, legend: Literal["lower right", "best"]) -> None:
-    title = f"{title}; no interval: {reason}" if reason else title
+def _finish(axes: Axes, title: str, legend: Literal["lower right", "best"]) -> None:
     set_title(axes, "\n".join(textwrap.wrap(title, RANKING_TITLE_WIDTH)), "medium")
     axes.set_xlim(-PADDING, 1.0 + PADDING)
     axes.set_ylim(-PADDING, 1.0 + PADDING)

@@ -64,27 +64,28 @@ def diagnostics(model: Any, axes: Sequence[Axes] | None = None) -> Display:
 def draw_diagnostics(influence: Influence, diagnosis: Diagnosis, axes: Sequence[Axes] | None = None) -> Display:
     """Draw the four diagnostic plots from a computed influence and diagnosis."""
     with styled():
-        first, second, third, fourth = _four(axes)
-        points = _points(influence)
-        _residuals(first, points)
-        _quantiles(second, points)
-        _scale(third, points)
-        _leverage(fourth, points)
-        for panel, name in zip((first, second, third, fourth), DIAGNOSTIC_PANELS, strict=True):
+        panels, points = several_panels(axes, len(DIAGNOSTIC_PANELS), beside=2, figsize=(11.0, 9.0)), _points(influence)
+        drawings = (_residuals, _quantiles, _scale, _leverage)
+        for panel, draw, name in zip(panels, drawings, DIAGNOSTIC_PANELS, strict=True):
+            draw(panel, points)
             sentence = f"{name}: {diagnosis.check(name).sentence}{points.note}"
             set_sentence(panel, "\n".join(textwrap.wrap(sentence, TITLE_WIDTH)))
         if axes is None:
             sentence = f"independence: {diagnosis.check('independence').sentence}"
-            first.figure.suptitle("\n".join(textwrap.wrap(sentence, 2 * TITLE_WIDTH)), fontsize="small")
-        return Display((first, second, third, fourth), {"influence": influence, "diagnosis": diagnosis})
+            panels[0].figure.suptitle("\n".join(textwrap.wrap(sentence, 2 * TITLE_WIDTH)), fontsize="small")
+        return Display(panels, {"influence": influence, "diagnosis": diagnosis})
 
 
-def _four(axes: Sequence[Axes] | None) -> tuple[Axes, ...]:
-    if axes is None:
-        from matplotlib import pyplot  # noqa: PLC0415  # half a second that only a plot should cost
-
-        axes = pyplot.subplots(2, 2, figsize=(11.0, 9.0), layout="constrained")[1].ravel()
-    return several_panels(axes, len(DIAGNOSTIC_PANELS))
+def draw_predictions(observed: Floats, predicted: Floats, axes: Axes) -> None:
+    """Draw observed against predicted values, beside the line of exact predictions."""
+    both = np.concatenate([predicted, observed])
+    ends = [float(both.min()), float(both.max())]
+    axes.plot(ends, ends, ":", color=EDGE, label="exact prediction")
+    axes.plot(predicted, observed, ".", color=INK, alpha=0.4, markersize=4.0, label="rows")
+    axes.set_xlabel("predicted")
+    axes.set_ylabel("observed")
+    axes.legend()
+    set_sentence(axes, "Observed against predicted values")
 
 
 def _points(influence: Influence) -> _Points:

@@ -8,9 +8,8 @@ without an end runs to the edge.
 
 from __future__ import annotations
 
-import itertools
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -53,7 +52,6 @@ TITLE_WIDTH = 90  # characters
 REASON_WIDTH = 100  # characters
 REASONS_SHOWN = 6
 SPREAD = 0.6  # share of the distance between two names that the classes of one name occupy
-CLASS_LOOKS = tuple(zip(MARKERS, COLOURS, strict=True))
 
 
 class _Panel(NamedTuple):
@@ -67,20 +65,10 @@ class _Panel(NamedTuple):
 TRACE_PANELS = (
     _Panel(("objective",), "objective"),
     _Panel(("relative_excess",), "duality gap, relative", log=True),
-    _Panel(("mistakes",), "mistakes in a pass"),
+    _Panel(("mistakes",), "mistakes per pass"),
     _Panel(("wrong",), "rows wrong"),
     _Panel(("lower", "upper"), "lower and upper bound"),
 )
-
-
-class _Group(NamedTuple):
-    """The coefficients of one class: their heights, estimates and interval ends, (m,), NaN where absent."""
-
-    label: str
-    heights: Floats
-    estimates: Floats
-    lower: Floats
-    upper: Floats
 
 
 def trace(model: Any, axes: Sequence[Axes] | None = None) -> Display:
@@ -101,12 +89,14 @@ def trace(model: Any, axes: Sequence[Axes] | None = None) -> Display:
         raise OptionError(
             f"the fit kept none of {', '.join(panel.facts[0] for panel in TRACE_PANELS)}; nothing to draw"
         )
+    tolerance = getattr(model, "tol", getattr(result.certificate, "tolerance", None))
     with styled():
         panels = several_panels(axes, len(kinds), figsize=(7.0, 1.2 + 2.2 * len(kinds)), sharex=axes is None)
         for ax, panel in zip(panels, kinds, strict=True):
             _draw_panel(ax, panel, steps)
-            if panel.facts[0] == "relative_excess":
-                _mark_tolerance(ax, model)
+            if panel.facts[0] == "relative_excess" and tolerance:
+                ax.axhline(tolerance, color=SOFT, linestyle=":", label=f"tolerance {tolerance:g}")
+                ax.legend()
         panels[-1].set_xlabel("passes over the rows")
         lines = textwrap.wrap(plain(result.message), TITLE_WIDTH, max_lines=4, placeholder=" …")
         set_sentence(panels[0], "\n".join(lines))
@@ -158,13 +148,6 @@ def _falls_far(values: Floats) -> bool:
     return bool(known.size and known.min() > 0.0 and known.max() > 10.0 * known.min())
 
 
-def _mark_tolerance(ax: Axes, model: Any) -> None:
-    tolerance = getattr(model, "tol", None)
-    if isinstance(tolerance, float) and tolerance > 0.0:
-        ax.axhline(tolerance, color=SOFT, linestyle=":", label=f"asked for: {tolerance:g}")
-        ax.legend()
-
-
 def coefficients(
     model: Any,
     ax: Axes | None = None,
@@ -197,23 +180,30 @@ def coefficients(
     drawn = _largest(terms, require_count("most", most))
     if ratios and not any(term.ratio is not None for term in drawn):
         raise OptionError("ratios=True needs the table of a logistic model; these coefficients are no log-odds")
-    names, reasons = _distinct(term.name for term in drawn), _reason_lines(_reasons(drawn))
+    names, outputs = _distinct(term.name for term in drawn), _distinct(term.output for term in drawn)
+    reasons = _distinct(term.absent for term in drawn if term.absent)
+    lines = _reason_lines(reasons)
+    cells = [(each.ratio, each.ratio_lower, each.ratio_upper) for each in drawn] if ratios else None
+    numbers = np.array(cells or [(each.estimate, each.lower, each.upper) for each in drawn], dtype=np.float64)
+    classes = np.array([outputs.index(term.output) for term in drawn], dtype=np.intp)
+    heights = np.array([names.index(term.name) for term in drawn])
+    heights = heights + SPREAD * ((classes + 0.5) / len(outputs) - 0.5)
     with styled():
-        axes = one_panel(ax, 7.0, 1.6 + 0.32 * len(names) + 0.15 * reasons.count("\n"))
-        groups = _groups(drawn, names, ratios)
-        looks = [("s", INK)] if len(groups) == 1 else list(itertools.islice(itertools.cycle(CLASS_LOOKS), len(groups)))
-        for group, (marker, colour) in zip(groups, looks, strict=True):
-            _draw_group(axes, group, marker, colour)
+        axes = one_panel(ax, 7.0, 1.6 + 0.32 * len(names) + 0.15 * len(lines))
+        for place, output in enumerate(outputs):
+            look = (MARKERS[place % len(MARKERS)], COLOURS[place % len(COLOURS)]) if len(outputs) > 1 else ("s", INK)
+            _draw_class(axes, heights[classes == place], numbers[classes == place], short(output), *look)
         axes.axvline(1.0 if ratios else 0.0, color=EDGE, linewidth=0.8, zorder=0)
         axes.set_xscale("log" if ratios else "linear")
-        _run_to_the_edge(axes, groups, [colour for _, colour in looks])
-        axes.set_yticks(range(len(names)), [short(name) + _marks(name, drawn) for name in names])
+        _open_intervals(axes, heights, numbers, [COLOURS[k % len(COLOURS)] for k in classes] if outputs[1:] else None)
+        axes.set_yticks(range(len(names)), [short(name) + _marks(name, drawn, reasons) for name in names])
         axes.set_ylim(len(names) - 0.4, -0.6)
-        intervals = any(np.isfinite([group.lower, group.upper]).any() for group in groups)
-        axes.set_xlabel(_unit(table, ratios, intervals) + reasons, fontsize="small")
+        intervals = f"; {100.0 * table.level:g} % intervals" if np.isfinite(numbers[:, 1:]).any() else ""
+        unit = "ratio of odds" if ratios else "coefficient" if table.model == "linear" else "coefficient, in log-odds"
+        axes.set_xlabel("\n".join([f"{unit}, for one unit more of the column{intervals}", *lines]), fontsize="small")
         total = len({term.name for term in terms})
         set_title(axes, f"{len(names)} of {total:,} coefficients" if len(names) < total else "Coefficients")
-        if len(groups) > 1 and any(np.isfinite(group.estimates).any() for group in groups):
+        if len(outputs) > 1 and np.isfinite(numbers[:, 0]).any():
             axes.legend()
         return Display((axes,), {"terms": tuple(drawn), "table": table})
 
@@ -253,82 +243,51 @@ def _largest(terms: Sequence[Term], most: int) -> list[Term]:
     return [term for term in terms if term.name in chosen]
 
 
-def _groups(terms: Sequence[Term], names: list[str], ratios: bool) -> list[_Group]:
-    outputs = _distinct(term.output for term in terms)
-    groups = []
-    for place, output in enumerate(outputs):
-        own = [term for term in terms if term.output == output]
-        shift = SPREAD * ((place + 0.5) / len(outputs) - 0.5)
-        cells = [
-            (term.ratio, term.ratio_lower, term.ratio_upper) if ratios else (term.estimate, term.lower, term.upper)
-            for term in own
-        ]
-        numbers = np.array(cells, dtype=np.float64).reshape(-1, 3)
-        groups.append(_Group(short(output), np.array([names.index(term.name) + shift for term in own]), *numbers.T))
-    return groups
-
-
-def _draw_group(axes: Axes, group: _Group, marker: str, colour: str) -> None:
-    """Draw one class: filled markers with intervals, hollow ones without."""
-    known = np.isfinite(group.lower) | np.isfinite(group.upper)
-    both = np.isfinite(group.lower) & np.isfinite(group.upper)
-    axes.hlines(group.heights[both], group.lower[both], group.upper[both], color=colour, linewidth=1.6)
+def _draw_class(axes: Axes, heights: Floats, numbers: Floats, label: str, marker: str, colour: str) -> None:
+    """Draw estimates and interval ends (m, 3) of one class: filled markers with intervals, hollow ones without."""
+    estimates, lower, upper = numbers.T
+    known, both = np.isfinite(numbers[:, 1:]).any(axis=1), np.isfinite(numbers[:, 1:]).all(axis=1)
+    axes.hlines(heights[both], lower[both], upper[both], color=colour, linewidth=1.6)
     style: dict[str, Any] = {"linestyle": "none", "marker": marker, "color": colour, "markersize": 5.5}
-    fills, label = ((known, colour), (~known, CARD)), group.label
-    for chosen, fill in fills:
+    for chosen, fill in ((known, colour), (~known, CARD)):
         if chosen.any():
-            axes.plot(group.estimates[chosen], group.heights[chosen], **style, markerfacecolor=fill, label=label)
+            axes.plot(estimates[chosen], heights[chosen], **style, markerfacecolor=fill, label=label)
             label = "_nolegend_"
-    for height in group.heights[~np.isfinite(group.estimates)]:
+    for height in heights[~np.isfinite(estimates)]:
         transform = axes.get_yaxis_transform()
         axes.text(0.5, height, "no estimate", transform=transform, ha="center", va="center", fontsize="small")
 
 
-def _run_to_the_edge(axes: Axes, groups: Sequence[_Group], colours: Sequence[str]) -> None:
-    """Draw the intervals that have one end only; where no finite estimate exists, which is proved, in plum."""
+def _open_intervals(axes: Axes, heights: Floats, numbers: Floats, colours: Sequence[str] | None) -> None:
+    """Draw intervals with one end up to the edge; where no finite estimate exists, which is proved, in plum."""
     edges = axes.get_xlim()
-    for group, colour in zip(groups, colours, strict=True):
-        for ends, others, edge, arrow in (
-            (group.lower, group.upper, edges[0], "<"),
-            (group.upper, group.lower, edges[1], ">"),
-        ):
-            for row in np.flatnonzero(~np.isfinite(ends) & np.isfinite(others)):
-                line = [others[row], edge], [group.heights[row]] * 2
-                known = np.isfinite(group.estimates[row])
-                axes.plot(*line, color=colour if known else PROOF, linewidth=1.6, marker=arrow, markevery=[1])
+    for row in np.flatnonzero(np.isfinite(numbers[:, 1:]).sum(axis=1) == 1).tolist():
+        above = np.isfinite(numbers[row, 1])  # the lower end is known
+        line = [numbers[row, 1 if above else 2], edges[int(above)]], [heights[row]] * 2
+        colour = PROOF if np.isnan(numbers[row, 0]) else INK if colours is None else colours[row]
+        axes.plot(*line, color=colour, linewidth=1.6, marker=">" if above else "<", markevery=[1])
     axes.set_xlim(edges)
 
 
-def _reasons(terms: Sequence[Term]) -> list[str]:
-    return _distinct(term.absent for term in terms if term.absent)
-
-
-def _marks(name: str, terms: Sequence[Term]) -> str:
+def _marks(name: str, terms: Sequence[Term], reasons: Sequence[str]) -> str:
     """Return the numbers of the reasons why a name has no interval; none if all names share one."""
-    reasons = _reasons(terms)
     if len(reasons) == 1 and all(term.absent for term in terms):
         return ""
     places = sorted({reasons.index(term.absent) + 1 for term in terms if term.name == name and term.absent})
     return "".join(f" [{place}]" for place in places)
 
 
-def _unit(table: InferenceTable, ratios: bool, intervals: bool) -> str:
-    unit = "ratio of odds" if ratios else "coefficient" if table.model == "linear" else "coefficient, in log-odds"
-    return f"{unit}, for one unit more of the column" + (f"; {100.0 * table.level:g} % intervals" if intervals else "")
-
-
-def _reason_lines(reasons: Sequence[str]) -> str:
+def _reason_lines(reasons: Sequence[str]) -> list[str]:
     """Return the reasons for absent intervals, as lines below the axis label."""
     lines = []
     for place, reason in enumerate(reasons[:REASONS_SHOWN], start=1):
         number = f"[{place}] " if len(reasons) > 1 else ""
         lines += textwrap.wrap(plain(f"{number}no interval: {reason}"), REASON_WIDTH)
-    if len(reasons) > REASONS_SHOWN:
-        lines.append(f"… and {len(reasons) - REASONS_SHOWN} more reasons, see summary()")
-    return "".join(f"\n{line}" for line in lines)
+    more = len(reasons) - REASONS_SHOWN
+    return [*lines, f"… and {more} more reasons, see summary()"] if more > 0 else lines
 
 
-def _distinct(values: Any) -> list[Any]:
+def _distinct(values: Iterable[Any]) -> list[Any]:
     return list(dict.fromkeys(values))
 
 

@@ -73,7 +73,7 @@ def test_probabilities_shade_the_regions():
     data, image = display.data, display.ax.images[0].get_array()
     corner = np.array([[data["x"][0], data["y"][-1]]])
     np.testing.assert_allclose(data["probabilities"][-1, 0], model.predict_proba(corner)[0])
-    paleness = image.min(axis=2)
+    paleness = 1.0 - image[:, :, 3] * (1.0 - image[:, :, :3].min(axis=2))
     surest = np.unravel_index(data["probabilities"].max(axis=2).argmax(), paleness.shape)
     unsurest = np.unravel_index(data["probabilities"].max(axis=2).argmin(), paleness.shape)
     assert paleness[surest] < 0.65
@@ -208,7 +208,7 @@ def test_own_axes_are_drawn_on():
         ({"columns": [0, 7]}, OptionError, "there is no column 7; give places from 0 to 2, or names"),
         ({"columns": [1, 1]}, OptionError, r"columns=\[1, 1\] is no pair"),
         ({"columns": "x1"}, OptionError, "columns='x1' is no pair"),
-        ({"at": [1.0]}, DataError, r"at must be 3 finite numbers, one a column; got shape \(1,\)"),
+        ({"at": [1.0]}, DataError, r"at must be 3 finite numbers, one per column; got shape \(1,\)"),
         ({"y": ["no", "other"] * 30}, DataError, "y has 'other', which is none of the classes 'no', 'yes'"),
         ({"model": 3}, OptionError, "3 has no classes to draw a boundary of; give a fitted classifier"),
     ],

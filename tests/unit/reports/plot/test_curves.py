@@ -47,8 +47,8 @@ def test_roc_is_drawn_with_its_area(two):
     assert f"({found.auc.lower:.4g} to {found.auc.upper:.4g})" in display.ax.get_title()
     confusion = peers.confusion_matrix(y, model.predict(X))
     cross = confusion[0, 1] / confusion[0].sum(), confusion[1, 1] / confusion[1].sum()
-    np.testing.assert_allclose(np.ravel(drawn(display, "as predicted")), cross)
-    assert display.ax.get_xlabel() == "share of 'benign' taken for it (false positive rate)"
+    np.testing.assert_allclose(np.ravel(drawn(display, "threshold of the model")), cross)
+    assert display.ax.get_xlabel() == "false positive rate"
 
 
 def test_an_evaluation_is_drawn_as_its_model_is(two):
@@ -81,7 +81,7 @@ def test_several_classes_are_each_drawn_against_the_rest(three):
     assert len({line.get_color() for line in lines}) == 3
     mean = peers.roc_auc_score(y, shares, multi_class="ovr")
     assert display.ax.get_title().startswith(f"mean AUC {mean:.4g} (")
-    assert not [line for line in display.ax.lines if line.get_label() == "as predicted"]
+    assert not [line for line in display.ax.lines if line.get_label() == "threshold of the model"]
 
 
 def test_a_perfect_ranking_says_why_it_has_no_interval():
@@ -129,9 +129,9 @@ def test_calibration_shows_bins_intervals_and_counts(two):
     counts, _, _ = below.patches[0].get_data()
     np.testing.assert_array_equal(counts, np.histogram(model.predict_proba(X)[:, 1], 20, (0.0, 1.0))[0])
     title = above.get_title(loc="left").replace("\n", " ")
-    assert f"Brier {found.brier}, log loss {found.log_loss}; 284 rows." in title
+    assert f"Brier score {found.brier}, log loss {found.log_loss}; 284 rows." in title
     side = "low" if found.reliability.bias.value < 0.0 else "high"
-    assert title.startswith(f"Probabilities are on average {abs(found.reliability.bias.value):.2g} too {side}")
+    assert title.startswith(f"Probabilities are too {side} by {abs(found.reliability.bias.value):.2g} on average.")
     assert "90 % intervals" in above.get_legend().get_texts()[1].get_text()
     assert below.get_xlabel() == "probability of 'malignant'"
 

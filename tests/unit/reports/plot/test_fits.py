@@ -51,7 +51,7 @@ def test_the_objective_and_the_gap_are_drawn_by_passes():
 def test_mistakes_are_drawn_a_class_each():
     model = sx.Perceptron(max_updates=100).fit(*iris())
     display = sx.plot.trace(model)
-    assert [panel.get_ylabel() for panel in display] == ["mistakes in a pass"]
+    assert [panel.get_ylabel() for panel in display] == ["mistakes per pass"]
     assert [line.get_label() for line in display.ax.lines] == ["setosa", "versicolor", "virginica"]
     for line, part in zip(display.ax.lines, model.result_.parts, strict=True):
         np.testing.assert_array_equal(line.get_ydata(), part.trace.steps["mistakes"])
