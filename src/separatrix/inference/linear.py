@@ -279,4 +279,4 @@ def _notes(facts: LinearFacts) -> Iterator[str]:
         )
     if fit.condition > HIGH_CONDITION:
         digit = max(1, 16 - len(f"{fit.condition:.0f}") + 1)
-        yield f"nearly collinear columns (condition {fit.condition:.1e}): coefficients are accurate to {digit} digits"
+        yield f"nearly collinear columns (condition {fit.condition:.1e}): coefficients keep about {digit} digits"
