@@ -157,8 +157,13 @@ def _dual_sums(block: Block, *arguments: Any) -> tuple[float, Floats, float]:
     y, *weights, coef, loss, change = arguments
     _, slope, curvature = loss.expand(block.matvec(coef), y, 2)
     moved = slope - curvature * (change if np.ndim(change) == 0 else block.matvec(change))
+    conjugates = np.asarray(loss.conjugate(moved, y))
+    outside = ~np.isfinite(conjugates)  # by rounding, where a slope is next to 0
+    if outside.any():
+        moved[outside] = slope[outside]
+        conjugates = loss.conjugate(moved, y)
     weight = weights[0] if weights else 1.0
-    conjugate = float((weight * loss.conjugate(moved, y)).sum())
+    conjugate = float((weight * conjugates).sum())
     return conjugate, block.rmatvec(weight * moved), float((weight * moved * moved).sum())
 
 

@@ -108,15 +108,15 @@ FAULTS = {
     ],
     "least squares": [(("independent", 0), 10**29, r"content.independent\[0\] is 1000")],
     "kernel": [
-        (("strength",), 0, r"content.strength is 0.0, where a number above 0 should be"),
-        (("rows", 0), 7, r"content.rows\[0\] is 7, where a whole number from 0 to 4 should be"),
-        (("weighted",), 1, r"content.weighted is 1, where true or false should be"),
+        (("strength",), 0, r"content.strength is 0; a number above 0 is needed"),
+        (("rows", 0), 7, r"content.rows\[0\] is 7; a whole number of at least 0 and of at most 4 is needed"),
+        (("weighted",), 1, r"content.weighted is 1; true or false is needed"),
     ],
     "kernel mistakes": [
-        (("coef",), [1.0], r"content.coef has 1 numbers, where 5 should be"),
-        (("rule", "tie"), "posive", r"content.rule.tie is 'posive'; did you mean 'positive'"),
+        (("coef",), [1.0], r"content.coef has 1 entries; 5 are needed"),
+        (("rule", "tie"), "posive", r"content.rule.tie is \"posive\"; did you mean 'positive'"),
     ],
-    "kernel margin": [(("multipliers", 0), "x", r"content.multipliers\[0\] is 'x', where a finite number should be")],
+    "kernel margin": [(("multipliers", 0), "x", r"content.multipliers\[0\] is \"x\"; a finite number is needed")],
 }
 
 

@@ -13,7 +13,7 @@ from separatrix.codec import read, write
 from separatrix.design.encode.encoding import AnyColumn, Encoding
 from separatrix.design.kernels import kernel_from_dict
 from separatrix.design.maps import map_from_dict
-from separatrix.families.options import FAMILIES
+from separatrix.families.options import FAMILIES, Options
 from separatrix.model.file import load_model, save_model
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "format-1"
@@ -22,8 +22,16 @@ WAYS: dict[str, Callable[[str, Any], Any]] = {
     "encodings": lambda _, content: write(read(Encoding, content)),
     "kernels": lambda _, content: kernel_from_dict(content).to_dict(),
     "maps": lambda _, content: map_from_dict(content).to_dict(),
-    "options": lambda name, content: FAMILIES[name.split()[0]](**content).checked().plain(),
+    "options": lambda name, content: _given_options(FAMILIES[name.split()[0]](**content), content),
 }
+
+
+def _given_options(options: Options, given: Any) -> dict[str, Any]:
+    """Return the options that the file has, in its order; those added since have their defaults."""
+    plain = options.checked().plain()
+    return {name: plain[name] for name in given}
+
+
 ENTRIES = [
     (kind, name, content)
     for kind in WAYS
