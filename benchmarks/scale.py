@@ -74,7 +74,7 @@ def rows(path):
     if storage == "disk":
         return sx.blocked(stored(path), memory=memory)
     import dask, dask.array
-    from separatrix.design.row_source import as_row_source as rows_of
+    from separatrix.design.build import as_row_source as rows_of
     n, p = stored(path).shape
     edges = np.linspace(0, n, max(workers, -(-8 * n * p // 2**27)) + 1).astype(int).tolist()
     parts = [(dask.delayed(cut, pure=True)(path, a, b), (b - a, p)) for a, b in zip(edges, edges[1:])]

@@ -13,11 +13,10 @@ import scipy.sparse as sp
 import separatrix as sx
 from separatrix.design import array
 from separatrix.design.array import SparseDesign
-from separatrix.design.build import make_design, row_radius
+from separatrix.design.build import BlockedRows, make_design, row_radius
 from separatrix.design.columns import column_store
 from separatrix.design.mapped import MappedRows
 from separatrix.design.maps import PolynomialMap
-from separatrix.design.row_source import BlockedRows
 from separatrix.errors import DataError, OptionError
 from separatrix.loops.rows import row_dot
 from separatrix.solvers.visits import VisitPlan, by_blocks
@@ -392,7 +391,7 @@ def test_a_memory_map_that_is_not_rows_of_floats_is_copied(memmap: np.memmap, ho
 
 
 def test_a_large_memory_map_is_read_in_blocks(memmap: np.memmap, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("separatrix.design.row_source.LARGE_MAP", 1)
+    monkeypatch.setattr("separatrix.design.build.LARGE_MAP", 1)
     assert not make_design(memmap, intercept=True).in_memory
     y = dense()[:, 3] > 0.1
     disk, memory = (sx.LogisticRegression(strength=0.1).fit(X, y) for X in (memmap, dense()))

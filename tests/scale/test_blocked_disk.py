@@ -18,9 +18,8 @@ import scipy.sparse as sp
 
 import separatrix as sx
 from separatrix.design import storage as row_file
-from separatrix.design.build import make_design
+from separatrix.design.build import BlockedRows, make_design
 from separatrix.design.memory import default_cap, free_memory, parse_memory, plain_size
-from separatrix.design.row_source import BlockedRows
 from separatrix.design.storage import BlockWriter, DiskRows
 from separatrix.errors import DataError
 

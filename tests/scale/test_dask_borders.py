@@ -123,7 +123,7 @@ def test_a_large_collection_without_a_client_gives_the_bits_of_memory() -> None:
 
 
 def test_a_collection_without_a_client_is_computed_once_while_it_is_used() -> None:
-    from separatrix.design.row_source import BlockedRows, as_row_source
+    from separatrix.design.build import BlockedRows, as_row_source
 
     computed: list[int] = []
 

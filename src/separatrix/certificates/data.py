@@ -15,10 +15,9 @@ import scipy.linalg
 from separatrix.arrays import EPSILON, Bools, Floats, Indices, Ints
 from separatrix.certificates.base import Check
 from separatrix.design.base import Design
-from separatrix.design.build import make_design, row_radius
+from separatrix.design.build import as_array, make_design, row_radius
 from separatrix.design.kernel_matrix import KernelAgainst, by_rows, select_rows
 from separatrix.design.kernels import Kernel, Precomputed
-from separatrix.design.row_source import as_array
 from separatrix.errors import DataError
 
 SAMPLE_ROWS = 1000  # rows on which the kernel matrix is shown to be positive semidefinite

@@ -41,8 +41,8 @@ from separatrix.certificates.exact import (
 )
 from separatrix.codec import Fields
 from separatrix.design.base import Design
+from separatrix.design.build import as_array
 from separatrix.design.kernels import Kernel, Precomputed, kernel_from_dict
-from separatrix.design.row_source import as_array
 from separatrix.errors import DataError
 
 NEAR = 1.0 + 8 * float(np.finfo(np.float64).eps)  # rounding error of comparing two floats

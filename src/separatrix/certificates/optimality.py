@@ -41,10 +41,9 @@ from separatrix.certificates.bounds import DualBound, DualityGap, dual_bound
 from separatrix.certificates.data import check_inner_product, class_codes, kernel_data, row_weights, weighted_rows
 from separatrix.certificates.separability import SeparabilityCertificate
 from separatrix.codec import Fields
-from separatrix.design.build import divide_columns, largest_entry, make_design, row_radius
+from separatrix.design.build import divide_columns, largest_entry, make_design, masked_rows, row_radius
 from separatrix.design.kernel_matrix import by_rows, select_rows, training_scores
 from separatrix.design.kernels import Kernel, kernel_from_dict
-from separatrix.design.row_source import masked_rows
 from separatrix.errors import DataError
 from separatrix.penalties import make_penalty
 from separatrix.problem import Problem, shift_intercept

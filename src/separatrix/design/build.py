@@ -1,8 +1,9 @@
-"""Constructors of designs: `make_design` for any X, and `blocked` for rows that stay on disk.
+"""Constructors of designs: `make_design` for any X, among them row sources.
 
 `make_design` checks layout and element type once and copies no array; `row_radius` checks in one pass that all entries
-are finite and of moderate size. `blocked` reads its input once, a few megabytes at a time, and writes it to an unlinked
-temporary file; a memory-mapped row-major array of floats is read from its own file.
+are finite and of moderate size. A row source has rows that are not an array in memory (on disk, on a cluster,
+journaled) and makes its own design, so a new storage needs a `RowSource` and a `Design`, and nothing else has to know
+of it.
 
 Fails with a DataError that names the place and the remedy: an empty or one-dimensional array, text, NaN or infinity,
 numbers so large or so small that their products overflow or underflow.
@@ -10,34 +11,153 @@ numbers so large or so small that their products overflow or underflow.
 
 from __future__ import annotations
 
-import mmap
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from functools import lru_cache
-from itertools import chain
 from operator import methodcaller
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.arrays import Floats
+from separatrix.arrays import Bools, Floats
 from separatrix.design.array import DenseDesign, SparseDesign
 from separatrix.design.base import Design
 from separatrix.design.mapped import MappedDesign, MappedRows
-from separatrix.design.memory import parse_memory
-from separatrix.design.row_source import BlockedRows, as_row_source, is_dask
-from separatrix.design.storage import BlockWriter, DiskRows, RowFile, divide_matrix, require_room, scratch_folder
-from separatrix.errors import DataError
+from separatrix.design.maps import FeatureMap
+from separatrix.design.memory import default_cap, plain_size
+from separatrix.design.storage import DiskRows, divide_matrix, write_rows
+from separatrix.errors import DataError, NeedsError, OptionError
 
 INTERCEPT = "intercept"
 # Beyond these, a square leaves the range of a float64 (about 1e±308).
 LARGEST, SMALLEST = 1e150, 1e-150
 EXACT_INTEGERS = 2.0**53  # up to which every integer is a float64
-PIECE_BYTES = 2**23  # read and written in one go
-NUMBER_BYTES = 8
-READABLE = ("r", "r+", "w+")  # modes of a memory map in which the file has the array's contents
+LEAST_MEMORY = 2**24  # bytes: a few blocks per core and the work on them
+LARGE_MAP = 2**26  # bytes from which on a memory-mapped array is read from its file in blocks
+
+
+class RowSource(ABC):
+    """Rows (n, p) with a design of their own; `names` are the column names, if there are any."""
+
+    shape: tuple[int, int]
+    names: tuple[str, ...] | None = None
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions, 2."""
+        return 2
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    @abstractmethod
+    def design(self, names: Sequence[str], virtual: bool) -> Design:
+        """Return the rows as a design; `names` include the virtual column's."""
+
+    def mapped(self, feature_map: FeatureMap) -> RowSource | None:  # noqa: ARG002  # used by overrides
+        """Return a source that maps the rows where they are stored; None if they are mapped in this process."""
+        return None
+
+    def array(self) -> Any:
+        """Return the rows as a dense or sparse array, for algorithms that need all rows; not all sources can."""
+        kind = type(self).__name__
+        raise NeedsError(f"{kind} cannot be used as an array, which kernels need; give X as an array or sx.blocked(X)")
+
+    def select(self, mask: Bools) -> Any:
+        """Return a copy of the rows where `mask` is true, as a source or an array."""
+        return self.array()[mask]
+
+    def divided(self, scales: Floats) -> Any:
+        """Return a copy of the rows with their columns divided by scales, stored in the same way."""
+        return divide_matrix(self.array(), scales)
+
+
+class BlockedRows(RowSource):
+    """Rows on disk, accepted as X; `memory` bytes may be used for blocks and copies of rows.
+
+    A context manager: on exit, or with `close`, the disk space is freed.
+    """
+
+    def __init__(self, storage: DiskRows, names: Sequence[str] | None = None, memory: int | None = None) -> None:
+        self.storage, self.shape = storage, storage.shape
+        self.names = None if names is None else tuple(names)
+        self.memory = max(default_cap(), LEAST_MEMORY) if memory is None else memory
+        if self.memory < LEAST_MEMORY:
+            least = plain_size(LEAST_MEMORY)
+            raise OptionError(f"memory={plain_size(self.memory)} holds no blocks of rows; give at least {least}")
+
+    @property
+    def dtype(self) -> Any:
+        """The type of the numbers on disk."""
+        return self.storage.dtype
+
+    def design(self, names: Sequence[str], virtual: bool) -> DenseDesign | SparseDesign:
+        kind = SparseDesign if self.storage.sparse else DenseDesign
+        return kind(self.storage, names, virtual, memory=self.memory)
+
+    def array(self) -> Any:
+        """Return the rows as a memory-mapped dense or sparse array."""
+        return self.storage.array()
+
+    def select(self, mask: Bools) -> Any:
+        """Return the rows where `mask` is true: as an array if they are small, else on disk."""
+        storage = self.design([""] * self.shape[1], False).select(mask).storage
+        return BlockedRows(storage, self.names, self.memory) if isinstance(storage, DiskRows) else storage.array()
+
+    def divided(self, scales: Floats) -> BlockedRows:
+        blocks = (divide_matrix(block, scales) for _, block in self.storage.blocks())
+        copy = write_rows(blocks, self.shape[1], sparse=self.storage.sparse)
+        return BlockedRows(copy, self.names, self.memory)
+
+    def __repr__(self) -> str:
+        rows, columns = self.shape
+        return f"BlockedRows({rows:,} rows of {columns:,} columns, {plain_size(self.storage.nbytes)} on disk)"
+
+    def close(self) -> None:
+        """Free the disk space; designs of these rows can no longer be read."""
+        self.storage.close()
+
+    def __enter__(self) -> BlockedRows:
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        self.close()
+
+
+def as_array(X: Any) -> Any:
+    """Return a source as an array, any other X unchanged."""
+    source = as_row_source(X)
+    return X if source is None else source.array()
+
+
+def masked_rows(X: Any, mask: Bools) -> Any:
+    """Return a copy of the rows of X where `mask` is true."""
+    source = as_row_source(X)
+    if source is not None:
+        return source.select(mask)
+    return (X.tocsr() if hasattr(X, "tocsr") else np.asarray(X))[mask]
+
+
+def is_dask(X: Any) -> bool:
+    """Whether X is a Dask collection, told by the module of its class so that Dask is not imported."""
+    return type(X).__module__.partition(".")[0] == "dask"
+
+
+def as_row_source(X: Any) -> RowSource | None:
+    """Return a source, a Dask collection or a large memory-mapped array as a row source; None for any other X."""
+    if isinstance(X, RowSource):
+        return X
+    if isinstance(X, np.memmap) and X.nbytes >= LARGE_MAP:
+        from separatrix.design.blocked import memmap_storage  # noqa: PLC0415  # an import cycle
+
+        storage = memmap_storage(X)
+        return None if storage is None else BlockedRows(storage)
+    if not is_dask(X):
+        return None
+    from separatrix.design.dask.rows import dask_rows  # noqa: PLC0415  # an optional extra
+
+    return dask_rows(X)
 
 
 def make_design(X: Any, *, intercept: bool, names: Sequence[str] | None = None) -> Design:
@@ -227,128 +347,3 @@ def _refuse_rows(design: Design, squared: Floats) -> None:
         f"column {design.names[column]!r} has {values[column]:.3g} in row {row}, and products of numbers so large"
         f" overflow; divide the column by {10.0 ** np.floor(np.log10(abs(values[column]))):.0e} first"
     )
-
-
-def blocked(X: Any, *, memory: str | float | None = None, names: Sequence[str] | None = None) -> BlockedRows:
-    """Return rows that stay on disk, accepted as X by every estimator, check, certificate and prediction.
-
-    The result is that of the same rows in memory, in as many passes. A fit holds only a few blocks per core and vectors
-    with one entry per row in memory.
-
-    Parameters
-    ----------
-    X : an array, a `np.memmap` (read from its own file), a chunked array with shape, dtype and slices (HDF5, Zarr), a
-        frame, a sparse matrix; or row blocks, dense or sparse: an iterable of them, or a function that returns one
-    memory : the limit for blocks and copies of rows, "1GB" or a number of bytes; half of the free memory if None
-    names : column names; those of a frame if None
-
-    Returns
-    -------
-    A `BlockedRows`, also a context manager: the disk space is freed on exit, or when the process ends.
-
-    Examples
-    --------
-    >>> import numpy as np, separatrix as sx
-    >>> parts = ([[float(i)], [i + 0.5]] for i in range(3))
-    >>> with sx.blocked(parts) as X:
-    ...     model = sx.LinearRegression().fit(X, [1, 2, 3, 4, 5, 6])
-    >>> X.shape, model.coef_.round(6).tolist()
-    ((6, 1), [2.0])
-    """
-    limit = None if memory is None else parse_memory(memory)
-    if isinstance(X, BlockedRows):
-        return BlockedRows(X.storage, X.names if names is None else names, X.memory if limit is None else limit)
-    if names is None and hasattr(X, "columns"):
-        names = [str(name) for name in X.columns]
-    storage = memmap_storage(X) if isinstance(X, np.memmap) else None
-    return BlockedRows(_write(X, names) if storage is None else storage, names, limit)
-
-
-def memmap_storage(X: np.memmap[Any, Any]) -> DiskRows | None:
-    """Return the file of a memory-mapped array as a storage; None if it is not laid out as rows of floats."""
-    floats = X.dtype in (np.float64, np.float32) and X.dtype.isnative
-    row_major = floats and X.ndim == 2 and X.flags.c_contiguous and X.flags.aligned
-    pages = _pages(X)
-    if not row_major or pages is None or not X.size or X.filename is None or X.mode not in READABLE:
-        return None
-    within = int(X.ctypes.data - np.frombuffer(pages, dtype=np.uint8).ctypes.data)
-    offset = X.offset - X.offset % mmap.ALLOCATIONGRANULARITY + within
-    with suppress(DataError):  # the file was deleted or replaced
-        storage = DiskRows([RowFile(Path(X.filename), write=False)], X.shape, X.dtype, offset=offset)
-        ends = np.array([0, len(X) - 1])
-        if storage.take(ends).tobytes() == X[ends].tobytes():
-            return storage
-    return None
-
-
-def _pages(X: Any) -> mmap.mmap | None:
-    """Return the memory map that an array is a view of."""
-    while X is not None and not isinstance(X, mmap.mmap):
-        X = getattr(X, "base", None)
-    return X
-
-
-def _write(X: Any, names: Sequence[str] | None) -> DiskRows:
-    """Write rows to a new store on disk, piece by piece."""
-    pieces = _pieces(X)
-    first = next(pieces, None)
-    if first is None:
-        raise DataError("the data have no rows; at least two are needed")
-    checked = _checked(first, 0, names)
-    dtype = checked.dtype if getattr(X, "dtype", checked.dtype) == checked.dtype else np.dtype(np.float64)
-    with BlockWriter(checked.shape[1], sparse=hasattr(checked, "tocsr"), dtype=dtype) as writer:
-        for piece in chain([checked], pieces):
-            block = _checked(piece, writer.rows, names)
-            if block.dtype.itemsize > dtype.itemsize:
-                raise DataError(
-                    f"rows {writer.rows:,} and on are {block.dtype}, and those before were {dtype}; give one type"
-                )
-            writer.append(block)
-        return writer.finish()
-
-
-def _checked(piece: Any, start: int, names: Sequence[str] | None) -> Any:
-    """Return a piece as floats; errors give the number of its first row."""
-    try:
-        block = as_floats(piece, names)
-    except DataError as error:
-        raise DataError(f"{error} (rows counted from {start:,})" if start else str(error)) from None
-    return block.tocsr() if hasattr(block, "tocsr") else block
-
-
-def _pieces(X: Any) -> Iterator[Any]:
-    """Return an iterator over the rows of X in pieces."""
-    if is_dask(X):
-        from separatrix.design.dask.rows import computed_chunks  # noqa: PLC0415  # an optional extra
-
-        return computed_chunks(X)
-    if hasattr(X, "tocsr"):
-        return _slices(X.tocsr(), max(1, int(PIECE_BYTES / max(12.0 * X.nnz / max(X.shape[0], 1), 1.0))))
-    if hasattr(X, "shape") and hasattr(X, "__getitem__"):
-        return _sliced(X)
-    pieces: Iterable[Any] = X() if isinstance(X, Callable) else X  # type: ignore[arg-type]  # a type for isinstance
-    if isinstance(pieces, (list, tuple)) and pieces and np.ndim(pieces[0]) != 2:
-        return iter([pieces])
-    if not hasattr(pieces, "__iter__"):
-        raise DataError(f"{type(X).__name__} is no array, matrix or iterable of row blocks; give one of these")
-    return iter(pieces)
-
-
-def _sliced(X: Any) -> Iterator[Any]:
-    """Return an iterator over slices of an array, each of several whole chunks."""
-    if len(X.shape) != 2:
-        raise DataError(
-            f"the data have shape {tuple(X.shape)}, but rows and columns are needed; for one column use"
-            " X.reshape(-1, 1), for one row X.reshape(1, -1)"
-        )
-    n, width = X.shape
-    size = min(getattr(getattr(X, "dtype", None), "itemsize", NUMBER_BYTES), NUMBER_BYTES)
-    require_room(n * width * (size if size == 4 else NUMBER_BYTES), scratch_folder())
-    chunks = getattr(X, "chunks", None) or (1,)
-    chunk = chunks[0] if isinstance(chunks[0], int) else max(chunks[0])
-    step = max(1, PIECE_BYTES // max(1, NUMBER_BYTES * width * chunk)) * chunk
-    return _slices(X, step) if n and width else iter([np.empty((n, width))])
-
-
-def _slices(X: Any, step: int) -> Iterator[Any]:
-    return (X[start : start + step] for start in range(0, X.shape[0], step))

@@ -25,12 +25,11 @@ import numpy as np
 from separatrix.arrays import Bools, Floats, Indices
 from separatrix.design.array import SparseBlock
 from separatrix.design.base import Block, Combine, Design, Task, Vectors
-from separatrix.design.build import divide_columns, make_design
+from separatrix.design.build import RowSource, as_row_source, divide_columns, make_design
 from separatrix.design.columns import ColumnStore, column_store
 from separatrix.design.journal import Journal, open_journal
 from separatrix.design.mapped import MappedDesign, MappedRows
 from separatrix.design.maps import FeatureMap
-from separatrix.design.row_source import RowSource, as_row_source
 from separatrix.loops.rows import Rows
 
 SMALL = 2**20  # entries up to which a derived design in memory is not journaled

@@ -25,8 +25,8 @@ from sklearn.utils.validation import (
 
 from separatrix.arrays import Floats
 from separatrix.certificates.base import Certificate
+from separatrix.design.build import RowSource, as_row_source, is_dask
 from separatrix.design.mapped import MappedRows
-from separatrix.design.row_source import RowSource, as_row_source, is_dask
 from separatrix.errors import ConvergenceWarning, DataError, SeparationWarning
 from separatrix.families.base import Fitted, TrainingRows, checked_weights, fit_family, seeded
 from separatrix.fit.labels import Classes, find_classes, real_targets

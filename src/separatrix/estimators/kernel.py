@@ -8,9 +8,9 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from separatrix.arrays import Floats, Ints
+from separatrix.design.build import as_array
 from separatrix.design.kernel_matrix import by_rows, kernel_scores
 from separatrix.design.kernels import Kernel, Precomputed
-from separatrix.design.row_source import as_array
 from separatrix.estimators.base import ScoreClassifier, UnweightedFit, WeightedFit, checked_rows
 from separatrix.estimators.margin import widest_margins
 from separatrix.families.base import Fitted, pair_votes

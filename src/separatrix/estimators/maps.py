@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.kernel_approximation import RBFSampler
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, check_random_state
 
-from separatrix.design.build import map_rows
+from separatrix.design.build import as_array, map_rows
 from separatrix.design.kernels import make_kernel, require_gamma
 from separatrix.design.mapped import MappedRows
 from separatrix.design.maps import (
@@ -26,7 +26,6 @@ from separatrix.design.maps import (
     count_products,
     nystroem_map,
 )
-from separatrix.design.row_source import as_array
 from separatrix.errors import DataError, OptionError, require_choice, require_count
 from separatrix.estimators.base import checked_rows
 from separatrix.separability.kernel import fit_map

@@ -13,7 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from separatrix.arrays import Floats
-from separatrix.design.row_source import as_row_source
+from separatrix.design.build import as_row_source
 from separatrix.errors import OptionError
 from separatrix.estimators.base import FitAttributes, LinearModel, checked_rows, checked_rows_and_targets
 from separatrix.families.base import Fitted, binary_targets, join_fitted

@@ -28,10 +28,9 @@ from separatrix.certificates.margin import KernelCertificate
 from separatrix.certificates.mistakes import KernelMistakesCertificate
 from separatrix.certificates.optimality import KernelOptimalityCertificate, KernelProblem, kernel_bound, upper_bounds
 from separatrix.design.base import Design
-from separatrix.design.build import make_design
+from separatrix.design.build import as_array, make_design
 from separatrix.design.kernel_matrix import KernelRows, by_rows, select_rows
 from separatrix.design.kernels import Kernel, Precomputed, make_kernel
-from separatrix.design.row_source import as_array
 from separatrix.errors import OptionError, OverlapError, counted
 from separatrix.families.base import (
     BinaryTarget,

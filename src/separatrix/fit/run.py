@@ -19,6 +19,11 @@ from separatrix.solvers.base import Solver, Step, check_needs
 Watch = Callable[[Mapping[str, float]], bool | None]
 
 
+def is_stopped(watch: Watch | None, passes: float) -> bool:
+    """Return whether the watch, told of the passes, ends a search."""
+    return watch is not None and watch({"passes": passes}) is True
+
+
 @dataclass(frozen=True)
 class Run:
     """A finished run: the last iterate, the status, the work done and, on request, the coefficients of every step."""

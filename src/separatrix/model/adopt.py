@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from separatrix.design.build import as_array
 from separatrix.design.encode.columns import NumberEncoding
 from separatrix.design.encode.encoding import Encoding, unique_names
-from separatrix.design.row_source import as_array
 from separatrix.errors import DataError, ModelFileError, OptionError
 from separatrix.families.base import Fitted
 from separatrix.families.options import Options

@@ -20,8 +20,7 @@ from numpy.typing import NDArray
 from separatrix.arrays import Bools, Floats
 from separatrix.certificates.base import Certificate, CertifiedCoef, Check, Verification
 from separatrix.codec import Range, Shape, read
-from separatrix.design.build import divide_columns
-from separatrix.design.row_source import RowSource
+from separatrix.design.build import RowSource, divide_columns
 from separatrix.errors import OptionError, counted
 from separatrix.model.adopt import arrays_of, as_model, open_for, rows_of, table_model
 from separatrix.model.certified_kernel import check_kernel

@@ -19,9 +19,9 @@ from separatrix.certificates.margin import KernelCertificate
 from separatrix.certificates.mistakes import KernelMistakesCertificate
 from separatrix.certificates.optimality import KernelOptimalityCertificate
 from separatrix.certificates.parts import OneVsOneCertificate
+from separatrix.design.build import as_array
 from separatrix.design.kernel_matrix import by_rows, kernel_scores
 from separatrix.design.kernels import Kernel
-from separatrix.design.row_source import as_array
 from separatrix.errors import counted
 from separatrix.model.expansion import KernelExpansion
 

@@ -24,9 +24,8 @@ import numpy as np
 
 from separatrix.arrays import Floats, Indices
 from separatrix.codec import Range
-from separatrix.design.build import make_design
+from separatrix.design.build import as_row_source, make_design
 from separatrix.design.mapped import MappedRows
-from separatrix.design.row_source import as_row_source
 from separatrix.errors import OptionError, require_choice
 from separatrix.families.base import Link, Side
 from separatrix.numerics import log_sum_exp, logit, sigmoid, softmax, softplus

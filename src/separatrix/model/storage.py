@@ -15,11 +15,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+from separatrix.design.build import BlockedRows
 from separatrix.design.encode.base import ColumnReport
 from separatrix.design.encode.blocks import encode_source
 from separatrix.design.encode.encoding import Encoding
 from separatrix.design.memory import default_cap
-from separatrix.design.row_source import BlockedRows
 from separatrix.design.storage import DiskRows, as_storage
 from separatrix.errors import DataError, OptionError, require_choice
 from separatrix.tables.source import TableSource

@@ -17,9 +17,9 @@ from typing import Any, Literal
 import numpy as np
 
 from separatrix.arrays import Bools, Indices
+from separatrix.design.build import is_dask
 from separatrix.design.encode.encoding import Encoded
 from separatrix.design.memory import parse_memory
-from separatrix.design.row_source import is_dask
 from separatrix.errors import OptionError, counted, require_choice, require_number
 from separatrix.families.base import Fitted, checked_weights, fit_family, order_classes, seeded
 from separatrix.families.options import FAMILIES, Options, foreign_option, table_options

@@ -25,11 +25,10 @@ from separatrix.certificates.base import Certificate
 from separatrix.certificates.data import NEGATIVE_EIGENVALUE, least_eigenvalue, weighted_rows
 from separatrix.certificates.margin import KernelCertificate, MarginCertificate
 from separatrix.certificates.separability import MappedCertificate, SeparabilityCertificate, mapped_rows, require_finite
-from separatrix.design.build import column_names, make_design, row_radius
+from separatrix.design.build import as_array, column_names, make_design, row_radius
 from separatrix.design.kernel_matrix import by_rows
 from separatrix.design.kernels import CustomKernel, Kernel, Precomputed, make_kernel
 from separatrix.design.maps import FeatureMap
-from separatrix.design.row_source import as_array
 from separatrix.errors import DataError, OptionError, OverlapError
 from separatrix.fit.labels import binary_signs
 from separatrix.separability.check import Multiclass, check_separability

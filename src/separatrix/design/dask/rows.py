@@ -18,12 +18,12 @@ import numpy as np
 
 from separatrix.arrays import Bools
 from separatrix.design.base import Design
-from separatrix.design.build import blocked
+from separatrix.design.blocked import blocked
+from separatrix.design.build import BlockedRows, RowSource
 from separatrix.design.dask.cluster import Engine, current_client, open_client
 from separatrix.design.dask.design import DaskDesign, Partitions, View, stack
 from separatrix.design.maps import FeatureMap
 from separatrix.design.memory import default_cap, plain_size
-from separatrix.design.row_source import BlockedRows, RowSource
 from separatrix.design.storage import DiskRows, RowStorage, divide_matrix
 from separatrix.errors import DataError, NeedsError, OptionError
 

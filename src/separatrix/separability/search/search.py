@@ -31,12 +31,11 @@ from separatrix.arrays import Bools, Floats, Indices, Signs
 from separatrix.certificates.overlap import OverlapProof, PairOverlap
 from separatrix.certificates.rays import Rays, Relation
 from separatrix.design.base import Block, add_each
-from separatrix.fit.run import Watch
+from separatrix.fit.run import Watch, is_stopped
 from separatrix.numerics import softmax
 from separatrix.separability.search.dense import separate_dense
 from separatrix.separability.search.wide import (
     WideSeparation,
-    is_stopped,
     overlap_of_pair,
     separate_wide,
     separation_from_fit,
@@ -89,7 +88,7 @@ def find_separation(
     If the hint is an optimum and all rays can be held in memory, its residuals are tried first as a proof of overlap.
     """
     optimum, hint = (hint, hint.coef) if isinstance(hint, Optimum) else (None, hint)
-    if is_stopped(rays, watch):
+    if is_stopped(watch, rays.design.passes):
         return Separation(None, places, reason=STOPPED)
     wide = separate_wide(rays, places, watch) if rays.design.row_visits and _too_wide(rays, places) else None
     if wide is not None and wide.direction is not None:
@@ -140,7 +139,7 @@ def _search(
     """Return a vector that separates some remaining rays, or the proof that they overlap; and the last sample."""
     too_wide = len(sample) * rays.width > 2 * DENSE_ENTRIES
     for _ in range(ROUNDS):
-        if is_stopped(rays, watch):
+        if is_stopped(watch, rays.design.passes):
             return None, None, sample, STOPPED
         if too_wide:
             return None, None, sample, TOO_WIDE.format(rays.width)

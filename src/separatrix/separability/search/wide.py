@@ -35,7 +35,7 @@ from separatrix.certificates.overlap import OverlapProof, PairOverlap
 from separatrix.certificates.rays import Rays
 from separatrix.fit.convex import ConvexOptions, fit_convex
 from separatrix.fit.result import separation_rule
-from separatrix.fit.run import Watch
+from separatrix.fit.run import Watch, is_stopped
 from separatrix.losses.margin import Logistic
 from separatrix.losses.softmax import Softmax
 from separatrix.problem import Problem
@@ -167,15 +167,10 @@ def passive_aggressive(
         margins = class_margins(rays, perceptron.scores, perceptron.rivals)
         violated = int((margins <= CLEAR).sum())
         hopeless = sweep >= TRIAL and violated > max(HOPEFUL * len(rows), FALLING * previous)
-        if not violated or hopeless or is_stopped(rays, watch) or perceptron.visits > VISITS:
+        if not violated or hopeless or is_stopped(watch, rays.design.passes) or perceptron.visits > VISITS:
             break
         previous = violated
     return ClassMargins(perceptron.scores, margins)
-
-
-def is_stopped(rays: Rays, watch: Watch | None) -> bool:
-    """Return whether the watch, told of the passes, ends the search."""
-    return watch is not None and watch({"passes": rays.design.passes}) is True
 
 
 def class_margins(rays: Rays, scores: Floats, rivals: Bools) -> Floats:
