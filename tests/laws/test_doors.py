@@ -52,6 +52,7 @@ LIMITS = {  # so that each fit ends soon
     "kernel_perceptron": {"max_passes": 20, "random_state": 0},
     "lms": {"max_passes": 60, "random_state": 0},
     "zero_one": {"max_steps": 3},
+    "kernel_svm": {"max_steps": 5},
     "halfspace": {"on_overlap": "soft"},
     "max_margin": {"on_overlap": "soft"},
 }
