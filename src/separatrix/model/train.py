@@ -35,7 +35,7 @@ from separatrix.inference.evaluation import (
 from separatrix.model.expansion import require_portable_kernel
 from separatrix.model.provenance import describe_data
 from separatrix.model.record import LEVEL, Model, Predictions, build_model, join_predictions, require_one_predictor
-from separatrix.model.storage import ClusterStorage, EncodedRows, OpenStorage, Storage, dask_table
+from separatrix.model.storage import EncodedRows, OpenStorage, Storage, dask_table
 from separatrix.model.target import ColumnOptions, Target, label_index, labelled_rows, training_rows
 from separatrix.selection.cross_validation import assign_folds
 from separatrix.tables.frames import from_frame
@@ -186,7 +186,6 @@ def train(  # noqa: PLR0913  # the public options, each by its name
     )
     if is_dask(table):
         table = dask_table(table)
-        options = replace(options, storage=ClusterStorage()) if isinstance(table, TableSource) else options
     if isinstance(table, TableSource):  # which the caller closes
         return train_table(table, options).model
     with _as_source(table, options) as source:
@@ -317,7 +316,7 @@ def _training_predictions(model: Model, encoded: EncodedRows) -> Predictions:
     """Return a model's predictions of its training rows, computed in blocks."""
     places = np.flatnonzero(encoded.kept)
     predictions = []
-    for start, X in encoded.blocks():
+    for start, X in encoded.stored.blocks():
         first = 0 if start == 0 else int(places[start])
         stop = start + X.shape[0]
         last = len(encoded.kept) if stop == len(places) else int(places[stop])
