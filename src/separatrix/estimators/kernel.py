@@ -60,9 +60,7 @@ class KernelPerceptron(KernelPerceptronOptions, UnweightedFit, KernelClassifier)
     rows with margin γ, and R is their radius there, it converges after at most (R/γ)² updates. With more than two
     classes, each is fitted against the rest.
 
-    Parameters
-    ----------
-    {options}
+    {parameters}
 
     Attributes
     ----------
@@ -103,9 +101,7 @@ class KernelSVM(KernelSVMOptions, WeightedFit, KernelClassifier):
     without mistakes; if the rows are not separable in the feature space, an OverlapError with the proof is raised. For
     probabilities, use scikit-learn's CalibratedClassifierCV.
 
-    Parameters
-    ----------
-    {options}
+    {parameters}
 
     Attributes
     ----------

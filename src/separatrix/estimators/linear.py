@@ -31,9 +31,7 @@ class LinearRegression(LinearOptions, LinearRegressor):
     penalised. Strength 0, the default, is least squares, at least as accurate as by a QR factorisation; if columns are
     collinear, the coefficients have the least norm. With a penalty, l1_ratio 0 is ridge regression and 1 the lasso.
 
-    Parameters
-    ----------
-    {options}
+    {parameters}
 
     Attributes
     ----------

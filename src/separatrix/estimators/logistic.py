@@ -42,9 +42,7 @@ class LogisticRegression(LogisticOptions, ProbabilityMixin, LinearClassifier):
     standard errors, tests and intervals, `profile_intervals()` has profile-likelihood intervals, and `predict_proba`
     has confidence intervals.
 
-    Parameters
-    ----------
-    {options}
+    {parameters}
 
     Attributes
     ----------

@@ -27,9 +27,7 @@ class HalfspaceLP(HalfspaceOptions, UnweightedFit, LinearClassifier):
     Solves ``y (w·x + b) ≥ 1`` for all rows, whatever the units of the columns. If the classes are not separable, an
     OverlapError with the proof is raised. With more than two classes, each must be separable from the rest.
 
-    Parameters
-    ----------
-    {options}
+    {parameters}
 
     Attributes
     ----------
@@ -56,9 +54,7 @@ class MaxMarginClassifier(MaxMarginOptions, UnweightedFit, LinearClassifier):
     ``γ = 1/‖w‖`` is certified from both sides. If the classes are not separable, an OverlapError with the proof is
     raised at once. With more than two classes, each must be separable from the rest.
 
-    Parameters
-    ----------
-    {options}
+    {parameters}
 
     Attributes
     ----------
@@ -109,9 +105,7 @@ class ZeroOneClassifier(ZeroOneOptions, UnweightedFit, LinearClassifier):
     nearly separable data the minimum is reached and proved, otherwise the search ends with a lower and an upper bound.
     With more than two classes, each is fitted against the rest.
 
-    Parameters
-    ----------
-    {options}
+    {parameters}
 
     Attributes
     ----------

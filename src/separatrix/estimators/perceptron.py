@@ -23,9 +23,7 @@ class Perceptron(PerceptronOptions, UnweightedFit, LinearClassifier):
     makes at most (R/γ)² updates and stops at the n-th consecutive correct visit; otherwise it stops at a limit, with a
     warning, and returns the weights that `keep` selects. With more than two classes, each is fitted against the rest.
 
-    Parameters
-    ----------
-    {options}
+    {parameters}
 
     Attributes
     ----------
