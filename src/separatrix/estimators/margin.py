@@ -75,6 +75,9 @@ class MaxMarginClassifier(MaxMarginOptions, UnweightedFit, LinearClassifier):
     polytope (1976).
     """
 
+    support_: Ints
+    support_vectors_: Floats
+
     @property
     def margin_(self) -> Any:
         """The widest margin γ: a number, or (K,) for more than two classes; NaN for a soft margin."""
@@ -84,18 +87,6 @@ class MaxMarginClassifier(MaxMarginOptions, UnweightedFit, LinearClassifier):
     def B_(self) -> Any:  # noqa: N802  # the notes' name
         """The least norm B = 1/γ of weights with y (w·x + b) ≥ 1."""
         return 1.0 / self.margin_
-
-    @property
-    def support_(self) -> Ints:
-        """The indices of the rows on the margins."""
-        support: Ints = self.fitted_.details["support"]
-        return support
-
-    @property
-    def support_vectors_(self) -> Floats:
-        """The features of the rows on the margins."""
-        vectors: Floats = self.fitted_.details["support_vectors"]
-        return vectors
 
 
 class ZeroOneClassifier(ZeroOneOptions, UnweightedFit, LinearClassifier):

@@ -32,8 +32,4 @@ class LinearSVM(SVMOptions, WeightedFit, LinearClassifier):
     Reference: Cortes and Vapnik, Support-vector networks (1995).
     """
 
-    @property
-    def support_(self) -> Ints:
-        """The indices of the rows on or inside the margin of a score."""
-        support: Ints = self.fitted_.details["support"]
-        return support
+    support_: Ints
