@@ -348,9 +348,7 @@ def test_a_new_option_is_one_field_and_its_use() -> None:
     class Classifier(Shrunken, sx.GaussianGenerativeClassifier):
         """A classifier.
 
-        Parameters
-        ----------
-        {options}
+        {parameters}
         """
 
     model = Classifier(shrinkage=0.25)

@@ -17,7 +17,7 @@ from separatrix.design.array import DenseDesign
 from separatrix.design.build import make_design, map_rows
 from separatrix.design.mapped import MappedDesign, MappedRows
 from separatrix.errors import NeedsError
-from separatrix.families.lms import LMSOptions, fit_lms
+from separatrix.families.lms import LMSOptions, fit_lms, rate_limits
 from separatrix.families.margin import fit_halfspace
 from separatrix.families.perceptron import PerceptronOptions, fit_perceptron
 from separatrix.families.svm import fit_svm
@@ -163,9 +163,13 @@ def test_a_hinge_fit_is_that_of_the_mapped_matrix() -> None:
 
 def test_least_squares_and_lms_are_those_of_the_mapped_matrix() -> None:
     X, y = noisy()
-    exact = [fit_least_squares(Problem(design, y, losses.Squared())).coef for design in both(X, QUADRATIC)]
+    problems, options = (
+        [Problem(design, y, losses.Squared()) for design in both(X, QUADRATIC)],
+        LMSOptions(max_passes=50),
+    )
+    exact = [fit_least_squares(each).coef for each in problems]
     close(exact[0], exact[1], 1e-9)
-    steps = [fit_lms(design, y, LMSOptions(max_passes=50)).coef for design in both(X, QUADRATIC)]
+    steps = [fit_lms(each, options, rate_limits(each.design)).coef for each in problems]
     close(steps[0], steps[1], 1e-9)
 
 

@@ -84,14 +84,14 @@ def _verify_certificates(file: str, content: Any, request: RowsRequest) -> _Chec
     from dataclasses import replace
 
     from separatrix.cli.reading import class_rows
-    from separatrix.model.certified import named_columns, verify_stated
+    from separatrix.model.certified import CertifiedRows, named_columns
 
     stored = read_certificates(file, content)
     with class_rows(replace(request, target=request.target or stored.target)) as data:
-        X, y = named_columns(data.rows.X, data.encoding.feature_names), data.rows.y
-        checked = [verify_stated(each, verdict, X, y) for each, verdict in stored.certificates]
+        rows = CertifiedRows(named_columns(data.rows.X, data.encoding.feature_names), data.rows.y)
+        checked = [rows.verify(each, verdict) for each, verdict in stored.certificates]
     note = ("Only the certificate was checked, not what else the file says.",) if stored.more else ()
-    return _Checked(checked, f"{data.target} of {data.source}, {len(y):,} rows", note)
+    return _Checked(checked, f"{data.target} of {data.source}, {len(rows.y):,} rows", note)
 
 
 def _verify_model(file: str, content: Any, request: RowsRequest) -> _Checked:

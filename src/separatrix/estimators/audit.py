@@ -17,7 +17,7 @@ import math
 import textwrap
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -133,32 +133,32 @@ def audit(model: Any, X: Any = None, y: Any = None, *, sample_weight: Any = None
         objective=objective,
         least=least,
         gap=gap,
-        strength=peer.strength,
-        l1_ratio=peer.l1_ratio,
-        penalises_intercept=peer.penalises_intercept,
+        strength=peer.objective.strength,
+        l1_ratio=peer.objective.l1_ratio,
+        penalises_intercept=peer.objective.penalises_intercept,
         rank=rank,
         columns=design.shape[1],
         separability=separability,
-        findings=tuple(_findings(peer, gap, rank, design.shape[1], separability)),
+        findings=tuple(_findings(peer.objective, gap, rank, design.shape[1], separability)),
     )
 
 
 def _problems(peer: PeerModel, design: Design, labels: NDArray[Any]) -> list[tuple[Problem, Floats]]:
     """Return each objective that the model minimises, and its coefficients there."""
-    penalty = make_penalty(peer.strength, peer.l1_ratio)
+    loss, penalty = peer.objective.loss, make_penalty(peer.objective.strength, peer.objective.l1_ratio)
     if peer.classes is None:
-        return [(Problem(design, labels.astype(np.float64), peer.loss, penalty, peer.weights), peer.coef[:, 0])]
+        return [(Problem(design, labels.astype(np.float64), loss, penalty, peer.weights), peer.coef[:, 0])]
     unknown = ~np.isin(labels, peer.classes)
     if unknown.any():
         row = int(np.flatnonzero(unknown)[0])
         label = labels[row : row + 1].tolist()[0]
         raise DataError(f"row {row} has label {label!r}; the model was fitted to {peer.classes.tolist()}")
     codes = np.searchsorted(peer.classes, labels)
-    if isinstance(peer.loss, Softmax):
-        return [(Problem(design, codes, peer.loss, penalty, peer.weights), peer.coef)]
+    if isinstance(loss, Softmax):
+        return [(Problem(design, codes, loss, penalty, peer.weights), peer.coef)]
     places = range(len(peer.classes)) if peer.per_class else (1,)
     signs = [np.where(codes == place, 1.0, -1.0) for place in places]
-    return [(Problem(design, y, peer.loss, penalty, peer.weights), peer.coef[:, k]) for k, y in enumerate(signs)]
+    return [(Problem(design, y, loss, penalty, peer.weights), peer.coef[:, k]) for k, y in enumerate(signs)]
 
 
 def _values(problem: Problem, coef: Floats) -> tuple[float, float, float]:
@@ -185,7 +185,7 @@ def _rank(design: Design) -> int | None:
 
 
 def _findings(
-    peer: PeerModel, gap: float, rank: int | None, columns: int, separability: SeparabilityCertificate | None
+    peer: PeerObjective, gap: float, rank: int | None, columns: int, separability: SeparabilityCertificate | None
 ) -> list[str]:
     findings = []
     verdict = "" if separability is None else separability.verdict
@@ -207,109 +207,112 @@ def _findings(
     return findings
 
 
+class PeerObjective(NamedTuple):
+    """The objective that a model minimises."""
+
+    loss: Loss
+    strength: float
+    l1_ratio: float = 0.0
+    penalises_intercept: bool = False
+
+
 @dataclass(frozen=True)
 class PeerModel:
-    """A fitted model in terms of the one objective; `coef` is (p, K), or (p + 1, K) with the intercept first.
+    """A fitted model with its objective; `coef` is (p, K), or (p + 1, K) with the intercept first.
 
     `per_class` says that each column of `coef` is a fit of its class against the rest.
     """
 
     name: str
-    loss: Loss
-    strength: float
+    objective: PeerObjective
     coef: Floats
     fit_intercept: bool
     classes: NDArray[Any] | None
     weights: Floats | None
-    l1_ratio: float = 0.0
-    penalises_intercept: bool = False
     per_class: bool = False
 
 
 def read_peer(model: Any, y: NDArray[Any], sample_weight: Any = None) -> PeerModel:
     """Return a fitted scikit-learn model, or results of statsmodels, in terms of the one objective."""
     kind = type(model).__name__
-    name = kind if kind in READERS else type(getattr(model, "model", None)).__name__
     if type(model).__module__.startswith("separatrix."):
         raise OptionError(f"{kind} of separatrix brings its evidence along: see its certificate_")
-    if name not in READERS:
-        raise OptionError(f"{kind} is not known to audit{did_you_mean(kind, READERS)}; known are {', '.join(READERS)}")
-    return READERS[name](model, y, sample_weight)
+    weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    if kind in OBJECTIVES:
+        return _scikit_learn(model, y, weights)
+    if type(getattr(model, "model", None)).__name__ in STATSMODELS:
+        return _statsmodels(model, y, weights)
+    known = (*OBJECTIVES, *STATSMODELS)
+    raise OptionError(f"{kind} is not known to audit{did_you_mean(kind, known)}; known are {', '.join(known)}")
 
 
-def _scikit_learn(
-    model: Any, y: NDArray[Any], sample_weight: Any, loss: Loss, strength: float, **more: Any
-) -> PeerModel:
+def _scikit_learn(model: Any, y: NDArray[Any], weights: Floats | None) -> PeerModel:
+    kind = type(model).__name__
     if not hasattr(model, "coef_"):
-        raise DataError(f"{type(model).__name__} is not fitted yet; fit it before the audit")
+        raise DataError(f"{kind} is not fitted yet; fit it before the audit")
     coef = np.atleast_2d(np.asarray(model.coef_, dtype=np.float64)).T
     if model.fit_intercept:
         coef = np.vstack([np.broadcast_to(np.asarray(model.intercept_, dtype=np.float64), coef.shape[1:]), coef])
+    if getattr(model, "class_weight", None) is not None:
+        classes = find_classes(y)
+        by_class = np.asarray(list(class_weights(model.class_weight, classes, weights).values()))[classes.codes]
+        weights = by_class if weights is None else np.asarray(by_class * weights)
+    objective = OBJECTIVES[kind](model, float(len(y) if weights is None else weights.sum()))
     return PeerModel(
-        name=f"scikit-learn's {type(model).__name__}",
-        loss=loss,
-        strength=strength,
+        name=f"scikit-learn's {kind}",
+        objective=objective,
         coef=coef,
         fit_intercept=bool(model.fit_intercept),
         classes=getattr(model, "classes_", None),
-        weights=_weights(model, y, sample_weight),
-        per_class=coef.shape[1] > 1 and loss.target != "classes",
-        **more,
+        weights=weights,
+        per_class=coef.shape[1] > 1 and objective.loss.target != "classes",
     )
 
 
-def _weights(model: Any, y: NDArray[Any], sample_weight: Any) -> Floats | None:
-    """Return sample weights times class weights, None if there are none."""
-    weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-    chosen = getattr(model, "class_weight", None)
-    if chosen is None:
-        return weights
-    classes = find_classes(y)
-    by_class = np.asarray(list(class_weights(chosen, classes, weights).values()))[classes.codes]
-    return by_class if weights is None else np.asarray(by_class * weights)
-
-
-def _strength_of_c(model: Any, y: NDArray[Any], sample_weight: Any) -> float:
-    weights = _weights(model, y, sample_weight)
-    total = float(len(y) if weights is None else weights.sum())
+def _strength_of_c(model: Any, total: float) -> float:
     return 0.0 if math.isinf(model.C) else 1.0 / (total * float(model.C))
 
 
-def _logistic(model: Any, y: NDArray[Any], sample_weight: Any) -> PeerModel:
+def _logistic(model: Any, total: float) -> PeerObjective:
     liblinear, penalty = model.solver == "liblinear", getattr(model, "penalty", "deprecated")
     mixed = float(getattr(model, "l1_ratio", None) or 0.0)
     ratio = {"l1": 1.0, "elasticnet": mixed, "deprecated": mixed}.get(penalty, 0.0)
-    strength = 0.0 if penalty is None else _strength_of_c(model, y, sample_weight)
-    loss = Softmax() if len(getattr(model, "classes_", ())) > 2 and not liblinear else Logistic()
-    penalised = liblinear and bool(model.fit_intercept) and strength > 0.0
-    return _scikit_learn(model, y, sample_weight, loss, strength, l1_ratio=ratio, penalises_intercept=penalised)
+    strength = 0.0 if penalty is None else _strength_of_c(model, total)
+    loss = Softmax() if len(model.classes_) > 2 and not liblinear else Logistic()
+    return PeerObjective(loss, strength, ratio, liblinear and bool(model.fit_intercept) and strength > 0.0)
 
 
-def _linear_svc(model: Any, y: NDArray[Any], sample_weight: Any) -> PeerModel:
+def _linear_svc(model: Any, total: float) -> PeerObjective:
     loss: Loss = Hinge() if model.loss == "hinge" else SquaredHinge()
-    ratio, penalised = float(model.penalty == "l1"), bool(model.fit_intercept)
-    strength = _strength_of_c(model, y, sample_weight)
-    return _scikit_learn(model, y, sample_weight, loss, strength, l1_ratio=ratio, penalises_intercept=penalised)
+    return PeerObjective(loss, _strength_of_c(model, total), float(model.penalty == "l1"), bool(model.fit_intercept))
 
 
-def _sgd(model: Any, y: NDArray[Any], sample_weight: Any) -> PeerModel:
+def _sgd(model: Any, total: float) -> PeerObjective:  # noqa: ARG001  # its alpha is the strength
     losses: dict[str, Loss] = {"hinge": Hinge(), "squared_hinge": SquaredHinge(), "log_loss": Logistic()}
     losses["perceptron"] = PerceptronLoss()
     if model.loss not in losses:
         raise OptionError(f"the loss {model.loss!r} is not one of separatrix; known are {', '.join(losses)}")
     ratio = {"l1": 1.0, "elasticnet": float(model.l1_ratio or 0.0)}.get(model.penalty, 0.0)
-    strength = float(model.alpha) if model.penalty else 0.0
-    return _scikit_learn(model, y, sample_weight, losses[model.loss], strength, l1_ratio=ratio)
+    return PeerObjective(losses[model.loss], float(model.alpha) if model.penalty else 0.0, ratio)
 
 
-def _least_squares(model: Any, y: NDArray[Any], sample_weight: Any) -> PeerModel:
-    kind, total = type(model).__name__, float(len(y) if sample_weight is None else np.sum(sample_weight))
+def _least_squares(model: Any, total: float) -> PeerObjective:
+    kind = type(model).__name__
     strength = float(getattr(model, "alpha", 0.0)) / (total if kind == "Ridge" else 1.0)
     ratio = {"Lasso": 1.0, "ElasticNet": float(getattr(model, "l1_ratio", 0.0) or 0.0)}.get(kind, 0.0)
-    return _scikit_learn(model, y, sample_weight, Squared(), strength, l1_ratio=ratio)
+    return PeerObjective(Squared(), strength, ratio)
 
 
-def _statsmodels(results: Any, y: NDArray[Any], sample_weight: Any) -> PeerModel:
+OBJECTIVES: Mapping[str, Callable[[Any, float], PeerObjective]] = {
+    "LogisticRegression": _logistic,
+    "LinearSVC": _linear_svc,
+    **dict.fromkeys(("SGDClassifier", "Perceptron"), _sgd),
+    **dict.fromkeys(("LinearRegression", "Ridge", "Lasso", "ElasticNet"), _least_squares),
+}
+STATSMODELS = ("Logit", "MNLogit", "GLM", "OLS", "WLS")
+
+
+def _statsmodels(results: Any, y: NDArray[Any], weights: Floats | None) -> PeerModel:
     """Read unpenalised results, whose X includes the constant column."""
     kind = type(results.model).__name__
     family = type(getattr(results.model, "family", None)).__name__
@@ -319,21 +322,5 @@ def _statsmodels(results: Any, y: NDArray[Any], sample_weight: Any) -> PeerModel
     loss: Loss = Squared() if kind in {"OLS", "WLS"} or family == "Gaussian" else Logistic()
     if kind == "MNLogit":
         loss, params = Softmax(), np.column_stack([np.zeros(len(params)), params])
-    return PeerModel(
-        name=f"statsmodels' {kind}",
-        loss=loss,
-        strength=0.0,
-        coef=params,
-        fit_intercept=False,
-        classes=None if loss.target == "numbers" else np.unique(y),
-        weights=None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64),
-    )
-
-
-READERS: Mapping[str, Callable[[Any, NDArray[Any], Any], PeerModel]] = {
-    "LogisticRegression": _logistic,
-    "LinearSVC": _linear_svc,
-    **dict.fromkeys(("SGDClassifier", "Perceptron"), _sgd),
-    **dict.fromkeys(("LinearRegression", "Ridge", "Lasso", "ElasticNet"), _least_squares),
-    **dict.fromkeys(("Logit", "MNLogit", "GLM", "OLS", "WLS"), _statsmodels),
-}
+    classes = None if loss.target == "numbers" else np.unique(y)
+    return PeerModel(f"statsmodels' {kind}", PeerObjective(loss, 0.0), params, False, classes, weights)

@@ -38,6 +38,7 @@ from separatrix.theory.halfspace import Halfspace
 
 # Accepted input of every estimator, as options of scikit-learn's `validate_data`.
 ACCEPTED: dict[str, Any] = {"accept_sparse": ["csr", "csc"], "dtype": [np.float64, np.float32]}
+DETAILS = ("kernel", "support", "support_vectors", "dual_coef")  # of a fit that are attributes, if it has them
 SMALL_COPY = 2**26  # bytes, up to which a column-major array is copied
 
 
@@ -62,20 +63,16 @@ def checked_rows_and_targets(
     if isinstance(X, MappedRows):
         rows, y = checked_rows_and_targets(estimator, X.X, y, reset=reset, numeric=numeric)
         return MappedRows(rows, X.map), y
-    rows, y = _checked_pair(estimator, X, vector_of(y), reset=reset, numeric=numeric)
+    rows, y = as_row_source(X), vector_of(y)
+    if rows is not None:
+        _check_columns(estimator, rows, reset)
+        y = column_or_1d(y, dtype=np.float64 if numeric else None, warn=True)
+        check_consistent_length(rows, y)
+    else:
+        X, y = validate_data(estimator, X, y, reset=reset, y_numeric=numeric, **ACCEPTED, ensure_all_finite=False)
+        rows = _by_rows(X)
     estimator.n_rows_ = len(y) + (0 if reset else estimator.n_rows_)
     return rows, y
-
-
-def _checked_pair(estimator: Any, X: Any, y: Any, *, reset: bool, numeric: bool) -> tuple[Any, Any]:
-    source = as_row_source(X)
-    if source is not None:
-        _check_columns(estimator, source, reset)
-        y = column_or_1d(y, dtype=np.float64 if numeric else None, warn=True)
-        check_consistent_length(source, y)
-        return source, y
-    rows, y = validate_data(estimator, X, y, reset=reset, y_numeric=numeric, **ACCEPTED, ensure_all_finite=False)
-    return _by_rows(rows), y
 
 
 def _by_rows(X: Any) -> Any:
@@ -179,6 +176,11 @@ class LinearModel(FitAttributes, BaseEstimator):  # type: ignore[misc]  # scikit
         """Return the checked options, with a seed in place of a generator."""
         return seeded(self.checked())
 
+    def _last_coef(self) -> Floats:
+        """Return the coefficients of the last fit to start from, one column per score, intercepts first."""
+        coef = np.atleast_2d(self.coef_).T
+        return np.vstack([self.intercept_, coef]) if self.fit_intercept else coef
+
     def _weights(self, sample_weight: Any, X: Any) -> Floats | None:
         """Return the sample weights, validated; None if there are none."""
         if sample_weight is None:
@@ -199,6 +201,9 @@ class LinearModel(FitAttributes, BaseEstimator):  # type: ignore[misc]  # scikit
     def _keep(self, fitted: Fitted, n_iter: float | None = None) -> Self:
         """Store a fit, and warn if it was stopped early or the classes are not as it needs them."""
         self._fitted, result = fitted, fitted.result
+        for name in DETAILS:
+            if name in fitted.details:
+                setattr(self, f"{name}_", fitted.details[name])
         parts = result.parts or (result,)
         if n_iter is None and self._counts_steps:
             n_iter = max(len(part.trace) for part in parts)

@@ -17,9 +17,7 @@ class GaussianGenerativeClassifier(GenerativeOptions, WeightedFit, ProbabilityMi
     score per class. If the classes are such Gaussians, it needs fewer rows than logistic regression for the same
     accuracy; otherwise it is biased.
 
-    Parameters
-    ----------
-    {options}
+    {parameters}
 
     Attributes
     ----------

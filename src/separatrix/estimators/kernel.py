@@ -38,17 +38,14 @@ class KernelClassifier(ScoreClassifier):
         X = by_rows(checked_rows(self, as_array(X)))
         scores = kernel_scores(self.kernel_, X, self.support_vectors_, self.support_, self.dual_coef_)
         scores += self.intercept_
-        return scores.ravel() if len(self.classes_) == 2 else self._scores_of_classes(scores)
-
-    def _scores_of_classes(self, scores: Floats) -> Floats:
-        """Return one score per class from one score per fit."""
-        return scores
+        if len(self.classes_) == 2:
+            return scores.ravel()
+        one_vs_one = getattr(self, "multiclass", None) == "one_vs_one"
+        return pair_votes(scores, len(self.classes_)) if one_vs_one else scores
 
     def _keep(self, fitted: Fitted, n_iter: float | None = None) -> Self:
         assert fitted.classes is not None  # a classification
         self.classes_, self.intercept_ = fitted.classes, fitted.intercept
-        for name in ("kernel", "support", "support_vectors", "dual_coef"):
-            setattr(self, f"{name}_", fitted.details[name])
         return super()._keep(fitted, n_iter)
 
 
@@ -60,9 +57,7 @@ class KernelPerceptron(KernelPerceptronOptions, UnweightedFit, KernelClassifier)
     rows with margin γ, and R is their radius there, it converges after at most (R/γ)² updates. With more than two
     classes, each is fitted against the rest.
 
-    Parameters
-    ----------
-    {options}
+    {parameters}
 
     Attributes
     ----------
@@ -103,9 +98,7 @@ class KernelSVM(KernelSVMOptions, WeightedFit, KernelClassifier):
     without mistakes; if the rows are not separable in the feature space, an OverlapError with the proof is raised. For
     probabilities, use scikit-learn's CalibratedClassifierCV.
 
-    Parameters
-    ----------
-    {options}
+    {parameters}
 
     Attributes
     ----------
@@ -139,6 +132,3 @@ class KernelSVM(KernelSVMOptions, WeightedFit, KernelClassifier):
         raise AttributeError(
             "KernelSVM has scores but no probabilities; to have them, use sklearn.calibration.CalibratedClassifierCV"
         )
-
-    def _scores_of_classes(self, scores: Floats) -> Floats:
-        return pair_votes(scores, len(self.classes_)) if self.multiclass == "one_vs_one" else scores

@@ -31,9 +31,7 @@ class LinearRegression(LinearOptions, LinearRegressor):
     penalised. Strength 0, the default, is least squares, at least as accurate as by a QR factorisation; if columns are
     collinear, the coefficients have the least norm. With a penalty, l1_ratio 0 is ridge regression and 1 the lasso.
 
-    Parameters
-    ----------
-    {options}
+    {parameters}
 
     Attributes
     ----------
@@ -57,7 +55,8 @@ class LinearRegression(LinearOptions, LinearRegressor):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit to X (n, p), dense or sparse, and numbers y (n,), with weights (n,)."""
-        return self._keep(linear.fit(self._rows(X, y, sample_weight), self._options(), start=self._last_coef()))
+        start = self._last_coef()[:, 0] if self.warm_start and hasattr(self, "coef_") else None
+        return self._keep(linear.fit(self._rows(X, y, sample_weight), self._options(), start=start))
 
     @property
     def least_squares_(self) -> LeastSquaresFit | None:
@@ -132,12 +131,6 @@ class LinearRegression(LinearOptions, LinearRegressor):
     def _problem(self) -> Problem | None:
         """The rows of the fit, which diagnostics read; None after pickling."""
         return getattr(self._inference(), "problem", None)
-
-    def _last_coef(self) -> Floats | None:
-        """Return the coefficients of the last fit to start from, the intercept first; None for a cold start."""
-        if not self.warm_start or not hasattr(self, "coef_"):
-            return None
-        return np.concatenate([[self.intercept_], self.coef_]) if self.fit_intercept else self.coef_
 
 
 def _positive(weights: Any, n: int) -> Floats:

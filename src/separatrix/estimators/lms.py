@@ -14,9 +14,7 @@ class LMSClassifier(LMSClassifierOptions, WeightedFit, LinearClassifier):
     classes: a row far on its own side costs as much as one far on the wrong side. With more than two classes, each is
     fitted against the rest.
 
-    Parameters
-    ----------
-    {options}
+    {parameters}
 
     Attributes
     ----------
@@ -40,9 +38,7 @@ class LMSRegressor(LMSOptions, WeightedFit, LinearRegressor):
 
     Minimises ``½ mean (w·x + b − y)²`` by ``w ← w − rate · mean (w·x − y) x`` (batch) or one row at a time.
 
-    Parameters
-    ----------
-    {options}
+    {parameters}
 
     Attributes
     ----------

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal, Self, overload
 
-import numpy as np
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -42,9 +41,7 @@ class LogisticRegression(LogisticOptions, ProbabilityMixin, LinearClassifier):
     standard errors, tests and intervals, `profile_intervals()` has profile-likelihood intervals, and `predict_proba`
     has confidence intervals.
 
-    Parameters
-    ----------
-    {options}
+    {parameters}
 
     Attributes
     ----------
@@ -73,8 +70,8 @@ class LogisticRegression(LogisticOptions, ProbabilityMixin, LinearClassifier):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit to X (n, p), dense or sparse, and labels y (n,), with weights (n,); rows of weight 0 are ignored."""
-        options, rows = self._options(), self._rows(X, y, sample_weight)
-        return self._keep(logistic.fit(rows, options, start=self._last_coef()))
+        start = self._last_coef() if self.warm_start and hasattr(self, "coef_") else None
+        return self._keep(logistic.fit(self._rows(X, y, sample_weight), self._options(), start=start))
 
     @available_if(_visits_rows)  # type: ignore[untyped-decorator]  # scikit-learn is untyped
     def partial_fit(self, X: Any, y: Any, classes: Sequence[Any] | None = None) -> Self:
@@ -85,7 +82,7 @@ class LogisticRegression(LogisticOptions, ProbabilityMixin, LinearClassifier):
         """
         options = self._options()
         rows, first = self._partial_rows(X, y, classes)
-        states, start = (None, None) if first else (self.fitted_.details.get("states"), self._coef_columns())
+        states, start = (None, None) if first else (self.fitted_.details.get("states"), self._last_coef())
         fitted = logistic.fit_pass(rows, options, states, start)
         return self._keep(fitted, fitted.details["states"][0].passes)
 
@@ -179,11 +176,3 @@ class LogisticRegression(LogisticOptions, ProbabilityMixin, LinearClassifier):
     def _logistic(self) -> LogisticFitted:
         check_is_fitted(self)
         return self._fitted
-
-    def _last_coef(self) -> Floats | None:
-        """Return the coefficients of the last fit to start from, one column per score; None for a cold start."""
-        return self._coef_columns() if self.warm_start and hasattr(self, "coef_") else None
-
-    def _coef_columns(self) -> Floats:
-        """Return the coefficients, one column per score, intercepts first."""
-        return np.vstack([self.intercept_, self.coef_.T]) if self.fit_intercept else self.coef_.T

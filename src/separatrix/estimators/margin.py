@@ -27,9 +27,7 @@ class HalfspaceLP(HalfspaceOptions, UnweightedFit, LinearClassifier):
     Solves ``y (w·x + b) ≥ 1`` for all rows, whatever the units of the columns. If the classes are not separable, an
     OverlapError with the proof is raised. With more than two classes, each must be separable from the rest.
 
-    Parameters
-    ----------
-    {options}
+    {parameters}
 
     Attributes
     ----------
@@ -56,9 +54,7 @@ class MaxMarginClassifier(MaxMarginOptions, UnweightedFit, LinearClassifier):
     ``γ = 1/‖w‖`` is certified from both sides. If the classes are not separable, an OverlapError with the proof is
     raised at once. With more than two classes, each must be separable from the rest.
 
-    Parameters
-    ----------
-    {options}
+    {parameters}
 
     Attributes
     ----------
@@ -79,6 +75,9 @@ class MaxMarginClassifier(MaxMarginOptions, UnweightedFit, LinearClassifier):
     polytope (1976).
     """
 
+    support_: Ints
+    support_vectors_: Floats
+
     @property
     def margin_(self) -> Any:
         """The widest margin γ: a number, or (K,) for more than two classes; NaN for a soft margin."""
@@ -89,18 +88,6 @@ class MaxMarginClassifier(MaxMarginOptions, UnweightedFit, LinearClassifier):
         """The least norm B = 1/γ of weights with y (w·x + b) ≥ 1."""
         return 1.0 / self.margin_
 
-    @property
-    def support_(self) -> Ints:
-        """The indices of the rows on the margins."""
-        support: Ints = self.fitted_.details["support"]
-        return support
-
-    @property
-    def support_vectors_(self) -> Floats:
-        """The features of the rows on the margins."""
-        vectors: Floats = self.fitted_.details["support_vectors"]
-        return vectors
-
 
 class ZeroOneClassifier(ZeroOneOptions, UnweightedFit, LinearClassifier):
     """The halfspace with the fewest training mistakes: the minimum of the 0-1 loss, with a proof.
@@ -109,9 +96,7 @@ class ZeroOneClassifier(ZeroOneOptions, UnweightedFit, LinearClassifier):
     nearly separable data the minimum is reached and proved, otherwise the search ends with a lower and an upper bound.
     With more than two classes, each is fitted against the rest.
 
-    Parameters
-    ----------
-    {options}
+    {parameters}
 
     Attributes
     ----------

@@ -23,9 +23,7 @@ class Perceptron(PerceptronOptions, UnweightedFit, LinearClassifier):
     makes at most (R/γ)² updates and stops at the n-th consecutive correct visit; otherwise it stops at a limit, with a
     warning, and returns the weights that `keep` selects. With more than two classes, each is fitted against the rest.
 
-    Parameters
-    ----------
-    {options}
+    {parameters}
 
     Attributes
     ----------
@@ -50,11 +48,7 @@ class Perceptron(PerceptronOptions, UnweightedFit, LinearClassifier):
         """Continue with one pass over these rows; the first call needs all `classes`."""
         options = self._options()
         rows, first = self._partial_rows(X, y, classes)
-        if first:
-            p, count = rows.shape[1] + int(options.fit_intercept), 1 if len(rows.labels) == 2 else len(rows.labels)
-            states = perceptron.first_states(p, options, count)
-        else:
-            states = [fit.state for fit in self.fitted_.details["fits"]]
+        states = [] if first else [fit.state for fit in self.fitted_.details["fits"]]
         return self._keep(perceptron.fit(rows, options, states=states))
 
     @property

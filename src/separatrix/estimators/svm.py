@@ -13,9 +13,7 @@ class LinearSVM(SVMOptions, WeightedFit, LinearClassifier):
     Minimises ``Σ loss(y (w·x + b)) / n + strength/2 ‖w‖²``; the intercept is not penalised. C of scikit-learn and
     liblinear is 1 / (n · strength). If several intercepts minimise the hinge loss, the middle one is used.
 
-    Parameters
-    ----------
-    {options}
+    {parameters}
 
     Attributes
     ----------
@@ -34,8 +32,4 @@ class LinearSVM(SVMOptions, WeightedFit, LinearClassifier):
     Reference: Cortes and Vapnik, Support-vector networks (1995).
     """
 
-    @property
-    def support_(self) -> Ints:
-        """The indices of the rows on or inside the margin of a score."""
-        support: Ints = self.fitted_.details["support"]
-        return support
+    support_: Ints

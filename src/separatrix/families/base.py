@@ -41,8 +41,25 @@ Side = Literal["positive", "negative"]
 ADDITIVE_FACTS = ("updates", "visits", "gap")  # facts that are summed over the fits
 
 
+class ClassifiedRows:
+    """Rows whose target may be classes."""
+
+    classes: Classes | None
+
+    @property
+    def labels(self) -> tuple[Any, ...]:
+        """The classes as plain values, in the order of the scores."""
+        return tuple(self.class_targets.plain)
+
+    @property
+    def class_targets(self) -> Classes:
+        """The classes of a classification."""
+        assert self.classes is not None
+        return self.classes
+
+
 @dataclass(frozen=True, eq=False)
-class TrainingRows:
+class TrainingRows(ClassifiedRows):
     """The rows of a fit: X (n, p) in any storage, and the target, classes or numbers y.
 
     `weights` are sample weights (None: all 1), `names` the columns' names (None: x1, x2, …), `quantities` the columns
@@ -60,17 +77,6 @@ class TrainingRows:
     def shape(self) -> tuple[int, int]:
         """The numbers of rows and columns."""
         return int(self.X.shape[0]), int(self.X.shape[1])
-
-    @property
-    def labels(self) -> tuple[Any, ...]:
-        """The classes as plain values, in the order of the scores."""
-        return tuple(self.class_targets.plain)
-
-    @property
-    def class_targets(self) -> Classes:
-        """The classes of a classification."""
-        assert self.classes is not None
-        return self.classes
 
     def design(self, intercept: bool) -> Design:
         """Return X as a design."""
@@ -113,7 +119,8 @@ def class_index(option: str, label: Any, classes: Classes) -> int | None:
     raise OptionError(f"{option}={label!r} is not among the classes {classes.plain[:10]}{known_labels}")
 
 
-class WeightedRows(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class WeightedRows(ClassifiedRows):
     """The rows of positive weight as a design, their targets, their weights, and the class weights by label.
 
     `classes` has only the classes of these rows; it is None for numbers.
@@ -125,17 +132,6 @@ class WeightedRows(NamedTuple):
     weights: Floats | None
     class_weights: Mapping[Any, float] | None
     sample: SampleRows
-
-    @property
-    def labels(self) -> tuple[Any, ...]:
-        """The classes as plain values."""
-        return tuple(self.class_targets.plain)
-
-    @property
-    def class_targets(self) -> Classes:
-        """The classes of a classification."""
-        assert self.classes is not None
-        return self.classes
 
     def weights_of(self, labels: Sequence[Any]) -> tuple[float, ...] | None:
         """Return the class weights of some labels; None if there are none, or for one class against the rest."""

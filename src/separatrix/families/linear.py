@@ -35,7 +35,7 @@ from separatrix.problem import Problem
 def fit(rows: TrainingRows, options: LinearOptions, watch: Watch | None = None, start: Floats | None = None) -> Fitted:
     """Fit numbers; `start` has the initial coefficients, the intercept first."""
     n, p = rows.shape
-    problem = linear_problem(rows, options.fit_intercept)
+    (problem,) = problems(rows, options)
     needed = ""
     if options.strength == "auto" and (n <= p + 1 or not can_solve_directly(problem.design)):
         needed = f"{counted(n, 'row')} do not identify {counted(p, 'column')}"
@@ -51,10 +51,10 @@ def fit(rows: TrainingRows, options: LinearOptions, watch: Watch | None = None, 
     return fitted
 
 
-def linear_problem(rows: TrainingRows, intercept: bool) -> Problem:
-    """Return the unpenalised problem."""
+def problems(rows: TrainingRows, options: LinearOptions) -> list[Problem]:
+    """Return the unpenalised problem, as a list of one."""
     y = np.asarray(rows.y, dtype=np.float64)
-    return Problem(rows.design(intercept), y, Squared(), weights=rows.weights)
+    return [Problem(rows.design(options.fit_intercept), y, Squared(), weights=rows.weights)]
 
 
 def _fit_least_squares(problem: Problem, options: LinearOptions) -> Fitted:
@@ -78,17 +78,12 @@ def _fit_penalised(
 ) -> Fitted:
     """Fit with a penalty; `needed` is the reason for one that was not requested."""
     scaled, convex = scale_rows(rows, options.scaling), convex_options(options)
-    problem = linear_problem(scaled.rows, options.fit_intercept)
-    chosen = choose_penalty([problem], options, options.l1_ratio)
-    (problem,), (begin,) = chosen.applied([problem]), chosen.starts([scaled.start(start)])
+    unpenalised = problems(scaled.rows, options)
+    chosen = choose_penalty(unpenalised, options, options.l1_ratio)
+    (problem,), (begin,) = chosen.applied(unpenalised), chosen.starts([scaled.start(start)])
     fit = fit_convex(problem, convex, start=begin, watch=watch)
     result = linear_result(problem, fit, convex, provenance=cv_provenance(options, chosen.cv))
     fitted = Fitted(options, scaled.in_units(result), **chosen.facts(scaled, penalty_sentence(needed)))
     reason = no_inference_reason(chosen, needed)
     fitted.inference = refused_inference(fitted, problem.design, reason)
     return fitted
-
-
-def problems(rows: TrainingRows, options: LinearOptions) -> list[Problem]:
-    """Return the unpenalised problem, as a list of one."""
-    return [linear_problem(rows, options.fit_intercept)]

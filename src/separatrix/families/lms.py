@@ -78,8 +78,8 @@ def fit(rows: TrainingRows, options: LMSOptions, watch: Watch | None = None) -> 
     limits = rate_limits(weighted.design, weighted.weights)
 
     def fit_one(y: Floats, labels: tuple[Any, Any] | None = None) -> FitResult:
-        weights = weighted.weights
-        return fit_lms(weighted.design, y, options, labels=labels, limits=limits, weights=weights, watch=watch)
+        problem = Problem(weighted.design, y, Squared(), weights=weighted.weights)
+        return fit_lms(problem, options, limits, labels=labels, watch=watch)
 
     if weighted.classes is None:
         result = fit_one(np.asarray(weighted.y, dtype=np.float64))
@@ -96,19 +96,15 @@ def fit(rows: TrainingRows, options: LMSOptions, watch: Watch | None = None) -> 
 
 
 def fit_lms(
-    design: Design,
-    targets: Floats,
+    problem: Problem,
     options: LMSOptions,
+    limits: RateLimits,
     *,
     labels: tuple[Any, Any] | None = None,
-    limits: RateLimits | None = None,
-    weights: Floats | None = None,
     watch: Watch | None = None,
 ) -> FitResult:
-    """Fit targets (numbers, or signs ±1 with their labels) by LMS; `limits` may come from another fit."""
-    passes_before = design.passes
-    limits = rate_limits(design, weights) if limits is None else limits
-    problem = Problem(design, targets, Squared(), weights=weights)
+    """Fit a problem of least squares (numbers, or signs ±1 with their labels) by LMS."""
+    design, passes_before = problem.design, problem.design.passes
     rng = np.random.default_rng(options.random_state)
     start = start_weights(options.start, design.shape[1], rng)
     rate = limits.automatic(options.update) if options.rate is None else float(options.rate)

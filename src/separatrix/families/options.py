@@ -11,7 +11,7 @@ To add an option, add a field here and use it in its family. The module imports 
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import Field, dataclass, field, fields
 from functools import cache
 from types import NoneType, UnionType
@@ -21,11 +21,11 @@ from separatrix.errors import OptionError, require_choice, require_count, requir
 
 LARGEST_RATE = 1e100  # and its inverse the smallest: beyond, squares of updates overflow
 DOC_WIDTH = 112  # of the text of a docstring's parameters
-DOC_MARK = "{options}"  # replaced in docstrings by the description of all options
+DOC_MARK = "{parameters}"  # replaced in docstrings by the section of all options
 Order = Literal["cyclic", "random", "shuffled"]
 Task = Literal["classification", "regression"]
 START = 'None for zeros, "random" for small random numbers, or the weights, intercept first (if fitted)'
-STOCHASTIC_ORDER = 'order of stochastic visits: "cyclic"; "random", with replacement; "shuffled", new in each pass'
+VISIT_ORDER = 'order of visits of single rows: "cyclic"; "random", with replacement; "shuffled", new in each pass'
 STOCHASTIC_KEEP = 'stochastic weights to use: the "last", or the "average" over the second half of the run'
 
 
@@ -57,7 +57,7 @@ class Options:
     weighted: ClassVar[bool] = False
 
     def __init_subclass__(cls, family: str = "", title: str = "", **facts: Any) -> None:
-        """Set the facts of a family, and fill in the parameters of a docstring that has a line `{options}`."""
+        """Set the facts of a family, and fill in the parameters of a docstring that has a line `{parameters}`."""
         super().__init_subclass__()
         if family:
             facts = {"family": family, "title": title, "module": cls.module or family, **facts}
@@ -137,10 +137,10 @@ def option_fields(kind: type[Options]) -> tuple[Field[Any], ...]:
 
 
 def _parameters_text(kind: type) -> str:
-    """Return the options as the lines of a docstring's section of parameters, indented."""
-    entries: Iterator[str] = (f"{each.name} : {each.metadata['help']}" for each in fields(_options_class(kind)))
+    """Return the options as a docstring's section of parameters, indented."""
+    entries = (f"{each.name} : {each.metadata['help']}" for each in fields(_options_class(kind)))
     lines = (textwrap.fill(entry, DOC_WIDTH, subsequent_indent="    ") for entry in entries)
-    return textwrap.indent("\n".join(lines), "    ")
+    return textwrap.indent("\n".join(("Parameters", "----------", *lines)), "    ")
 
 
 # Options shared by several families
@@ -150,36 +150,28 @@ def _parameters_text(kind: type) -> str:
 class TraceOptions(Options):
     """What the trace of a fit keeps."""
 
-    keep_iterates: bool = option(
-        False, "whether `trace_.coefs` has the coefficients of every step, intercept first (8 bytes each)", flag=None
-    )
+    keep_iterates: bool = option(False, "whether `trace_.coefs` has the coefficients of every step", flag=None)
 
 
 @dataclass(kw_only=True, repr=False, eq=False)
 class InterceptOptions(TraceOptions):
     """The intercept of linear scores."""
 
-    fit_intercept: bool = option(
-        True, "whether the boundary may miss the origin: scores have a constant", flag="--intercept/--no-intercept"
-    )
+    fit_intercept: bool = option(True, "whether scores have a constant", flag="--intercept/--no-intercept")
 
 
 @dataclass(kw_only=True, repr=False, eq=False)
 class ClassOptions(Options):
     """The order of two classes."""
 
-    positive: Any = option(
-        None, "which of two classes is the positive one, the second in `classes_`; None for the last in sorted order"
-    )
+    positive: Any = option(None, "the positive one of two classes, second in `classes_`; None for the last sorted")
 
 
 @dataclass(kw_only=True, repr=False, eq=False)
 class ClassWeightOptions(ClassOptions):
     """The weights of classes."""
 
-    class_weight: Any = option(
-        None, 'None, "balanced", or a weight for each class; multiplied with the sample weights', flag=None
-    )
+    class_weight: Any = option(None, 'None, "balanced", or a weight by class, times the sample weights', flag=None)
 
 
 @dataclass(kw_only=True, repr=False, eq=False)
@@ -188,8 +180,7 @@ class ScalingOptions(Options):
 
     scaling: Literal["none", "spread"] = option(
         "none",
-        '"spread" divides each column by its standard deviation before the fit, except columns of 0 and 1 and the words'
-        ' of a text; coefficients are in the units of the columns either way. Tables default to "spread"',
+        '"spread" standardises columns (not those of 0 and 1, nor words) for the fit; coefficients keep their units',
     )
 
 
@@ -199,20 +190,18 @@ class PenalisedOptions(InterceptOptions, ScalingOptions, weighted=True):
 
     strength: float | Literal["cv", "auto"] = option(
         0.0,
-        'strength of the penalty: a number, 0 for none, "cv" to choose it by cross-validation, or "auto": none if the'
-        ' estimate exists without, else 1/n. Tables default to "auto"',
+        '0 for no penalty, "cv" to cross-validate, "auto" (default of tables) for none if an estimate exists, else 1/n',
         least=0.0,
     )
     cv: Any = option(5, 'number of folds for strength "cv"', flag="--cv-folds")
     cv_choice: Literal["one_standard_error", "best"] = option(
-        "one_standard_error",
-        '"one_standard_error" (the largest strength within one standard error of the best) or "best"',
+        "one_standard_error", 'the "best" strength, or the largest within "one_standard_error" of it'
     )
     strengths: Any = option(100, "number of strengths to try, or the strengths themselves", flag=None)
     solver: str = option(
         "auto",
-        '"auto", or the name of a solver: "newton", "newton_cg", "lbfgs", "coordinate", "dual_coordinate",'
-        ' "interior_point", and of the textbooks "gradient" (gradient descent) and "stochastic" (one row at a time)',
+        '"auto", "newton", "newton_cg", "lbfgs", "coordinate", "dual_coordinate", "interior_point", or gradient descent'
+        ' by all rows ("gradient") or one row at a time ("stochastic")',
     )
     tol: float = option(1e-8, "relative duality gap to reach", above=0.0)
     max_passes: int = option(1000, "largest number of passes over the rows")
@@ -230,36 +219,29 @@ class ElasticNetOptions(PenalisedOptions):
 
     l1_ratio: float = option(0.0, "0 for an L2 penalty, 1 for L1, between for elastic net", least=0.0, most=1.0)
     weight_kind: Literal["precision", "frequency"] = option(
-        "precision",
-        'meaning of weights: "precision" (importance relative to the other rows) or "frequency" (number of'
-        " observations, an integer); the coefficients are the same, but not standard errors and tests",
+        "precision", 'meaning of weights in tests and standard errors: "precision", or "frequency" (a number of rows)'
     )
-    warm_start: bool = option(
-        False, "whether to start at the coefficients of the last fit, if they have the same shape", flag=None
-    )
+    warm_start: bool = option(False, "whether to start at the last fit's coefficients, if of equal shape", flag=None)
     rate: float | Literal["auto"] | Callable[[int], float] = option(
         "auto",
-        'rate η of the solvers "gradient" and "stochastic", whose objective is a mean over the rows: a number, "auto"'
-        " (half the largest rate that is known not to diverge), or a function of the number k = 0, 1, … of the step,"
-        " which is one pass (gradient) or one row (stochastic)",
+        'rate η of "gradient" (by pass) and "stochastic" (by row) on the mean loss: a number, a function of the step'
+        ' k = 0, 1, …, or "auto" (half the largest that is known not to diverge)',
         above=0.0,
     )
     schedule: Literal["constant", "inverse"] = option(
         "constant",
-        'rate of the stochastic solver: "constant", or "inverse", rate/(1 + k/n) after k rows (or'
-        " rate/(1 + rate·strength·k) if every coefficient is penalised), which converges",
+        'stochastic rate: "constant", or "inverse", which converges: rate/(1 + k/n) after k rows, or'
+        " rate/(1 + rate·strength·k) if every coefficient is penalised",
     )
-    order: Order = option("cyclic", STOCHASTIC_ORDER)
+    order: Order = option("cyclic", VISIT_ORDER)
     keep: Literal["last", "average"] = option("last", STOCHASTIC_KEEP)
     stop: Literal["gap", "gradient", "change"] = option(
         "gap",
-        'what must be at most tol: the "gap"; for the solvers "gradient" and "stochastic" also the length η‖∇‖ of the'
-        ' next step ("gradient"), or the largest change of a coefficient in the last pass ("change")',
+        'what must be at most tol: the "gap"; or, of "gradient" and "stochastic", the length η‖∇‖ of the next step'
+        ' ("gradient"), or the largest change of a coefficient in the last pass ("change")',
     )
     random_state: Any = option(
-        None,
-        "seed of the folds and of random orders; None gives the same folds, but other orders, each time",
-        flag=None,
+        None, "seed of folds and random orders; None for the same folds, but other orders, each time", flag=None
     )
 
     def check(self) -> None:
@@ -277,20 +259,13 @@ class ElasticNetOptions(PenalisedOptions):
 class VisitOptions(InterceptOptions, ClassOptions):
     """The options of mistake-driven rules, primal or dual."""
 
-    order: Order = option(
-        "cyclic", 'order of the visits: "cyclic"; "random", with replacement; "shuffled", a new permutation each pass'
-    )
+    order: Order = option("cyclic", VISIT_ORDER)
     rate: float = option(
-        1.0,
-        "learning rate, above 0; from a zero start it only scales the weights",
-        least=1.0 / LARGEST_RATE,
-        most=LARGEST_RATE,
+        1.0, "learning rate; from a zero start, it only scales the weights", least=1.0 / LARGEST_RATE, most=LARGEST_RATE
     )
     schedule: Literal["constant", "inverse"] = option("constant", '"constant", or "inverse": rate / k for update k')
     tie: Literal["positive", "negative", "mistake", "correct"] = option(
-        "positive",
-        'meaning of a score of exactly 0: "positive" (predicts the second class), "negative" (the first), "mistake"'
-        ' (for either class), "correct" (for either class)',
+        "positive", 'a score of 0: "positive" (the second class), "negative", or a "mistake" or "correct" for both'
     )
     margin: float = option(0.0, "a visit with y·score below this margin is corrected too", least=0.0, most=LARGEST_RATE)
     max_updates: int = option(1_000_000, "largest number of updates, at which it stops with a warning")
@@ -304,20 +279,18 @@ class KernelOptions(Options, module="kernel"):
 
     kernel: Any = option(
         "rbf",
-        '"rbf", "linear", "polynomial", "sigmoid", "precomputed" (X is then the kernel matrix), one of sx.kernels, or a'
+        '"rbf", "linear", "polynomial", "sigmoid", "precomputed" (X is the kernel matrix), one of sx.kernels, or a'
         " function of two matrices (n, p) and (m, p) that returns (n, m)",
     )
     gamma: float | Literal["scale"] = option(
         "scale",
-        "parameter of the named kernel: exp(−gamma ‖a − b‖²), (gamma a·b + offset)^degree or tanh(gamma a·b + offset);"
+        "exp(−gamma ‖a − b‖²), (gamma a·b + offset)^degree or tanh(gamma a·b + offset), by the name of the kernel;"
         ' "scale" is 1 / (p · variance of all entries)',
         above=0.0,
     )
     degree: int = option(3, "degree of the polynomial kernel")
     offset: float | None = option(None, "offset of the kernel; None is 1 (polynomial) or 0 (sigmoid)")
-    cache_mb: float = option(
-        200.0, "memory in MB for kernel rows of 8 n bytes each, of which at least two are cached", above=0.0
-    )
+    cache_mb: float = option(200.0, "memory in MB for rows of the kernel matrix, at least two", above=0.0)
 
 
 # The families
@@ -327,19 +300,16 @@ class KernelOptions(Options, module="kernel"):
 class LogisticOptions(ElasticNetOptions, ClassWeightOptions, family="logistic", title="Logistic regression"):
     """The options of logistic regression."""
 
-    multiclass: Literal["softmax", "one_vs_rest"] = option(
-        "softmax", '"softmax" or "one_vs_rest", for more than two classes'
-    )
+    multiclass: Literal["softmax", "one_vs_rest"] = option("softmax", 'of several classes: "softmax" or "one_vs_rest"')
     reference_class: Any = option(
         None,
-        "class whose scores are 0, so that the coefficients of the others are log-odds against it; of two classes the"
-        " other one is the positive one. None for softmax coefficients that minimise the penalty or, without one, have"
-        " zero sum over the classes",
+        "class whose scores are 0, so that coefficients are log-odds against it; of two, the other is positive. None"
+        " for softmax coefficients that minimise the penalty or, without one, have zero sum over the classes",
     )
     on_separation: Literal["warn", "raise", "ignore", "firth"] = option(
         "warn",
-        'what to do if strength is 0 and no maximum is proved to exist: "warn", "raise", "ignore", or "firth" for'
-        " bias-reduced estimates, which always exist (two classes)",
+        'if strength is 0 and no maximum is proved to exist: "warn", "raise", "ignore", or fit bias-reduced estimates,'
+        ' which always exist, of two classes ("firth")',
     )
     threshold: float = option(0.5, "probability from which the second of two classes is predicted", above=0.0, most=1.0)
 
@@ -359,8 +329,7 @@ class SVMOptions(PenalisedOptions, ClassWeightOptions, family="svm", title="Supp
 
     strength: float | Literal["cv", "auto"] = option(
         "auto",
-        'strength of the penalty, above 0; "auto" is 1/n (C = 1 of scikit-learn and LIBSVM), "cv" is chosen by'
-        " cross-validation",
+        'strength of the penalty, above 0; "auto" is 1/n (C = 1 of scikit-learn and LIBSVM), "cv" cross-validates',
         above=0.0,
     )
     loss: Literal["hinge", "squared_hinge"] = option("hinge", '"hinge" or "squared_hinge"')
@@ -377,14 +346,12 @@ class PerceptronOptions(VisitOptions, family="perceptron", title="Perceptron"):
     )
     start: Any = option(None, START)
     keep: Literal["last", "best", "average", "vote"] = option(
-        "last",
-        'weights to use: the "last"; the "best", with the fewest training mistakes (pocket algorithm); the "average"'
-        ' over all visits; the "vote" of all',
+        "last", 'weights: "last"; "best", with fewest training mistakes (pocket); "average" over visits; "vote" of all'
     )
     on_overlap: Literal["run", "stop"] = option(
         "run",
-        '"run" to a limit, or "stop" once it is proved that no weights classify all rows correctly, which is checked'
-        " once, after ten passes and 2,000 visits or at a limit; a partial fit does not stop",
+        '"run" to a limit, or "stop" once it is proved that no weights are right on all rows, checked after ten passes'
+        " and 2,000 visits or at a limit; a partial fit does not stop",
     )
 
 
@@ -399,9 +366,7 @@ class LMSOptions(
 ):
     """The options of least mean squares."""
 
-    update: Literal["batch", "stochastic"] = option(
-        "batch", '"batch", all rows at once, or "stochastic", one row at a time'
-    )
+    update: Literal["batch", "stochastic"] = option("batch", 'by all rows ("batch"), or one at a time ("stochastic")')
     rate: float | None = option(
         None,
         "None for half the largest rate that converges: 1/λmax (batch), λ the eigenvalues of XᵗX/n, or 1/R²"
@@ -409,10 +374,9 @@ class LMSOptions(
         above=0.0,
     )
     schedule: Literal["constant", "inverse"] = option(
-        "constant",
-        'stochastic rate: "constant", or "inverse", rate/(1 + rate·λmin·k) after k visits, which converges',
+        "constant", 'stochastic rate: "constant", or "inverse", rate/(1 + rate·λmin·k) after k visits, which converges'
     )
-    order: Order = option("cyclic", STOCHASTIC_ORDER)
+    order: Order = option("cyclic", VISIT_ORDER)
     start: Any = option(None, START)
     keep: Literal["last", "average"] = option("last", STOCHASTIC_KEEP)
     tol: float = option(
@@ -440,18 +404,14 @@ class GenerativeOptions(ClassOptions, family="generative", title="Gaussian gener
 
     fit_intercept: ClassVar[bool] = True
 
-    priors: Any = option(
-        None, "the probability of each class, in the order of `classes_`; None for their shares of the rows", flag=None
-    )
+    priors: Any = option(None, "probabilities of the `classes_`; None for their shares of the rows", flag=None)
 
 
 @dataclass(kw_only=True, repr=False, eq=False)
 class SeparatingOptions(InterceptOptions, ClassOptions, module="margin"):
     """The options of classifiers that need separable classes."""
 
-    tol: float = option(
-        1e-10, "relative gap between the margin and its upper bound up to which it counts as the widest", least=0.0
-    )
+    tol: float = option(1e-10, "relative gap to reach between the margin and its upper bound", least=0.0)
     max_passes: int = option(1000, "largest number of passes over the rows")
     on_overlap: Literal["raise", "soft"] = option(
         "raise", '"raise", or "soft": fit LinearSVM(loss="squared_hinge") to a class that is not separable, and warn'
@@ -473,13 +433,8 @@ class ZeroOneOptions(InterceptOptions, ClassOptions, family="zero_one", title="F
     """The options of the halfspace with the fewest mistakes."""
 
     time_limit: float = option(60.0, "longest search for each class, in seconds", above=0.0)
-    max_steps: int = option(
-        1_000_000,
-        "largest number of linear programs for each class; unlike a time limit, it gives reproducible results",
-    )
-    watch: Any = option(
-        None, "function called with the facts of each step: `lower`, `upper`, `subsystems`, `seconds`", flag=None
-    )
+    max_steps: int = option(1_000_000, "largest number of linear programs for each class: a reproducible limit")
+    watch: Any = option(None, "called with each step's `lower`, `upper`, `subsystems` and `seconds`", flag=None)
 
 
 @dataclass(kw_only=True, repr=False, eq=False)
@@ -507,11 +462,9 @@ class KernelSVMOptions(
     strength: float = option(1e-3, "strength of the penalty; C of scikit-learn is 1 / (n · strength)", above=0.0)
     hard_margin: bool = option(False, "whether to allow no mistakes; strength is then not used")
     multiclass: Literal["one_vs_one", "one_vs_rest"] = option(
-        "one_vs_one", '"one_vs_one", with a fit for each pair of classes, or "one_vs_rest"'
+        "one_vs_one", 'a fit for each pair of classes, or for each class against the rest ("one_vs_rest")'
     )
-    tol: float = option(
-        1e-3, "relative duality gap to reach; with a hard margin, relative gap between its two bounds", above=0.0
-    )
+    tol: float = option(1e-3, "relative duality gap to reach, or that of the bounds on a hard margin", above=0.0)
     max_steps: int = option(2_000, "largest number of blocks of rows to solve")
 
 

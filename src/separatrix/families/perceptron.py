@@ -107,11 +107,17 @@ def fit(
     watch: Watch | None = None,
     states: Sequence[PerceptronState] | None = None,
 ) -> Fitted:
-    """Fit two classes, or each of several against the rest; from earlier states, make exactly one pass."""
+    """Fit two classes, or each of several against the rest; with `states`, make exactly one pass.
+
+    The pass continues from the states of an earlier one; it is the first one if there are none.
+    """
     rows = rows.ordered(options.positive)
     design, classes = rows.design(options.fit_intercept), rows.class_targets
     targets = binary_targets(classes)
     starts: Sequence[PerceptronState | None] = states or [None] * len(targets)
+    if states is not None and not states:
+        rng, p = np.random.default_rng(options.random_state), design.shape[1]
+        starts = [PerceptronState(start_weights(options.start, p, rng), options.keep) for _ in targets]
     fits = [
         fit_perceptron(design, signs, options, labels=labels, state=state, watch=watch)
         for (signs, labels), state in zip(targets, starts, strict=True)
@@ -124,12 +130,6 @@ def fit(
 def predicted_tie(options: VisitOptions) -> Side:
     """Return the class that a score of 0 predicts."""
     return "negative" if options.tie == "negative" else "positive"
-
-
-def first_states(p: int, options: PerceptronOptions, count: int) -> list[PerceptronState]:
-    """Return the states from which `count` partial fits begin."""
-    rng = np.random.default_rng(options.random_state)
-    return [PerceptronState(start_weights(options.start, p, rng), options.keep) for _ in range(count)]
 
 
 def fit_perceptron(

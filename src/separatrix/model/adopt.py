@@ -8,9 +8,8 @@ were, but has no digest of them.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,9 +24,7 @@ from separatrix.families.options import Options
 from separatrix.model.expansion import expansion_of
 from separatrix.model.provenance import describe_arrays
 from separatrix.model.record import Model, build_model
-from separatrix.model.target import LabelledRows, labelled_rows
-from separatrix.tables.frames import from_frame
-from separatrix.tables.open import open_table
+from separatrix.model.target import LabelledRows, labelled_rows, open_rows
 from separatrix.tables.source import TableSource, as_source
 from separatrix.tables.table import TRUTH_VALUES, Column, Table, category_column
 
@@ -110,14 +107,7 @@ def open_for(model: Model, table: Any, y: Any = None) -> AbstractContextManager[
     """Open a table, frame or path with the column types of a model's training table."""
     if y is not None:
         raise OptionError(f"the target {model.target!r} is a column of the table; leave y out")
-    if isinstance(table, TableSource):  # which the caller closes
-        return nullcontext(table)
-    if isinstance(table, Table):
-        return as_source(table)
-    types: dict[str, Any] = {"kinds": model.kinds, "levels": model.levels, "formats": model.formats}
-    if isinstance(table, str | Path):
-        return open_table(str(table), **types)
-    return as_source(from_frame(table, **types))
+    return open_rows(table, {"kinds": model.kinds, "levels": model.levels, "formats": model.formats})
 
 
 def rows_of(model: Model, source: TableSource, missing: str = "impute", weighted: bool = True) -> LabelledRows:

@@ -5,32 +5,40 @@
 The rows are rebuilt from a table by the model's own encoding. The certificate is about the columns as fitted; in files
 of earlier releases these are divided by the scales in the model's options. For two classes it may have the other class
 as the positive one. Softmax coefficients may have been centred over the classes since, which changes no probability.
+
+A certificate of a kernel machine has coefficients of rows of the data by their index, the model has the support vectors
+themselves, so both functions are evaluated on the rows: two kernel values per row and support vector. A certificate of
+the widest margin is about a function up to a positive factor.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.arrays import Bools, Floats
-from separatrix.certificates.base import Certificate, CertifiedCoef, Check, Verification
+from separatrix.arrays import Bools, Floats, Ints
+from separatrix.certificates.base import Certificate, CertifiedCoef, Check, OneVsRestCertificate, Verification
+from separatrix.certificates.margin import KernelCertificate
+from separatrix.certificates.mistakes import KernelMistakesCertificate
+from separatrix.certificates.optimality import KernelOptimalityCertificate
+from separatrix.certificates.parts import OneVsOneCertificate
 from separatrix.codec import Range, Shape, read
-from separatrix.design.build import RowSource, divide_columns
+from separatrix.design.build import RowSource, as_array, divide_columns
+from separatrix.design.kernel_matrix import by_rows, kernel_scores
+from separatrix.design.kernels import Kernel
 from separatrix.errors import OptionError, counted
 from separatrix.model.adopt import arrays_of, as_model, open_for, rows_of, table_model
-from separatrix.model.certified_kernel import check_kernel
+from separatrix.model.expansion import KernelExpansion
 from separatrix.model.provenance import data_digest
 from separatrix.model.record import Model
 from separatrix.model.storage import Storage
-from separatrix.tables.source import TableSource, as_source
-from separatrix.tables.table import Table
+from separatrix.tables.source import TableSource
 
-ROUNDING = 1e-9  # tolerance for scaling and centring, relative to the largest coefficient of a feature
+ROUNDING = 1e-9  # tolerance, relative to the largest coefficient of a feature, or to the largest score
 NAME = "coefficients"
 SAME_ROWS = {
     True: ("These are the rows that it was fitted on.",),
@@ -56,13 +64,17 @@ class CertifiedRows(NamedTuple):
 
     X: Any
     y: NDArray[Any]
-    weights: Any
-    same: bool | None
+    weights: Any = None
+    same: bool | None = None
 
     def verify(self, certificate: Certificate, stated: object) -> CheckedCertificate:
         """Check a certificate on the rows, and that its stated verdict is the one that its content implies."""
         weights = {} if self.weights is None else {"sample_weight": self.weights}
-        return verify_stated(certificate, stated, self.X, self.y, **weights)
+        checks = certificate.verify(self.X, self.y, **weights).checks
+        if stated != certificate.verdict:
+            detail = f"the file says {stated!r}, what it contains says {certificate.verdict!r}"
+            checks = (Check("verdict", False, detail), *checks)
+        return CheckedCertificate(certificate, Verification(checks))
 
 
 @dataclass(frozen=True)
@@ -76,15 +88,6 @@ class CheckedCertificate:
     def accepted(self) -> bool:
         """Whether something was checked and nothing fails."""
         return self.verification.holds and any(check.holds for check in self.verification.checks)
-
-
-def verify_stated(certificate: Certificate, stated: object, X: Any, y: Any, **weights: Any) -> CheckedCertificate:
-    """Check a certificate on data, and that the verdict stated in the file is the one that its content implies."""
-    checks = certificate.verify(X, y, **weights).checks
-    if stated != certificate.verdict:
-        detail = f"the file says {stated!r}, what it contains says {certificate.verdict!r}"
-        checks = (Check("verdict", False, detail), *checks)
-    return CheckedCertificate(certificate, Verification(checks))
 
 
 @dataclass(frozen=True)
@@ -140,7 +143,7 @@ def verify(model: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Chec
     """
     own = as_model(model)
     if table_model(model) is None:
-        rows = CertifiedRows(*arrays_of(model, X, y), sample_weight, None)
+        rows = CertifiedRows(*arrays_of(model, X, y), sample_weight)
         assert own.fitted is not None  # of an estimator
         result = own.fitted.result
         claims = [claim for claim in (result.certificate, result.overlap) if claim is not None]
@@ -159,7 +162,12 @@ def verify_table(
     storage: Storage = Storage(),  # noqa: B008  # frozen
 ) -> CheckedModel:
     """Check certificates with their stated verdicts on a table, and a model's coefficients against the first."""
-    with certified_rows(model, source, storage) as rows:
+    known, target, _ = rows_of(model, source, model.encoding.missing)
+    with storage.opened({}) as opened, opened.hold(model.encoding, known) as encoded:
+        own, digest, scales = target.select(encoded.kept), model.data.get("sha256"), scales_of(model)
+        same = None if digest is None else data_digest(encoded.stored, own.y) == digest
+        X = encoded.X if (scales == 1.0).all() else divide_columns(encoded.X, scales)
+        rows = CertifiedRows(named_columns(X, model.encoding.feature_names), own.y, own.weights, same)
         return _checked_model(model, [rows.verify(each, verdict) for each, verdict in stated], rows)
 
 
@@ -170,33 +178,17 @@ def _checked_model(model: Model, checked: list[CheckedCertificate], rows: Certif
     elif not first.verification.holds:
         check = Check(NAME, None, "not compared, as the certificate does not hold on these rows")
     else:
-        check = Check(NAME, *check_kernel(model.kernel, certificate, rows.X, rows.y, model.options.get("keep")))
+        check = check_kernel(model.kernel, certificate, rows, model.options.get("keep"))
     checks = Verification((*first.verification.checks, check))
     return CheckedModel((CheckedCertificate(certificate, checks), *checked[1:]), len(rows.y), rows.same)
 
 
-@contextmanager
-def certified_rows(
-    model: Model,
-    table: Table | TableSource,
-    storage: Storage = Storage(),  # noqa: B008  # frozen
-) -> Iterator[CertifiedRows]:
-    """Encode the rows of a table as the fit of a model would; rows without a target are left out."""
-    known, target, _ = rows_of(model, as_source(table), model.encoding.missing)
-    with storage.opened({}) as row_storage, row_storage.hold(model.encoding, known) as encoded:
-        own = target.select(encoded.kept)
-        digest = model.data.get("sha256")
-        same = None if digest is None else data_digest(encoded.stored, own.y) == digest
-        scales = scales_of(model)
-        X = encoded.X if scales is None else divide_columns(encoded.X, scales)
-        yield CertifiedRows(named_columns(X, model.encoding.feature_names), own.y, own.weights, same)
-
-
-def scales_of(model: Model) -> Floats | None:
-    """Return the scales by which the columns must be divided for the certificate, which may know them itself."""
+def scales_of(model: Model) -> Floats:
+    """Return the scales by which the columns must be divided for the certificate: 1 if it knows them itself."""
+    width = len(model.encoding.feature_names)
     if model.options.get("scales") is None or has_scales(model.certificate):
-        return None
-    kind = Annotated[Floats, Shape(len(model.encoding.feature_names)), Range(above=0.0)]
+        return np.ones(width)
+    kind = Annotated[Floats, Shape(width), Range(above=0.0)]
     scales: Floats = read(kind, model.options["scales"], "options.scales")
     return scales
 
@@ -229,7 +221,7 @@ def check_coefficients(model: Model, certificate: Certificate) -> Check:
         )
         return Check(NAME, False, f"the certificate is of {own}, the model of {other}")
     claimed = np.column_stack([ordered.intercept, ordered.coef])
-    used = np.column_stack([model.intercept, model.coef * _scales(model)])
+    used = np.column_stack([model.intercept, model.coef * scales_of(model)])
     if claimed.shape != used.shape:
         own, other = (
             f"{counted(len(each), 'score')} of {counted(each.shape[1], 'coefficient')}" for each in (claimed, used)
@@ -264,11 +256,6 @@ def _reordered(certified: CertifiedCoef, classes: tuple[Any, ...] | None) -> Cer
     return certified._replace(coef=certified.coef[order], intercept=certified.intercept[order], kept=kept)
 
 
-def _scales(model: Model) -> Floats:
-    scales = scales_of(model)
-    return np.ones(model.coef.shape[1]) if scales is None else scales
-
-
 def _differs(used: Floats, claimed: Floats, sizes: Floats) -> Bools:
     """Return which coefficients differ by more than rounding, relative to sizes."""
     return np.asarray(~(np.abs(used - claimed) <= ROUNDING * np.abs(sizes).max(axis=0)))
@@ -279,8 +266,73 @@ def _first_difference(model: Model, used: Floats, claimed: Floats, differs: Bool
     score, place = (int(index[0]) for index in np.nonzero(differs))
     name = "the intercept" if place == 0 else f"that of {model.encoding.feature_names[place - 1]!r}"
     of_class = f" of {(model.classes or ())[score]!r}" if len(used) > 1 else ""
-    unit = 1.0 if place == 0 else _scales(model)[place - 1]
+    unit = 1.0 if place == 0 else scales_of(model)[place - 1]
     numbers = (
         f"{used[score, place] / unit:.10g} in the model and {claimed[score, place] / unit:.10g} by the certificate"
     )
     return f"{name}{of_class} is {numbers}, and {counted(int(differs.sum()), 'number')} of {used.size:,} differ so"
+
+
+class CertifiedFunction(NamedTuple):
+    """Σ coef_j k(x, x_j) + intercept over `rows` among the `own` rows of the data, which were `n_rows` in the fit.
+
+    `kept` is the option `keep` of a perceptron that it is the result of; with `scaled` it is known up to a factor.
+    """
+
+    kernel: Kernel
+    rows: Ints
+    coef: Floats
+    intercept: float
+    n_rows: int
+    own: Ints
+    kept: str | None = None
+    scaled: bool = False
+
+    def scores(self, X: Any, used: Floats) -> Floats:
+        """Return the scores (n,) of rows; a function up to a factor has that of the scores `used` (n,)."""
+        places = self.own[self.rows]
+        values = kernel_scores(self.kernel, X, X[places], places, self.coef[np.newaxis])[:, 0] + self.intercept
+        if not self.scaled:
+            return np.asarray(values)
+        return np.asarray(values * max(float(used @ values) / float(values @ values), 0.0))
+
+
+def check_kernel(model: KernelExpansion, certificate: Certificate, data: CertifiedRows, keep: Any) -> Check:
+    """Check that the scores of a model are those of the certified functions; undecided if they are not comparable."""
+    rows = by_rows(as_array(data.X))
+    functions = list(_functions(certificate, np.arange(rows.shape[0]), np.asarray(data.y)))
+    used = np.column_stack([machine.scores(rows) for machine in model.machines])
+    if len(functions) != used.shape[1]:
+        count = counted(len(functions), "function")
+        return Check(NAME, False, f"the certificate is of {count}, the model of {used.shape[1]}")
+    if any(each.n_rows != len(each.own) for each in functions):
+        return Check(NAME, None, "not covered: the certificate leaves rows of weight 0 out, or is of other rows")
+    if any(each.kept not in {None, keep} for each in functions):
+        return Check(
+            NAME, None, f"not covered: it is of the last coefficients of a run, and the model keeps the {keep}"
+        )
+    claimed = np.column_stack([each.scores(rows, own) for each, own in zip(functions, used.T, strict=True)])
+    error, largest = float(np.abs(used - claimed).max()), float(np.abs(claimed).max())
+    support = counted(model.support, "support vector")
+    detail = f"scores by {support} differ by {error:.3g} from certified ones up to {largest:.3g}"
+    return Check(NAME, error <= ROUNDING * largest, detail)
+
+
+def _functions(certificate: Certificate, own: Ints, y: NDArray[Any]) -> Iterator[CertifiedFunction]:
+    """Yield the functions that a certificate is about, for some rows of the data, by their index; none of others."""
+    if isinstance(certificate, OneVsRestCertificate):
+        for part in certificate.parts:
+            yield from _functions(part, own, y)
+    elif isinstance(certificate, OneVsOneCertificate):
+        for pair, part in zip(certificate.pairs, certificate.parts, strict=True):
+            yield from _functions(part, own[np.logical_or(*(y[own] == label for label in pair))], y)
+    elif isinstance(certificate, KernelOptimalityCertificate):
+        parts = certificate.rows, certificate.multipliers, certificate.intercept
+        yield CertifiedFunction(certificate.kernel, *parts, certificate.shape[0], own)
+    elif isinstance(certificate, KernelCertificate):
+        parts = certificate.rows, certificate.coef, certificate.intercept
+        yield CertifiedFunction(certificate.kernel, *parts, certificate.n_rows, own, scaled=True)
+    elif isinstance(certificate, KernelMistakesCertificate):
+        rows, intercept = np.flatnonzero(certificate.coef), float(certificate.coef.sum()) * certificate.fit_intercept
+        parts = rows, certificate.coef[rows], intercept
+        yield CertifiedFunction(certificate.kernel, *parts, certificate.shape[0], own, kept="last")

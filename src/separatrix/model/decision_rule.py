@@ -30,9 +30,6 @@ from separatrix.errors import OptionError, require_choice
 from separatrix.families.base import Link, Side
 from separatrix.numerics import log_sum_exp, logit, sigmoid, softmax, softplus
 
-LINKS: tuple[Link, ...] = get_args(Link)
-TIES: tuple[Side, ...] = get_args(Side)
-
 
 def linear_scores(X: Any, coef: Floats, intercept: Floats) -> Floats:
     """Return the scores X·coefᵗ + intercept, (n, K), of rows X (n, p) in any storage; coef (K, p), intercept (K,).
@@ -55,8 +52,8 @@ class DecisionRule:
     threshold: Annotated[float, Range(above=0.0, below=1.0)] = 0.5
 
     def __post_init__(self) -> None:
-        require_choice("link", self.link, LINKS)
-        require_choice("tie", self.tie, TIES)
+        require_choice("link", self.link, get_args(Link))
+        require_choice("tie", self.tie, get_args(Side))
         if not 0.0 < self.threshold < 1.0:
             raise OptionError(f"threshold={self.threshold!r} is out of range; give a number between 0 and 1")
 

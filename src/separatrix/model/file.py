@@ -8,7 +8,7 @@ and `schema.json` beside this file, made by `scripts/model_schema.py`, is its JS
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from hashlib import sha256
 from pathlib import Path
@@ -31,8 +31,6 @@ from separatrix.model.record import Label, Model
 from separatrix.tables.table import ColumnKind
 
 FORMAT = 1
-# Conversions from a format to the next one. Old files go through all that follow.
-MIGRATIONS: dict[int, Callable[[Mapping[str, Any]], Mapping[str, Any]]] = {}
 UNSET = "0" * 64  # stands for the checksum while it is computed
 OPTIONAL = {"optional": True}
 
@@ -178,26 +176,23 @@ def model_to_dict(model: Model) -> dict[str, Any]:
 
 def model_from_dict(data: Any) -> Model:
     """Return the model of a `model_to_dict` result; a ModelFileError names the place of a fault."""
-    file: ModelFile = read(ModelFile, _migrated(data))
+    _require_format(data)
+    file: ModelFile = read(ModelFile, data)
     try:
         return file.model()
     except ValueError as problem:
         raise ModelFileError(str(problem)) from None
 
 
-def _migrated(data: Any) -> Mapping[str, Any]:
-    """Return the content of a file in the current format."""
+def _require_format(data: Any) -> None:
+    """Raise a ModelFileError for content that is no object, or in a format of a later release."""
     if not isinstance(data, Mapping):
         raise wrong(data, "an object")
-    values: Mapping[str, Any] = data
-    version = read(Annotated[int, Range(1)], values.get("format"), "format")
+    version = read(Annotated[int, Range(1)], data.get("format"), "format")
     if version > FORMAT:
         raise ModelFileError(
             f"its format is {version}, and this release reads formats up to {FORMAT}; install a newer separatrix"
         )
-    for old in range(version, FORMAT):
-        values = MIGRATIONS[old](values)
-    return values
 
 
 def inference_table(summary: Mapping[str, Any]) -> InferenceTable | None:

@@ -24,7 +24,6 @@ from separatrix.model.expansion import KernelExpansion, expansion_of
 from separatrix.tables.table import ColumnKind, Table
 
 Label = str | int | float | bool
-TASKS: tuple[Task, ...] = ("classification", "regression")
 LEVEL = 0.95  # of intervals
 
 

@@ -13,14 +13,15 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from separatrix.arrays import Bools
 from separatrix.design.build import BlockedRows
 from separatrix.design.encode.base import ColumnReport
 from separatrix.design.encode.blocks import encode_source
 from separatrix.design.encode.encoding import Encoding
 from separatrix.design.memory import default_cap
-from separatrix.design.storage import DiskRows, as_storage
+from separatrix.design.storage import DiskRows, RowStorage, as_storage
 from separatrix.errors import DataError, OptionError, require_choice
 from separatrix.tables.source import TableSource
 
@@ -88,63 +89,16 @@ class Storage:
             remove_journal(self.checkpoint)
 
 
-class EncodedRows:
-    """The encoded rows of a table: `X` for a fit, `stored` their storage.
+class EncodedRows(NamedTuple):
+    """The encoded rows of a table: `X` for a fit, and `stored`, their storage.
 
-    `kept` is the mask of the table's rows that they are, `reports` counts irregular cells. Close them, or use them in a
-    `with` statement.
+    `kept` is the mask of the table's rows that they are, `reports` counts irregular cells.
     """
 
-    def __init__(self, storage: OpenStorage, encoding: Encoding, source: TableSource) -> None:
-        self._settings, self._journal = storage.settings, storage.journal
-        self._stack, self.names = ExitStack(), encoding.feature_names
-        folder = self._folder()
-        try:
-            encoded = encode_source(encoding, source, self._settings.cap / MATRIX_PART, folder=folder)
-            source.release_cache()
-            self.stored, self.kept = as_storage(encoded.X), encoded.kept
-            self._stack.callback(self.stored.close)
-            self.reports: tuple[ColumnReport, ...] = encoded.reports
-            self.X = self._as_rows()
-        except BaseException:
-            self._stack.close()
-            raise
-
-    def blocks(self) -> Iterator[tuple[int, Any]]:
-        """Yield the rows in blocks, as matrices, each with the index of its first row."""
-        return self.stored.blocks()
-
-    def close(self) -> None:
-        """Release memory and disk space."""
-        self._stack.close()
-
-    def __enter__(self) -> EncodedRows:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def _folder(self) -> Path | None:
-        if self._settings.engine != "dask":
-            return None
-        return Path(self._stack.enter_context(TemporaryDirectory(prefix="separatrix-"))) / "rows"
-
-    def _as_rows(self) -> Any:
-        """Return the stored rows as the X of a fit."""
-        X: Any
-        if not isinstance(self.stored, DiskRows):
-            X = self.stored.array()
-        elif self._settings.engine == "dask":
-            from separatrix.design.dask.rows import spread  # noqa: PLC0415  # Dask is an extra
-
-            X = self._stack.enter_context(spread(self.stored, scheduler=self._settings.scheduler, names=self.names))
-        else:
-            X = BlockedRows(self.stored, self.names, self._settings.cap)
-        if self._journal is not None:
-            from separatrix.design.journaled import JournaledRows  # noqa: PLC0415  # few fits need it
-
-            X = JournaledRows(X, self._journal)
-        return X
+    X: Any
+    stored: Any
+    kept: Bools
+    reports: tuple[ColumnReport, ...]
 
 
 @dataclass(frozen=True)
@@ -154,9 +108,40 @@ class OpenStorage:
     settings: Storage
     journal: Journal | None = None
 
-    def hold(self, encoding: Encoding, source: TableSource) -> EncodedRows:
-        """Return the encoded rows of a table."""
-        return EncodedRows(self, encoding, source)
+    @contextmanager
+    def hold(self, encoding: Encoding, source: TableSource) -> Iterator[EncodedRows]:
+        """Provide the encoded rows of a table within a `with` statement."""
+        if hasattr(source, "encoded"):  # a Dask dataframe, whose rows stay on the workers
+            encoded = source.encoded(encoding)
+            yield EncodedRows(encoded.X, encoded.X.partitions, encoded.kept, encoded.reports)
+            return
+        with ExitStack() as stack:
+            folder = None
+            if self.settings.engine == "dask":
+                folder = Path(stack.enter_context(TemporaryDirectory(prefix="separatrix-"))) / "rows"
+            encoded = encode_source(encoding, source, self.settings.cap / MATRIX_PART, folder=folder)
+            source.release_cache()
+            stored = as_storage(encoded.X)
+            stack.callback(stored.close)
+            X = self._rows(stored, encoding.feature_names, stack)
+            yield EncodedRows(X, stored, encoded.kept, encoded.reports)
+
+    def _rows(self, stored: RowStorage, names: tuple[str, ...], stack: ExitStack) -> Any:
+        """Return stored rows as the X of a fit."""
+        X: Any
+        if not isinstance(stored, DiskRows):
+            X = stored.array()
+        elif self.settings.engine == "dask":
+            from separatrix.design.dask.rows import spread  # noqa: PLC0415  # Dask is an extra
+
+            X = stack.enter_context(spread(stored, scheduler=self.settings.scheduler, names=names))
+        else:
+            X = BlockedRows(stored, names, self.settings.cap)
+        if self.journal is not None:
+            from separatrix.design.journaled import JournaledRows  # noqa: PLC0415  # few fits need it
+
+            X = JournaledRows(X, self.journal)
+        return X
 
 
 def dask_table(frame: Any) -> DaskTable | Any:
@@ -168,33 +153,3 @@ def dask_table(frame: Any) -> DaskTable | Any:
         raise DataError(f"a Dask {type(frame).__name__} is no table; give a Dask dataframe, whose columns have names")
     client = current_client()
     return frame.compute() if client is None else DaskTable(frame, client)
-
-
-@dataclass(frozen=True)
-class ClusterStorage(Storage):
-    """Storage on the cluster of a Dask dataframe."""
-
-    @contextmanager
-    def opened(self, identity: Mapping[str, str]) -> Iterator[OpenStorage]:  # noqa: ARG002  # nothing is journaled
-        yield _OpenClusterStorage(self)
-
-
-@dataclass(frozen=True)
-class _OpenClusterStorage(OpenStorage):
-    """Stores encoded rows on the workers that have their partitions."""
-
-    def hold(self, encoding: Encoding, source: TableSource) -> EncodedRows:
-        return _ClusterRows(encoding, source)
-
-
-class _ClusterRows(EncodedRows):
-    """The encoded rows of a Dask dataframe."""
-
-    def __init__(self, encoding: Encoding, source: Any) -> None:
-        self.names = encoding.feature_names
-        encoded = source.encoded(encoding)
-        self.X, self.kept, self.reports = encoded.X, encoded.kept, encoded.reports
-        self.stored = self.X.partitions
-
-    def close(self) -> None:
-        pass  # Dask releases data without references

@@ -6,7 +6,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,7 +24,9 @@ from separatrix.fit.labels import Classes, real_targets
 from separatrix.model.storage import EncodedRows, Storage
 from separatrix.numerics import distinct
 from separatrix.tables.demos import DEMO_PREFIX
-from separatrix.tables.source import TableSource
+from separatrix.tables.frames import from_frame
+from separatrix.tables.open import open_table
+from separatrix.tables.source import TableSource, as_source
 from separatrix.tables.table import TRUTH_VALUES, Column, ColumnKind, Table, require_column, target_column
 
 FEW_NUMBERS = 10  # distinct integers, up to which they may be classes
@@ -31,6 +35,17 @@ MANY_CLASSES = 1000
 POINTER = 8  # bytes
 TASK_WORDS: dict[Task, str] = {"classification": "classes", "regression": "a number"}
 TRUE_WORDS, FALSE_WORDS = {"true", "t", "yes", "y", "1"}, {"false", "f", "no", "n", "0"}
+
+
+def open_rows(table: Any, types: Mapping[str, Any], **reading: Any) -> AbstractContextManager[TableSource]:
+    """Open a table, frame or path with some column types; `reading` are options of `open_table` for paths."""
+    if isinstance(table, TableSource):  # which the caller closes
+        return nullcontext(table)
+    if isinstance(table, Table):
+        return as_source(table)
+    if isinstance(table, str | Path):
+        return open_table(str(table), **types, **reading)
+    return as_source(from_frame(table, **types))
 
 
 @dataclass(frozen=True, kw_only=True)

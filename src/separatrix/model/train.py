@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -35,11 +34,9 @@ from separatrix.inference.evaluation import (
 from separatrix.model.expansion import require_portable_kernel
 from separatrix.model.provenance import describe_data
 from separatrix.model.record import LEVEL, Model, Predictions, build_model, join_predictions, require_one_predictor
-from separatrix.model.storage import ClusterStorage, EncodedRows, OpenStorage, Storage, dask_table
-from separatrix.model.target import ColumnOptions, Target, label_index, labelled_rows, training_rows
+from separatrix.model.storage import EncodedRows, OpenStorage, Storage, dask_table
+from separatrix.model.target import ColumnOptions, Target, label_index, labelled_rows, open_rows, training_rows
 from separatrix.selection.cross_validation import assign_folds
-from separatrix.tables.frames import from_frame
-from separatrix.tables.open import open_table
 from separatrix.tables.source import TableSource, as_source
 from separatrix.tables.table import Table
 
@@ -186,10 +183,8 @@ def train(  # noqa: PLR0913  # the public options, each by its name
     )
     if is_dask(table):
         table = dask_table(table)
-        options = replace(options, storage=ClusterStorage()) if isinstance(table, TableSource) else options
-    if isinstance(table, TableSource):  # which the caller closes
-        return train_table(table, options).model
-    with _as_source(table, options) as source:
+    reading = {"memory": options.storage.table_memory, "expect": options.expect}
+    with open_rows(table, {"kinds": options.kinds}, **reading) as source:
         return train_table(source, options).model
 
 
@@ -204,15 +199,6 @@ def unwrap(model: Any) -> str | Options:
     if hasattr(options, "multiclass"):
         options.multiclass = "one_vs_rest"
     return options
-
-
-def _as_source(table: Any, options: TrainOptions) -> TableSource:
-    if isinstance(table, Table):
-        return as_source(table)
-    if not isinstance(table, str | Path):
-        return as_source(from_frame(table, kinds=options.kinds))
-    memory, kinds = options.storage.table_memory, options.kinds
-    return open_table(str(table), memory=memory, kinds=kinds, expect=options.expect)
 
 
 def train_table(
@@ -317,7 +303,7 @@ def _training_predictions(model: Model, encoded: EncodedRows) -> Predictions:
     """Return a model's predictions of its training rows, computed in blocks."""
     places = np.flatnonzero(encoded.kept)
     predictions = []
-    for start, X in encoded.blocks():
+    for start, X in encoded.stored.blocks():
         first = 0 if start == 0 else int(places[start])
         stop = start + X.shape[0]
         last = len(encoded.kept) if stop == len(places) else int(places[stop])
