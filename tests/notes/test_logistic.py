@@ -69,6 +69,8 @@ def test_m17_what_is_no_coefficient_is_refused():
         DataError, match=r"w has shape \(3,\); give finite numbers of shape \(4,\): an intercept and one"
     ):
         sx.log_likelihood(X, Y, np.zeros(3))
+    with pytest.raises(DataError, match=r"w is not finite; give finite numbers of shape \(4,\)"):
+        sx.log_likelihood(X, Y, [0.0, 0.0, 0.0, np.nan])
     with pytest.raises(DataError, match=r"w has shape \(4,\); give finite numbers of shape \(3, 4\)"):
         sx.log_likelihood(X, [*Y[:-1], 2], np.zeros(4))
     with pytest.raises(DataError, match="sample_weight has shape"):

@@ -336,6 +336,12 @@ class SVMOptions(PenalisedOptions, ClassWeightOptions, family="svm", title="Supp
     tol: float = option(1e-6, "relative duality gap to reach", above=0.0)
     max_passes: int = option(10_000, "largest number of passes over the rows")
 
+    def check(self) -> None:
+        if self.loss == "hinge" and self.solver in ("gradient", "stochastic"):
+            raise OptionError(
+                f'solver={self.solver!r} needs a smooth loss; give loss="squared_hinge" or another solver'
+            )
+
 
 @dataclass(kw_only=True, repr=False, eq=False)
 class PerceptronOptions(VisitOptions, family="perceptron", title="Perceptron"):

@@ -391,7 +391,8 @@ def log_likelihood(
     coef, wanted = np.asarray(w, dtype=np.float64), problem.zero_coef().T.shape
     if coef.shape != wanted or not np.isfinite(coef).all():
         layout = "an intercept and one coefficient" if fit_intercept else "one coefficient"
-        raise DataError(f"w has shape {coef.shape}; give finite numbers of shape {wanted}: {layout} per column")
+        fault = "is not finite" if coef.shape == wanted else f"has shape {coef.shape}"
+        raise DataError(f"w {fault}; give finite numbers of shape {wanted}: {layout} per column")
     expansion = problem.expand(np.ascontiguousarray(coef.T), 2)
     assert expansion.gradient is not None  # order 2 has both
     assert expansion.hessian is not None

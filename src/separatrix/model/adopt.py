@@ -147,7 +147,9 @@ def array_table(X: Any, y: Any, target: str = TARGET, names: tuple[str, ...] | N
 
 def free_name(target: str, names: tuple[str, ...]) -> str:
     """Return the name of a target, another one if a column has it."""
-    return next(name for name in (target, "target", "the target") if name not in names)
+    if target not in names:
+        return target
+    return "target" if "target" not in names else unique_names((*names, "target"))[-1]
 
 
 def numbered_columns(count: int) -> tuple[str, ...]:

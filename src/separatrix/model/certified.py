@@ -228,8 +228,7 @@ def check_coefficients(model: Model, certificate: Certificate) -> Check:
         )
         return Check(NAME, False, f"the certificate has {own}, intercept included, the model {other}")
     differs = _differs(used, claimed, claimed)
-    centred = claimed - claimed.mean(axis=0) if model.rule.link == "softmax" else claimed
-    if not differs.any() or not _differs(used, centred, claimed).any():
+    if not differs.any() or not all(_differs(used, each, claimed).any() for each in _shifted(model, claimed)):
         return Check(NAME, True, f"the model's {used.size:,} are the certificate's, to {ROUNDING:g}")
     keep = model.options.get("keep")
     other_kinds = [bool(kinds) and keep in ("best", "average") and keep not in kinds for kinds in ordered.kept]
@@ -237,6 +236,15 @@ def check_coefficients(model: Model, certificate: Certificate) -> Check:
     if wrong.any():
         return Check(NAME, False, _first_difference(model, used, claimed, wrong))
     return Check(NAME, None, f"not covered: it is of the last weights of a run, and the model keeps the {keep}")
+
+
+def _shifted(model: Model, claimed: Floats) -> Iterator[Floats]:
+    """Yield softmax coefficients with the same probabilities: centred, and relative to the model's reference class."""
+    if model.rule.link == "softmax":
+        yield claimed - claimed.mean(axis=0)
+        reference = model.options.get("reference_class")
+        if reference is not None and reference in (classes := model.classes or ()):
+            yield claimed - claimed[classes.index(reference)]
 
 
 def _reordered(certified: CertifiedCoef, classes: tuple[Any, ...] | None) -> CertifiedCoef | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,8 @@ from separatrix.families.options import Task
 from separatrix.inference.prediction import Covariance, Intervals, covariance_intervals
 from separatrix.model.decision_rule import DecisionRule, linear_scores
 from separatrix.model.expansion import KernelExpansion, expansion_of
+from separatrix.tables.frames import from_frame
+from separatrix.tables.open import read_table
 from separatrix.tables.table import ColumnKind, Table
 
 Label = str | int | float | bool
@@ -214,13 +217,16 @@ class Model:
         return certificate_from_dict(self.certificate)
 
     def predict(
-        self, table: Table, *, allow_absent: bool = False, intervals: bool = True, level: float = LEVEL
+        self, table: Any, *, allow_absent: bool = False, intervals: bool = True, level: float = LEVEL
     ) -> Predictions:
-        """Return the predictions for the rows of a table.
+        """Return the predictions for the rows of a table, a pandas, polars or Arrow frame, or a path.
 
         A column with a nonzero coefficient that the table does not have raises a DataError, unless `allow_absent`: then
         it counts as missing in every row. Missing, new and mistyped cells are counted in `reports`.
         """
+        if not isinstance(table, Table):
+            read: Any = read_table if isinstance(table, str | Path) else from_frame
+            table = read(table, kinds=self.kinds, levels=self.levels, formats=self.formats)
         if not allow_absent:
             self._refuse_absent(table)
         return self.predict_encoded(self.encoding.apply(table), intervals=intervals, level=level)

@@ -142,7 +142,7 @@ def without_missing_target(source: TableSource, target: str, missing: str) -> tu
 def _weights(column: Column) -> Floats:
     """Return the weights of the rows; a DataError if they are no finite numbers of at least 0, one of them above."""
     if column.kind != "number":
-        raise DataError(f"the weights {column.name!r} hold {column.kind}; give a column of numbers")
+        raise DataError(f"the weights {column.name!r} are of type {column.kind}; give a column of numbers")
     wrong = ~(np.isfinite(column.values) & (column.values >= 0.0))
     if wrong.any() or not column.values.any():
         found = f"{column.values[wrong][0]:g}" if wrong.any() else "only 0"

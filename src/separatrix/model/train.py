@@ -121,10 +121,10 @@ def train(  # noqa: PLR0913  # the public options, each by its name
     target: str | None = None,
     *,
     model: Any = "auto",
-    drop: Sequence[str] = (),
-    text: Sequence[str] = (),
+    drop: str | Sequence[str] = (),
+    text: str | Sequence[str] = (),
     missing: str = "impute",
-    reference: Mapping[str, str] | None = None,
+    reference: Mapping[str, Any] | None = None,
     positive: Any = None,
     reference_class: Any = None,
     weights: str | None = None,
@@ -171,10 +171,10 @@ def train(  # noqa: PLR0913  # the public options, each by its name
         model=unwrap(model),
         given={name: value for name, value in aliases.items() if value is not None},
         target=target,
-        drop=tuple(drop),
-        text=tuple(text),
+        drop=_names(drop),
+        text=_names(text),
         missing=missing,
-        reference=dict(reference or {}),
+        reference=_levels(reference or {}),
         positive=None if positive is None else str(positive),
         reference_class=None if reference_class is None else str(reference_class),
         weights=weights,
@@ -186,6 +186,18 @@ def train(  # noqa: PLR0913  # the public options, each by its name
     reading = {"memory": options.storage.table_memory, "expect": options.expect}
     with open_rows(table, {"kinds": options.kinds}, **reading) as source:
         return train_table(source, options).model
+
+
+def _names(columns: str | Sequence[str]) -> tuple[str, ...]:
+    """Return names of columns as a tuple; a text is one name."""
+    return (columns,) if isinstance(columns, str) else tuple(columns)
+
+
+def _levels(reference: Any) -> dict[str, str]:
+    """Return reference levels by column, as text."""
+    if not isinstance(reference, Mapping):
+        raise OptionError(f'reference={reference!r} has no levels; give one for each column, as {{"clinic": "1"}}')
+    return {name: str(level).lower() if isinstance(level, bool) else str(level) for name, level in reference.items()}
 
 
 def unwrap(model: Any) -> str | Options:

@@ -274,3 +274,9 @@ def test_what_several_classes_coefficients_tend_to_is_told():
     assert [limits[f"virginica: x{j}"] for j in range(1, 5)] == pytest.approx(pair.coef_[0], rel=1e-7)
     assert limits["virginica: intercept"] == pytest.approx(pair.intercept_[0], rel=1e-7)
     assert all(np.isnan(number) for name, number in limits.items() if name.startswith("z:"))
+
+
+@pytest.mark.parametrize("solver", ["gradient", "stochastic"])
+def test_a_descent_is_refused_for_the_hinge_loss(solver: str) -> None:
+    with pytest.raises(OptionError, match=f"solver='{solver}' needs a smooth loss; give loss=\"squared_hinge\""):
+        sx.LinearSVM(solver=solver).fit([[0.0], [1.0]], [0, 1])

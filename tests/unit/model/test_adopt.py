@@ -311,3 +311,42 @@ def test_only_models_of_the_two_classes_are_compared() -> None:
         sx.compare(FRAME, target="species", models=[sx.train("demo:iris")])
     with pytest.raises(OptionError, match="model 1: linear is of numbers"):
         sx.compare(X, LABELS, models=[sx.LinearRegression().fit(X, X[:, 0])])
+
+
+@pytest.mark.parametrize("options", [{"reference_class": "versicolor"}, {"reference_class": "setosa", "strength": 0.1}])
+def test_coefficients_relative_to_a_reference_class_are_the_certified_ones(options: dict[str, Any]) -> None:
+    rows, species = sx.load_demo("iris")
+    model = sx.LogisticRegression(on_separation="ignore", **options).fit(rows[:, :2], species)
+    assert sx.verify(model, rows[:, :2], species)
+    trained = sx.train("demo:iris", drop=["petal_length", "petal_width"], **options)
+    assert sx.verify(trained, "demo:iris")
+    other = replace(trained, options={**trained.options, "reference_class": "virginica"})
+    assert not sx.verify(other, "demo:iris")
+
+
+def test_a_model_predicts_frames_and_paths(tmp_path: Path) -> None:
+    frame = FRAME.assign(kind=np.where(X[:, 0] > 6, "1", "2"))
+    path = tmp_path / "rows.csv"
+    frame.to_csv(path, index=False)
+    model = sx.train(path, "species")
+    expected = model.predict(sx.read_table(path)).scores.tolist()
+    assert model.predict(str(path)).scores.tolist() == model.predict(frame).scores.tolist() == expected
+    with pytest.raises(DataError, match="ndarray is no frame that can be read"):
+        model.predict(X)
+
+
+def test_any_names_of_columns_leave_one_for_the_target() -> None:
+    frame = pd.DataFrame(np.column_stack([X, X**2]), columns=["y", "target", "the target", "target_2"])
+    model = sx.LogisticRegression(strength=0.1).fit(frame, LABELS)
+    assert sx.verify(model, frame, LABELS)
+    assert as_model(model).target not in frame.columns
+
+
+def test_columns_and_reference_levels_are_taken_as_they_are_written() -> None:
+    frame = FRAME.assign(clinic=np.arange(len(X)) % 3, smoker=np.arange(len(X)) % 2 == 0)
+    model = sx.train(frame, "species", drop="width", reference={"clinic": 1, "smoker": True})
+    assert model.encoding.feature_names == ("length", "clinic=0", "clinic=2", "smoker=false")
+    same = sx.train(frame, "species", drop=["width"], reference={"clinic": "1", "smoker": "true"})
+    assert same.coef.tolist() == model.coef.tolist()
+    with pytest.raises(OptionError, match=r"reference=\['clinic'\] has no levels; give one for each column"):
+        sx.train(frame, "species", reference=["clinic"])  # type: ignore[arg-type]
