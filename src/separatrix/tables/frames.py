@@ -13,7 +13,7 @@ from separatrix.errors import DataError
 from separatrix.tables.connection import connect
 from separatrix.tables.infer_types import ReadOptions, infer_types, reading_notes
 from separatrix.tables.raw import RawTable, unique_names
-from separatrix.tables.source import DuckSource
+from separatrix.tables.stored import DuckSource
 from separatrix.tables.table import ColumnKind, Table
 
 FRAME = "frame"
