@@ -60,14 +60,13 @@ def column_options(
 def _opened(source: str, *, storage: Storage | None, **options: Any) -> TableSource:
     from separatrix.tables.libsvm import densify, is_libsvm, read_libsvm
     from separatrix.tables.open import open_table
-    from separatrix.tables.source import MemorySource
 
     if not is_libsvm(source):
         return open_table(source, memory=None if storage is None else storage.table_memory, **options)
     if any(options.get(name) is not None for name in ("where", "sql", "separator")):
         said = "--where, --sql and --separator are for tables of columns"
         raise OptionError(f"{said}, and {source!r} is a sparse file")
-    return MemorySource(densify(read_libsvm(source)))
+    return densify(read_libsvm(source))
 
 
 @contextmanager

@@ -28,7 +28,7 @@ from separatrix.model.record import Model, build_model
 from separatrix.model.target import LabelledRows, labelled_rows
 from separatrix.tables.frames import from_frame
 from separatrix.tables.open import open_table
-from separatrix.tables.source import TableSource, as_source
+from separatrix.tables.source import TableSource
 from separatrix.tables.table import TRUTH_VALUES, Column, Table, category_column
 
 ARRAYS = "arrays"  # the source of a model whose rows were no table
@@ -100,7 +100,7 @@ def with_rows(model: Any, X: Any, y: Any = None) -> Iterator[tuple[Model, TableS
     """Open rows for a model of any kind: a table, frame or path; data of a formula; or X and y of an estimator."""
     own = as_model(model)
     if table_model(model) is None:
-        yield own, as_source(array_table(*arrays_of(model, X, y), own.target, own.encoding.feature_names))
+        yield own, array_table(*arrays_of(model, X, y), own.target, own.encoding.feature_names)
     else:
         with open_for(own, X, y) as source:
             yield own, source
@@ -112,12 +112,10 @@ def open_for(model: Model, table: Any, y: Any = None) -> AbstractContextManager[
         raise OptionError(f"the target {model.target!r} is a column of the table; leave y out")
     if isinstance(table, TableSource):  # which the caller closes
         return nullcontext(table)
-    if isinstance(table, Table):
-        return as_source(table)
     types: dict[str, Any] = {"kinds": model.kinds, "levels": model.levels, "formats": model.formats}
     if isinstance(table, str | Path):
         return open_table(str(table), **types)
-    return as_source(from_frame(table, **types))
+    return from_frame(table, **types)
 
 
 def rows_of(model: Model, source: TableSource, missing: str = "impute", weighted: bool = True) -> LabelledRows:

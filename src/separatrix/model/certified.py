@@ -27,8 +27,7 @@ from separatrix.model.certified_kernel import check_kernel
 from separatrix.model.provenance import data_digest
 from separatrix.model.record import Model
 from separatrix.model.storage import Storage
-from separatrix.tables.source import TableSource, as_source
-from separatrix.tables.table import Table
+from separatrix.tables.source import TableSource
 
 ROUNDING = 1e-9  # tolerance for scaling and centring, relative to the largest coefficient of a feature
 NAME = "coefficients"
@@ -178,11 +177,11 @@ def _checked_model(model: Model, checked: list[CheckedCertificate], rows: Certif
 @contextmanager
 def certified_rows(
     model: Model,
-    table: Table | TableSource,
+    table: TableSource,
     storage: Storage = Storage(),  # noqa: B008  # frozen
 ) -> Iterator[CertifiedRows]:
     """Encode the rows of a table as the fit of a model would; rows without a target are left out."""
-    known, target, _ = rows_of(model, as_source(table), model.encoding.missing)
+    known, target, _ = rows_of(model, table, model.encoding.missing)
     with storage.opened({}) as row_storage, row_storage.hold(model.encoding, known) as encoded:
         own = target.select(encoded.kept)
         digest = model.data.get("sha256")

@@ -17,19 +17,16 @@ import scipy
 from numpy.typing import NDArray
 
 from separatrix.design.storage import RowStorage, as_storage
-from separatrix.tables.infer_types import ColumnType
-from separatrix.tables.source import TableSource, as_source
-from separatrix.tables.table import Table
+from separatrix.tables.source import TableSource
 
 BLOCK = 2**16  # labels hashed at a time
 
 
 def describe_data(
-    table: Table | TableSource, target: str, X: Any, y: NDArray[Any], *, seed: int | None = None
+    source: TableSource, target: str, X: Any, y: NDArray[Any], *, seed: int | None = None
 ) -> dict[str, Any]:
     """Return the `data` entry of a model file, for a table encoded as X (n, p), in memory or on disk, with target y."""
-    source = as_source(table)
-    columns = {each.name: _column(each) for each in source.schema}
+    columns = {each.name: {"name": each.name, "kind": each.kind, "format": each.format} for each in source.schema}
     return {
         "source": source.source,
         "rows": int(X.shape[0]),
@@ -47,10 +44,6 @@ def describe_arrays(source: str, names: Sequence[str], rows: int) -> dict[str, A
     """Return the `data` entry of a model that was fitted to arrays, without a digest of them."""
     columns = [{"name": name, "kind": "number", "format": ""} for name in names]
     return {"source": source, "rows": rows, "columns": columns, "versions": _versions()}
-
-
-def _column(column: ColumnType) -> dict[str, str]:
-    return {"name": column.name, "kind": column.kind, "format": column.format}
 
 
 def data_digest(X: Any, y: NDArray[Any]) -> str:

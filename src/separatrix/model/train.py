@@ -40,8 +40,7 @@ from separatrix.model.target import ColumnOptions, Target, label_index, labelled
 from separatrix.selection.cross_validation import assign_folds
 from separatrix.tables.frames import from_frame
 from separatrix.tables.open import open_table
-from separatrix.tables.source import TableSource, as_source
-from separatrix.tables.table import Table
+from separatrix.tables.source import TableSource
 
 Evaluation = ClassifierEvaluation | RegressorEvaluation
 
@@ -207,21 +206,18 @@ def unwrap(model: Any) -> str | Options:
 
 
 def _as_source(table: Any, options: TrainOptions) -> TableSource:
-    if isinstance(table, Table):
-        return as_source(table)
     if not isinstance(table, str | Path):
-        return as_source(from_frame(table, kinds=options.kinds))
+        return from_frame(table, kinds=options.kinds)
     memory, kinds = options.storage.table_memory, options.kinds
     return open_table(str(table), memory=memory, kinds=kinds, expect=options.expect)
 
 
 def train_table(
-    table: Table | TableSource,
+    source: TableSource,
     options: TrainOptions = TrainOptions(),  # frozen
     watch: Watch | None = None,
 ) -> TrainedModel:
     """Learn to predict a column of a table from the others."""
-    source = as_source(table)
     name = options.target_of(source)
     if options.holdout is not None and options.folds is not None:
         raise OptionError("--holdout and --cv each keep rows apart in their own way; give one of them")

@@ -31,7 +31,7 @@ from separatrix.tables.infer_types import ColumnType, ReadOptions, infer_types, 
 from separatrix.tables.load_text import common_names, load_text, prepare_text
 from separatrix.tables.load_typed import Field, NameCheck, describe, load_query, load_typed
 from separatrix.tables.raw import RawTable
-from separatrix.tables.source import MemorySource, TableSource
+from separatrix.tables.source import TableSource
 from separatrix.tables.stored import DuckSource
 from separatrix.tables.table import ColumnKind, Table
 
@@ -90,7 +90,7 @@ def open_table(  # noqa: PLR0913  # a border: each is an option of the command l
     if source.startswith(DEMO_PREFIX) and where is None and sql is None and options == ReadOptions():
         table = demo_table(source.removeprefix(DEMO_PREFIX))
         check_names(table.names)
-        return MemorySource(table)
+        return table
     return _opened(source, where, sql, options, memory, check_names)
 
 

@@ -33,7 +33,7 @@ class DuckSource(TableSource):
     """A table in DuckDB, or a selection of its rows."""
 
     source: str
-    schema: tuple[ColumnType, ...]
+    types: tuple[ColumnType, ...]
     notes: tuple[str, ...]
     connection: Connection
     raw: RawTable
@@ -43,13 +43,17 @@ class DuckSource(TableSource):
     row_names: str | None = None
     selection: Bools | None = None
 
+    @property
+    def schema(self) -> tuple[ColumnType, ...]:
+        return self.types
+
     @cached_property
-    def n_rows(self) -> int:  # type: ignore[override]
+    def n_rows(self) -> int:
         return self.rows_stored if self.selection is None else int(np.count_nonzero(self.selection))
 
     def column(self, name: str) -> Column:
         require_column(self.source, self.names, name)
-        column = next(each for each in self.schema if each.name == name)
+        column = next(each for each in self.types if each.name == name)
         if column.kind in STRING_KINDS:
             return _typed(column, cast(NDArray[Any], StoredStrings(self, column)))
         return self._whole(column)
@@ -62,13 +66,13 @@ class DuckSource(TableSource):
         return replace(self, selection=selection)
 
     def read(self, leave_out: Collection[str] = ()) -> Table:
-        columns = [column for column in self.schema if column.name not in leave_out]
+        columns = [column for column in self.types if column.name not in leave_out]
         self._refuse_too_large(columns)
         # One column at a time is faster than all at once, and takes less memory.
         return self._table([self._whole(column) for column in columns])
 
     def blocks(self, rows: int = BLOCK_ROWS, leave_out: Collection[str] = ()) -> Iterator[Table]:
-        columns = [column for column in self.schema if column.name not in leave_out]
+        columns = [column for column in self.types if column.name not in leave_out]
         values = ", ".join(f"{column.values} AS v{k}" for k, column in enumerate(columns))
         for selection, arrays in self.arrays(values, rows):
             yield self._table([_typed(column, _cut(arrays[f"v{k}"], selection)) for k, column in enumerate(columns)])

@@ -18,7 +18,7 @@ import numpy as np
 from separatrix.arrays import Floats
 from separatrix.design.encode.base import add_reports
 from separatrix.design.encode.encoding import Encoded, Encoding, refuse_missing
-from separatrix.tables.source import BLOCK_ROWS, TableSource, as_source
+from separatrix.tables.source import BLOCK_ROWS, TableSource
 from separatrix.tables.table import Table
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ def _blocks(encoding: Encoding, source: TableSource, most: int) -> Iterator[Tabl
     rows = min(BLOCK_ROWS, max(FEWEST_ROWS, MOST_CELLS // len(used)))
     blocks = source.blocks(rows, leave_out)
     for block in blocks if source.n_rows <= rows else _prefetch(blocks):
-        yield from [block] if block.n_rows <= most else as_source(block).blocks(most)
+        yield from [block] if block.n_rows <= most else block.blocks(most)
 
 
 def _prefetch(blocks: Iterator[Table]) -> Iterator[Table]:
