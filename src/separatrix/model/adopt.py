@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from separatrix.design.build import as_array
 from separatrix.design.encode.columns import NumberEncoding
-from separatrix.design.encode.encoding import Encoding, unique_names
+from separatrix.design.encode.encoding import Encoding
 from separatrix.errors import DataError, ModelFileError, OptionError
 from separatrix.families.base import Fitted
 from separatrix.families.options import Options
@@ -28,6 +28,7 @@ from separatrix.model.record import Model, build_model
 from separatrix.model.target import LabelledRows, labelled_rows
 from separatrix.tables.frames import from_frame
 from separatrix.tables.open import open_table
+from separatrix.tables.raw import unique_names
 from separatrix.tables.source import TableSource
 from separatrix.tables.table import TRUTH_VALUES, Column, Table, category_column
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from separatrix.errors import DataError
 from separatrix.tables.connection import connect
 from separatrix.tables.infer_types import ReadOptions, infer_types, reading_notes
-from separatrix.tables.raw import RawTable, unique_names
+from separatrix.tables.raw import RawTable, column_names
 from separatrix.tables.stored import DuckSource
 from separatrix.tables.table import ColumnKind, Table
 
@@ -56,7 +56,7 @@ def _arrays(frame: object, text_columns: Collection[str]) -> tuple[dict[str, NDA
 
     try:
         known: Any = nw.from_native(frame, eager_only=True)
-        names, notes = unique_names(map(str, known.columns))
+        names, notes = column_names(map(str, known.columns))
     except (TypeError, ValueError, nw.exceptions.NarwhalsError) as problem:
         message = str(problem).strip().splitlines()[0] if str(problem).strip() else type(problem).__name__
         raise DataError(

@@ -27,7 +27,7 @@ from separatrix.errors import DataError, counted
 from separatrix.tables.connection import Connection, first_line, literal, literal_list, memory_error, path_literal
 from separatrix.tables.files import File, empty_file
 from separatrix.tables.formats import MISSING_ANYWHERE, has_codes, is_plain_number
-from separatrix.tables.raw import RAW, RawTable, refuse_other_columns, unique_names, without_empty_rows
+from separatrix.tables.raw import RAW, RawTable, column_names, refuse_other_columns, without_empty_rows
 from separatrix.tables.sniff import CharacterEncoding, Dialect, detect_encoding, find_dialect, records_of, rewrite
 
 PIECE = 1 << 22  # bytes scanned at a time
@@ -192,9 +192,9 @@ def _missing_in_sample(texts: Sequence[TextFile], missing_words: Sequence[str]) 
 
 def common_names(texts: Sequence[TextFile]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the column names and notes; a DataError names the first difference between the files' headers."""
-    names, notes = unique_names(texts[0].dialect.names)
+    names, notes = column_names(texts[0].dialect.names)
     for text in texts[1:]:
-        others, _ = unique_names(text.dialect.names)
+        others, _ = column_names(text.dialect.names)
         refuse_other_columns(texts[0].file.name, dict.fromkeys(names, ""), text.file.name, dict.fromkeys(others, ""))
     return names, notes
 
