@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import typer
 
-from separatrix.cli.flags import Drop, Json, Memory, Missing, Reference, Separator, Sql, TableName, Target, Text, Where
+from separatrix.cli.flags import COLUMN_FLAGS, ROW_FLAGS, Json, Memory, TableName, Target, with_flags
 from separatrix.errors import DataError, OptionError, require_choice
 
 if TYPE_CHECKING:
@@ -22,16 +22,10 @@ Multiclass = Literal["softmax", "one_vs_rest", "pairs"]
 MULTICLASS: tuple[Multiclass, ...] = get_args(Multiclass)
 
 
-def check(  # noqa: PLR0913, PLR0917  # every parameter is an option
+@with_flags(COLUMN_FLAGS | ROW_FLAGS)
+def check(  # every parameter is an option
     table: TableName,
     target: Target = None,
-    drop: Drop = None,
-    text: Text = None,
-    missing: Missing = "impute",
-    reference: Reference = None,
-    where: Where = None,
-    sql: Sql = None,
-    separator: Separator = None,
     intercept: Annotated[
         bool, typer.Option("--intercept/--no-intercept", help="Whether the hyperplane may miss the origin.")
     ] = True,
@@ -45,6 +39,7 @@ def check(  # noqa: PLR0913, PLR0917  # every parameter is an option
     out: Annotated[str | None, typer.Option(metavar="FILE", help="Write the certificate there, as JSON.")] = None,
     memory: Memory = None,
     as_json: Json = False,
+    **flags: Any,
 ) -> None:
     """Say whether a hyperplane separates the classes, and what that means for a logistic regression, with proof.
 
@@ -56,15 +51,13 @@ def check(  # noqa: PLR0913, PLR0917  # every parameter is an option
     """
     scheme = require_choice("multiclass", multiclass, MULTICLASS)
     from separatrix.cli.progress import Interrupt, Progress
-    from separatrix.cli.reading import column_options, require_outputs, storage_of
+    from separatrix.cli.reading import require_outputs, rows_request, storage_of
     from separatrix.files import write_atomically
-    from separatrix.model.class_rows import RowsRequest
     from separatrix.reports.verdict import make_verdict, render_verdict, verdict_dict, with_names
     from separatrix.separability.check import check_separability
 
     require_outputs({"--out": out}, table)
-    columns = column_options(target, drop, text, missing, reference)
-    request = RowsRequest(table, where, sql, separator, **columns, storage=storage_of(memory))
+    request = rows_request(table, target, flags, storage_of(memory))
     with Progress(f"reading {table}") as progress, _rows_to_check(request) as data:
         progress.stage("judging")
         X, labels, names = data.rows.X, data.rows.y, data.rows.design(intercept).names

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from separatrix.cli.flags import Drop, Json, Memory, Missing, Reference, Separator, Sql, TableName, Text, Where
+from separatrix.cli.flags import COLUMN_FLAGS, ROW_FLAGS, Json, Memory, TableName, with_flags
 from separatrix.errors import CertificateError, ModelFileError, OptionError
 
 if TYPE_CHECKING:
@@ -30,7 +30,8 @@ class _Checked(NamedTuple):
     notes: tuple[str, ...]
 
 
-def verify(  # noqa: PLR0913, PLR0917  # every parameter is an option
+@with_flags(COLUMN_FLAGS | ROW_FLAGS)
+def verify(  # every parameter is an option
     file: Annotated[
         str,
         typer.Argument(
@@ -41,15 +42,9 @@ def verify(  # noqa: PLR0913, PLR0917  # every parameter is an option
     target: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="The target; the file or the demo may know it.")
     ] = None,
-    drop: Drop = None,
-    text: Text = None,
-    missing: Missing = "impute",
-    reference: Reference = None,
-    where: Where = None,
-    sql: Sql = None,
-    separator: Separator = None,
     memory: Memory = None,
     as_json: Json = False,
+    **flags: Any,
 ) -> None:
     """Re-check a certificate from the data alone: no solver is asked, and nothing in the file is believed.
 
@@ -61,12 +56,10 @@ def verify(  # noqa: PLR0913, PLR0917  # every parameter is an option
 
     Example: separatrix verify certificate.json table.csv --target grade --drop name
     """
-    from separatrix.cli.reading import column_options, storage_of
-    from separatrix.model.class_rows import RowsRequest
+    from separatrix.cli.reading import rows_request, storage_of
     from separatrix.reports.verification import accepted, render_verifications, verifications_dict
 
-    columns = column_options(target, drop, text, missing, reference)
-    request = RowsRequest(table, where, sql, separator, **columns, storage=storage_of(memory))
+    request = rows_request(table, target, flags, storage_of(memory))
     content = read_object(file)
     verify_content = _verify_model if is_model(content) else _verify_certificates
     certificates, data, notes = verify_content(file, content, request)
