@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 import typer
 
 from separatrix.cli.flags import COLUMN_FLAGS, ROW_FLAGS, Json, Memory, TableName, Target, with_flags
-from separatrix.errors import DataError, OptionError, require_choice
+from separatrix.errors import DataError, require_choice
 
 if TYPE_CHECKING:
     from separatrix.fit.labels import Classes
@@ -51,7 +51,7 @@ def check(  # every parameter is an option
     """
     scheme = require_choice("multiclass", multiclass, MULTICLASS)
     from separatrix.cli.progress import Interrupt, Progress
-    from separatrix.cli.reading import require_outputs, rows_request, storage_of
+    from separatrix.cli.reading import require_outputs, rows_request, storage_of, writing
     from separatrix.files import write_atomically
     from separatrix.reports.verdict import make_verdict, render_verdict, verdict_dict, with_names
     from separatrix.separability.check import check_separability
@@ -66,10 +66,8 @@ def check(  # every parameter is an option
             certificate = check_separability(X, labels, fit_intercept=intercept, multiclass=scheme, watch=watch)
         verdict = make_verdict(data.source, data.target, with_names(certificate, names), X, labels)
     if out is not None:
-        try:
+        with writing("--out"):
             write_atomically(out, verdict.certificate.to_json() + "\n")
-        except OptionError as problem:
-            raise OptionError(f"--out {problem}") from None
     if as_json:
         typer.echo(json.dumps({**verdict_dict(verdict), "notes": list(data.notes)}, allow_nan=False))
     else:

@@ -20,7 +20,7 @@ from separatrix.cli.flags import (
     spell_flag,
     with_flags,
 )
-from separatrix.errors import OptionError, require_choice, require_number
+from separatrix.errors import require_choice, require_number
 from separatrix.families.options import FAMILIES
 
 if TYPE_CHECKING:
@@ -148,17 +148,15 @@ def _page(trained: TrainedModel, table: TableSource, request: FitRequest, as_jso
 
 def _write(trained: TrainedModel, table: TableSource, request: FitRequest) -> None:
     """Write the model and the report, if requested."""
+    from separatrix.cli.reading import writing
+
     if request.out is not None:
         from separatrix.model.file import save_model
 
-        try:
+        with writing("--out"):
             save_model(trained.model, request.out)
-        except OptionError as problem:
-            raise OptionError(f"--out {problem}") from None
     if request.report is not None:
         from separatrix.reports.report import write_report
 
-        try:
+        with writing("--report"):
             write_report(trained, table, request.report, request.command)
-        except OptionError as problem:
-            raise OptionError(f"--report {problem}") from None

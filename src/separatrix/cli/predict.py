@@ -32,7 +32,7 @@ def predict(  # every parameter is an option
         bool, typer.Option("--allow-absent", help="Take columns that the table lacks as missing in every row.")
     ] = False,
     as_json: Json = False,
-    **rows: str | None,
+    **rows: Any,
 ) -> None:
     """Say what a model predicts for each row: label, probabilities, score, distance to the boundary, intervals.
 

@@ -105,6 +105,15 @@ def require_outputs(outputs: Mapping[str, str | None], *inputs: str) -> None:
         options[output] = option
 
 
+@contextmanager
+def writing(option: str) -> Iterator[None]:
+    """Name the option of a file in the error if it cannot be written."""
+    try:
+        yield
+    except OptionError as problem:
+        raise OptionError(f"{option} {problem}") from None
+
+
 def _files(inputs: Iterable[str]) -> Iterable[Path]:
     for name in inputs:
         path = Path(name)

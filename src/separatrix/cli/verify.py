@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -22,12 +22,7 @@ REFUSED = 1
 CERTIFICATE_KEYS = ("certificate", "overlap")  # of a result
 
 
-class _Checked(NamedTuple):
-    """The checked certificates of a file, a description of the data, and notes."""
-
-    certificates: list[CheckedCertificate]
-    data: str
-    notes: tuple[str, ...]
+Checked = tuple[list["CheckedCertificate"], str, tuple[str, ...]]  # with a description of the data, and notes
 
 
 @with_flags(COLUMN_FLAGS | ROW_FLAGS)
@@ -61,7 +56,8 @@ def verify(  # every parameter is an option
 
     request = rows_request(table, target, flags, storage_of(memory))
     content = read_object(file)
-    verify_content = _verify_model if is_model(content) else _verify_certificates
+    is_model = "estimator" in content and "columns" in content
+    verify_content = _verify_model if is_model else _verify_certificates
     certificates, data, notes = verify_content(file, content, request)
     if as_json:
         page = {**verifications_dict(certificates, data), "notes": list(notes)}
@@ -72,7 +68,7 @@ def verify(  # every parameter is an option
         raise typer.Exit(REFUSED)
 
 
-def _verify_certificates(file: str, content: Any, request: RowsRequest) -> _Checked:
+def _verify_certificates(file: str, content: Any, request: RowsRequest) -> Checked:
     """Check the certificates of a file on the requested table."""
     from dataclasses import replace
 
@@ -84,10 +80,10 @@ def _verify_certificates(file: str, content: Any, request: RowsRequest) -> _Chec
         X, y = named_columns(data.rows.X, data.encoding.feature_names), data.rows.y
         checked = [verify_stated(each, verdict, X, y) for each, verdict in stored.certificates]
     note = ("Only the certificate was checked, not what else the file says.",) if stored.more else ()
-    return _Checked(checked, f"{data.target} of {data.source}, {len(y):,} rows", note)
+    return checked, f"{data.target} of {data.source}, {len(y):,} rows", note
 
 
-def _verify_model(file: str, content: Any, request: RowsRequest) -> _Checked:
+def _verify_model(file: str, content: Any, request: RowsRequest) -> Checked:
     """Check the certificates of a model on a table with the model's encoding."""
     from separatrix.cli.reading import open_for
     from separatrix.model.certified import verify_table
@@ -99,7 +95,7 @@ def _verify_model(file: str, content: Any, request: RowsRequest) -> _Checked:
     with open_for(model, request.source, **request.rows, storage=request.storage) as source:
         checked = verify_table(model, stored.certificates, source, request.storage)
     data = f"{model.target} of {request.source}, {checked.rows:,} rows"
-    return _Checked(list(checked.certificates), data, checked.notes)
+    return list(checked.certificates), data, checked.notes
 
 
 @dataclass(frozen=True)
@@ -109,11 +105,6 @@ class CertificateFile:
     certificates: tuple[tuple[Certificate, object], ...]
     target: str | None
     more: bool
-
-
-def is_model(data: Mapping[str, Any]) -> bool:
-    """Return whether the content of a file looks like a model."""
-    return "estimator" in data and "columns" in data
 
 
 def read_certificates(path: str, data: Mapping[str, Any]) -> CertificateFile:

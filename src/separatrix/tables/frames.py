@@ -37,8 +37,6 @@ def from_frame(
     options = ReadOptions(kinds or {}, levels or {}, formats or {})
     arrays, notes = _arrays(frame, options.text_columns)
     rows = len(next(iter(arrays.values()), ()))
-    if not rows:
-        raise DataError(f"{source} has no rows, only the columns {', '.join(map(repr, arrays))}; add rows")
     with connect() as connection:
         connection.execute(f"SET pandas_analyze_sample = {rows}")
         connection.register(FRAME, {f"q{k}": array for k, array in enumerate(arrays.values())})
@@ -46,7 +44,7 @@ def from_frame(
         casts = ", ".join(f"CAST(q{k} AS {kind}) AS c{k}" for k, kind in enumerate(types))
         raw = RawTable(tuple(arrays), tuple(types), notes)
         connection.execute(f"CREATE TABLE {raw.table} AS SELECT {casts} FROM {FRAME}")
-        schema = infer_types(connection, raw, options)
+        schema = infer_types(connection, raw, options, source)
         return DuckSource(source, schema, (*notes, *reading_notes(schema)), connection, raw, rows).read()
 
 
