@@ -170,7 +170,9 @@ def load_text(
     files, missing_words = list(texts), (*MISSING_ANYWHERE, *missing)
     names, notes = common_names(files)
     types = ["VARCHAR" if name in text_columns else _type(files, k, missing_words) for k, name in enumerate(names)]
-    sample_words = _missing_in_sample(files, missing_words)
+    # DuckDB replaces the words for missing values in the sample, each at a cost per cell; others are replaced later.
+    cells = {cell for text in files for row in text.dialect.rows for cell in row}
+    sample_words = tuple(word for word in missing_words if word in cells)
     _fill_or_retry(connection, files, types, tuple(dict.fromkeys((*COMMON_MISSING, *missing, *sample_words))), scratch)
     _refuse_trailing_fields(connection, files)
     comma = any(text.dialect.decimal_comma for text in files)
@@ -179,15 +181,6 @@ def load_text(
         names, tuple(types), (*file_notes, *notes), decimal_comma=comma, from_text=True, missing_words=sample_words
     )
     return without_empty_rows(connection, raw, [not name.strip() for name in files[0].dialect.names])
-
-
-def _missing_in_sample(texts: Sequence[TextFile], missing_words: Sequence[str]) -> tuple[str, ...]:
-    """Return the words for missing values in the sample: DuckDB replaces these, and each one costs time per cell.
-
-    The others are replaced later, in text columns.
-    """
-    cells = {cell for text in texts for row in text.dialect.rows for cell in row}
-    return tuple(word for word in missing_words if word in cells)
 
 
 def common_names(texts: Sequence[TextFile]) -> tuple[tuple[str, ...], tuple[str, ...]]:
