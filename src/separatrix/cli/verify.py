@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -70,16 +70,16 @@ def verify(  # every parameter is an option
 
 def _verify_certificates(file: str, content: Any, request: RowsRequest) -> Checked:
     """Check the certificates of a file on the requested table."""
-    from dataclasses import replace
-
     from separatrix.cli.reading import class_rows
     from separatrix.model.certified import named_columns, verify_stated
 
-    stored = read_certificates(file, content)
-    with class_rows(replace(request, target=request.target or stored.target)) as data:
+    certificates, summary = read_certificates(file, content), content.get("summary", content)
+    target = summary.get("target") if isinstance(summary, Mapping) else None  # in a summary, or at the top level
+    named = target if isinstance(target, str) else None
+    with class_rows(replace(request, target=request.target or named)) as data:
         X, y = named_columns(data.rows.X, data.encoding.feature_names), data.rows.y
-        checked = [verify_stated(each, verdict, X, y) for each, verdict in stored.certificates]
-    note = ("Only the certificate was checked, not what else the file says.",) if stored.more else ()
+        checked = [verify_stated(each, verdict, X, y) for each, verdict in certificates]
+    note = () if "kind" in content else ("Only the certificate was checked, not what else the file says.",)
     return checked, f"{data.target} of {data.source}, {len(y):,} rows", note
 
 
@@ -91,24 +91,15 @@ def _verify_model(file: str, content: Any, request: RowsRequest) -> Checked:
 
     if request.target or request.drop or request.text or request.reference or request.missing != "impute":
         raise OptionError("a model says itself what its target and features are; leave those options out")
-    model, stored = load_model(file), read_certificates(file, content)
+    model, certificates = load_model(file), read_certificates(file, content)
     with open_for(model, request.source, **request.rows, storage=request.storage) as source:
-        checked = verify_table(model, stored.certificates, source, request.storage)
+        checked = verify_table(model, certificates, source, request.storage)
     data = f"{model.target} of {request.source}, {checked.rows:,} rows"
     return list(checked.certificates), data, checked.notes
 
 
-@dataclass(frozen=True)
-class CertificateFile:
-    """The certificates of a file with their stated verdicts, its target if it names one, and whether it has more."""
-
-    certificates: tuple[tuple[Certificate, object], ...]
-    target: str | None
-    more: bool
-
-
-def read_certificates(path: str, data: Mapping[str, Any]) -> CertificateFile:
-    """Return the certificates in a file's content: a single one, a model, or the output of fit or check --json."""
+def read_certificates(path: str, data: Mapping[str, Any]) -> tuple[tuple[Certificate, object], ...]:
+    """Return the certificates, with stated verdicts, in a file: one, a model, or the output of fit or check --json."""
     holder = data.get("result", data) if "certificate" not in data else data
     keys = CERTIFICATE_KEYS if isinstance(holder, Mapping) else ()
     contents = [data] if "kind" in data else [holder[key] for key in keys if key in holder]
@@ -116,7 +107,7 @@ def read_certificates(path: str, data: Mapping[str, Any]) -> CertificateFile:
         raise CertificateError(
             f"{path} has no certificate: give a file of `separatrix fit --out` or `separatrix check --out`"
         )
-    return CertificateFile(tuple(_certificate(path, each) for each in contents), _target(data), "kind" not in data)
+    return tuple(_certificate(path, each) for each in contents)
 
 
 def _certificate(path: str, data: Any) -> tuple[Certificate, object]:
@@ -126,13 +117,6 @@ def _certificate(path: str, data: Any) -> tuple[Certificate, object]:
         return certificate_from_dict(data), data.get("verdict")
     except CertificateError as problem:
         raise CertificateError(f"{path}: {problem}") from None
-
-
-def _target(data: Mapping[str, Any]) -> str | None:
-    """Return the target that the file names at the top level or in its summary."""
-    summary = data.get("summary", data)
-    target = summary.get("target") if isinstance(summary, Mapping) else None
-    return target if isinstance(target, str) else None
 
 
 def read_object(path: str) -> Mapping[str, Any]:

@@ -10,6 +10,7 @@ Cost: one column at a time in the memory of this process.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from copy import copy
 from dataclasses import replace
 from itertools import pairwise
 from operator import attrgetter, getitem
@@ -72,8 +73,7 @@ class DaskTable(TableSource):
         return replace(column, values=column.values[self.mask])
 
     def select(self, rows: Bools) -> DaskTable:
-        selected = DaskTable.__new__(DaskTable)
-        selected.__dict__.update(self.__dict__)
+        selected = copy(self)
         selected.mask = self.mask.copy()
         selected.mask[self.mask] = rows
         return selected
