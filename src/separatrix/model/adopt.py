@@ -28,9 +28,8 @@ from separatrix.model.record import Model, build_model
 from separatrix.model.target import LabelledRows, labelled_rows
 from separatrix.tables.frames import from_frame
 from separatrix.tables.open import open_table
-from separatrix.tables.raw import unique_names
 from separatrix.tables.source import TableSource
-from separatrix.tables.table import TRUTH_VALUES, Column, Table, category_column
+from separatrix.tables.table import TRUTH_VALUES, Column, Table, category_column, unique_names
 
 ARRAYS = "arrays"  # the source of a model whose rows were no table
 TARGET = "y"  # of an estimator

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from separatrix.errors import DataError, counted
 from separatrix.tables.connection import Connection
+from separatrix.tables.table import unique_names
 
 RAW = "raw"
 ROWS_SHOWN = 10  # empty rows whose numbers are listed; the rest are counted
@@ -75,18 +76,6 @@ def number_text(cell: str) -> str:
     whole = f"TRY_CAST({cell} AS BIGINT)"
     is_whole = f"{whole} = {cell} AND abs({cell}) < {LARGEST_WHOLE}"
     return f"CASE WHEN {is_whole} THEN CAST({whole} AS VARCHAR) ELSE CAST({cell} AS VARCHAR) END"
-
-
-def unique_names(names: Iterable[str]) -> tuple[str, ...]:
-    """Return the names with "_2", "_3", … appended to repeated ones."""
-    originals = list(names)
-    taken, used = set(originals), dict[str, None]()
-    for name in originals:
-        candidate, number = name, 2
-        while candidate in used or (candidate != name and candidate in taken):
-            candidate, number = f"{name}_{number}", number + 1
-        used[candidate] = None
-    return tuple(used)
 
 
 def column_names(names: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:

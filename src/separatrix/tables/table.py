@@ -141,6 +141,18 @@ def require_column(source: str, names: Collection[str], name: str) -> None:
         raise DataError(f"{source} has no column {name!r}{single if len(names) == 1 else did_you_mean(name, names)}")
 
 
+def unique_names(names: Iterable[str]) -> tuple[str, ...]:
+    """Return the names with "_2", "_3", … appended to repeated ones."""
+    originals = list(names)
+    taken, used = set(originals), dict[str, None]()
+    for name in originals:
+        candidate, number = name, 2
+        while candidate in used or (candidate != name and candidate in taken):
+            candidate, number = f"{name}_{number}", number + 1
+        used[candidate] = None
+    return tuple(used)
+
+
 def category_column(name: str, strings: Iterable[str | None], reason: str = "") -> Column:
     """Return strings as a category, its levels sorted by code point; None is missing."""
     cells = list(strings)

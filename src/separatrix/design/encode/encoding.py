@@ -30,8 +30,7 @@ from separatrix.design.encode.columns import (
 )
 from separatrix.design.encode.text import TextEncoding
 from separatrix.errors import DataError, counted
-from separatrix.tables.raw import unique_names
-from separatrix.tables.table import Table
+from separatrix.tables.table import Table, unique_names
 
 AnyColumn = Annotated[
     NumberEncoding | BooleanEncoding | CategoryEncoding | DateEncoding | TextEncoding | PresenceEncoding, Tag("kind")
