@@ -202,7 +202,7 @@ def test_maps_read_blocked_rows_and_store_what_they_make(pair: tuple[Any, Any], 
         disk, memory = (make_design(MappedRows(each, degree_two), intercept=True) for each in (rows, X))
         coef = np.random.default_rng(6).normal(size=disk.shape[1])
         np.testing.assert_allclose(disk.matvec(coef), memory.matvec(coef), rtol=1e-12, atol=1e-12)
-        assert not disk.stored().in_memory  # type: ignore[attr-defined]
+        assert not disk.stored.in_memory  # type: ignore[attr-defined]
         found = [row_dot(design.stored_rows(), 11, coef) for design in (disk, memory)]
         assert found[0] == pytest.approx(found[1], rel=1e-14)
 

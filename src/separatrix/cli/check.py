@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import typer
 
-from separatrix.cli.flags import Drop, Json, Memory, Missing, Reference, Separator, Sql, TableName, Target, Text, Where
-from separatrix.errors import DataError, OptionError, require_choice
+from separatrix.cli.flags import COLUMN_FLAGS, ROW_FLAGS, Json, Memory, TableName, Target, with_flags
+from separatrix.errors import DataError, require_choice
 
 if TYPE_CHECKING:
     from separatrix.fit.labels import Classes
-    from separatrix.model.class_rows import ClassRows, RowsRequest
 
 UNDECIDED = 1
 MANY_CLASSES = 20  # above which a target with distinct values in most rows is refused
@@ -22,16 +19,10 @@ Multiclass = Literal["softmax", "one_vs_rest", "pairs"]
 MULTICLASS: tuple[Multiclass, ...] = get_args(Multiclass)
 
 
-def check(  # noqa: PLR0913, PLR0917  # every parameter is an option
+@with_flags(COLUMN_FLAGS | ROW_FLAGS)
+def check(  # every parameter is an option
     table: TableName,
     target: Target = None,
-    drop: Drop = None,
-    text: Text = None,
-    missing: Missing = "impute",
-    reference: Reference = None,
-    where: Where = None,
-    sql: Sql = None,
-    separator: Separator = None,
     intercept: Annotated[
         bool, typer.Option("--intercept/--no-intercept", help="Whether the hyperplane may miss the origin.")
     ] = True,
@@ -45,6 +36,7 @@ def check(  # noqa: PLR0913, PLR0917  # every parameter is an option
     out: Annotated[str | None, typer.Option(metavar="FILE", help="Write the certificate there, as JSON.")] = None,
     memory: Memory = None,
     as_json: Json = False,
+    **flags: Any,
 ) -> None:
     """Say whether a hyperplane separates the classes, and what that means for a logistic regression, with proof.
 
@@ -56,46 +48,34 @@ def check(  # noqa: PLR0913, PLR0917  # every parameter is an option
     """
     scheme = require_choice("multiclass", multiclass, MULTICLASS)
     from separatrix.cli.progress import Interrupt, Progress
-    from separatrix.cli.reading import column_options, require_outputs, storage_of
+    from separatrix.cli.reading import class_rows, require_outputs, rows_request, storage_of, writing
     from separatrix.files import write_atomically
-    from separatrix.model.class_rows import RowsRequest
     from separatrix.reports.verdict import make_verdict, render_verdict, verdict_dict, with_names
     from separatrix.separability.check import check_separability
 
     require_outputs({"--out": out}, table)
-    columns = column_options(target, drop, text, missing, reference)
-    request = RowsRequest(table, where, sql, separator, **columns, storage=storage_of(memory))
-    with Progress(f"reading {table}") as progress, _rows_to_check(request) as data:
+    request = rows_request(table, target, flags, storage_of(memory))
+    with Progress(f"reading {table}") as progress, class_rows(request) as data:
+        assert data.rows.classes is not None  # the target was read as classes
+        _refuse_many(data.rows.classes, data.target)
         progress.stage("judging")
         X, labels, names = data.rows.X, data.rows.y, data.rows.design(intercept).names
         with Interrupt() as interrupt:
             watch = progress.watch(lambda: interrupt.requested)
             certificate = check_separability(X, labels, fit_intercept=intercept, multiclass=scheme, watch=watch)
         verdict = make_verdict(data.source, data.target, with_names(certificate, names), X, labels)
+    left_out = (f"{name!r} is left out: {reason}" for name, reason in data.encoding.omitted)
+    notes = [*data.notes, *left_out, *data.encoding.notes]
     if out is not None:
-        try:
+        with writing("--out"):
             write_atomically(out, verdict.certificate.to_json() + "\n")
-        except OptionError as problem:
-            raise OptionError(f"--out {problem}") from None
     if as_json:
-        typer.echo(json.dumps({**verdict_dict(verdict), "notes": list(data.notes)}, allow_nan=False))
+        typer.echo(json.dumps({**verdict_dict(verdict), "notes": notes}, allow_nan=False))
     else:
-        notes = "".join(f"note: {note}\n" for note in data.notes)
-        typer.echo(render_verdict(verdict) + (f"\n{notes}" if notes else ""), nl=False)
+        lines = "".join(f"note: {note}\n" for note in notes)
+        typer.echo(render_verdict(verdict) + (f"\n{lines}" if lines else ""), nl=False)
     if not verdict.decided:
         raise typer.Exit(UNDECIDED)
-
-
-@contextmanager
-def _rows_to_check(request: RowsRequest) -> Iterator[ClassRows]:
-    """Open the rows with notes on all left-out columns; refuse a target with too many values."""
-    from separatrix.cli.reading import class_rows
-
-    with class_rows(request) as data:
-        assert data.rows.classes is not None  # the target was read as classes
-        _refuse_many(data.rows.classes, data.target)
-        left_out = tuple(f"{name!r} is left out: {reason}" for name, reason in data.encoding.omitted)
-        yield data._replace(notes=(*data.notes, *left_out, *data.encoding.notes))
 
 
 def _refuse_many(classes: Classes, target: str) -> None:

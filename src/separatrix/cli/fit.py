@@ -9,22 +9,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from separatrix.cli.flags import (
-    Drop,
+    COLUMN_FLAGS,
+    ROW_FLAGS,
     Json,
     Memory,
-    Missing,
-    Reference,
-    Separator,
-    Sql,
     TableName,
     Target,
-    Text,
-    Where,
+    family_flags,
     given_options,
     spell_flag,
-    with_family_flags,
+    with_flags,
 )
-from separatrix.errors import OptionError, require_choice, require_number
+from separatrix.errors import require_choice, require_number
 from separatrix.families.options import FAMILIES
 
 if TYPE_CHECKING:
@@ -32,7 +28,7 @@ if TYPE_CHECKING:
     from separatrix.tables.source import TableSource
 
 
-@with_family_flags
+@with_flags(COLUMN_FLAGS | ROW_FLAGS | family_flags())
 def fit(  # noqa: PLR0913, PLR0917  # every parameter is an option
     context: typer.Context,
     table: TableName,
@@ -43,16 +39,9 @@ def fit(  # noqa: PLR0913, PLR0917  # every parameter is an option
         str | None, typer.Option(metavar="FILE", help="Write a page with pictures there, as HTML.")
     ] = None,
     as_json: Json = False,
-    drop: Drop = None,
-    text: Text = None,
-    missing: Missing = "impute",
-    reference: Reference = None,
     weights: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="The column of sample weights, which is no feature.")
     ] = None,
-    where: Where = None,
-    sql: Sql = None,
-    separator: Separator = None,
     holdout: Annotated[
         float | None, typer.Option(metavar="SHARE", help="Judge a fit of the other rows on this share, as 0.2.")
     ] = None,
@@ -73,7 +62,7 @@ def fit(  # noqa: PLR0913, PLR0917  # every parameter is an option
         typer.Option(metavar="DIR", help="Keep what is done there: the same command goes on with it if it is killed."),
     ] = None,
     seed: Annotated[int, typer.Option(help="Seeds folds, held-out rows, and random orders.")] = 0,
-    **options: Any,
+    **flags: Any,
 ) -> None:
     """Learn to predict a column of a table from the others, and say with evidence how it went.
 
@@ -90,12 +79,15 @@ def fit(  # noqa: PLR0913, PLR0917  # every parameter is an option
     from separatrix.cli.reading import column_options, storage_of
     from separatrix.model.train import TrainOptions
 
-    classes = {name: options.pop(name) for name in ("positive", "reference_class")}
+    classes, columns, rows = (
+        {name: flags.pop(name) for name in names}
+        for names in (("positive", "reference_class"), COLUMN_FLAGS, ROW_FLAGS)
+    )
     training = TrainOptions(
         family,
-        given_options(family, options),
+        given_options(family, flags),
         **classes,
-        **column_options(target, drop, text, missing, reference),
+        **column_options(target, columns),
         weights=weights,
         holdout=holdout,
         folds=folds,
@@ -103,7 +95,6 @@ def fit(  # noqa: PLR0913, PLR0917  # every parameter is an option
         storage=storage_of(memory, engine, scheduler, checkpoint),
         spelled=spell_flag,
     )
-    rows = {"where": where, "sql": sql, "separator": separator}
     page = answer(FitRequest(table, rows, training, out, report, str(context.obj)), as_json=as_json)
     typer.echo(json.dumps(page, allow_nan=False) if as_json else page, nl=as_json)
 
@@ -157,17 +148,15 @@ def _page(trained: TrainedModel, table: TableSource, request: FitRequest, as_jso
 
 def _write(trained: TrainedModel, table: TableSource, request: FitRequest) -> None:
     """Write the model and the report, if requested."""
+    from separatrix.cli.reading import writing
+
     if request.out is not None:
         from separatrix.model.file import save_model
 
-        try:
+        with writing("--out"):
             save_model(trained.model, request.out)
-        except OptionError as problem:
-            raise OptionError(f"--out {problem}") from None
     if request.report is not None:
         from separatrix.reports.report import write_report
 
-        try:
+        with writing("--report"):
             write_report(trained, table, request.report, request.command)
-        except OptionError as problem:
-            raise OptionError(f"--report {problem}") from None

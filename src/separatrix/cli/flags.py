@@ -29,40 +29,31 @@ Target: TypeAlias = Annotated[
     str | None, typer.Option(metavar="COLUMN", help="The column to predict; a demo knows its own.")
 ]
 Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
-Drop: TypeAlias = Annotated[
-    list[str] | None, typer.Option(metavar="COLUMN", help="A column to leave out; may be given often.")
-]
-Text: TypeAlias = Annotated[
-    list[str] | None, typer.Option(metavar="COLUMN", help="A column whose words to use; may be given often.")
-]
-Missing: TypeAlias = Annotated[
-    str,
-    typer.Option(
-        metavar="impute|drop|error", help="Fill in what is missing and mark it, leave such rows out, or refuse them."
-    ),
-]
-Reference: TypeAlias = Annotated[
-    list[str] | None,
-    typer.Option(metavar="COLUMN=LEVEL", help="The level that others are compared with; may be given often."),
-]
-Where: TypeAlias = Annotated[
-    str | None,
-    typer.Option(metavar="PREDICATE", help="Only rows for which this SQL predicate holds: age > 18."),
-]
 Memory: TypeAlias = Annotated[
     str | None,
     typer.Option(
         metavar="SIZE", help="How much memory to use, as 1GB; half of what is free if not said. The rest is on disk."
     ),
 ]
-Separator: TypeAlias = Annotated[
-    str | None,
-    typer.Option(metavar="CHARACTER", help="What separates the fields of a text file; , ; | and tabs are found."),
-]
-Sql: TypeAlias = Annotated[
-    str | None, typer.Option(metavar="SELECT", help="The table that this SQL query makes of the table t.")
-]
 
+
+def _text(metavar: str, help_text: str, kind: Any = str) -> Any:
+    return Annotated[kind | None, typer.Option(metavar=metavar, help=help_text)]
+
+
+COLUMN_FLAGS = {  # which columns of a table to use, and how
+    "drop": _text("COLUMN", "A column to leave out; may be given often.", list[str]),
+    "text": _text("COLUMN", "A column whose words to use; may be given often.", list[str]),
+    "missing": _text(
+        "impute|drop|error", "Fill in what is missing and mark it (default), leave such rows out, or refuse them."
+    ),
+    "reference": _text("COLUMN=LEVEL", "The level that others are compared with; may be given often.", list[str]),
+}
+ROW_FLAGS = {  # which rows of a table to use, and how to find them
+    "where": _text("PREDICATE", "Only rows for which this SQL predicate holds: age > 18."),
+    "sql": _text("SELECT", "The table that this SQL query makes of the table t."),
+    "separator": _text("CHARACTER", "What separates the fields of a text file; , ; | and tabs are found."),
+}
 PANEL = "Options of the model"
 CLASSES = ("positive", "reference_class")  # options that name a class, as text
 Owners = dict[str, tuple[Field[Any], Any]]  # the field of an option, and its type, by family
@@ -75,17 +66,26 @@ def spell_flag(name: str) -> str:
     return flag.partition("/")[0] or f"--{name.replace('_', '-')}"
 
 
-def with_family_flags(verb: Callable[..., None]) -> Callable[..., None]:
-    """Add a parameter for every option of the families to a verb, which receives the given ones as keywords."""
-    signature = inspect.signature(verb, eval_str=True)
-    own = [each for each in signature.parameters.values() if each.kind is not inspect.Parameter.VAR_KEYWORD]
-    flags = [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=_annotation(name, owners))
-        for name, owners in _owners().items()
-    ]
-    verb.__signature__ = signature.replace(parameters=[*own, *flags])  # type: ignore[attr-defined]  # typer reads it
-    verb.__annotations__ = {each.name: each.annotation for each in (*own, *flags)}
-    return verb
+def with_flags(flags: Mapping[str, Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Add parameters to a verb, by name with their annotations; it receives their values as keywords."""
+
+    def add(verb: Callable[..., None]) -> Callable[..., None]:
+        signature = inspect.signature(verb, eval_str=True)
+        own = [each for each in signature.parameters.values() if each.kind is not inspect.Parameter.VAR_KEYWORD]
+        added = [
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
+            for name, annotation in flags.items()
+        ]
+        verb.__signature__ = signature.replace(parameters=[*own, *added])  # type: ignore[attr-defined]  # typer reads it
+        verb.__annotations__ = {each.name: each.annotation for each in (*own, *added)}
+        return verb
+
+    return add
+
+
+def family_flags() -> dict[str, Any]:
+    """Return a flag for every option of the families."""
+    return {name: _annotation(name, owners) for name, owners in _owners().items()}
 
 
 def given_options(family: str, values: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from separatrix.cli.flags import Json, ModelFile, Separator, Sql, TableName, Where
+from separatrix.cli.flags import ROW_FLAGS, Json, ModelFile, TableName, with_flags
 
 if TYPE_CHECKING:
     from separatrix.model.record import Model, Predictions
@@ -17,7 +17,8 @@ ROWS_SHOWN = 10
 COLUMNS_SHOWN = 7
 
 
-def predict(  # noqa: PLR0913, PLR0917  # every parameter is an option
+@with_flags(ROW_FLAGS)
+def predict(  # every parameter is an option
     model: ModelFile,
     table: TableName,
     out: Annotated[
@@ -30,10 +31,8 @@ def predict(  # noqa: PLR0913, PLR0917  # every parameter is an option
     allow_absent: Annotated[
         bool, typer.Option("--allow-absent", help="Take columns that the table lacks as missing in every row.")
     ] = False,
-    where: Where = None,
-    sql: Sql = None,
-    separator: Separator = None,
     as_json: Json = False,
+    **rows: Any,
 ) -> None:
     """Say what a model predicts for each row: label, probabilities, score, distance to the boundary, intervals.
 
@@ -48,7 +47,6 @@ def predict(  # noqa: PLR0913, PLR0917  # every parameter is an option
 
     require_outputs({"--out": out}, model, table)
     loaded, columns = load_model(model), tuple(keep or ())
-    rows: dict[str, Any] = {"where": where, "sql": sql, "separator": separator}
     with Progress(f"predicting {table}"), open_for(loaded, table, **rows) as source:
         if out is None:
             page = _first_rows(loaded, source, columns, allow_absent, as_json)

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from separatrix.cli.flags import ROW_FLAGS
 from separatrix.errors import OptionError
 
 if TYPE_CHECKING:
@@ -43,31 +44,37 @@ def storage_of(
     return Storage(None if memory is None else parse_memory(memory), engine, scheduler, checkpoint)
 
 
-def column_options(
-    target: str | None, drop: list[str] | None, text: list[str] | None, missing: str, reference: list[str] | None
-) -> dict[str, Any]:
-    """Return the options of `ColumnOptions` that were given; reference levels are given as COLUMN=LEVEL."""
+def rows_request(table: str, target: str | None, flags: Mapping[str, Any], storage: Storage) -> RowsRequest:
+    """Return a request by the values of `COLUMN_FLAGS` and `ROW_FLAGS`."""
+    from separatrix.model.class_rows import RowsRequest
+
+    rows = {name: flags[name] for name in ROW_FLAGS}
+    return RowsRequest(table, **rows, **column_options(target, flags), storage=storage)
+
+
+def column_options(target: str | None, flags: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of `ColumnOptions` by the values of `COLUMN_FLAGS`; reference levels are COLUMN=LEVEL."""
     levels = {}
-    for pair in reference or ():
+    for pair in flags["reference"] or ():
         name, equals, level = pair.partition("=")
         if not (name and equals):
             raise OptionError(f"--reference {pair!r} is not of the form COLUMN=LEVEL, as in --reference cut=Ideal")
         levels[name] = level
-    drop, text = drop or [], text or []
-    return {"target": target, "drop": tuple(drop), "text": tuple(text), "missing": missing, "reference": levels}
+    drop, text = tuple(flags["drop"] or ()), tuple(flags["text"] or ())
+    missing = flags["missing"] or "impute"
+    return {"target": target, "drop": drop, "text": text, "missing": missing, "reference": levels}
 
 
 def _opened(source: str, *, storage: Storage | None, **options: Any) -> TableSource:
     from separatrix.tables.libsvm import densify, is_libsvm, read_libsvm
     from separatrix.tables.open import open_table
-    from separatrix.tables.source import MemorySource
 
     if not is_libsvm(source):
         return open_table(source, memory=None if storage is None else storage.table_memory, **options)
     if any(options.get(name) is not None for name in ("where", "sql", "separator")):
         said = "--where, --sql and --separator are for tables of columns"
         raise OptionError(f"{said}, and {source!r} is a sparse file")
-    return MemorySource(densify(read_libsvm(source)))
+    return densify(read_libsvm(source))
 
 
 @contextmanager
@@ -96,6 +103,15 @@ def require_outputs(outputs: Mapping[str, str | None], *inputs: str) -> None:
             raise OptionError(f"{option} {path} is the file of {options[output]} too; give two names")
         _require_writable(option, path, output)
         options[output] = option
+
+
+@contextmanager
+def writing(option: str) -> Iterator[None]:
+    """Name the option of a file in the error if it cannot be written."""
+    try:
+        yield
+    except OptionError as problem:
+        raise OptionError(f"{option} {problem}") from None
 
 
 def _files(inputs: Iterable[str]) -> Iterable[Path]:

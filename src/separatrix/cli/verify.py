@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from separatrix.cli.flags import Drop, Json, Memory, Missing, Reference, Separator, Sql, TableName, Text, Where
+from separatrix.cli.flags import COLUMN_FLAGS, ROW_FLAGS, Json, Memory, TableName, with_flags
 from separatrix.errors import CertificateError, ModelFileError, OptionError
 
 if TYPE_CHECKING:
@@ -22,15 +22,11 @@ REFUSED = 1
 CERTIFICATE_KEYS = ("certificate", "overlap")  # of a result
 
 
-class _Checked(NamedTuple):
-    """The checked certificates of a file, a description of the data, and notes."""
-
-    certificates: list[CheckedCertificate]
-    data: str
-    notes: tuple[str, ...]
+Checked = tuple[list["CheckedCertificate"], str, tuple[str, ...]]  # with a description of the data, and notes
 
 
-def verify(  # noqa: PLR0913, PLR0917  # every parameter is an option
+@with_flags(COLUMN_FLAGS | ROW_FLAGS)
+def verify(  # every parameter is an option
     file: Annotated[
         str,
         typer.Argument(
@@ -41,15 +37,9 @@ def verify(  # noqa: PLR0913, PLR0917  # every parameter is an option
     target: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="The target; the file or the demo may know it.")
     ] = None,
-    drop: Drop = None,
-    text: Text = None,
-    missing: Missing = "impute",
-    reference: Reference = None,
-    where: Where = None,
-    sql: Sql = None,
-    separator: Separator = None,
     memory: Memory = None,
     as_json: Json = False,
+    **flags: Any,
 ) -> None:
     """Re-check a certificate from the data alone: no solver is asked, and nothing in the file is believed.
 
@@ -61,14 +51,13 @@ def verify(  # noqa: PLR0913, PLR0917  # every parameter is an option
 
     Example: separatrix verify certificate.json table.csv --target grade --drop name
     """
-    from separatrix.cli.reading import column_options, storage_of
-    from separatrix.model.class_rows import RowsRequest
+    from separatrix.cli.reading import rows_request, storage_of
     from separatrix.reports.verification import accepted, render_verifications, verifications_dict
 
-    columns = column_options(target, drop, text, missing, reference)
-    request = RowsRequest(table, where, sql, separator, **columns, storage=storage_of(memory))
+    request = rows_request(table, target, flags, storage_of(memory))
     content = read_object(file)
-    verify_content = _verify_model if is_model(content) else _verify_certificates
+    is_model = "estimator" in content and "columns" in content
+    verify_content = _verify_model if is_model else _verify_certificates
     certificates, data, notes = verify_content(file, content, request)
     if as_json:
         page = {**verifications_dict(certificates, data), "notes": list(notes)}
@@ -79,22 +68,22 @@ def verify(  # noqa: PLR0913, PLR0917  # every parameter is an option
         raise typer.Exit(REFUSED)
 
 
-def _verify_certificates(file: str, content: Any, request: RowsRequest) -> _Checked:
+def _verify_certificates(file: str, content: Any, request: RowsRequest) -> Checked:
     """Check the certificates of a file on the requested table."""
-    from dataclasses import replace
-
     from separatrix.cli.reading import class_rows
     from separatrix.model.certified import CertifiedRows, named_columns
 
-    stored = read_certificates(file, content)
-    with class_rows(replace(request, target=request.target or stored.target)) as data:
+    certificates, summary = read_certificates(file, content), content.get("summary", content)
+    target = summary.get("target") if isinstance(summary, Mapping) else None  # in a summary, or at the top level
+    named = target if isinstance(target, str) else None
+    with class_rows(replace(request, target=request.target or named)) as data:
         rows = CertifiedRows(named_columns(data.rows.X, data.encoding.feature_names), data.rows.y)
-        checked = [rows.verify(each, verdict) for each, verdict in stored.certificates]
-    note = ("Only the certificate was checked, not what else the file says.",) if stored.more else ()
-    return _Checked(checked, f"{data.target} of {data.source}, {len(rows.y):,} rows", note)
+        checked = [rows.verify(each, verdict) for each, verdict in certificates]
+    note = () if "kind" in content else ("Only the certificate was checked, not what else the file says.",)
+    return checked, f"{data.target} of {data.source}, {len(rows.y):,} rows", note
 
 
-def _verify_model(file: str, content: Any, request: RowsRequest) -> _Checked:
+def _verify_model(file: str, content: Any, request: RowsRequest) -> Checked:
     """Check the certificates of a model on a table with the model's encoding."""
     from separatrix.cli.reading import open_for
     from separatrix.model.certified import verify_table
@@ -102,29 +91,15 @@ def _verify_model(file: str, content: Any, request: RowsRequest) -> _Checked:
 
     if request.target or request.drop or request.text or request.reference or request.missing != "impute":
         raise OptionError("a model says itself what its target and features are; leave those options out")
-    model, stored = load_model(file), read_certificates(file, content)
+    model, certificates = load_model(file), read_certificates(file, content)
     with open_for(model, request.source, **request.rows, storage=request.storage) as source:
-        checked = verify_table(model, stored.certificates, source, request.storage)
+        checked = verify_table(model, certificates, source, request.storage)
     data = f"{model.target} of {request.source}, {checked.rows:,} rows"
-    return _Checked(list(checked.certificates), data, checked.notes)
+    return list(checked.certificates), data, checked.notes
 
 
-@dataclass(frozen=True)
-class CertificateFile:
-    """The certificates of a file with their stated verdicts, its target if it names one, and whether it has more."""
-
-    certificates: tuple[tuple[Certificate, object], ...]
-    target: str | None
-    more: bool
-
-
-def is_model(data: Mapping[str, Any]) -> bool:
-    """Return whether the content of a file looks like a model."""
-    return "estimator" in data and "columns" in data
-
-
-def read_certificates(path: str, data: Mapping[str, Any]) -> CertificateFile:
-    """Return the certificates in a file's content: a single one, a model, or the output of fit or check --json."""
+def read_certificates(path: str, data: Mapping[str, Any]) -> tuple[tuple[Certificate, object], ...]:
+    """Return the certificates, with stated verdicts, in a file: one, a model, or the output of fit or check --json."""
     holder = data.get("result", data) if "certificate" not in data else data
     keys = CERTIFICATE_KEYS if isinstance(holder, Mapping) else ()
     contents = [data] if "kind" in data else [holder[key] for key in keys if key in holder]
@@ -132,7 +107,7 @@ def read_certificates(path: str, data: Mapping[str, Any]) -> CertificateFile:
         raise CertificateError(
             f"{path} has no certificate: give a file of `separatrix fit --out` or `separatrix check --out`"
         )
-    return CertificateFile(tuple(_certificate(path, each) for each in contents), _target(data), "kind" not in data)
+    return tuple(_certificate(path, each) for each in contents)
 
 
 def _certificate(path: str, data: Any) -> tuple[Certificate, object]:
@@ -142,13 +117,6 @@ def _certificate(path: str, data: Any) -> tuple[Certificate, object]:
         return certificate_from_dict(data), data.get("verdict")
     except CertificateError as problem:
         raise CertificateError(f"{path}: {problem}") from None
-
-
-def _target(data: Mapping[str, Any]) -> str | None:
-    """Return the target that the file names at the top level or in its summary."""
-    summary = data.get("summary", data)
-    target = summary.get("target") if isinstance(summary, Mapping) else None
-    return target if isinstance(target, str) else None
 
 
 def read_object(path: str) -> Mapping[str, Any]:

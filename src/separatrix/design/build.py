@@ -187,7 +187,7 @@ def map_rows(rows: MappedRows) -> Any:
 
     Rows on disk that exceed their share of the memory limit are returned as blocked rows.
     """
-    design = _mapped_design(rows, False, None).stored()
+    design = _mapped_design(rows, False, None).stored
     if isinstance(design.storage, DiskRows):
         row_radius(design)
         return BlockedRows(design.storage, design.names, design.memory)

@@ -19,7 +19,7 @@ import numpy as np
 
 from separatrix.arrays import Floats, Ints
 from separatrix.design.base import map_groups, one_blas_thread
-from separatrix.design.kernels import RBF, Kernel, Precomputed
+from separatrix.design.kernels import RBF, Kernel, Precomputed, dense_floats
 from separatrix.errors import DataError, OptionError
 
 MEGABYTE = 2**20
@@ -45,8 +45,7 @@ class KernelAgainst:
         """Return the kernel of each row of A with each fixed row, (m, n)."""
         if not self.factor:
             return self.kernel(A, self.rows)
-        product = A @ self.rows.T
-        values = np.asarray(product if isinstance(product, np.ndarray) else product.toarray(), dtype=np.float64)
+        values = dense_floats(A @ self.rows.T)
         values *= 2.0 * self.factor
         values -= (self.factor * _squared_norms(A))[:, np.newaxis]
         values -= self.squares
@@ -64,7 +63,7 @@ def kernel_scores(kernel: Kernel, X: Any, support: Any, places: Ints, coefs: Flo
 
     def score(first: int) -> Floats:
         rows = X[first : first + step]
-        values = _dense(rows[:, places]) if against is None else against(_floats(rows))
+        values = dense_floats(rows[:, places]) if against is None else against(_floats(rows))
         return np.asarray(values @ np.ascontiguousarray(coefs).T)
 
     return np.concatenate(list(map_groups(score, range(0, X.shape[0], step))))
@@ -142,7 +141,7 @@ class KernelRows:
     def embedding(self) -> Embedding:
         """The whole matrix K = Q Λ Qᵗ with features Q Λ^½; n³ operations, for few rows."""
         precomputed = isinstance(self.kernel, Precomputed)
-        matrix = (_dense(self.X) if precomputed else KernelAgainst(self.kernel, self.X)(self.X)) + self.constant
+        matrix = (dense_floats(self.X) if precomputed else KernelAgainst(self.kernel, self.X)(self.X)) + self.constant
         with one_blas_thread():
             values, vectors = np.linalg.eigh((matrix + matrix.T) / 2.0)
         positive = values > NO_RANK * values[-1]
@@ -206,7 +205,7 @@ class KernelRows:
         if self.against is not None:
             values = self.against(self.X[rows])
         else:
-            values = _dense(self.X[rows] if self.columns is None else self.X[rows][:, self.columns])
+            values = dense_floats(self.X[rows] if self.columns is None else self.X[rows][:, self.columns])
         return values + self.constant if self.constant else values
 
 
@@ -229,10 +228,6 @@ def _rows_at_once(width: int) -> int:
 def _floats(A: Any) -> Any:
     """Return floats in row order: products of equal matrices then have equal bits, however they were stored."""
     return np.ascontiguousarray(A, dtype=np.float64) if isinstance(A, np.ndarray) else A.astype(np.float64, copy=False)
-
-
-def _dense(A: Any) -> Floats:
-    return np.asarray(A if isinstance(A, np.ndarray) else A.toarray(), dtype=np.float64)
 
 
 def _squared_norms(A: Any) -> Floats:

@@ -178,7 +178,7 @@ class Precomputed(Kernel):
             raise DataError(
                 f"a precomputed kernel has a column for each of {B.shape[0]} rows; this one has shape {A.shape}"
             )
-        return _rows(A) if isinstance(A, np.ndarray) else np.asarray(A.toarray(), dtype=np.float64)
+        return dense_floats(A)
 
     def diagonal(self, A: Any) -> Floats:
         return np.asarray(A.diagonal(), dtype=np.float64)
@@ -259,8 +259,12 @@ def _rows(A: Any) -> Any:
 
 
 def _products(A: Any, B: Any) -> Floats:
-    product = _rows(A) @ _rows(B).T
-    return np.asarray(product if isinstance(product, np.ndarray) else product.toarray())
+    return dense_floats(_rows(A) @ _rows(B).T)
+
+
+def dense_floats(A: Any) -> Floats:
+    """Return a matrix, dense or sparse, as an array of float64."""
+    return np.asarray(A if isinstance(A, np.ndarray) else A.toarray(), dtype=np.float64)
 
 
 def _squares(A: Any) -> Floats:

@@ -114,14 +114,11 @@ class MappedDesign(Design):
         return MappedDesign(self.base, self.map, self.names, self.virtual, centre)
 
     def stored_rows(self) -> Rows:
-        return self._stored.stored_rows()
+        return self.stored.stored_rows()
 
     @cached_property
-    def _stored(self) -> DenseDesign:
-        return self.stored()
-
     def stored(self) -> DenseDesign:
-        """Return the mapped rows as a design in memory, or on disk if the base is and they are large."""
+        """The mapped rows as a design in memory, or on disk if the base is and they are large."""
         base = self.base
         if isinstance(base, StoredDesign) and not base.fits_memory(8 * self.shape[0] * self.map.outputs):
             rows = write_rows((block.dense_stored() for block in self.blocks()), self.map.outputs)

@@ -426,15 +426,12 @@ class Buffers(threading.local):
     def array(self, count: int, dtype: np.dtype[Any]) -> NDArray[Any]:
         """Return an uninitialised vector."""
         size = count * dtype.itemsize
-        return self._buffer(size)[:size].view(dtype)
-
-    def _buffer(self, size: int) -> NDArray[np.uint8]:
         for buffer in self.buffers:
             if len(buffer) >= size and sys.getrefcount(buffer) <= FREE_REFERENCES:
-                return buffer
+                return buffer[:size].view(dtype)
         buffer = np.empty(size, dtype=np.uint8)
         self.buffers = [*self.buffers, buffer][-BUFFERS_PER_THREAD:]
-        return buffer
+        return buffer.view(dtype)
 
 
 def require_room(needed: int, folder: str | Path) -> None:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from separatrix.design.build import as_array
 from separatrix.design.encode.columns import NumberEncoding
-from separatrix.design.encode.encoding import Encoding, unique_names
+from separatrix.design.encode.encoding import Encoding
 from separatrix.errors import DataError, ModelFileError, OptionError
 from separatrix.families.base import Fitted
 from separatrix.families.options import Options
@@ -25,8 +25,8 @@ from separatrix.model.expansion import expansion_of
 from separatrix.model.provenance import describe_arrays
 from separatrix.model.record import Model, build_model
 from separatrix.model.target import LabelledRows, labelled_rows, open_rows
-from separatrix.tables.source import TableSource, as_source
-from separatrix.tables.table import TRUTH_VALUES, Column, Table, category_column
+from separatrix.tables.source import TableSource
+from separatrix.tables.table import TRUTH_VALUES, Column, Table, category_column, unique_names
 
 ARRAYS = "arrays"  # the source of a model whose rows were no table
 TARGET = "y"  # of an estimator
@@ -97,7 +97,7 @@ def with_rows(model: Any, X: Any, y: Any = None) -> Iterator[tuple[Model, TableS
     """Open rows for a model of any kind: a table, frame or path; data of a formula; or X and y of an estimator."""
     own = as_model(model)
     if table_model(model) is None:
-        yield own, as_source(array_table(*arrays_of(model, X, y), own.target, own.encoding.feature_names))
+        yield own, array_table(*arrays_of(model, X, y), own.target, own.encoding.feature_names)
     else:
         with open_for(own, X, y) as source:
             yield own, source

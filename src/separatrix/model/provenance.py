@@ -17,17 +17,15 @@ import scipy
 from numpy.typing import NDArray
 
 from separatrix.design.storage import RowStorage, as_storage
-from separatrix.tables.source import TableSource, as_source
-from separatrix.tables.table import Table
+from separatrix.tables.source import TableSource
 
 BLOCK = 2**16  # labels hashed at a time
 
 
 def describe_data(
-    table: Table | TableSource, target: str, X: Any, y: NDArray[Any], *, seed: int | None = None
+    source: TableSource, target: str, X: Any, y: NDArray[Any], *, seed: int | None = None
 ) -> dict[str, Any]:
     """Return the `data` entry of a model file, for a table encoded as X (n, p), in memory or on disk, with target y."""
-    source = as_source(table)
     columns = {each.name: {"name": each.name, "kind": each.kind, "format": each.format} for each in source.schema}
     return {
         "source": source.source,

@@ -26,7 +26,7 @@ from separatrix.numerics import distinct
 from separatrix.tables.demos import DEMO_PREFIX
 from separatrix.tables.frames import from_frame
 from separatrix.tables.open import open_table
-from separatrix.tables.source import TableSource, as_source
+from separatrix.tables.source import TableSource
 from separatrix.tables.table import TRUTH_VALUES, Column, ColumnKind, Table, require_column, target_column
 
 FEW_NUMBERS = 10  # distinct integers, up to which they may be classes
@@ -41,11 +41,9 @@ def open_rows(table: Any, types: Mapping[str, Any], **reading: Any) -> AbstractC
     """Open a table, frame or path with some column types; `reading` are options of `open_table` for paths."""
     if isinstance(table, TableSource):  # which the caller closes
         return nullcontext(table)
-    if isinstance(table, Table):
-        return as_source(table)
     if isinstance(table, str | Path):
         return open_table(str(table), **types, **reading)
-    return as_source(from_frame(table, **types))
+    return from_frame(table, **types)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -37,8 +37,7 @@ from separatrix.model.record import LEVEL, Model, Predictions, build_model, join
 from separatrix.model.storage import EncodedRows, OpenStorage, Storage, dask_table
 from separatrix.model.target import ColumnOptions, Target, label_index, labelled_rows, open_rows, training_rows
 from separatrix.selection.cross_validation import assign_folds
-from separatrix.tables.source import TableSource, as_source
-from separatrix.tables.table import Table
+from separatrix.tables.source import TableSource
 
 Evaluation = ClassifierEvaluation | RegressorEvaluation
 
@@ -214,12 +213,11 @@ def unwrap(model: Any) -> str | Options:
 
 
 def train_table(
-    table: Table | TableSource,
+    source: TableSource,
     options: TrainOptions = TrainOptions(),  # frozen
     watch: Watch | None = None,
 ) -> TrainedModel:
     """Learn to predict a column of a table from the others."""
-    source = as_source(table)
     name = options.target_of(source)
     if options.holdout is not None and options.folds is not None:
         raise OptionError("--holdout and --cv each keep rows apart in their own way; give one of them")

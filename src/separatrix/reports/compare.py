@@ -27,7 +27,7 @@ from separatrix.model.train import folds_for_share
 from separatrix.rendering.text import table_lines, wrapped
 from separatrix.tables.frames import from_frame
 from separatrix.tables.open import open_table
-from separatrix.tables.source import TableSource, as_source
+from separatrix.tables.source import TableSource
 from separatrix.tables.table import Table
 
 FEWEST_ROWS = 20  # below which no rows are held out
@@ -119,19 +119,19 @@ def _formula_table(model: Any, X: Any, source: TableSource, known: Bools) -> Tab
     """Return the columns that a formula makes of the known rows as a table; None for other models."""
     if not is_formula(model):
         return None
-    columns = source.read().columns if isinstance(X, str | Path | Table | TableSource) else ()
+    columns = source.read().columns if isinstance(X, str | Path | TableSource) else ()
     data = {each.name: each.words() if each.levels else each.values for each in columns} or X
     return array_table(model.matrix(data)[known], np.zeros(int(known.sum())))
 
 
 def _opened(X: Any, y: Any) -> AbstractContextManager[TableSource]:
     if y is not None:
-        return as_source(array_table(X, y))
+        return array_table(X, y)
     if isinstance(X, TableSource):  # which the caller closes
         return nullcontext(X)
     if isinstance(X, str | Path):
         return open_table(str(X))
-    return as_source(X if isinstance(X, Table) else from_frame(X))
+    return from_frame(X)
 
 
 def compare_rows(

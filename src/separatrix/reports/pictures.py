@@ -45,7 +45,7 @@ from separatrix.reports.plot.boundary import boundary
 from separatrix.reports.plot.curves import calibration, calibration_sentences, precision_recall, roc
 from separatrix.reports.plot.diagnostics import DIAGNOSTIC_PANELS, draw_diagnostics, draw_predictions
 from separatrix.reports.plot.fits import TRACE_PANELS, coefficients, trace
-from separatrix.tables.source import TableSource, as_source
+from separatrix.tables.source import TableSource
 from separatrix.tables.table import Table
 
 if TYPE_CHECKING:
@@ -162,7 +162,7 @@ class SampledRows:
 def sample_rows(trained: TrainedModel, table: Table | TableSource) -> SampledRows:
     """Return evenly spaced rows of the table that the model was trained on."""
     model = trained.model
-    known = without_missing_target(as_source(table), model.target, "impute")[0]
+    known = without_missing_target(table, model.target, "impute")[0]
     sampled = evenly(known.n_rows, MOST_SAMPLED)
     mask = np.zeros(known.n_rows, dtype=np.bool_)
     mask[sampled] = True
@@ -276,7 +276,7 @@ def influence_of(trained: TrainedModel, table: Table | TableSource) -> tuple[Inf
     entries = int(model.data.get("rows", 0)) * (1 + len(model.encoding.feature_names))
     if trained.fitted.result.certificate.kind != "least-squares" or entries > MOST_ENTRIES:
         return None
-    encoded = encode_source(model.encoding, without_missing_target(as_source(table), model.target, "impute")[0])
+    encoded = encode_source(model.encoding, without_missing_target(table, model.target, "impute")[0])
     target = trained.target.select(encoded.kept)
     names = list(model.encoding.feature_names)
     design = make_design(encoded.X, intercept=model.fit_intercept, names=names)

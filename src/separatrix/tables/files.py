@@ -53,7 +53,7 @@ def find_files(source: str, scratch: Path) -> tuple[File, ...]:
     if path.is_file():
         return (_inspected(path, source),)
     if path.is_dir():
-        entries = sorted(entry for entry in path.iterdir() if _kind(entry) is not None and not _is_hidden(entry))
+        entries = sorted(entry for entry in path.iterdir() if file_kind(entry) is not None and not _is_hidden(entry))
         if not entries:
             raise DataError(f"{source!r} is a folder without a file that ends in one of {', '.join(COMMON_SUFFIXES)}")
         return _files_of_one_kind(entries, source)
@@ -88,7 +88,7 @@ def _files_of_one_kind(paths: list[Path], source: str) -> tuple[File, ...]:
 
 
 def _inspected(path: Path, name: str) -> File:
-    kind = _kind(path)
+    kind = file_kind(path)
     try:
         with path.open("rb") as opened:
             start = opened.read(BOMB_SAMPLE)
@@ -107,7 +107,8 @@ def _inspected(path: Path, name: str) -> File:
     return File(path, name, kind, compression)
 
 
-def _kind(path: Path) -> FileKind | None:
+def file_kind(path: Path) -> FileKind | None:
+    """Return the kind of a file by its suffix, None if it is unknown."""
     suffixes = [suffix.lower() for suffix in path.suffixes]
     while suffixes and suffixes[-1] in COMPRESSION_SUFFIXES:
         suffixes.pop()

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from separatrix.errors import DataError
 from separatrix.tables.connection import connect
 from separatrix.tables.infer_types import ReadOptions, infer_types, reading_notes
-from separatrix.tables.raw import RawTable, unique_names
-from separatrix.tables.source import DuckSource
+from separatrix.tables.raw import RawTable, column_names
+from separatrix.tables.stored import DuckSource
 from separatrix.tables.table import ColumnKind, Table
 
 FRAME = "frame"
@@ -37,8 +37,6 @@ def from_frame(
     options = ReadOptions(kinds or {}, levels or {}, formats or {})
     arrays, notes = _arrays(frame, options.text_columns)
     rows = len(next(iter(arrays.values()), ()))
-    if not rows:
-        raise DataError(f"{source} has no rows, only the columns {', '.join(map(repr, arrays))}; add rows")
     with connect() as connection:
         connection.execute(f"SET pandas_analyze_sample = {rows}")
         connection.register(FRAME, {f"q{k}": array for k, array in enumerate(arrays.values())})
@@ -46,7 +44,7 @@ def from_frame(
         casts = ", ".join(f"CAST(q{k} AS {kind}) AS c{k}" for k, kind in enumerate(types))
         raw = RawTable(tuple(arrays), tuple(types), notes)
         connection.execute(f"CREATE TABLE {raw.table} AS SELECT {casts} FROM {FRAME}")
-        schema = infer_types(connection, raw, options)
+        schema = infer_types(connection, raw, options, source)
         return DuckSource(source, schema, (*notes, *reading_notes(schema)), connection, raw, rows).read()
 
 
@@ -56,7 +54,7 @@ def _arrays(frame: object, text_columns: Collection[str]) -> tuple[dict[str, NDA
 
     try:
         known: Any = nw.from_native(frame, eager_only=True)
-        names, notes = unique_names(map(str, known.columns))
+        names, notes = column_names(map(str, known.columns))
     except (TypeError, ValueError, nw.exceptions.NarwhalsError) as problem:
         message = str(problem).strip().splitlines()[0] if str(problem).strip() else type(problem).__name__
         raise DataError(

@@ -22,7 +22,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
 
-from separatrix.errors import OptionError, counted, require_choice
+from separatrix.errors import DataError, OptionError, counted, require_choice
 from separatrix.tables.connection import Connection, literal, literal_list
 from separatrix.tables.formats import (
     COMMON_BOOLEANS,
@@ -134,9 +134,11 @@ class RawColumn:
     missing: tuple[str, ...]
 
 
-def infer_types(connection: Connection, raw: RawTable, options: ReadOptions) -> tuple[ColumnType, ...]:
-    """Return the type of each column of a raw table."""
+def infer_types(connection: Connection, raw: RawTable, options: ReadOptions, source: str) -> tuple[ColumnType, ...]:
+    """Return the type of each column of a raw table; a DataError names the source of a table without rows."""
     rows = int(connection.execute(f"SELECT count(*) FROM {raw.table}").fetchone()[0])
+    if not rows:
+        raise DataError(f"{source} has no rows, only the columns {', '.join(map(repr, raw.names))}; add rows")
     kinds, formats, levels = options.kinds, options.formats, options.levels
     return tuple(
         _column_type(

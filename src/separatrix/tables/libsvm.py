@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from separatrix.arrays import Floats, Ints
 from separatrix.errors import DataError
-from separatrix.tables.files import File, find_files
+from separatrix.tables.files import File, file_kind, find_files
 from separatrix.tables.table import Column, Table
 
 if TYPE_CHECKING:
@@ -62,8 +62,7 @@ class SparseTable:
 
 def is_libsvm(source: str) -> bool:
     """Return whether a source is a sparse file, by its suffix."""
-    suffixes = [suffix for suffix in Path(source).suffixes if suffix.lower() not in {".gz", ".gzip"}]
-    return bool(suffixes) and suffixes[-1].lower() in {".libsvm", ".svmlight", ".svm"}
+    return file_kind(Path(source)) == "libsvm"
 
 
 def read_libsvm(source: str, *, n_features: int | None = None) -> SparseTable:

@@ -27,7 +27,7 @@ from separatrix.errors import DataError, counted
 from separatrix.tables.connection import Connection, first_line, literal, literal_list, memory_error, path_literal
 from separatrix.tables.files import File, empty_file
 from separatrix.tables.formats import MISSING_ANYWHERE, has_codes, is_plain_number
-from separatrix.tables.raw import RAW, RawTable, refuse_other_columns, unique_names, without_empty_rows
+from separatrix.tables.raw import RAW, RawTable, column_names, refuse_other_columns, without_empty_rows
 from separatrix.tables.sniff import CharacterEncoding, Dialect, detect_encoding, find_dialect, records_of, rewrite
 
 PIECE = 1 << 22  # bytes scanned at a time
@@ -170,7 +170,9 @@ def load_text(
     files, missing_words = list(texts), (*MISSING_ANYWHERE, *missing)
     names, notes = common_names(files)
     types = ["VARCHAR" if name in text_columns else _type(files, k, missing_words) for k, name in enumerate(names)]
-    sample_words = _missing_in_sample(files, missing_words)
+    # DuckDB replaces the words for missing values in the sample, each at a cost per cell; others are replaced later.
+    cells = {cell for text in files for row in text.dialect.rows for cell in row}
+    sample_words = tuple(word for word in missing_words if word in cells)
     _fill_or_retry(connection, files, types, tuple(dict.fromkeys((*COMMON_MISSING, *missing, *sample_words))), scratch)
     _refuse_trailing_fields(connection, files)
     comma = any(text.dialect.decimal_comma for text in files)
@@ -181,20 +183,11 @@ def load_text(
     return without_empty_rows(connection, raw, [not name.strip() for name in files[0].dialect.names])
 
 
-def _missing_in_sample(texts: Sequence[TextFile], missing_words: Sequence[str]) -> tuple[str, ...]:
-    """Return the words for missing values in the sample: DuckDB replaces these, and each one costs time per cell.
-
-    The others are replaced later, in text columns.
-    """
-    cells = {cell for text in texts for row in text.dialect.rows for cell in row}
-    return tuple(word for word in missing_words if word in cells)
-
-
 def common_names(texts: Sequence[TextFile]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the column names and notes; a DataError names the first difference between the files' headers."""
-    names, notes = unique_names(texts[0].dialect.names)
+    names, notes = column_names(texts[0].dialect.names)
     for text in texts[1:]:
-        others, _ = unique_names(text.dialect.names)
+        others, _ = column_names(text.dialect.names)
         refuse_other_columns(texts[0].file.name, dict.fromkeys(names, ""), text.file.name, dict.fromkeys(others, ""))
     return names, notes
 

@@ -18,9 +18,9 @@ from separatrix.tables.raw import (
     RAW,
     RawTable,
     cast_to_plain,
+    column_names,
     plain_type,
     refuse_other_columns,
-    unique_names,
     without_empty_rows,
 )
 
@@ -48,7 +48,7 @@ def load_typed(
         with _reading(file):
             schemas.append(_fields(connection, file))
         refuse_other_columns(files[0].name, _types(schemas[0]), file.name, _types(schemas[-1]))
-    check_names(unique_names(_single_valued(schemas[0]))[0])
+    check_names(column_names(_single_valued(schemas[0]))[0])
     raw: RawTable | None = None
     for file, fields in zip(files, schemas, strict=True):
         with _reading(file):
@@ -127,7 +127,7 @@ def load_query(
     if not columns:
         kinds = ", ".join(dict.fromkeys(field.kind for field in fields))
         raise DataError(f"no column holds single values, but {kinds}; take them apart with sql")
-    names, renamed = unique_names(_single_valued(fields))
+    names, renamed = column_names(_single_valued(fields))
     plains = [
         # Integers to be read as text keep all digits.
         "VARCHAR" if name in text_columns and plain == "DOUBLE" and kind not in {"DOUBLE", "FLOAT"} else plain
@@ -150,7 +150,7 @@ def load_query(
 
 def _types(fields: Sequence[Field]) -> dict[str, str]:
     """Return the types by unique name, numbers of any width as one."""
-    names, _ = unique_names(field.name for field in fields)
+    names, _ = column_names(field.name for field in fields)
     return {name: plain_type(field.kind) or field.kind for name, field in zip(names, fields, strict=True)}
 
 

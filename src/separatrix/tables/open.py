@@ -31,7 +31,8 @@ from separatrix.tables.infer_types import ColumnType, ReadOptions, infer_types, 
 from separatrix.tables.load_text import common_names, load_text, prepare_text
 from separatrix.tables.load_typed import Field, NameCheck, describe, load_query, load_typed
 from separatrix.tables.raw import RawTable
-from separatrix.tables.source import DuckSource, MemorySource, TableSource
+from separatrix.tables.source import TableSource
+from separatrix.tables.stored import DuckSource
 from separatrix.tables.table import ColumnKind, Table
 
 LARGE = 32 << 20  # bytes of text from which on the database is a file: it is smaller there, and faster to read
@@ -89,7 +90,7 @@ def open_table(  # noqa: PLR0913  # a border: each is an option of the command l
     if source.startswith(DEMO_PREFIX) and where is None and sql is None and options == ReadOptions():
         table = demo_table(source.removeprefix(DEMO_PREFIX))
         check_names(table.names)
-        return MemorySource(table)
+        return table
     return _opened(source, where, sql, options, memory, check_names)
 
 
@@ -114,7 +115,7 @@ def _opened(
         files = _files(source, folder)
         connection = connect(memory, folder if sum(map(_plain_size, files)) > LARGE else None)
         raw = _loaded(connection, files, folder, options, begin)
-        schema = _schema(connection, raw, options, source)
+        schema = infer_types(connection, raw, options, repr(source))
         raw = raw.with_notes(reading_notes(schema, raw.missing_words))
         if where is not None or sql is not None:
             query, option, note = _query(where, sql)
@@ -122,7 +123,8 @@ def _opened(
             raw = replace(chosen, notes=(*raw.notes, *chosen.notes, note))
             check_names(raw.names)
             kept = schema if sql is None else ()
-            schema = _with_id_reasons(_schema(connection, raw, _with_kinds(options, kept), source), kept)
+            selected = infer_types(connection, raw, _with_kinds(options, kept), repr(source))
+            schema = _with_id_reasons(selected, kept)
             raw = raw.with_notes(reading_notes(schema))
         rows = int(connection.execute(f"SELECT count(*) FROM {raw.table}").fetchone()[0])
     except BaseException:
@@ -162,13 +164,6 @@ def _loaded(
     except (EOFError, zlib.error, gzip.BadGzipFile) as problem:
         names = ", ".join(repr(file.name) for file in files if file.compression == "gzip")
         raise DataError(f"{names}: no whole gzip file: {problem}; compress it again") from problem
-
-
-def _schema(connection: Connection, raw: RawTable, options: ReadOptions, source: str) -> tuple[ColumnType, ...]:
-    if not connection.execute(f"SELECT count(*) FROM {raw.table}").fetchone()[0]:
-        names = ", ".join(map(repr, raw.names))
-        raise DataError(f"{source!r} has no rows, only the columns {names}; add rows")
-    return infer_types(connection, raw, options)
 
 
 def _with_kinds(options: ReadOptions, schema: Sequence[ColumnType]) -> ReadOptions:

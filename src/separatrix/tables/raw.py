@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from separatrix.errors import DataError, counted
 from separatrix.tables.connection import Connection
+from separatrix.tables.table import unique_names
 
 RAW = "raw"
 ROWS_SHOWN = 10  # empty rows whose numbers are listed; the rest are counted
@@ -77,33 +78,18 @@ def number_text(cell: str) -> str:
     return f"CASE WHEN {is_whole} THEN CAST({whole} AS VARCHAR) ELSE CAST({cell} AS VARCHAR) END"
 
 
-def unique_names(names: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def column_names(names: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return unique, non-empty names, and a note for each duplicate that was renamed.
 
-    >>> unique_names(["a", "", "a"])[0]
+    >>> column_names(["a", "", "a"])[0]
     ('a', 'column_2', 'a_2')
     """
     originals = list(names)
-    in_use = {name for name in originals if name.strip()}
-    unique: list[str] = []
-    notes = []
-    for place, name in enumerate(originals, start=1):
-        chosen = name if name.strip() else _free(f"column_{place}", in_use, first=1)
-        if chosen in unique:
-            chosen = _free(name, in_use, first=2)
-            notes.append(f"two columns are called {name!r}; the later one is {chosen!r} here")
-        in_use.add(chosen)
-        unique.append(chosen)
-    return tuple(unique), tuple(notes)
-
-
-def _free(name: str, in_use: set[str], first: int) -> str:
-    """Return the first of name_2, name_3, … (or of name, name_1, …) that is not in use."""
-    if first == 1 and name not in in_use:
-        return name
-    while f"{name}_{first}" in in_use:
-        first += 1
-    return f"{name}_{first}"
+    numbered = [(name, f"column_{place}") for place, name in enumerate(originals, start=1)]
+    filled = [name if name.strip() else own + "_1" * (own in originals) for name, own in numbered]
+    unique = unique_names(filled)
+    renamed = ((name, new) for name, new in zip(filled, unique, strict=True) if name != new)
+    return unique, tuple(f"two columns are called {name!r}; the later one is {new!r} here" for name, new in renamed)
 
 
 def refuse_other_columns(first_name: str, first: Mapping[str, str], name: str, columns: Mapping[str, str]) -> None:

@@ -1,47 +1,41 @@
-"""Opened tables: columns typed, rows not yet read, so that a table may be larger than memory.
+"""The interface of tables: columns typed, rows perhaps not yet read, so that a table may be larger than memory.
 
-A source is read column by column, or in blocks of rows with the same kinds and levels; a selection of its rows is a
-source too. Peak memory: the source itself, and one column or block.
-
-`MemorySource` wraps a table in memory. `DuckSource` queries DuckDB, which parsed the file once and keeps a large table
-compressed in a scratch file, within its memory limit. Rows come in the order of the file. Strings take most of a
-table's memory, so text and id columns are streamed in blocks unless the whole table is read.
+A table is read column by column, or in blocks of rows with the same kinds and levels; a selection of its rows is a
+table too. Peak memory: the table as it is stored, and one column or block.
 """
 
 from __future__ import annotations
 
-import os
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator
-from dataclasses import dataclass, replace
-from functools import cached_property
-from tempfile import TemporaryDirectory
-from typing import Any, TypeAlias, cast
-
-import numpy as np
-from numpy.typing import NDArray
+from collections.abc import Collection, Iterator, Sequence
+from typing import TYPE_CHECKING, Self
 
 from separatrix.arrays import Bools
-from separatrix.errors import DataError, require_count
-from separatrix.tables.connection import Connection, release_cache
-from separatrix.tables.infer_types import ColumnType
-from separatrix.tables.raw import RawTable
-from separatrix.tables.table import Column, Table, require_column
+
+if TYPE_CHECKING:
+    from separatrix.tables.infer_types import ColumnType
+    from separatrix.tables.table import Column, Table
 
 BLOCK_ROWS = 65_536
-CELL_BYTES = {"number": 8, "boolean": 8, "date": 8, "category": 4, "text": 80, "id": 60}  # of strings, at least
-STRING_KINDS = {"text", "id"}
 
 
 class TableSource(ABC):
-    """An opened table: typed, but not yet read. Close it, or use it in a `with` statement."""
+    """A table in memory or elsewhere. Close it, or use it in a `with` statement."""
 
     source: str
-    schema: tuple[ColumnType, ...]
-    n_rows: int
     notes: tuple[str, ...]
     target: str | None
     row_names: str | None
+
+    @property
+    @abstractmethod
+    def n_rows(self) -> int:
+        """The number of rows."""
+
+    @property
+    @abstractmethod
+    def schema(self) -> Sequence[Column | ColumnType]:
+        """The name, kind, levels and format of each column."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -54,7 +48,7 @@ class TableSource(ABC):
 
     @abstractmethod
     def select(self, rows: Bools) -> TableSource:
-        """Return the rows where a mask (n,) is true as a source, which is closed with this one."""
+        """Return the rows where a mask (n,) is true as a table, which is closed with this one."""
 
     @abstractmethod
     def read(self, leave_out: Collection[str] = ()) -> Table:
@@ -65,193 +59,13 @@ class TableSource(ABC):
         """Yield the table in blocks of at most `rows` rows, all with the same kinds and levels."""
 
     def release_cache(self) -> None:  # noqa: B027  # optional
-        """Release caches that are useful only while reading; the source can be read again."""
+        """Release caches that are useful only while reading; the table can be read again."""
 
-    @abstractmethod
-    def close(self) -> None:
+    def close(self) -> None:  # noqa: B027  # optional
         """Release memory and temporary files."""
 
-    def __enter__(self) -> TableSource:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-class MemorySource(TableSource):
-    """A table in memory."""
-
-    def __init__(self, table: Table) -> None:
-        self.table, self.source, self.n_rows, self.notes = table, table.source, table.n_rows, table.notes
-        self.target, self.row_names = table.target, table.row_names
-        self.schema = tuple(ColumnType(c.name, c.kind, c.levels, c.reason, c.format, "", "") for c in table.columns)
-
-    def column(self, name: str) -> Column:
-        return self.table.column(name)
-
-    def select(self, rows: Bools) -> MemorySource:
-        return MemorySource(self.table.select(rows))
-
-    def read(self, leave_out: Collection[str] = ()) -> Table:
-        return self.table.without(set(leave_out) & set(self.table.names))
-
-    def blocks(self, rows: int = BLOCK_ROWS, leave_out: Collection[str] = ()) -> Iterator[Table]:
-        step, table = require_count("rows", rows), self.read(leave_out)
-        for start in range(0, table.n_rows, step):
-            cut = [replace(column, values=column.values[start : start + step]) for column in table.columns]
-            yield replace(table, columns=tuple(cut))
-
-    def close(self) -> None:
-        """Do nothing: there is nothing to release."""
-
-
-ColumnSource: TypeAlias = Table | TableSource  # whose columns are read one at a time, in memory or not
-
-
-def as_source(table: Table | TableSource) -> TableSource:
-    """Return a table as a source; a source is returned as it is."""
-    return MemorySource(table) if isinstance(table, Table) else table
-
-
-@dataclass(frozen=True, eq=False)
-class DuckSource(TableSource):
-    """A table in DuckDB, or a selection of its rows."""
-
-    source: str
-    schema: tuple[ColumnType, ...]
-    notes: tuple[str, ...]
-    connection: Connection
-    raw: RawTable
-    rows_stored: int
-    scratch: TemporaryDirectory[str] | None = None
-    target: str | None = None
-    row_names: str | None = None
-    selection: Bools | None = None
-
-    @cached_property
-    def n_rows(self) -> int:  # type: ignore[override]
-        return self.rows_stored if self.selection is None else int(np.count_nonzero(self.selection))
-
-    def column(self, name: str) -> Column:
-        require_column(self.source, self.names, name)
-        column = next(each for each in self.schema if each.name == name)
-        if column.kind in STRING_KINDS:
-            return _typed(column, cast(NDArray[Any], StoredStrings(self, column)))
-        return self._whole(column)
-
-    def select(self, rows: Bools) -> DuckSource:
-        if self.selection is None:
-            return replace(self, selection=rows)
-        selection = self.selection.copy()
-        selection[self.selection] = rows
-        return replace(self, selection=selection)
-
-    def read(self, leave_out: Collection[str] = ()) -> Table:
-        columns = [column for column in self.schema if column.name not in leave_out]
-        self._refuse_too_large(columns)
-        # One column at a time is faster than all at once, and takes less memory.
-        return self._table([self._whole(column) for column in columns])
-
-    def blocks(self, rows: int = BLOCK_ROWS, leave_out: Collection[str] = ()) -> Iterator[Table]:
-        columns = [column for column in self.schema if column.name not in leave_out]
-        values = ", ".join(f"{column.values} AS v{k}" for k, column in enumerate(columns))
-        for selection, arrays in self.arrays(values, rows):
-            yield self._table([_typed(column, _cut(arrays[f"v{k}"], selection)) for k, column in enumerate(columns)])
-
-    def arrays(self, values: str, rows: int = BLOCK_ROWS) -> Iterator[tuple[Any, dict[str, NDArray[Any]]]]:
-        """Yield the values of SQL expressions in blocks, each with the mask of its selected rows (None: all)."""
-        step = require_count("rows", rows)
-        for start in range(0, self.rows_stored, step):
-            selection = None if self.selection is None else self.selection[start : start + step]
-            if selection is None or selection.any():
-                yield selection, self._values(values, f"WHERE rowid >= {start} AND rowid < {start + step}")
-
-    def release_cache(self) -> None:
-        release_cache(self.connection)
-
-    def close(self) -> None:
-        self.connection.close()
-        if self.scratch is not None:
-            self.scratch.cleanup()
-
-    def is_missing(self, column: ColumnType) -> Bools:
-        """Return where a string column is missing, (n,)."""
-        return np.asarray(self._selected(f"({column.values}) IS NULL"), dtype=np.bool_)
-
-    def _values(self, values: str, rows: str = "") -> dict[str, NDArray[Any]]:
-        """Return the values of SQL expressions, in the order of the rows.
-
-        DuckDB's threads return rows as they finish. Sorting by rowid here is faster than ORDER BY.
-        """
-        query = f"SELECT {values}, rowid AS place FROM {self.raw.table} {rows}"
-        arrays: dict[str, NDArray[Any]] = self.connection.execute(query).fetchnumpy()
-        row_ids = arrays.pop("place")
-        if not (row_ids[1:] < row_ids[:-1]).any():
-            return arrays
-        order = np.argsort(row_ids, kind="stable")
-        return {name: array[order] for name, array in arrays.items()}
-
-    def _whole(self, column: ColumnType) -> Column:
-        return _typed(column, self._selected(column.values))
-
-    def _selected(self, value: str) -> NDArray[Any]:
-        """Return the values of an SQL expression in the selected rows."""
-        return _cut(self._values(f"{value} AS v0")["v0"], self.selection)
-
-    def _refuse_too_large(self, columns: list[ColumnType]) -> None:
-        """Raise a DataError for a table larger than the machine's memory."""
-        needed = self.n_rows * sum(CELL_BYTES[column.kind] for column in columns)
-        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else needed
-        if needed > memory:
-            raise DataError(
-                f"{self.source!r} has {self.n_rows:,} rows and needs {needed / 2**30:,.0f} GB of memory, and there are"
-                f" {memory / 2**30:,.0f}; choose rows with where, or read it in blocks"
-            )
-
-    def _table(self, columns: list[Column]) -> Table:
-        return Table(tuple(columns), self.source, self.target, self.row_names, self.notes)
-
-
-@dataclass(frozen=True, eq=False)
-class StoredStrings:
-    """The strings of a column (str or None), as a lazy stand-in for an array (n,), read when iterated or indexed."""
-
-    source: DuckSource
-    column: ColumnType
-
-    def __len__(self) -> int:
-        return self.source.n_rows
-
-    def __iter__(self) -> Iterator[str | None]:
-        for selection, arrays in self.source.arrays(f"{self.column.values} AS v0"):
-            yield from _strings(_cut(arrays["v0"], selection)).tolist()
-
-    def __getitem__(self, rows: Any) -> Any:
-        """Return the strings of some rows: lazily for a mask of all rows, else as an array."""
-        if isinstance(rows, np.ndarray) and rows.dtype == np.bool_:
-            return StoredStrings(self.source.select(rows), self.column)
-        mask = np.zeros(len(self), dtype=np.bool_)
-        mask[rows] = True
-        return np.asarray(list(StoredStrings(self.source.select(mask), self.column)), dtype=object)
-
-    def is_missing(self) -> Bools:
-        """Return where the strings are missing, (n,)."""
-        return self.source.is_missing(self.column)
-
-
-def _cut(values: NDArray[Any], selection: Bools | None) -> NDArray[Any]:
-    return values if selection is None else values[selection]
-
-
-def _strings(values: NDArray[Any]) -> NDArray[Any]:
-    """Return strings with None where DuckDB's masked array is missing."""
-    if not isinstance(values, np.ma.MaskedArray):
-        return values
-    missing, plain = np.ma.getmaskarray(values), values.data
-    plain[missing] = None
-    return plain
-
-
-def _typed(column: ColumnType, values: NDArray[Any]) -> Column:
-    rest = column.levels, column.reason, column.invalid, column.first_invalid, column.format
-    return Column(column.name, column.kind, _strings(values), *rest)

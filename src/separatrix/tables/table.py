@@ -6,7 +6,7 @@ codes into their levels, −1 for missing. Cost: 8 or 4 bytes per cell. Only tex
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal, get_args
@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.arrays import Bools
-from separatrix.errors import DataError, did_you_mean
+from separatrix.errors import DataError, did_you_mean, require_count
+from separatrix.tables.source import BLOCK_ROWS, TableSource
 
 ColumnKind = Literal["number", "boolean", "category", "date", "text", "id"]
 KINDS: tuple[ColumnKind, ...] = get_args(ColumnKind)
@@ -77,7 +78,7 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Table:
+class Table(TableSource):
     """Columns of equal length with unique names; `notes` are the decisions made while reading.
 
     Demos know their `target`, the column to predict, and `row_names`, the column with the names of the rows.
@@ -101,13 +102,11 @@ class Table:
         return {column.name: column for column in self.columns}
 
     @property
-    def names(self) -> tuple[str, ...]:
-        """The column names, in order."""
-        return tuple(column.name for column in self.columns)
+    def schema(self) -> tuple[Column, ...]:
+        return self.columns
 
     @property
     def n_rows(self) -> int:
-        """The number of rows."""
         return len(self.columns[0].values) if self.columns else 0
 
     def column(self, name: str) -> Column:
@@ -115,8 +114,8 @@ class Table:
         require_column(self.source, self._by_name, name)
         return self._by_name[name]
 
-    def select(self, rows: NDArray[Any]) -> Table:
-        """Return some of the rows, given as a mask (n,) or as indices."""
+    def select(self, rows: NDArray[Any] | slice) -> Table:
+        """Return some of the rows, given as a mask (n,), as indices or as a slice."""
         cut = (replace(column, values=column.values[rows]) for column in self.columns)
         return replace(self, columns=tuple(cut))
 
@@ -127,12 +126,31 @@ class Table:
             self.column(name)
         return replace(self, columns=tuple(column for column in self.columns if column.name not in dropped))
 
+    def read(self, leave_out: Collection[str] = ()) -> Table:
+        return self.without(set(leave_out) & set(self.names))
+
+    def blocks(self, rows: int = BLOCK_ROWS, leave_out: Collection[str] = ()) -> Iterator[Table]:
+        step, table = require_count("rows", rows), self.read(leave_out)
+        return (table.select(slice(start, start + step)) for start in range(0, table.n_rows, step))
+
 
 def require_column(source: str, names: Collection[str], name: str) -> None:
     """Raise a DataError, with the nearest name, for a column that a table does not have."""
     if name not in names:
         single = f"; its only column is {next(iter(names))!r}: is a separator to be given (--separator)?"
         raise DataError(f"{source} has no column {name!r}{single if len(names) == 1 else did_you_mean(name, names)}")
+
+
+def unique_names(names: Iterable[str]) -> tuple[str, ...]:
+    """Return the names with "_2", "_3", … appended to repeated ones."""
+    originals = list(names)
+    taken, used = set(originals), dict[str, None]()
+    for name in originals:
+        candidate, number = name, 2
+        while candidate in used or (candidate != name and candidate in taken):
+            candidate, number = f"{name}_{number}", number + 1
+        used[candidate] = None
+    return tuple(used)
 
 
 def category_column(name: str, strings: Iterable[str | None], reason: str = "") -> Column:

@@ -25,7 +25,6 @@ from separatrix.model.provenance import data_digest, describe_data
 from separatrix.model.record import Model
 from separatrix.model.stream import write_predictions
 from separatrix.tables.open import open_table, read_table
-from separatrix.tables.source import MemorySource
 from separatrix.tables.table import Column, Table
 from separatrix.tables.write import write_columns
 
@@ -256,7 +255,7 @@ def test_a_stream_keeps_types_also_where_no_row_has_an_answer(tmp_path: Path) ->
     model = made_model(table, "one_vs_rest", missing="drop")
     order = np.argsort([label is not None for label in model.predict(table).labels], kind="stable")
     shuffled = Table(tuple(replace(c, values=c.values[order]) for c in table.columns), "shuffled")
-    run = write_predictions(model, MemorySource(shuffled), tmp_path / "said.parquet", rows=5)
+    run = write_predictions(model, shuffled, tmp_path / "said.parquet", rows=5)
     labels = [row[0] for row in stored(tmp_path / "said.parquet")]
     assert labels[:5] == [None] * 5
     assert {type(label) for label in labels[run.left_out :]} == {int}
@@ -266,7 +265,7 @@ def test_a_name_of_a_result_cannot_be_kept(tmp_path: Path) -> None:
     model = small([1, 1], [0], DecisionRule(), ("a", "b"))
     table = Table((*points((1, 2)).columns, Column("score", "number", np.zeros(1))), "later")
     with pytest.raises(OptionError, match="column 'score' has the name of a result"):
-        write_predictions(model, MemorySource(table), tmp_path / "said.csv", keep=["score"])
+        write_predictions(model, table, tmp_path / "said.csv", keep=["score"])
     assert not list(tmp_path.iterdir())
 
 

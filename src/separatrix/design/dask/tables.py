@@ -10,6 +10,7 @@ Cost: one column at a time in the memory of this process.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from copy import copy
 from dataclasses import replace
 from itertools import pairwise
 from operator import attrgetter, getitem
@@ -25,8 +26,7 @@ from separatrix.design.encode.base import add_reports
 from separatrix.design.encode.encoding import Encoded, Encoding, refuse_missing
 from separatrix.errors import DataError
 from separatrix.tables.frames import from_frame
-from separatrix.tables.infer_types import ColumnType
-from separatrix.tables.source import BLOCK_ROWS, MemorySource, TableSource
+from separatrix.tables.source import BLOCK_ROWS, TableSource
 from separatrix.tables.table import Column, Table, require_column
 
 SOURCE = "the Dask dataframe"
@@ -50,7 +50,7 @@ class DaskTable(TableSource):
         self.stored = [part for part, length in zip(stored, lengths, strict=True) if length]
         self.edges = np.cumsum([0, *(length for length in lengths if length)])
         self.mask = np.ones(self.edges[-1], dtype=np.bool_)
-        self._types: dict[str, ColumnType] = {}  # of columns read so far, shared by all selections of rows
+        self._types: dict[str, Column] = {}  # columns read so far, without rows; shared by all selections of rows
         if not self.stored:
             raise DataError(f"{SOURCE} has no rows, only the columns {', '.join(map(repr, self.columns))}")
 
@@ -59,12 +59,11 @@ class DaskTable(TableSource):
         return tuple(self.columns)
 
     @property
-    def n_rows(self) -> int:  # type: ignore[override]
-        """The number of rows."""
+    def n_rows(self) -> int:
         return int(np.count_nonzero(self.mask))
 
     @property
-    def schema(self) -> tuple[ColumnType, ...]:  # type: ignore[override]
+    def schema(self) -> tuple[Column, ...]:
         """The types of the columns, each inferred from the whole column."""
         return tuple(self._type_of(name) for name in self.columns)
 
@@ -74,8 +73,7 @@ class DaskTable(TableSource):
         return replace(column, values=column.values[self.mask])
 
     def select(self, rows: Bools) -> DaskTable:
-        selected = DaskTable.__new__(DaskTable)
-        selected.__dict__.update(self.__dict__)
+        selected = copy(self)
         selected.mask = self.mask.copy()
         selected.mask[self.mask] = rows
         return selected
@@ -89,7 +87,7 @@ class DaskTable(TableSource):
         for part, mask in zip(self.stored, self._masks(), strict=True):
             if mask.any():
                 (table,) = self.engine.run(_table, [(part, mask, types)])
-                yield from MemorySource(table).blocks(rows)
+                yield from table.blocks(rows)
 
     def close(self) -> None:
         self.stored = []
@@ -122,7 +120,7 @@ class DaskTable(TableSource):
     def _masks(self) -> list[Bools]:
         return [self.mask[first:last] for first, last in pairwise(self.edges)]
 
-    def _type_of(self, name: str) -> ColumnType:
+    def _type_of(self, name: str) -> Column:
         if name not in self._types:
             self._whole(name)
         return self._types[name]
@@ -133,8 +131,9 @@ class DaskTable(TableSource):
         parts = self.engine.run(getitem, [(part, self.columns[name]) for part in self.stored])
         frame = pd.concat(parts, ignore_index=True).to_frame(name)
         table = from_frame(frame, source=self.source)
-        self._types[name] = MemorySource(table).schema[0]
-        return table.columns[0]
+        (column,) = table.columns
+        self._types[name] = replace(column, values=column.values[:0])
+        return column
 
 
 def _table(frame: Any, mask: Bools, types: dict[str, Any]) -> Table:

@@ -18,11 +18,11 @@ import numpy as np
 from separatrix.arrays import Floats
 from separatrix.design.encode.base import add_reports
 from separatrix.design.encode.encoding import Encoded, Encoding, refuse_missing
-from separatrix.tables.source import BLOCK_ROWS, TableSource, as_source
+from separatrix.tables.source import BLOCK_ROWS, TableSource
 from separatrix.tables.table import Table
 
 if TYPE_CHECKING:
-    from separatrix.design.storage import DiskRows
+    from separatrix.design.storage import BlockWriter
 
 
 MOST_CELLS = 2**21  # of a block of the table
@@ -39,7 +39,14 @@ def encode_source(
     """
     imputing = replace(encoding, missing="impute") if encoding.missing == "error" else encoding
     kept, reports = [np.zeros(0, dtype=np.bool_)], None
-    matrix = _matrix(encoding, source.n_rows, memory, folder)
+    shape = source.n_rows, len(encoding.feature_names)
+    matrix: _Dense | _Blocks
+    if folder is not None:
+        matrix = _Blocks(encoding, -1, folder)
+    elif encoding.sparse:
+        matrix = _Blocks(encoding, memory)
+    else:
+        matrix = _Dense(shape) if 8 * shape[0] * shape[1] <= memory else _Blocks(encoding, -1)
     try:
         for block in _blocks(encoding, source, matrix.block_rows):
             encoded = matrix.add(imputing, block)
@@ -74,71 +81,46 @@ class _Dense:
         pass
 
 
-class _Sparse:
-    """Blocks of a sparse matrix in memory, which move to disk once they exceed the limit."""
+class _Blocks:
+    """Encoded blocks in memory, which move to disk once they exceed the limit, at once if it is below 0."""
 
-    block_rows = BLOCK_ROWS
-
-    def __init__(self, columns: int, memory: float) -> None:
-        self.columns, self.memory, self.size = columns, memory, 0
+    def __init__(self, encoding: Encoding, memory: float, folder: Path | None = None) -> None:
+        self.columns, self.sparse = len(encoding.feature_names), encoding.sparse
+        self.memory, self.folder = memory, folder
+        self.block_rows = BLOCK_ROWS if self.sparse else max(FEWEST_ROWS, MOST_ENTRIES // max(1, self.columns))
         self.blocks: list[Any] = []
-        self.disk: _Disk | None = None
+        self.size = 0
+        self.writer: BlockWriter | None = None
 
     def add(self, encoding: Encoding, block: Table) -> Encoded:
         """Encode a block."""
-        if self.disk is not None:
-            return self.disk.add(encoding, block)
         encoded = encoding.apply(block)
-        self.blocks.append(encoded.X)
-        self.size += sum(int(part.nbytes) for part in (encoded.X.data, encoded.X.indices, encoded.X.indptr))
+        X = encoded.X
+        self.blocks.append(X)
+        self.size += sum(int(part.nbytes) for part in ((X.data, X.indices, X.indptr) if self.sparse else (X,)))
         if self.size > self.memory:
-            self.disk = _Disk(self.columns, sparse=True)
-            while self.blocks:
-                self.disk.writer.append(self.blocks.pop(0))
+            self._write()
         return encoded
+
+    def _write(self) -> None:
+        from separatrix.design.storage import BlockWriter  # noqa: PLC0415  # loads scipy.sparse
+
+        if self.writer is None:
+            self.writer = BlockWriter(self.columns, sparse=self.sparse, folder=self.folder)
+        while self.blocks:
+            self.writer.append(self.blocks.pop(0))
 
     def finish(self) -> Any:
         """Return the matrix or the store."""
         import scipy.sparse  # noqa: PLC0415  # a tenth of a second, which dense tables save
 
-        if self.disk is not None:
-            return self.disk.finish()
+        if self.writer is not None:
+            return self.writer.finish()
         return self.blocks[0] if len(self.blocks) == 1 else scipy.sparse.vstack(self.blocks, format="csr")
 
     def discard(self) -> None:
-        if self.disk is not None:
-            self.disk.discard()
-
-
-class _Disk:
-    """A matrix written to disk, block by block."""
-
-    def __init__(self, columns: int, *, sparse: bool, folder: Path | None = None) -> None:
-        from separatrix.design.storage import BlockWriter  # noqa: PLC0415  # loads scipy.sparse
-
-        self.writer = BlockWriter(columns, sparse=sparse, folder=folder)
-        self.block_rows = BLOCK_ROWS if sparse else max(FEWEST_ROWS, MOST_ENTRIES // max(1, columns))
-
-    def add(self, encoding: Encoding, block: Table) -> Encoded:
-        """Encode a block and write it."""
-        encoded = encoding.apply(block)
-        self.writer.append(encoded.X)
-        return encoded
-
-    def finish(self) -> DiskRows:
-        return self.writer.finish()
-
-    def discard(self) -> None:
-        self.writer.discard()
-
-
-def _matrix(encoding: Encoding, rows: int, memory: float, folder: Path | None) -> _Dense | _Sparse | _Disk:
-    columns = len(encoding.feature_names)
-    if folder is not None:
-        return _Disk(columns, sparse=encoding.sparse, folder=folder)
-    if encoding.sparse:
-        return _Sparse(columns, memory)
-    return _Dense((rows, columns)) if 8 * rows * columns <= memory else _Disk(columns, sparse=False)
+        if self.writer is not None:
+            self.writer.discard()
 
 
 def _blocks(encoding: Encoding, source: TableSource, most: int) -> Iterator[Table]:
@@ -148,7 +130,7 @@ def _blocks(encoding: Encoding, source: TableSource, most: int) -> Iterator[Tabl
     rows = min(BLOCK_ROWS, max(FEWEST_ROWS, MOST_CELLS // len(used)))
     blocks = source.blocks(rows, leave_out)
     for block in blocks if source.n_rows <= rows else _prefetch(blocks):
-        yield from [block] if block.n_rows <= most else as_source(block).blocks(most)
+        yield from [block] if block.n_rows <= most else block.blocks(most)
 
 
 def _prefetch(blocks: Iterator[Table]) -> Iterator[Table]:

@@ -30,7 +30,7 @@ from separatrix.design.encode.columns import (
 )
 from separatrix.design.encode.text import TextEncoding
 from separatrix.errors import DataError, counted
-from separatrix.tables.table import Table
+from separatrix.tables.table import Table, unique_names
 
 AnyColumn = Annotated[
     NumberEncoding | BooleanEncoding | CategoryEncoding | DateEncoding | TextEncoding | PresenceEncoding, Tag("kind")
@@ -159,18 +159,6 @@ class Encoding:
         matrix.sort_indices()
         matrix.eliminate_zeros()
         return scipy.sparse.csr_matrix(matrix)
-
-
-def unique_names(names: Iterable[str]) -> tuple[str, ...]:
-    """Return the names with "_2", "_3", … appended to repeated ones."""
-    originals = list(names)
-    taken, used = set(originals), dict[str, None]()
-    for name in originals:
-        candidate, number = name, 2
-        while candidate in used or (candidate != name and candidate in taken):
-            candidate, number = f"{name}_{number}", number + 1
-        used[candidate] = None
-    return tuple(used)
 
 
 def as_triplets(entries: Entries, rows: int, start: int = 0) -> tuple[NDArray[Any], NDArray[Any], Floats]:

@@ -35,7 +35,7 @@ from separatrix.design.encode.encoding import AnyColumn, Encoding, Missing, Omit
 from separatrix.design.encode.retype import clean_column, iso_date, number_text, read_texts
 from separatrix.design.encode.text import BUCKETS, TextEncoding, learn_vocabulary
 from separatrix.errors import DataError, OptionError, counted, did_you_mean, require_choice, require_count
-from separatrix.tables.source import ColumnSource
+from separatrix.tables.source import TableSource
 from separatrix.tables.table import Column, require_column
 
 MAX_LEVELS = 1000
@@ -184,7 +184,7 @@ def _are(count: int) -> str:
 
 
 def plan_encoding(
-    table: ColumnSource,
+    table: TableSource,
     target: str,
     *,
     drop: Collection[str] = (),
@@ -221,7 +221,7 @@ def plan_encoding(
     return _with_storage(Encoding(used, omitted, policy, notes=(note,) if incomplete else ()), table)
 
 
-def _with_storage(encoding: Encoding, table: ColumnSource) -> Encoding:
+def _with_storage(encoding: Encoding, table: TableSource) -> Encoding:
     """Return the encoding, sparse if an even sample of the rows shows that this pays."""
     features = len(encoding.feature_names)
     if features < SPARSE_FEATURES:
@@ -242,7 +242,7 @@ def _count_nonzero(encoding: ColumnEncoding, column: Column, sample: slice) -> i
     return sum(int(np.count_nonzero(as_triplets(each, len(cells.values))[2])) for each in entries)
 
 
-def _check_names(table: ColumnSource, target: str, drop: Collection[str], options: EncodingOptions) -> None:
+def _check_names(table: TableSource, target: str, drop: Collection[str], options: EncodingOptions) -> None:
     """Raise an error for unknown column names and for contradictory options."""
     for name in (target, *drop, *options.text, *options.reference):
         require_column(table.source, table.names, name)
@@ -255,13 +255,13 @@ def _check_names(table: ColumnSource, target: str, drop: Collection[str], option
             raise OptionError(f"{name!r} is a {kind}, which has no reference level; only a category has")
 
 
-def _column(table: ColumnSource, name: str) -> Column:
+def _column(table: TableSource, name: str) -> Column:
     """Return a column with clean words; stored columns are clean already."""
     column = table.column(name)
     return column if column.is_stored else clean_column(column)
 
 
-def _complete(table: ColumnSource, names: list[str], options: EncodingOptions) -> tuple[Bools, list[_Plan]]:
+def _complete(table: TableSource, names: list[str], options: EncodingOptions) -> tuple[Bools, list[_Plan]]:
     """Return the mask of rows complete in all encoded columns, and the plans of all columns on these rows.
 
     A column that is constant on these rows is omitted; its missing cells then no longer count, so there may be more

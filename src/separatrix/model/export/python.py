@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from separatrix.model.export.terms import (
     BooleanTerm,
@@ -143,47 +142,37 @@ def _constants(model: Model) -> str:
     return "\n" + "".join(f"{name} = {value!a}\n" for name, value in values.items())
 
 
-class _TermCode(NamedTuple):
-    """A term in Python: its constant, the expression of its cell (None if missing), and that of its contribution."""
-
-    constant: object
-    cell: str
-    part: str
-
-
 def _scores(terms: Iterable[ScoreTerm]) -> str:
     """Return the function that sums the terms, or returns None for a row without scores."""
-    written = [(term, _code(term, f"TERM_{place}")) for place, term in enumerate(terms)]
-    constants = "".join(f"TERM_{place} = {code.constant!a}\n" for place, (_, code) in enumerate(written))
-    body = "".join(f"    {line}\n" for term, code in written for line in _lines(term, code))
+    constants, body = "", ""
+    for place, term in enumerate(terms):
+        constant, cell, part = _code(term, f"TERM_{place}")
+        missing = "return None" if term.gap is None else f"parts.append({list(term.gap)!a})"
+        constants += f"TERM_{place} = {constant!a}\n"
+        body += f"    cell = {cell}\n    if cell is None:\n        {missing}\n"
+        body += f"    else:\n        parts.append({part})\n"
     head = '\n\ndef scores(row):\n    """Return the linear scores of a row, or None."""\n    parts = [INTERCEPT]\n'
     return f"\n\n{constants}{head}{body}    return [math.fsum(column) for column in zip(*parts)]\n"
 
 
-def _lines(term: ScoreTerm, code: _TermCode) -> list[str]:
-    """Return the statements that append the contribution of a term."""
-    missing = "return None" if term.gap is None else f"parts.append({list(term.gap)!a})"
-    return [f"cell = {code.cell}", "if cell is None:", f"    {missing}", "else:", f"    parts.append({code.part})"]
-
-
-def _code(term: ScoreTerm, table: str) -> _TermCode:
-    """Return a term in Python; `table` is the name of its constant."""
+def _code(term: ScoreTerm, table: str) -> tuple[object, str, str]:
+    """Return a term's constant, called `table`, and the expressions of its cell (None if missing) and contribution."""
     cell = f"row[{term.name!a}]"
     match term:
         case BooleanTerm():
             constant = (*boolean_words(term.words), term.weight)
             truth = f"_truth({cell}, {table}[0], {table}[1])"
-            return _TermCode(constant, truth, f"[weight * cell for weight in {table}[2]]")
+            return constant, truth, f"[weight * cell for weight in {table}[2]]"
         case DateTerm():
             part = f"[weight * (cell - {term.origin!a}) for weight in {table}]"
-            return _TermCode(term.weight, f"_days({cell})", part)
+            return term.weight, f"_days({cell})", part
         case NumberTerm():
-            return _TermCode(term.weight, f"_number({cell})", f"[weight * cell for weight in {table}]")
+            return term.weight, f"_number({cell})", f"[weight * cell for weight in {table}]"
         case LevelTerm():
-            return _TermCode(dict(term.levels), f"_word({cell}, {table})", f"{table}.get(cell, {term.other!a})")
+            return dict(term.levels), f"_word({cell}, {table})", f"{table}.get(cell, {term.other!a})"
         case TextTerm():
             seen = term.encoding.seen
             words = f"_tf_idf(cell, {term.encoding.buckets!a}, {table}[0])"
             tables = dict(zip(seen, term.encoding.idf, strict=True)), dict(zip(seen, term.weights, strict=True))
-            return _TermCode(tables, f"_word({cell})", f"_weigh({words}, {table}[1], len(INTERCEPT))")
+            return tables, f"_word({cell})", f"_weigh({words}, {table}[1], len(INTERCEPT))"
     raise NotImplementedError(f"no Python for {term.kind}")

@@ -86,7 +86,11 @@ def _names(model: Model) -> dict[str, str]:
 def _results(model: Model, names: Mapping[str, str], with_probabilities: bool) -> list[str]:
     """Return the columns of a classifier: its label, probabilities and scores."""
     labels, scores = [_label(each) for each in model.classes or ()], [f"score_{k}_" for k in range(len(model.coef))]
-    label = _highest_label(scores, labels) if len(scores) > 1 else _two_labels(model, labels)
+    if len(scores) > 1:
+        label = _highest_label(scores, labels)
+    else:
+        above = f"score_0_ {'>=' if model.rule.tie == 'positive' else '>'} {_number(model.rule.boundary)}"
+        label = f"CASE WHEN score_0_ IS NULL THEN NULL WHEN {above} THEN {labels[1]} ELSE {labels[0]} END"
     values = {f"p{k}": each for k, each in enumerate(_probabilities(model, scores))} if with_probabilities else {}
     values |= {f"s{k}": score for k, score in enumerate(scores)}
     own = [f"{value} AS {identifier(_nul_free(names[key]))}" for key, value in values.items() if key in names]
@@ -111,11 +115,6 @@ def _odds(scores: list[str], k: int) -> list[str]:
     """Return the odds of the other classes against class k."""
     gaps = [f"{other} - {scores[k]}" for other in scores if other != scores[k]]
     return [f"CASE WHEN {gap} > 7e2 THEN 1e304 ELSE EXP({gap}) END" for gap in gaps]
-
-
-def _two_labels(model: Model, labels: Sequence[str]) -> str:
-    sign, boundary = ">=" if model.rule.tie == "positive" else ">", _number(model.rule.boundary)
-    return f"CASE WHEN score_0_ IS NULL THEN NULL WHEN score_0_ {sign} {boundary} THEN {labels[1]} ELSE {labels[0]} END"
 
 
 def _highest_label(scores: Sequence[str], labels: Sequence[str]) -> str:

@@ -14,11 +14,11 @@ from made_models import mixed_table
 
 from separatrix.codec import read, write
 from separatrix.design.encode.base import ColumnEncoding
-from separatrix.design.encode.encoding import AnyColumn, Encoding, unique_names
+from separatrix.design.encode.encoding import AnyColumn, Encoding
 from separatrix.design.encode.plan import plan_encoding
 from separatrix.design.encode.text import bucket_of, words_of
 from separatrix.errors import DataError, ModelFileError, OptionError
-from separatrix.tables.table import Column, Table, category_column
+from separatrix.tables.table import Column, Table, category_column, unique_names
 
 NAN = np.nan
 KINDS: dict[str, type[ColumnEncoding]] = {kind.kind: kind for kind in get_args(get_args(AnyColumn)[0])}
