@@ -10,10 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from separatrix.errors import counted
-from separatrix.inference.diagnosis import diagnosis_sheet
 from separatrix.inference.evaluation import ClassifierEvaluation
 from separatrix.inference.evaluation_curves import Estimate
-from separatrix.inference.table import coefficient_sheet
 from separatrix.rendering.html import LOOK, render_template
 from separatrix.rendering.sheet import Grid, Sheet
 from separatrix.reports.perceptron import mistake_sentences, perceptron_notes
@@ -156,7 +154,7 @@ def _coefficients(report: Report) -> Sheet:
         sheet = weight_sheet(model, most)
         return replace(sheet, lines=tuple(line for line in sheet.lines if line != model.no_covariance))
     terms = largest_terms(table.terms, most)
-    sheet, left = coefficient_sheet(replace(table, terms=terms)), len(table.terms) - len(terms)
+    sheet, left = replace(table, terms=terms).sheet(), len(table.terms) - len(terms)
     cut = f"{counted(left, 'coefficient')} with smaller statistics not shown; the model file has them all"
     return replace(sheet, lines=(*sheet.lines, cut)) if left else sheet
 
@@ -202,7 +200,7 @@ def _confusion(evaluation: ClassifierEvaluation) -> tuple[Grid, Sequence[Sequenc
 def _assumptions(report: Report) -> Sheet | str:
     """Return the assumptions of least squares that no figure shows, or why they were not checked."""
     if report.diagnosis is not None:
-        sheet = diagnosis_sheet(report.diagnosis)
+        sheet = report.diagnosis.sheet()
         return replace(sheet, entries=tuple(entry for entry in sheet.entries if entry[0] not in DIAGNOSTIC_PANELS))
     large = report.trained.fitted.result.certificate.kind == "least-squares"
     return "the table is too large to check the assumptions of least squares here; use sx.diagnose" if large else ""

@@ -22,7 +22,7 @@ from separatrix.errors import counted
 from separatrix.families.options import FAMILIES
 from separatrix.inference.evaluation import ClassifierEvaluation
 from separatrix.inference.evaluation_curves import Estimate
-from separatrix.inference.table import InferenceTable, Term, coefficient_sheet
+from separatrix.inference.table import InferenceTable, Term
 from separatrix.model.record import Model
 from separatrix.model.train import Evaluation, TrainedModel
 from separatrix.rendering.sheet import Grid, Sheet, format_number
@@ -173,7 +173,7 @@ def render_coefficients(model: Model, table: InferenceTable | None, most: int | 
     if table is None or all(term.standard_error is None for term in table.terms):
         return render_text(weight_sheet(model, most))
     shown = largest_terms(table.terms, most)
-    text = render_text(coefficient_sheet(replace(table, terms=shown, target=model.target)))
+    text = str(replace(table, terms=shown, target=model.target))
     left = len(table.terms) - len(shown)
     return text + (f"\n  {_left_off(left)}\n" if left else "")
 
