@@ -61,7 +61,7 @@ class Problem:
     @cached_property
     def shares(self) -> Floats:
         """The row weights divided by their sum, (n,)."""
-        return np.asarray(self._row_weights / self.total_weight)
+        return np.asarray(self.row_weights / self.total_weight)
 
     @cached_property
     def penalty_weights(self) -> Floats:
@@ -84,7 +84,7 @@ class Problem:
         """Return an upper bound (in the Loewner order) on all Hessians, from the loss's curvature bound; one pass."""
         if self.loss.curvature_bound is None:
             raise NeedsError(f"the curvature of the {self.loss.name} loss has no bound")
-        gram = self.design.gram(self._row_weights) * (self.loss.curvature_bound / self.total_weight)
+        gram = self.design.gram(self.row_weights) * (self.loss.curvature_bound / self.total_weight)
         if not np.isfinite(gram).all():
             row_radius(self.design)  # raises an error that names an entry that is not finite
         outputs = self.zero_coef().size // len(gram)
@@ -123,20 +123,20 @@ class Problem:
     @cached_property
     def column_squares(self) -> Floats:
         """The weighted mean square of each column, (p,)."""
-        return np.asarray(self.design.fold(column_squares, rows=(self._row_weights,)) / self.total_weight)
+        return np.asarray(self.design.fold(column_squares, rows=(self.row_weights,)) / self.total_weight)
 
     def mean(self, values: Any) -> Any:
         """Return the weighted mean over the rows, the first axis."""
-        total = np.tensordot(self._row_weights, np.asarray(values), axes=1) / self.total_weight
+        total = np.tensordot(self.row_weights, np.asarray(values), axes=1) / self.total_weight
         return float(total) if total.ndim == 0 else total
 
     def mean_hessian(self, curvature: Floats) -> Floats:
         """Return the weighted mean of curvature ⊗ x xᵗ: (p, p), or (p·K, p·K), columns outer; one pass."""
-        return np.asarray(self.design.fold(_hessian, rows=(self._row_weights, curvature)) / self.total_weight)
+        return np.asarray(self.design.fold(_hessian, rows=(self.row_weights, curvature)) / self.total_weight)
 
     def dual_coef(self, slopes: Floats) -> Floats:
         """Return −Σ sᵢ αᵢ xᵢ / Σ sᵢ, the argument of the penalty's conjugate; (p,) or (p, K), one pass."""
-        weighted = (self._row_weights * slopes.T).T
+        weighted = (self.row_weights * slopes.T).T
         return np.asarray(-self.design.rmatvec(weighted) / self.total_weight)
 
     def value(self, coef: Floats) -> float:
@@ -177,7 +177,8 @@ class Problem:
         return views
 
     @property
-    def _row_weights(self) -> Floats:
+    def row_weights(self) -> Floats:
+        """The weight of each row, (n,), 1 each if there are none."""
         return np.ones(len(self.y)) if self.weights is None else self.weights
 
     def _penalty_hessian(self, coef: Floats) -> Floats:

@@ -185,7 +185,7 @@ def test_a_map_that_cannot_be_written_down_is_refused():
         sx.check_separability(SQUARE, XOR, map=sx.maps.Polynomial)
     with pytest.raises(DataError, match="column 'x1' is not finite in row 2"):
         sx.check_separability([[0.0], [1.0], [np.nan]], [0, 1, 0], map=sx.maps.Polynomial(2))
-    with pytest.raises(DataError, match="give one label a row"):
+    with pytest.raises(DataError, match="give one label per row"):
         sx.check_separability(SQUARE, XOR[:3], map=sx.maps.Polynomial(2))
 
 

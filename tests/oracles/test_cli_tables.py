@@ -60,4 +60,4 @@ def test_titanic_and_its_gaps():
     page = " ".join(result.stdout.split())
     assert "left out 'PassengerId'" in page
     assert "'Age': 177 cells of 891 missing" in page
-    assert "running off: Embarked=(missing) to +∞" in page
+    assert "no finite estimate: Embarked=(missing) → +∞" in page

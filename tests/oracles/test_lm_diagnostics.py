@@ -11,7 +11,7 @@ from linear_sets import FOLDER, linear_set
 
 import separatrix as sx
 from separatrix.inference.assumption_tests import breusch_pagan, durbin_watson, reset
-from separatrix.inference.influence import fitted_rows
+from separatrix.inference.influence import influence
 
 NAMES = references(FOLDER)
 DIGITS = 1e-12  # relative to the largest of a vector; R's double precision agrees with itself to some 1e-13
@@ -68,7 +68,7 @@ def test_dfbetas_are_what_leaving_a_row_out_does(name):
 @pytest.mark.parametrize("name", having("reset_fitted_2_3"))
 def test_reset(name):
     model, data = fitted(name)
-    found, truth = reset(fitted_rows(model)), data.truth["reset_fitted_2_3"]
+    found, truth = reset(influence(model)), data.truth["reset_fitted_2_3"]
     assert (found.freedom, found.residual_freedom) == (truth["df1"], truth["df2"])
     assert found.statistic == pytest.approx(truth["statistic"], rel=DIGITS)
     assert found.p_value == pytest.approx(truth["p"], rel=DIGITS)
@@ -78,7 +78,7 @@ def test_reset(name):
 @pytest.mark.parametrize("name", having("breusch_pagan_original"))
 def test_breusch_pagan(name):
     model, data = fitted(name)
-    found = breusch_pagan(fitted_rows(model))
+    found = breusch_pagan(influence(model))
     for test, key in zip(found, ("breusch_pagan_studentized", "breusch_pagan_original"), strict=True):
         truth = data.truth[key]
         assert test.freedom == truth["df"]
@@ -90,7 +90,7 @@ def test_breusch_pagan(name):
 @pytest.mark.parametrize("name", having("durbin_watson"))
 def test_durbin_watson(name):
     model, data = fitted(name)
-    found, truth = durbin_watson(fitted_rows(model)), data.truth["durbin_watson"]
+    found, truth = durbin_watson(influence(model)), data.truth["durbin_watson"]
     assert found.exact
     assert found.statistic == pytest.approx(truth["statistic"], rel=DIGITS)
     if "p_two_sided_exact" in truth:
@@ -102,7 +102,7 @@ def test_durbin_watson_by_the_normal_approximation(monkeypatch):
     monkeypatch.setattr("separatrix.inference.assumption_tests.EXACT_ROWS", 100)
     monkeypatch.setattr("separatrix.inference.assumption_tests.CHUNK", 37)
     model, data = fitted("faithful")
-    found = durbin_watson(fitted_rows(model))
+    found = durbin_watson(influence(model))
     assert not found.exact
     assert found.p_value == pytest.approx(data.truth["durbin_watson"]["p_two_sided_approx"], rel=1e-10)
 
@@ -119,7 +119,7 @@ def test_durbin_watson_is_that_of_the_eigenvalues(name):
     differences = 2.0 * np.eye(n) - np.eye(n, k=1) - np.eye(n, k=-1)
     differences[0, 0] = differences[-1, -1] = 1.0
     rest = np.linalg.qr(X / np.linalg.norm(X, axis=0), mode="complete")[0][:, X.shape[1] :]
-    found = durbin_watson(fitted_rows(model))
+    found = durbin_watson(influence(model))
     shifted = np.linalg.eigvalsh(rest.T @ differences @ rest) - found.statistic
 
     def integrand(u):

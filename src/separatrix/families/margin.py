@@ -34,7 +34,7 @@ from separatrix.certificates.fewest_mistakes import (
 from separatrix.certificates.margin import MarginCertificate, least_margin_bound
 from separatrix.design.base import Design
 from separatrix.design.build import make_design, row_radius
-from separatrix.errors import DataError, OverlapError, counted
+from separatrix.errors import OverlapError, counted
 from separatrix.families.base import BinaryTarget, Fitted, TrainingRows, binary_targets, join_results
 from separatrix.families.options import HalfspaceOptions, MaxMarginOptions, ZeroOneOptions
 from separatrix.families.svm import fit_svm, inside_margin
@@ -318,9 +318,7 @@ def fewest_removals(
     Reference: Amaldi, Pfetsch and Trotter, On the maximum feasible subsystem problem, IISs and IIS-hypergraphs (2003).
     """
     design = make_design(X, intercept=fit_intercept)
-    signs, labels = binary_signs(y)
-    if len(signs) != design.shape[0]:
-        raise DataError(f"X has {design.shape[0]} rows and y has {len(signs)} labels; give one label a row")
+    signs, labels = binary_signs(y, design.shape[0])
     options = ZeroOneOptions(time_limit=time_limit).checked()
     result = fit_zero_one(design, signs, options, labels=labels, watch=watch)
     certificate = result.certificate

@@ -116,7 +116,7 @@ def _with_middle_intercept(fit: ConvexFit) -> ConvexFit:
     problem, coef = fit.walked, fit.walk.coef.copy()
     coef[0] = 0.0
     scores = problem.design.matvec(coef)
-    weights, (kink,) = np.ones(len(scores)) if problem.weights is None else problem.weights, problem.loss.kinks
+    weights, (kink,) = problem.row_weights, problem.loss.kinks
     intercept = middle_intercept(kink * problem.y - scores, weights, float(weights[problem.y > 0.0].sum()))
     loss = problem.mean(problem.loss.value(scores + intercept, problem.y))
     primal = loss + problem.penalty.value(coef, problem.penalty_weights)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.arrays import Floats, Indices
+from separatrix.arrays import Bools, Floats, Indices
 from separatrix.errors import DataError
 from separatrix.numerics import distinct
 
@@ -32,14 +32,24 @@ class Classes(NamedTuple):
         return plain
 
 
-def find_classes(y: Any) -> Classes:
-    """Return the classes of some labels; fewer than two raise a DataError."""
+def known_labels(y: Any, rows: int | None = None, used: Bools | None = None) -> NDArray[Any]:
+    """Return labels (n,), one for each of the rows, all of the used ones known; others raise a DataError."""
     labels = np.asarray(y)
     if labels.ndim != 1:
-        raise DataError(f"y has shape {labels.shape}; give one label a row")
-    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
-        row = int(np.flatnonzero(~np.isfinite(labels))[0])
-        raise DataError(f"y has {labels[row]} in row {row}; drop the rows whose label is not known")
+        raise DataError(f"y has shape {labels.shape}; give one label per row")
+    if rows is not None and len(labels) != rows:
+        raise DataError(f"X has {rows} rows and y has {len(labels)} labels; give one label per row")
+    if labels.dtype.kind == "f":
+        unknown = np.flatnonzero(~np.isfinite(labels) & (True if used is None else used))
+        if len(unknown):
+            row = int(unknown[0])
+            raise DataError(f"y has {labels[row]} in row {row}; drop the rows whose label is not known")
+    return labels
+
+
+def find_classes(y: Any, rows: int | None = None) -> Classes:
+    """Return the classes of labels, one for each of the rows if given; fewer than two raise a DataError."""
+    labels = known_labels(y, rows)
     values, codes = distinct(labels)
     if len(values) < 2:
         seen = f"only one class, {values.tolist()[0]!r}" if len(values) else "no labels"
@@ -47,9 +57,9 @@ def find_classes(y: Any) -> Classes:
     return Classes(values, codes)
 
 
-def binary_signs(y: Any) -> tuple[Floats, tuple[Any, Any]]:
-    """Return labels of exactly two classes as signs, and the classes (negative, positive)."""
-    classes = find_classes(y)
+def binary_signs(y: Any, rows: int | None = None) -> tuple[Floats, tuple[Any, Any]]:
+    """Return labels of exactly two classes, one for each of the rows, as signs; and the classes, negative first."""
+    classes = find_classes(y, rows)
     if len(classes.values) != 2:
         raise DataError(f"y has {len(classes.values)} classes, {classes.plain[:5]}; two are needed here")
     negative, positive = classes.plain

@@ -25,7 +25,6 @@ from separatrix.inference.basis import (
     inverse_triangle,
     make_basis,
     pair_products,
-    sample_weights,
 )
 from separatrix.inference.hypotheses import tested_model
 from separatrix.inference.table import SheetRecord, f_probability, find_named
@@ -147,7 +146,7 @@ def _effects(problem: Problem, fit: LeastSquaresFit, order: Sequence[int]) -> di
     basis = _reordered(make_basis(problem, fit), np.asarray(columns, dtype=np.intp) - virtual)
     centred, transform = basis.transform(problem.design)
     shift = float(problem.mean(problem.y)) if virtual else 0.0
-    rows = (np.asarray(problem.y, dtype=np.float64) - shift, sample_weights(problem))
+    rows = (np.asarray(problem.y, dtype=np.float64) - shift, problem.row_weights)
     gram, products = centred.fold(_sums, transform, rows=rows, combine=add_each)
     count_passes(problem, centred)
     factor = scipy.linalg.cholesky(gram, lower=True)

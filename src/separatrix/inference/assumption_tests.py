@@ -33,7 +33,7 @@ import scipy.special
 from separatrix.arrays import Floats
 from separatrix.design.base import one_blas_thread
 from separatrix.fit.least_squares import fit_least_squares
-from separatrix.inference.influence import FittedRows, Influence
+from separatrix.inference.influence import Influence
 from separatrix.inference.table import chi2_probability
 
 NEGLIGIBLE = 1e-10  # residual of a dependent column, relative to its length
@@ -61,7 +61,7 @@ class DurbinWatson(NamedTuple):
         return min(1.0, 2.0 * min(self.p_positive, self.p_negative))
 
 
-def durbin_watson(rows: FittedRows) -> DurbinWatson:
+def durbin_watson(rows: Influence) -> DurbinWatson:
     """Return the test of the residuals in row order; precision weights scale rows and residuals by their roots."""
     scaled = rows.scaled
     steps = np.diff(scaled)
@@ -76,7 +76,7 @@ def durbin_watson(rows: FittedRows) -> DurbinWatson:
     return DurbinWatson(statistic, below, above, exact=False)
 
 
-def _exact_probability(rows: FittedRows, statistic: float) -> float:
+def _exact_probability(rows: Influence, statistic: float) -> float:
     """Return P(d < statistic) by Imhof's integral."""
     n = len(rows.places)
     independent = [j for j in range(len(rows.fit.coef)) if j not in rows.fit.aliased]
@@ -129,7 +129,7 @@ def _characteristic(basis: Floats, shifts: Floats, u: float) -> complex:
     return complex(np.exp(-0.5 * logarithm))
 
 
-def _moments(rows: FittedRows) -> tuple[float, float]:
+def _moments(rows: Influence) -> tuple[float, float]:
     """Return mean and standard deviation of d for independent errors."""
     n, freedom = len(rows.places), rows.degrees_of_freedom
     if not rows.problem.design.random_rows:
@@ -144,7 +144,7 @@ def _moments(rows: FittedRows) -> tuple[float, float]:
     return mean, math.sqrt(variance)
 
 
-def _difference_grams(rows: FittedRows) -> tuple[Floats, Floats]:
+def _difference_grams(rows: Influence) -> tuple[Floats, Floats]:
     """Return XᵗAX and XᵗA²X of rows scaled by the roots of their precisions, in one pass."""
     design, n = rows.problem.design, len(rows.places)
     p = design.shape[1]
@@ -194,7 +194,7 @@ class Outlier(NamedTuple):
     p_value: float
 
 
-def reset(rows: FittedRows) -> TestResult | None:
+def reset(rows: Influence) -> TestResult | None:
     """Return the F test of squares and cubes of the fitted values; None if the columns span them."""
     deviations = rows.fitted - (float(rows.fitted.mean()) if rows.problem.design.virtual else 0.0)  # the same test
     deviations = deviations / (float(np.abs(deviations).max()) or 1.0)
@@ -215,14 +215,14 @@ def reset(rows: FittedRows) -> TestResult | None:
     return TestResult(statistic, count, freedom, float(scipy.special.fdtrc(count, freedom, statistic)))
 
 
-def breusch_pagan(rows: FittedRows) -> BreuschPagan | None:
+def breusch_pagan(rows: Influence) -> BreuschPagan | None:
     """Return the test that the columns do not explain the squared residuals; None without a column."""
     squares = rows.scaled**2
     mean = rows.rss / rows.n
     deviations = squares - mean
     if not rows.repeated and rows.problem.weights is not None:  # the basis depends on the weights
         problem = replace(rows.problem, weights=None)
-        unweighted = FittedRows(problem, fit_least_squares(problem), rows.places)
+        unweighted = Influence(problem, fit_least_squares(problem), rows.places)
     else:
         unweighted = rows
     unexplained, freedom = _project_off_columns(unweighted, deviations)
@@ -234,7 +234,7 @@ def breusch_pagan(rows: FittedRows) -> BreuschPagan | None:
     return BreuschPagan(*(_chi_squared(value, freedom) for value in (studentised, 0.5 * gain / mean**2)))
 
 
-def _project_off_columns(rows: FittedRows, values: Floats) -> tuple[Floats, int]:
+def _project_off_columns(rows: Influence, values: Floats) -> tuple[Floats, int]:
     """Return the residuals of a vector on the columns and a constant, and the rank without the constant."""
     rank = rows.fit.rank
     if rows.problem.design.virtual:
@@ -246,7 +246,7 @@ def _project_off_columns(rows: FittedRows, values: Floats) -> tuple[Floats, int]
     return residuals - ones * (float(rows.counts @ (ones * residuals)) / length), rank
 
 
-def jarque_bera(rows: FittedRows) -> JarqueBera:
+def jarque_bera(rows: Influence) -> JarqueBera:
     """Return the test that the residuals are normal."""
     deviations = rows.scaled - float(rows.counts @ rows.scaled) / rows.n
     squares = deviations * deviations
@@ -257,15 +257,14 @@ def jarque_bera(rows: FittedRows) -> JarqueBera:
     return JarqueBera(test, skewness, excess)
 
 
-def outlier(influence: Influence) -> Outlier | None:
+def outlier(rows: Influence) -> Outlier | None:
     """Return the row with the largest studentised residual; None if there are no studentised residuals."""
-    sizes = np.abs(influence.studentised)
+    sizes = np.abs(rows.studentised)
     if np.isnan(sizes).all():
         return None
     row = int(np.nanargmax(sizes))
-    rows = influence.rows
     tail = 2.0 * float(scipy.special.stdtr(rows.degrees_of_freedom - 1.0, -float(sizes[row])))
-    return Outlier(row, float(influence.studentised[row]), min(1.0, rows.n * tail))
+    return Outlier(row, float(rows.studentised[row]), min(1.0, rows.n * tail))
 
 
 def _chi_squared(statistic: float, freedom: int) -> TestResult:

@@ -91,7 +91,7 @@ def _column_means(problem: Problem) -> Floats | None:
     if not problem.design.virtual:
         return None
     centred, centre = problem.centred()
-    means = np.asarray(centred.design.rmatvec(sample_weights(problem))[1:] / problem.total_weight)
+    means = np.asarray(centred.design.rmatvec(problem.row_weights)[1:] / problem.total_weight)
     count_passes(problem, centred.design)
     return means + centre if len(centre) else means
 
@@ -102,11 +102,6 @@ def _centred_triangle(problem: Problem, means: Floats | None) -> Floats:
     upper = triangle(design, np.asarray(problem.y, dtype=np.float64), problem.weights)[:, :-1]
     count_passes(problem, design)
     return upper if means is None else upper[1:]
-
-
-def sample_weights(problem: Problem) -> Floats:
-    """Return the weights of a problem's rows, (n,), 1 each if there are none."""
-    return np.ones(len(problem.y)) if problem.weights is None else problem.weights
 
 
 def count_passes(problem: Problem, centred: Design) -> None:

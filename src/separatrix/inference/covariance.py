@@ -42,7 +42,6 @@ from separatrix.inference.basis import (
     count_passes,
     make_basis,
     pair_products,
-    sample_weights,
     squared_lengths,
 )
 from separatrix.inference.mle import MaximumLikelihood
@@ -132,7 +131,7 @@ def robust_core(
     centred, transform = basis.transform(problem.design)
     _, coef = basis.scores(problem.design, fit.basic_coef, float(problem.mean(problem.y)))
     n, rank = count_rows(problem, weight_kind), fit.rank
-    rows = (np.asarray(problem.y, dtype=np.float64), sample_weights(problem))
+    rows = (np.asarray(problem.y, dtype=np.float64), problem.row_weights)
     if choice.groups is not None:
         core = _clustered_core(centred, rows, coef, transform, choice.groups)
     elif choice.kind == "newey_west":
@@ -274,7 +273,7 @@ def sandwich(mle: MaximumLikelihood, choice: CovarianceChoice, n: float, *, repe
     """Return A M A for the coefficients of centred columns, (m, m); `repeated`: weights are frequencies."""
     problem, rank = mle.log_likelihood.problem, len(mle.independent)
     slopes = mle.log_likelihood.slopes(mle.maximum.coef)
-    weights = sample_weights(problem)
+    weights = problem.row_weights
     if choice.groups is None:
         pairs = slopes[:, :, np.newaxis] * slopes[:, np.newaxis]
         pairs = pairs if repeated else weights[:, np.newaxis, np.newaxis] * pairs

@@ -23,7 +23,7 @@ import numpy as np
 from separatrix.errors import counted
 from separatrix.inference.assumption_tests import TestResult, breusch_pagan, durbin_watson, jarque_bera, outlier, reset
 from separatrix.inference.eligibility import Refusal
-from separatrix.inference.influence import FittedRows, Inflation, Influence, fitted_rows, variance_inflation
+from separatrix.inference.influence import Inflation, Influence, influence, variance_inflation
 from separatrix.inference.table import Measure, SheetRecord, find_named
 from separatrix.rendering.sheet import ABSENT, Grid, Reasons, Sheet, format_number, p_text
 
@@ -121,8 +121,20 @@ class Diagnosis(SheetRecord):
         return find_named("assumption", OUTLIERS if name == "existence" else name, self.checks)
 
     def sheet(self) -> Sheet:
-        """Return the diagnosis as a sheet."""
-        return diagnosis_sheet(self)
+        """Return the diagnosis as a sheet: one row per assumption, the influential rows, inflation, and sentences."""
+        reasons, terms = Reasons(), self.inflation
+        grids = [_check_grid(self.checks, reasons), _influence_grid(self.influential), _inflation_grid(terms, reasons)]
+        more = len(terms) - TERMS_SHOWN
+        omitted = [f"{counted(more, 'term')} of less inflation not shown."] if more > 0 else []
+        rows, free = f"{self.rows:,.12g} rows", counted(self.coefficients, "coefficient")
+        freedom = counted(round(self.degrees_of_freedom), "degree")
+        return Sheet(
+            title=f"The five assumptions of least squares: {rows}, {free}, {freedom} of freedom",
+            grids=tuple(grid for grid in grids if grid.rows),
+            entries=tuple((check.name, check.sentence) for check in self.checks if check.verdict != "not checked"),
+            lines=(*omitted, *self.notes),
+            reasons=tuple(reasons.sentences),
+        )
 
 
 def diagnose(model: Any, *, terms: Mapping[str, Sequence[str]] | None = None) -> Diagnosis:
@@ -141,33 +153,33 @@ def diagnose(model: Any, *, terms: Mapping[str, Sequence[str]] | None = None) ->
     >>> [check.verdict for check in sx.diagnose(model).checks]
     ['consistent', 'consistent', 'consistent', 'consistent', 'consistent']
     """
-    return diagnose_rows(Influence(fitted_rows(model)), terms if terms is not None else getattr(model, "terms_", None))
+    return diagnose_rows(influence(model), terms if terms is not None else getattr(model, "terms_", None))
 
 
-def diagnose_rows(influence: Influence, terms: Mapping[str, Sequence[str]] | None = None) -> Diagnosis:
+def diagnose_rows(rows: Influence, terms: Mapping[str, Sequence[str]] | None = None) -> Diagnosis:
     """Return the diagnosis of rows whose influence is known."""
-    rows, design = influence.rows, influence.rows.problem.design
+    design = rows.problem.design
     inflation = variance_inflation(rows.fit, design.names, virtual=design.virtual, terms=terms)
-    checks = (check_linearity, check_independence, check_equal_variance, check_normality)
+    checks = (check_linearity, check_independence, check_equal_variance, check_normality, check_outliers)
     return Diagnosis(
         rows=rows.n,
         coefficients=rows.fit.rank,
         degrees_of_freedom=rows.degrees_of_freedom,
-        checks=(*(check(rows) for check in checks), check_outliers(influence)),
-        influential=tuple(_influential_row(influence, row) for row in influence.largest[:ROWS_NAMED].tolist()),
+        checks=tuple(check(rows) for check in checks),
+        influential=tuple(_influential_row(rows, row) for row in rows.largest[:ROWS_NAMED].tolist()),
         inflation=inflation,
         notes=tuple(_notes(rows, inflation)),
     )
 
 
-def _influential_row(influence: Influence, row: int) -> InfluentialRow:
-    numbers = (influence.leverage, influence.residuals, influence.studentised, influence.cooks_distance)
+def _influential_row(rows: Influence, row: int) -> InfluentialRow:
+    numbers = (rows.leverage, rows.residuals, rows.studentised, rows.cooks_distance)
     leverage, residual, *others = (float(vector[row]) for vector in numbers)
     studentised, cook = (None if math.isnan(value) else value for value in others)
-    return InfluentialRow(int(influence.places[row]), leverage, residual, studentised, cook)
+    return InfluentialRow(int(rows.places[row]), leverage, residual, studentised, cook)
 
 
-def _notes(rows: FittedRows, inflation: Sequence[Inflation]) -> list[str]:
+def _notes(rows: Influence, inflation: Sequence[Inflation]) -> list[str]:
     notes = []
     inflated = [term for term in inflation if term.wider is not None and term.wider**2 >= INFLATED]
     if inflated:
@@ -184,7 +196,7 @@ def _notes(rows: FittedRows, inflation: Sequence[Inflation]) -> list[str]:
     return notes
 
 
-def check_linearity(rows: FittedRows) -> AssumptionCheck:
+def check_linearity(rows: Influence) -> AssumptionCheck:
     """Check linearity by RESET."""
     test = None if rows.absent else reset(rows)
     if test is None:
@@ -193,7 +205,7 @@ def check_linearity(rows: FittedRows) -> AssumptionCheck:
     return _judged("linearity", (_measure("RESET F", test),), finding)
 
 
-def check_independence(rows: FittedRows) -> AssumptionCheck:
+def check_independence(rows: Influence) -> AssumptionCheck:
     """Check independence by the Durbin–Watson test."""
     reason = rows.absent
     if not reason and rows.repeated and rows.problem.weights is not None:
@@ -213,7 +225,7 @@ def check_independence(rows: FittedRows) -> AssumptionCheck:
     return _judged("independence", measures, finding, sign="positively" if test.statistic < 2.0 else "negatively")
 
 
-def check_equal_variance(rows: FittedRows) -> AssumptionCheck:
+def check_equal_variance(rows: Influence) -> AssumptionCheck:
     """Check equal variance by the studentised Breusch–Pagan test."""
     tests = None if rows.absent else breusch_pagan(rows)
     if tests is None:
@@ -224,7 +236,7 @@ def check_equal_variance(rows: FittedRows) -> AssumptionCheck:
     return _judged("equal variance", measures, finding)
 
 
-def check_normality(rows: FittedRows) -> AssumptionCheck:
+def check_normality(rows: Influence) -> AssumptionCheck:
     """Check normality by the Jarque–Bera test."""
     if rows.absent:
         return _unchecked("normality", "Jarque–Bera", rows.absent)
@@ -242,16 +254,15 @@ def check_normality(rows: FittedRows) -> AssumptionCheck:
     return _judged("normality", measures, finding, rough=rough)
 
 
-def check_outliers(influence: Influence) -> AssumptionCheck:
+def check_outliers(rows: Influence) -> AssumptionCheck:
     """Check for outliers and influential rows, the only trace of infinite moments in a sample."""
-    rows, leverage = influence.rows, influence.leverage
-    steepest = int(leverage.argmax())
-    leverage_measure = Measure("largest leverage", float(leverage[steepest]), detail=f"({rows.name(steepest)})")
-    extreme = None if rows.absent else outlier(influence)
+    steepest = int(rows.leverage.argmax())
+    leverage_measure = Measure("largest leverage", float(rows.leverage[steepest]), detail=f"({rows.name(steepest)})")
+    extreme = None if rows.absent else outlier(rows)
     if extreme is None:
         return _unchecked(OUTLIERS, "Cook's distance", rows.absent or Refusal.NO_STUDENTISED(), leverage_measure)
     row, studentised, p_value = extreme
-    cook = influence.cooks_distance
+    cook = rows.cooks_distance
     top, decisive = int(np.nanargmax(cook)), np.flatnonzero(np.isnan(cook))
     largest = float(cook[top])
     measures = (
@@ -309,23 +320,6 @@ def _sentence(text: str) -> str:
     return f"{text[0].upper()}{text[1:]}."
 
 
-def diagnosis_sheet(diagnosis: Diagnosis) -> Sheet:
-    """Return a diagnosis as a sheet: one row per assumption, the influential rows, inflation, and sentences."""
-    reasons, terms = Reasons(), diagnosis.inflation
-    grids = [_check_grid(diagnosis.checks, reasons), _influence_grid(diagnosis), _inflation_grid(terms, reasons)]
-    more = len(terms) - TERMS_SHOWN
-    omitted = [f"{counted(more, 'term')} of less inflation not shown."] if more > 0 else []
-    rows, free = f"{diagnosis.rows:,.12g} rows", counted(diagnosis.coefficients, "coefficient")
-    freedom = counted(round(diagnosis.degrees_of_freedom), "degree")
-    return Sheet(
-        title=f"The five assumptions of least squares: {rows}, {free}, {freedom} of freedom",
-        grids=tuple(grid for grid in grids if grid.rows),
-        entries=tuple((check.name, check.sentence) for check in diagnosis.checks if check.verdict != "not checked"),
-        lines=(*omitted, *diagnosis.notes),
-        reasons=tuple(reasons.sentences),
-    )
-
-
 def _check_grid(checks: Sequence[AssumptionCheck], reasons: Reasons) -> Grid:
     rows = tuple(
         (
@@ -340,9 +334,9 @@ def _check_grid(checks: Sequence[AssumptionCheck], reasons: Reasons) -> Grid:
     return Grid(("assumption", "measured", "statistic", "p", "verdict"), rows)
 
 
-def _influence_grid(diagnosis: Diagnosis) -> Grid:
+def _influence_grid(influential: Sequence[InfluentialRow]) -> Grid:
     heads = ("row", "leverage", "residual", "studentised", "Cook's distance")
-    rows = (astuple(row) for row in diagnosis.influential)
+    rows = (astuple(row) for row in influential)
     return Grid(heads, tuple((str(row), *(format_number(value, DIGITS) for value in values)) for row, *values in rows))
 
 

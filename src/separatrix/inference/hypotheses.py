@@ -24,7 +24,7 @@ import numpy as np
 from separatrix.arrays import Floats
 from separatrix.errors import DataError, OptionError, did_you_mean, require_choice
 from separatrix.fit.least_squares import fit_least_squares
-from separatrix.inference.basis import sample_weights, wald_statistic
+from separatrix.inference.basis import wald_statistic
 from separatrix.inference.eligibility import Refusal, singular_covariance
 from separatrix.inference.linear import CoefficientCovariance, LinearFacts, not_estimable_reason
 from separatrix.inference.table import JsonRecord, chi2_probability, f_probability
@@ -166,7 +166,7 @@ def _refuse_other_rows(small: TestedModel, large: TestedModel) -> None:
     first, second = small.rows_for("a test of nested models"), large.rows_for("a test of nested models")
     if len(first.y) != len(second.y):
         raise DataError(f"the models were fitted on {len(first.y)} and {len(second.y)} rows; fit both on the same rows")
-    pairs = {"targets": (first.y, second.y), "weights": (sample_weights(first), sample_weights(second))}
+    pairs = {"targets": (first.y, second.y), "weights": (first.row_weights, second.row_weights)}
     for kind, (one, other) in pairs.items():
         if not np.array_equal(one, other):
             row = int(np.flatnonzero(one != other)[0])
@@ -192,7 +192,7 @@ def _is_spanned(column: Floats, name: str, names: tuple[str, ...], problem: Prob
     if _has_column(problem, names, name, column):
         return True
     fit = fit_least_squares(replace(problem, y=column, loss=Squared(), penalty=NoPenalty()))
-    squares = float(sample_weights(problem) @ (column * column))
+    squares = float(problem.row_weights @ (column * column))
     return fit.rss <= SPAN_TOLERANCE**2 * squares
 
 

@@ -40,9 +40,12 @@ Terms = Mapping[str, Sequence[str]]
 LEVERAGE_ONE = 1.0 - 1e-10  # a leverage above this is 1 up to rounding
 
 
-@dataclass(frozen=True)
-class FittedRows:
-    """The rows of weight above 0 of a fit, with their indices `places`; `repeated`: weights are frequencies."""
+@dataclass(frozen=True, eq=False, repr=False)
+class Influence:
+    """The residuals and influence of the rows of weight above 0 of a fit, each vector computed on first use.
+
+    `places` (n,) are the indices of the rows in the data; `repeated`: weights are frequencies.
+    """
 
     problem: Problem
     fit: LeastSquaresFit
@@ -124,57 +127,9 @@ class FittedRows:
         return residuals
 
     @cached_property
-    def _basis(self) -> OrthonormalBasis:
-        return make_basis(self.problem, self.fit)
-
-
-def fitted_rows(model: Any) -> FittedRows:
-    """Return the rows of a fitted LinearRegression without a penalty, or of a formula's model with one."""
-    model = getattr(model, "model", model)
-    fit, problem = getattr(model, "least_squares_", None), getattr(model, "_problem", None)
-    if fit is None:
-        reason = Refusal.NOT_LEAST_SQUARES()
-        if hasattr(model, "least_squares_"):
-            strength = model.strength_
-            reason = Refusal.PENALISED(strength=strength) if strength else not_factored(model.solver)
-        raise OptionError(f"{model!r} has no residuals to look at: {reason}")
-    if problem is None:
-        raise DataError(Refusal.ROWS_NOT_SAVED(task="a diagnosis"))
-    rows = FittedRows(problem, fit, np.arange(len(problem.y)), getattr(model, "weight_kind", "") == "frequency")
-    if problem.weights is None or problem.weights.all():
-        return rows
-    positive = problem.weights > 0.0
-    selected = replace(
-        problem, design=problem.design.select(positive), y=problem.y[positive], weights=problem.weights[positive]
-    )
-    return replace(rows, problem=selected, places=np.flatnonzero(positive))
-
-
-class Influence:
-    """Influence measures of the rows of a fit, each computed on first use; rows of weight 0 are left out."""
-
-    def __init__(self, rows: FittedRows) -> None:
-        self.rows = rows
-
-    @property
-    def places(self) -> Indices:
-        """The indices of the rows in the data, (n,)."""
-        return self.rows.places
-
-    @property
-    def residuals(self) -> Floats:
-        """The targets less the fitted values, (n,)."""
-        return self.rows.residuals
-
-    @property
-    def leverage(self) -> Floats:
-        """The leverage of each row, (n,)."""
-        return self.rows.leverage
-
-    @cached_property
     def standardised(self) -> Floats:
         """The residuals divided by their standard error, (n,)."""
-        return self._scaled_by(math.nan if self.rows.absent else self.rows.sigma)
+        return self._scaled_by(math.nan if self.absent else self.sigma)
 
     @cached_property
     def studentised(self) -> Floats:
@@ -184,7 +139,7 @@ class Influence:
     @cached_property
     def cooks_distance(self) -> Floats:
         """The effect of leaving out each row on all fitted values, (n,); 0.5 is large, 1 very large."""
-        return np.asarray(self.standardised**2 * self._odds / self.rows.fit.rank)
+        return np.asarray(self.standardised**2 * self._odds / self.fit.rank)
 
     @cached_property
     def dffits(self) -> Floats:
@@ -194,12 +149,11 @@ class Influence:
     @cached_property
     def dfbetas(self) -> Floats:
         """The effect of leaving out each row on each coefficient, in standard errors, (n, p); NaN if aliased."""
-        rows = self.rows
-        share = rows.roots * rows.scaled / (self._complement * self._sigma_without_row)
-        inverse = rows.fit.inverse_gram
+        share = self.roots * self.scaled / (self._complement * self._sigma_without_row)
+        inverse = self.fit.inverse_gram
         errors = np.sqrt(np.diag(inverse))
-        errors[list(rows.fit.aliased)] = math.nan
-        return rows.problem.design.gather(_coefficient_changes, inverse / errors, rows=(share,))
+        errors[list(self.fit.aliased)] = math.nan
+        return self.problem.design.gather(_coefficient_changes, inverse / errors, rows=(share,))
 
     @cached_property
     def largest(self) -> Indices:
@@ -209,27 +163,30 @@ class Influence:
     @cached_property
     def _complement(self) -> Floats:
         """1 − leverage; NaN if it is 0 up to rounding."""
-        leverage = self.rows.leverage
+        leverage = self.leverage
         return np.where(leverage < LEVERAGE_ONE, 1.0 - leverage, math.nan)
 
     @property
     def _odds(self) -> Floats:
-        return self.rows.leverage / self._complement
+        return self.leverage / self._complement
 
     @cached_property
     def _sigma_without_row(self) -> Floats:
         """The residual standard deviation without each row, (n,)."""
-        rows = self.rows
-        freedom = rows.degrees_of_freedom - 1.0
-        if rows.absent or freedom <= 0.0:
+        freedom = self.degrees_of_freedom - 1.0
+        if self.absent or freedom <= 0.0:
             return np.full(len(self.places), math.nan)
-        rss = rows.rss - rows.scaled**2 / self._complement
+        rss = self.rss - self.scaled**2 / self._complement
         return np.sqrt(np.maximum(rss, 0.0) / freedom)
 
     def _scaled_by(self, sigma: Floats | float) -> Floats:
         with np.errstate(divide="ignore", invalid="ignore"):
-            ratio = self.rows.scaled / (sigma * np.sqrt(self._complement))
+            ratio = self.scaled / (sigma * np.sqrt(self._complement))
         return np.where(np.isfinite(ratio), ratio, math.nan)
+
+    @cached_property
+    def _basis(self) -> OrthonormalBasis:
+        return make_basis(self.problem, self.fit)
 
 
 def influence(model: Any) -> Influence:
@@ -240,7 +197,24 @@ def influence(model: Any) -> Influence:
     >>> sx.influence(model).leverage.round(3).tolist()
     [0.243, 0.203, 0.73, 0.297, 0.527]
     """
-    return Influence(fitted_rows(model))
+    model = getattr(model, "model", model)
+    fit, problem = getattr(model, "least_squares_", None), getattr(model, "_problem", None)
+    if fit is None:
+        reason = Refusal.NOT_LEAST_SQUARES()
+        if hasattr(model, "least_squares_"):
+            strength = model.strength_
+            reason = Refusal.PENALISED(strength=strength) if strength else not_factored(model.solver)
+        raise OptionError(f"{model!r} has no residuals to look at: {reason}")
+    if problem is None:
+        raise DataError(Refusal.ROWS_NOT_SAVED(task="a diagnosis"))
+    rows = Influence(problem, fit, np.arange(len(problem.y)), getattr(model, "weight_kind", "") == "frequency")
+    if problem.weights is None or problem.weights.all():
+        return rows
+    positive = problem.weights > 0.0
+    selected = replace(
+        problem, design=problem.design.select(positive), y=problem.y[positive], weights=problem.weights[positive]
+    )
+    return replace(rows, problem=selected, places=np.flatnonzero(positive))
 
 
 def _coefficient_changes(block: Block, share: Floats, inverse: Floats) -> Floats:

@@ -41,10 +41,11 @@ from separatrix.design.base import one_blas_thread
 from separatrix.design.build import make_design
 from separatrix.errors import DataError
 from separatrix.fit.labels import find_classes
-from separatrix.inference.basis import TINY, count_passes, sample_weights
+from separatrix.inference.basis import TINY, count_passes
 from separatrix.losses.margin import Logistic
 from separatrix.losses.softmax import Softmax
 from separatrix.problem import Problem, WeightedLoss, shift_intercept
+from separatrix.solvers.lbfgs import inverse_hessian_product
 
 DECREMENT_TOLERANCE = 1e-18  # of ½ ∇ᵗI⁻¹∇, in units of ℓ: nine digits of a standard error
 MAX_STEPS = 200
@@ -109,18 +110,10 @@ def maximise(
 def _quasi_newton(gradient: Floats, information: Floats, secants: list[tuple[Floats, Floats]]) -> Floats | None:
     """Return the L-BFGS step that starts from the information; None if that is singular."""
     pairs = [(step, fall) for step, fall in secants[-MEMORY:] if float(step @ fall) > 0.0]
-    residual, shares = gradient, []
-    for step, fall in reversed(pairs):
-        share = float(step @ residual) / float(step @ fall)
-        shares.append(share)
-        residual = residual - share * fall
     try:
-        change = solve_scaled(information, residual)
+        return inverse_hessian_product(lambda residual: solve_scaled(information, residual), pairs, gradient)
     except np.linalg.LinAlgError:
         return None
-    for (step, fall), share in zip(pairs, reversed(shares), strict=True):
-        change = change + (share - float(fall @ change) / float(step @ fall)) * step
-    return np.asarray(change)
 
 
 def solve_scaled(information: Floats, right: Floats) -> Floats:
@@ -308,7 +301,7 @@ def _log_likelihood(centred: Problem, problem: Problem, existence: SeparabilityC
     rays = Rays(problem.design, codes, len(existence.classes))
     remaining = rays.signs(existence.weights, np.arange(rays.count)) == 0
     if not several:
-        return LogLikelihood(replace(centred, weights=np.where(remaining, sample_weights(centred), 0.0)))
+        return LogLikelihood(replace(centred, weights=np.where(remaining, centred.row_weights, 0.0)))
     pairs = np.arange(len(existence.classes)) == codes[:, np.newaxis]  # of each row its own class, and those remaining
     pairs[~pairs] = remaining
     return LogLikelihood(centred, pairs)
@@ -403,9 +396,8 @@ def log_likelihood(
 
 def _problem(X: Any, y: Any, fit_intercept: bool, sample_weight: Any) -> Problem:
     """Return the problem of the mean loss, whose total is minus the log-likelihood."""
-    design, classes = make_design(X, intercept=fit_intercept), find_classes(y)
-    if len(classes.codes) != design.shape[0]:
-        raise DataError(f"X has {design.shape[0]} rows and y has {len(classes.codes)} labels; give one label per row")
+    design = make_design(X, intercept=fit_intercept)
+    classes = find_classes(y, design.shape[0])
     weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     weighted_rows(weights, design.shape[0])  # raises an error that names a weight that is none
     if len(classes.values) == 2:

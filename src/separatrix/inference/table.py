@@ -126,7 +126,17 @@ class InferenceTable(SheetRecord):
 
     def sheet(self) -> Sheet:
         """Return the table as a sheet, where a dash marks an absent number and a note below says why."""
-        return coefficient_sheet(self)
+        reasons, df = Reasons(), self.degrees_of_freedom
+        freedom = "" if df is None else f", {counted(round(df), 'degree')} of freedom"
+        covariance = f", {self.covariance} covariance" if self.covariance else ""
+        size = f"{counted(round(self.rows), 'row')}{freedom}{covariance}"
+        return Sheet(
+            title=f"{MODEL_TITLES[self.model]} of {self.target}: {size}",
+            grids=tuple(_grids(self, reasons)),
+            entries=tuple((measure.name, _measure_text(measure, reasons)) for measure in self.measures),
+            lines=(*self.conventions, *self.notes),
+            reasons=tuple(reasons.sentences),
+        )
 
     def to_text(self) -> str:
         """Return the table as text."""
@@ -225,21 +235,6 @@ def normal_quantile(level: float) -> float:
 def student_quantile(level: float, df: float) -> float:
     """Return t such that a variable of Student's distribution is within ±t with probability `level`."""
     return float(scipy.special.stdtrit(df, 0.5 + level / 2.0))
-
-
-def coefficient_sheet(table: InferenceTable) -> Sheet:
-    """Return a table of inference as a sheet."""
-    reasons, df = Reasons(), table.degrees_of_freedom
-    freedom = "" if df is None else f", {counted(round(df), 'degree')} of freedom"
-    covariance = f", {table.covariance} covariance" if table.covariance else ""
-    size = f"{counted(round(table.rows), 'row')}{freedom}{covariance}"
-    return Sheet(
-        title=f"{MODEL_TITLES[table.model]} of {table.target}: {size}",
-        grids=tuple(_grids(table, reasons)),
-        entries=tuple((measure.name, _measure_text(measure, reasons)) for measure in table.measures),
-        lines=(*table.conventions, *table.notes),
-        reasons=tuple(reasons.sentences),
-    )
 
 
 def _grids(table: InferenceTable, reasons: Reasons) -> Iterator[Grid]:

@@ -10,12 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from separatrix.errors import counted
-from separatrix.inference.diagnosis import diagnosis_sheet
 from separatrix.inference.evaluation import ClassifierEvaluation
 from separatrix.inference.evaluation_curves import Estimate
-from separatrix.inference.table import coefficient_sheet
 from separatrix.rendering.html import LOOK, render_template
-from separatrix.rendering.sheet import Grid, Sheet
+from separatrix.rendering.sheet import ABSENT, Grid, Sheet
 from separatrix.reports.perceptron import mistake_sentences, perceptron_notes
 from separatrix.reports.plot.diagnostics import DIAGNOSTIC_PANELS
 from separatrix.reports.report import Finding, Report, no_intervals, quality_of
@@ -23,6 +21,7 @@ from separatrix.reports.text import (
     FLATTERING,
     KINDS,
     classes,
+    digits,
     kinds,
     largest_terms,
     measure_grid,
@@ -97,7 +96,7 @@ def _answer(report: Report) -> str:
     rows = "training rows" if report.trained.holdout is None else "held-out rows"
     if isinstance(evaluation, ClassifierEvaluation):
         return f"is predicted correctly for {_percent(evaluation.accuracy.value)} of {rows}"
-    return f"is predicted with an R² of {_short(evaluation.r_squared.value)} on {rows}"
+    return f"is predicted with an R² of {digits(evaluation.r_squared.value)} on {rows}"
 
 
 def _facts(report: Report) -> Iterator[Fact]:
@@ -111,35 +110,29 @@ def _facts(report: Report) -> Iterator[Fact]:
             mistakes = f"{int(trained.fitted.result.facts['updates']):,}"
             yield Fact("Mistakes in learning", mistakes, mistake_sentences(trained)[0])
         else:
-            yield Fact(f"Area under the ROC curve, {rows}", _short(auc.value), f"{_interval(auc, level)}chance is 0.5")
+            yield Fact(f"Area under the ROC curve, {rows}", digits(auc.value), f"{_interval(auc, level)}chance is 0.5")
         interval = _interval(accuracy, level, percent=True)
         yield Fact(f"Correct predictions, {rows}", _percent(accuracy.value), f"{interval}{baseline}")
     else:
         fit, error, level = evaluation.r_squared, evaluation.rmse, evaluation.level
-        spread = f"standard deviation of the target {_short(evaluation.spread)}"
-        yield Fact(f"R², {rows}", _short(fit.value), f"{_interval(fit, level)}the mean alone has 0")
-        yield Fact(f"Root-mean-square error, {rows}", _short(error.value), f"{_interval(error, level)}{spread}")
+        spread = f"standard deviation of the target {digits(evaluation.spread)}"
+        yield Fact(f"R², {rows}", digits(fit.value), f"{_interval(fit, level)}the mean alone has 0")
+        yield Fact(f"Root-mean-square error, {rows}", digits(error.value), f"{_interval(error, level)}{spread}")
     yield Fact("Training rows", f"{int(trained.model.data.get('rows', 0)):,}", classes(trained, repr))
 
 
 def _interval(estimate: Estimate, level: float, *, percent: bool = False) -> str:
     if estimate.lower is None or estimate.upper is None:
         return ""
-    number = _percent if percent else _short
+    number = _percent if percent else digits
     return f"{100.0 * level:g} % CI {number(estimate.lower)} to {number(estimate.upper)}; "
 
 
 def _percent(share: float | None) -> str:
     """Return a share in percent, as 100 % only if it is exact."""
-    return (
-        "–"
-        if share is None
-        else f"{100.0 * share if share == 1.0 else min(100.0 * share, 99.99):.4g}\N{NARROW NO-BREAK SPACE}%"
-    )
-
-
-def _short(value: float | None) -> str:
-    return "–" if value is None else f"{value:,.0f}" if 1e4 <= abs(value) < 1e15 else f"{value:.4g}"
+    if share is None:
+        return ABSENT
+    return f"{100.0 if share == 1.0 else min(100.0 * share, 99.99):.4g}\N{NARROW NO-BREAK SPACE}%"
 
 
 def _glyph(finding: Finding) -> str:
@@ -156,7 +149,7 @@ def _coefficients(report: Report) -> Sheet:
         sheet = weight_sheet(model, most)
         return replace(sheet, lines=tuple(line for line in sheet.lines if line != model.no_covariance))
     terms = largest_terms(table.terms, most)
-    sheet, left = coefficient_sheet(replace(table, terms=terms)), len(table.terms) - len(terms)
+    sheet, left = replace(table, terms=terms).sheet(), len(table.terms) - len(terms)
     cut = f"{counted(left, 'coefficient')} with smaller statistics not shown; the model file has them all"
     return replace(sheet, lines=(*sheet.lines, cut)) if left else sheet
 
@@ -202,7 +195,7 @@ def _confusion(evaluation: ClassifierEvaluation) -> tuple[Grid, Sequence[Sequenc
 def _assumptions(report: Report) -> Sheet | str:
     """Return the assumptions of least squares that no figure shows, or why they were not checked."""
     if report.diagnosis is not None:
-        sheet = diagnosis_sheet(report.diagnosis)
+        sheet = report.diagnosis.sheet()
         return replace(sheet, entries=tuple(entry for entry in sheet.entries if entry[0] not in DIAGNOSTIC_PANELS))
     large = report.trained.fitted.result.certificate.kind == "least-squares"
     return "the table is too large to check the assumptions of least squares here; use sx.diagnose" if large else ""

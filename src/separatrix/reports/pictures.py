@@ -32,7 +32,7 @@ from separatrix.families.penalised import standard_deviations
 from separatrix.fit.least_squares import fit_least_squares
 from separatrix.inference.diagnosis import Diagnosis, diagnose_rows
 from separatrix.inference.evaluation import ClassifierEvaluation
-from separatrix.inference.influence import FittedRows, Influence
+from separatrix.inference.influence import Influence
 from separatrix.inference.table import InferenceTable, estimates_only_table
 from separatrix.losses.squared import Squared
 from separatrix.model.record import Model, label_array
@@ -281,7 +281,7 @@ def influence_of(trained: TrainedModel, table: Table | TableSource) -> tuple[Inf
     names = list(model.encoding.feature_names)
     design = make_design(encoded.X, intercept=model.fit_intercept, names=names)
     problem = Problem(design, np.asarray(target.y, dtype=np.float64), Squared(), weights=target.weights)
-    rows = Influence(FittedRows(problem, fit_least_squares(problem), np.flatnonzero(encoded.kept)))
+    rows = Influence(problem, fit_least_squares(problem), np.flatnonzero(encoded.kept))
     terms = {
         column.name: model.encoding.feature_names[place]
         for column, place in zip(model.encoding.columns, model.encoding.places, strict=True)

@@ -66,20 +66,9 @@ class Finding:
         return self.question != "tested" and self.word in ("yes", "yes" if self.question == "optimal" else "no")
 
 
-@dataclass(frozen=True)
-class Pictures:
-    """The figures of a report; `forest` is None without estimates, `boundary` None for the reason `no_boundary`."""
-
-    forest: Picture | None
-    quality: tuple[Picture, ...]
-    trace: tuple[Picture, ...]
-    boundary: Picture | None
-    no_boundary: str
-
-
 @dataclass(frozen=True, eq=False)
 class Report:
-    """The content of the page."""
+    """The content of the page; without estimates `forest` is None, for the reason `no_boundary` `boundary` is."""
 
     trained: TrainedModel
     table: Table | TableSource
@@ -87,7 +76,11 @@ class Report:
     findings: tuple[Finding, ...]
     coefficients: InferenceTable
     diagnosis: Diagnosis | None
-    pictures: Pictures
+    forest: Picture | None
+    quality: tuple[Picture, ...]
+    trace: tuple[Picture, ...]
+    boundary: Picture | None
+    no_boundary: str
 
 
 def make_report(trained: TrainedModel, table: Table | TableSource, command: str) -> Report:
@@ -101,12 +94,19 @@ def make_report(trained: TrainedModel, table: Table | TableSource, command: str)
             quality = tuple(classifier_pictures(evaluation, where))
         else:
             quality = (prediction_picture(trained), *(() if influence is None else diagnostic_pictures(*influence)))
-        boundary = None if reason else boundary_picture(trained, rows)
-        forest, trace = forest_picture(trained, rows), tuple(trace_pictures(trained))
-    pictures = Pictures(forest, quality, trace, boundary, reason)
-    return Report(
-        trained, table, command, findings_of(trained, diagnosis), coefficient_table(trained), diagnosis, pictures
-    )
+        return Report(
+            trained=trained,
+            table=table,
+            command=command,
+            findings=findings_of(trained, diagnosis),
+            coefficients=coefficient_table(trained),
+            diagnosis=diagnosis,
+            forest=forest_picture(trained, rows),
+            quality=quality,
+            trace=tuple(trace_pictures(trained)),
+            boundary=None if reason else boundary_picture(trained, rows),
+            no_boundary=reason,
+        )
 
 
 def quality_of(trained: TrainedModel) -> tuple[Evaluation, str]:

@@ -22,10 +22,10 @@ from separatrix.errors import counted
 from separatrix.families.options import FAMILIES
 from separatrix.inference.evaluation import ClassifierEvaluation
 from separatrix.inference.evaluation_curves import Estimate
-from separatrix.inference.table import InferenceTable, Term, coefficient_sheet
+from separatrix.inference.table import InferenceTable, Term
 from separatrix.model.record import Model
 from separatrix.model.train import Evaluation, TrainedModel
-from separatrix.rendering.sheet import Grid, Sheet, format_number
+from separatrix.rendering.sheet import ABSENT, Grid, Sheet, format_number
 from separatrix.rendering.text import WIDTH, entry, render_text, shortened, table_lines, wrapped
 from separatrix.reports.perceptron import mistake_sentences, perceptron_notes
 from separatrix.tables.source import TableSource
@@ -173,7 +173,7 @@ def render_coefficients(model: Model, table: InferenceTable | None, most: int | 
     if table is None or all(term.standard_error is None for term in table.terms):
         return render_text(weight_sheet(model, most))
     shown = largest_terms(table.terms, most)
-    text = render_text(coefficient_sheet(replace(table, terms=shown, target=model.target)))
+    text = str(replace(table, terms=shown, target=model.target))
     left = len(table.terms) - len(shown)
     return text + (f"\n  {_left_off(left)}\n" if left else "")
 
@@ -264,17 +264,20 @@ def measures_of(evaluation: Evaluation) -> Iterator[tuple[str, Estimate]]:
 
 
 def with_interval(estimate: Estimate) -> str:
-    """Return a value with its interval, to four digits, large numbers in full.
+    """Return a value with its interval, in the digits of `digits`.
 
     >>> with_interval(Estimate(0.25, lower=0.123456, upper=0.4)), with_interval(Estimate(12345.6))
     ('0.25 (0.1235 to 0.4)', '12,346')
     """
     if estimate.lower is None or estimate.upper is None:
-        return "—" if estimate.value is None else _digits(estimate.value)
-    return f"{_digits(estimate.value or 0.0)} ({_digits(estimate.lower)} to {_digits(estimate.upper)})"
+        return digits(estimate.value)
+    return f"{digits(estimate.value)} ({digits(estimate.lower)} to {digits(estimate.upper)})"
 
 
-def _digits(value: float) -> str:
+def digits(value: float | None) -> str:
+    """Return a number to four digits, large ones in full; a dash for None."""
+    if value is None:
+        return ABSENT
     if NEARLY_ALL < value < 1.0:  # never rounded to 1
         return f"{NEARLY_ALL}"
     return f"{value:,.0f}" if LARGE <= abs(value) < LARGEST else f"{value:.4g}"

@@ -86,7 +86,7 @@ def cross_validate(
     paths = tuple(trace_path(problem, l1_ratio, strengths=grid, options=options) for problem in problems)
     numbers = range(int(folds.max()) + 1)
     sums = np.array([_fold_losses(problems, l1_ratio, folds == number, grid, options) for number in numbers])
-    counts = np.array([float(_weights(problems[0])[folds == number].sum()) for number in numbers])
+    counts = np.array([float(problems[0].row_weights[folds == number].sum()) for number in numbers])
     losses = sums / counts[:, np.newaxis]
     mean = np.average(losses, axis=0, weights=counts)
     spread = np.average((losses - mean) ** 2, axis=0, weights=counts)
@@ -118,9 +118,9 @@ def _fold_losses(
     """Return the summed losses of the held-out rows at each strength, averaged over the problems, (m,)."""
     total = np.zeros(len(grid))
     for problem in problems:
-        training = replace(problem, weights=np.where(held_out, 0.0, _weights(problem)))
+        training = replace(problem, weights=np.where(held_out, 0.0, problem.row_weights))
         path = trace_path(training, l1_ratio, strengths=grid, options=options)
-        weights = np.where(held_out, _weights(problem), 0.0)
+        weights = np.where(held_out, problem.row_weights, 0.0)
         total += problem.design.fold(_losses, path.coefs, problem.loss, rows=(problem.y, weights))
     return np.asarray(total / len(problems))
 
@@ -133,7 +133,3 @@ def _losses(block: Block, y: NDArray[Any], weights: Floats, coefs: Floats, loss:
     eta = block.matvec(coefs.transpose(1, 0, 2).reshape(coefs.shape[1], -1))  # from (m, p, K) to (p, m K)
     scores = eta.reshape(len(y), len(coefs), -1)
     return np.array([weights @ loss.value(scores[:, place], y) for place in range(len(coefs))])
-
-
-def _weights(problem: Problem) -> Floats:
-    return np.ones(len(problem.y)) if problem.weights is None else problem.weights

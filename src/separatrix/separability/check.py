@@ -25,6 +25,7 @@ from separatrix.design.base import Design
 from separatrix.design.build import make_design
 from separatrix.errors import DataError, require_choice
 from separatrix.fit.convex import ConvexFit
+from separatrix.fit.labels import known_labels
 from separatrix.fit.result import Status
 from separatrix.fit.run import Watch
 from separatrix.problem import Problem
@@ -126,16 +127,11 @@ def check_separability(  # noqa: PLR0913  # every parameter is a keyword that us
     multiclass = require_choice("multiclass", multiclass, ("softmax", "one_vs_rest", "pairs"))
     names = [str(name) for name in X.columns] if hasattr(X, "columns") else None
     design = make_design(X, intercept=fit_intercept, names=names)
-    labels = np.asarray(y)
-    if labels.shape != (design.shape[0],):
-        raise DataError(f"X has {design.shape[0]} rows and y has shape {labels.shape}; give one label a row")
     require_finite(design)
-    used = weighted_rows(sample_weight, len(labels))
+    used = weighted_rows(sample_weight, design.shape[0])
     if not used.any():
         raise DataError("every row has weight 0; at least one must count")
-    if labels.dtype.kind == "f" and not np.isfinite(labels[used]).all():
-        row = int(np.flatnonzero(used & ~np.isfinite(labels))[0])
-        raise DataError(f"y has {labels[row]} in row {row}; drop the rows whose label is not known")
+    labels = known_labels(y, design.shape[0], used)
     classes = np.unique(labels[used])
     codes = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
     plain = tuple(classes.tolist())

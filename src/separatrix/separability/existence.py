@@ -5,7 +5,6 @@ A fit that needs separable rows, such as the hard margin, raises the `overlap_er
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from typing import Any
 
@@ -19,7 +18,7 @@ from separatrix.design.base import Design
 from separatrix.errors import OverlapError
 from separatrix.separability.check import certify_rows
 
-INFINITE = {"+inf": math.inf, "-inf": -math.inf}
+LIMITS = {"+inf": "+∞", "-inf": "−∞"}
 NAMED = 5  # columns listed in a message
 REASONS = {
     "quasi": "rows of both classes lie on every hyperplane that has none on the wrong side",
@@ -34,12 +33,11 @@ REMEDY = (
 
 def describe_divergence(existence: SeparabilityCertificate) -> str:
     """Return a clause that names the diverging coefficients and their limits; empty if they are not known."""
-    diverging = {name: status for name, status in existence.coefficient_status.items() if status in INFINITE}
-    if not diverging:
+    limits = [f"{name} → {LIMITS[own]}" for name, own in existence.coefficient_status.items() if own in LIMITS]
+    if not limits:
         return ""
-    limits = [f"{name} to {status.replace('inf', '∞').replace('-', '−')}" for name, status in diverging.items()]
     more = len(limits) - NAMED
-    return f"; running off: {', '.join(limits[:NAMED])}" + (f" and {more:,} more" if more > 0 else "")
+    return f"; no finite estimate: {', '.join(limits[:NAMED])}" + (f" and {more:,} more" if more > 0 else "")
 
 
 def check_signs(

@@ -80,12 +80,10 @@ def refuse_asymmetric(matrix: Any, name: str) -> None:
 
 def check_kernel(X: Any, y: Any, kernel: Any, fit_intercept: bool = True) -> KernelCertificate:
     """Return whether two classes can be separated in the feature space of a kernel, with the widest margin there."""
-    signs, labels = binary_signs(y)
     X = as_array(X)
     rows: Any = X if hasattr(X, "tocsr") else np.asarray(X, dtype=np.float64)
     make_design(rows, intercept=False)
-    if rows.shape[0] != len(signs):
-        raise DataError(f"X has {rows.shape[0]} rows and y {len(signs)} labels; give one label a row")
+    signs, labels = binary_signs(y, rows.shape[0])
     if len(signs) > MOST_ROWS:
         raise DataError(
             f"{len(signs):,} rows have a kernel matrix of {len(signs):,} columns, and {MOST_ROWS:,} are the most; take"

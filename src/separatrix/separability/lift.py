@@ -33,7 +33,7 @@ from separatrix.separability.margin import MarginOptions, fit_max_margin
 MARGIN = MarginOptions(tol=1e-6, max_passes=200)
 LIKELY = ConvexOptions(tol=1e-8)
 STRENGTH = 1e-9  # of the ridge that keeps the logistic weights finite where rows are quasi-separated
-FLAT = 1e-9  # curvature times spread, relative to the other weights: a flatter sphere is a plane
+FLAT = 1e-9  # curvature per standard deviation, relative to the other weights: a flatter sphere is a plane
 MAX_FEATURES = 2000
 SMALLEST, LARGEST = 1e-150, 1e150  # products of columns, whose own products must be floats too
 COMPARED = 2**24  # entries up to which equal rows of different classes are searched
@@ -45,12 +45,10 @@ def find_centre(X: Any, y: Any) -> Floats:
     >>> find_centre([[0.0], [1.0], [2.0], [3.0], [4.0]], [0, 1, 1, 1, 0]).tolist()
     [2.0]
     """
-    signs, labels = binary_signs(y)
     plain = make_design(X, intercept=False)
+    signs, labels = binary_signs(y, plain.shape[0])
     middle = plain.rmatvec(np.ones(plain.shape[0])) / plain.shape[0]
     design = make_design(MappedRows(X, SquaredDistanceMap(middle, keep=True)), intercept=True)
-    if len(signs) != design.shape[0]:
-        raise DataError(f"X has {design.shape[0]} rows and y {len(signs)} labels; give one label a row")
     try:
         weights = fit_max_margin(design, signs, MARGIN, labels=labels).coef
     except OverlapError:

@@ -21,7 +21,7 @@ from separatrix.certificates.exact import least_margin
 from separatrix.certificates.margin import MarginCertificate, margin_bounds
 from separatrix.design.base import Design
 from separatrix.design.build import make_design, row_radius
-from separatrix.errors import DataError, OptionError, counted
+from separatrix.errors import OptionError, counted
 from separatrix.fit.labels import binary_signs
 from separatrix.fit.result import AtLeast, AtMost, FitResult, Rule, Status
 from separatrix.fit.run import Run, Watch, run
@@ -229,9 +229,7 @@ def mistake_bound(
     Reference: Novikoff, On convergence proofs for perceptrons (1962).
     """
     design = make_design(X, intercept=fit_intercept)
-    signs, _ = binary_signs(y)
-    if len(signs) != design.shape[0]:
-        raise DataError(f"X has {design.shape[0]} rows and y has {len(signs)} labels; give one label a row")
+    signs, _ = binary_signs(y, design.shape[0])
     radius = row_radius(design)
     if separator is None:
         return _bound(radius, find_separator(design, signs, radius, watch=watch))

@@ -46,7 +46,7 @@ class LBFGS:
         while True:
             assert current.gradient is not None
             gradient = current.gradient.reshape(-1)
-            direction = -_apply_inverse(precondition, pairs, gradient)
+            direction = -inverse_hessian_product(precondition, pairs, gradient)
             excess = problem.certifiable_excess(current.gradient, max(float(-gradient @ direction) / 2.0, 0.0))
             yield Step(coef, {"objective": current.value, "excess": excess, "stalled": stalled})
             next_coef, current = _advance(problem, coef, direction, current, pairs)
@@ -85,7 +85,7 @@ def _solve_sample(sample: Problem, coef: Floats) -> tuple[Floats, Floats]:
     return coef, hessian
 
 
-def _apply_inverse(precondition: Solve, pairs: list[tuple[Floats, Floats]], gradient: Floats) -> Floats:
+def inverse_hessian_product(precondition: Solve, pairs: list[tuple[Floats, Floats]], gradient: Floats) -> Floats:
     """Return the L-BFGS inverse Hessian times the gradient (Nocedal's two loops)."""
     vector, factors = gradient.copy(), []
     for change, gradient_change in reversed(pairs):

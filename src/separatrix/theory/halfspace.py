@@ -129,9 +129,7 @@ def halfspace_program(X: Any, y: Any, fit_intercept: bool = True) -> LinearProgr
     Reference: Shalev-Shwartz and Ben-David, Understanding Machine Learning (2014), section 9.1.1.
     """
     design = make_design(X, intercept=fit_intercept)
-    signs, _ = binary_signs(y)
-    if len(signs) != design.shape[0]:
-        raise DataError(f"X has {design.shape[0]} rows and y has {len(signs)} labels; give one label per row")
+    signs, _ = binary_signs(y, design.shape[0])
     return separation_program(design.take(np.arange(design.shape[0])), signs)
 
 

@@ -14,7 +14,7 @@ from statsmodels.stats.stattools import jarque_bera as stats_jarque_bera
 import separatrix as sx
 from separatrix.errors import DataError, OptionError
 from separatrix.inference.assumption_tests import breusch_pagan, durbin_watson, jarque_bera, outlier, reset
-from separatrix.inference.influence import fitted_rows
+from separatrix.inference.influence import influence
 
 
 def make_data(n=60, p=3, seed=0):
@@ -72,7 +72,7 @@ def test_precisions_are_rows_and_residuals_scaled_by_their_roots():
     roots = np.sqrt(weights)
     scaled = np.column_stack([np.ones(40), X]) * roots[:, np.newaxis]
     plain = sx.LinearRegression(fit_intercept=False).fit(scaled, y * roots)
-    ours, theirs = fitted_rows(weighted), fitted_rows(plain)
+    ours, theirs = influence(weighted), influence(plain)
     assert sx.influence(weighted).studentised == pytest.approx(sx.influence(plain).studentised, rel=1e-10)
     assert sx.influence(weighted).cooks_distance == pytest.approx(sx.influence(plain).cooks_distance, rel=1e-10)
     assert durbin_watson(ours).p_value == pytest.approx(durbin_watson(theirs).p_value, rel=1e-9)
@@ -90,13 +90,13 @@ def test_reset_is_the_f_test_of_two_more_columns():
     fitted = model.predict(X)
     more = sx.LinearRegression().fit(np.column_stack([X, fitted**2, fitted**3]), y, sample_weight=weights)
     small, large = model.least_squares_.rss, more.least_squares_.rss
-    assert reset(fitted_rows(model)).statistic == pytest.approx((small - large) / 2 / (large / 35), rel=1e-8)
+    assert reset(influence(model)).statistic == pytest.approx((small - large) / 2 / (large / 35), rel=1e-8)
 
 
 def test_normality_and_influence_are_those_of_statsmodels():
     X, y = make_data(40, 2)
     model, theirs = sx.LinearRegression().fit(X, y), OLS(y, np.column_stack([np.ones(40), X])).fit()
-    found = jarque_bera(fitted_rows(model))
+    found = jarque_bera(influence(model))
     statistic, p_value, skewness, kurtosis = stats_jarque_bera(theirs.resid)
     assert (found.test.statistic, found.test.p_value) == pytest.approx((statistic, p_value), rel=1e-10)
     assert (found.skewness, found.excess_kurtosis) == pytest.approx((skewness, kurtosis - 3.0), rel=1e-10)
@@ -122,13 +122,13 @@ def test_equal_variance_without_an_intercept_has_a_constant_of_its_own():
     model = sx.LinearRegression(fit_intercept=False).fit(X, y)
     squares = (y - model.predict(X)) ** 2
     again = sx.LinearRegression().fit(X, squares).least_squares_.rss
-    found = breusch_pagan(fitted_rows(model)).studentised
+    found = breusch_pagan(influence(model)).studentised
     assert found.freedom == 2
     assert found.statistic == pytest.approx(50 * (1.0 - again / ((squares - squares.mean()) ** 2).sum()), rel=1e-9)
     with_ones = sx.LinearRegression(fit_intercept=False).fit(np.column_stack([np.ones(50), X]), y)
     virtual = sx.LinearRegression().fit(X, y)
-    assert breusch_pagan(fitted_rows(with_ones)).studentised == pytest.approx(
-        breusch_pagan(fitted_rows(virtual)).studentised
+    assert breusch_pagan(influence(with_ones)).studentised == pytest.approx(
+        breusch_pagan(influence(virtual)).studentised
     )
     assert "There is no intercept" in sx.diagnose(model).notes[0]
 
@@ -173,7 +173,7 @@ def test_dummies_alone_cannot_be_bent():
     check = sx.diagnose(sx.LinearRegression().fit(X, y)).check("linearity")
     assert check.verdict == "not checked"
     assert "dummies of groups" in check.sentence
-    assert reset(fitted_rows(sx.LinearRegression().fit(X, y))) is None
+    assert reset(influence(sx.LinearRegression().fit(X, y))) is None
 
 
 def test_a_row_of_its_own_column_is_named():
@@ -244,7 +244,7 @@ def test_text_html_and_json_are_of_one_record():
 def test_independence_of_two_degrees_of_freedom_has_a_closed_form(seed):
     """Of two eigenvalues on either side of d, P(d < c) is the angle of a cone."""
     X, y = make_data(5, 2, seed)
-    found = durbin_watson(fitted_rows(sx.LinearRegression().fit(X, y)))
+    found = durbin_watson(influence(sx.LinearRegression().fit(X, y)))
     rest = np.linalg.qr(np.column_stack([np.ones(5), X]), mode="complete")[0][:, 3:]
     differences = np.diff(rest, axis=0)
     low, high = np.linalg.eigvalsh(differences.T @ differences) - found.statistic
@@ -252,7 +252,7 @@ def test_independence_of_two_degrees_of_freedom_has_a_closed_form(seed):
 
 
 def test_many_columns_go_by_the_eigenvalues_to_the_same_number(monkeypatch):
-    rows = fitted_rows(sx.LinearRegression().fit(*make_data(90, 12)))
+    rows = influence(sx.LinearRegression().fit(*make_data(90, 12)))
     by_determinants = durbin_watson(rows)
     monkeypatch.setattr("separatrix.inference.assumption_tests.FEW_COLUMNS", 5)
     assert durbin_watson(rows).p_positive == pytest.approx(by_determinants.p_positive, abs=1e-12)
@@ -260,7 +260,7 @@ def test_many_columns_go_by_the_eigenvalues_to_the_same_number(monkeypatch):
 
 def test_a_series_that_hardly_moves_has_the_least_p_value_that_is_known():
     x = np.linspace(0.0, 1.0, 300)
-    found = durbin_watson(fitted_rows(sx.LinearRegression().fit(x[:, np.newaxis], np.sin(6.0 * x))))
+    found = durbin_watson(influence(sx.LinearRegression().fit(x[:, np.newaxis], np.sin(6.0 * x))))
     assert found.statistic < 0.01
     assert found.p_positive == 1e-13
     assert found.p_negative == pytest.approx(1.0)
@@ -277,12 +277,12 @@ def test_both_one_sided_p_values_of_independence_are_there():
 def test_many_rows_take_few_passes_and_say_that_they_approximate():
     X, y = make_data(5000, 4)
     model = sx.LinearRegression().fit(X, y)
-    before = fitted_rows(model).problem.design.passes
+    before = influence(model).problem.design.passes
     diagnosis = sx.diagnose(model)
-    assert fitted_rows(model).problem.design.passes - before <= 10.0
+    assert influence(model).problem.design.passes - before <= 10.0
     assert "normal approximation" in diagnosis.check("independence").sentence
     short = sx.LinearRegression().fit(X[:2000], y[:2000])
-    exact = durbin_watson(fitted_rows(short))
+    exact = durbin_watson(influence(short))
     assert exact.exact
     assert exact.p_value == pytest.approx(_approximated(short), abs=2e-3)
 
@@ -290,7 +290,7 @@ def test_many_rows_take_few_passes_and_say_that_they_approximate():
 def _approximated(model):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("separatrix.inference.assumption_tests.EXACT_ROWS", 10)
-        return durbin_watson(fitted_rows(model)).p_value
+        return durbin_watson(influence(model)).p_value
 
 
 def test_models_without_least_squares_are_refused(monkeypatch):

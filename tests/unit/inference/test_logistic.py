@@ -39,7 +39,7 @@ def fitted(X: Any, y: Any, sample_weight: Any = None, **options: Any) -> sx.Logi
 
 @pytest.mark.parametrize("covariance", ["classical", "HC0", "HC1"])
 def test_false_significance_is_withheld(covariance: str) -> None:
-    with pytest.warns(SeparationWarning, match=r"running off: x1 to \+∞"):
+    with pytest.warns(SeparationWarning, match=r"no finite estimate: x1 → \+∞"):
         model = sx.LogisticRegression().fit(EXPOSED, CASE)
     found = model.summary(covariance)
     exposed, constant = found.term("x1"), found.term("intercept")

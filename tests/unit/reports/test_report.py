@@ -144,7 +144,7 @@ def check_inert(_, source):
 
 def check_pictures(record, source):
     page = Page(source)
-    drawn = [record.pictures.forest, record.pictures.boundary, *record.pictures.quality, *record.pictures.trace]
+    drawn = [record.forest, record.boundary, *record.quality, *record.trace]
     pictures = [picture for picture in drawn if picture is not None]
     named = [each["aria-label"] for each in page.named("svg") if "aria-label" in each]
     assert len(named) == len(set(named)) == len(pictures) > 0
@@ -205,8 +205,8 @@ def test_names_from_the_data_are_shown_and_not_obeyed(reports):
     assert f"{SCRIPT}.csv" in page.text["check"]
     assert "{{7*7}}" in page.text["coefficients"]
     assert "evil.example/49" not in source
-    assert record.pictures.boundary is not None
-    assert "<script" not in record.pictures.boundary.svg
+    assert record.boundary is not None
+    assert "<script" not in record.boundary.svg
 
 
 def test_a_word_in_another_direction_stays_in_its_place(reports):
@@ -219,7 +219,7 @@ def test_the_answers_of_a_separated_fit(reports):
     record, source = reports("separated")
     assert [answer.word for answer in record.findings] == ["no", "no", "no", "no"]
     assert record.findings[0].evidence == (record.trained.fitted.result.certificate.existence.claim,)
-    assert record.pictures.forest is None
+    assert record.forest is None
     assert format_number(float(record.trained.model.coef[0, 0])) in Page(source).text["coefficients"]
     assert "There are no intervals: the likelihood has no maximum" in Page(source).text["coefficients"]
 
@@ -237,7 +237,7 @@ def test_the_answers_of_a_penalty(reports):
 def test_the_answers_of_least_squares(reports):
     record, source = reports("least squares")
     assert [answer.word for answer in record.findings] == ["yes", "yes", "yes", "yes"]
-    assert len(record.pictures.quality) == 5
+    assert len(record.quality) == 5
     text = Page(source).text["quality"]
     for check in record.diagnosis.checks:
         assert check.name in text
@@ -278,12 +278,12 @@ def test_a_fit_that_only_some_classes_reach_says_partly():
 
 def test_a_text_has_no_boundary_and_says_why(reports):
     record, source = reports("text")
-    assert record.pictures.boundary is None
+    assert record.boundary is None
     assert "a boundary needs two numeric columns, and the model uses 0 such columns" in Page(source).text["boundary"]
 
 
 def test_a_slice_is_called_a_slice(reports):
-    picture = reports("softmax")[0].pictures.boundary
+    picture = reports("softmax")[0].boundary
     assert "'petal_length' and 'petal_width'" in picture.title
     assert "2 other features fixed at the mean" in picture.note
 

@@ -98,7 +98,7 @@ def _points(influence: Influence) -> _Points:
 
 
 def _residuals(panel: Axes, points: _Points) -> None:
-    rows = points.influence.rows
+    rows = points.influence
     panel.axhline(0.0, color=EDGE, linewidth=0.8)
     _scatter(panel, points, rows.fitted, rows.scaled)
     _line(panel, rows.fitted, rows.scaled)
@@ -115,7 +115,7 @@ def _quantiles(panel: Axes, points: _Points) -> None:
     if not known.size:
         return
     order = known[np.argsort(values[known], kind="stable")]
-    counts = points.influence.rows.counts[order]
+    counts = points.influence.counts[order]
     normal = np.full(len(values), np.nan)
     normal[order] = scipy.special.ndtri((np.cumsum(counts) - counts / 2.0) / counts.sum())
     quarters = np.interp([0.25, 0.75], scipy.special.ndtr(normal[order]), values[order])
@@ -125,7 +125,7 @@ def _quantiles(panel: Axes, points: _Points) -> None:
 
 
 def _scale(panel: Axes, points: _Points) -> None:
-    fitted, sizes = points.influence.rows.fitted, np.sqrt(np.abs(points.influence.standardised))
+    fitted, sizes = points.influence.fitted, np.sqrt(np.abs(points.influence.standardised))
     _scatter(panel, points, fitted, sizes)
     _line(panel, fitted, sizes)
     panel.set_xlabel("fitted value")
@@ -139,7 +139,7 @@ def _leverage(panel: Axes, points: _Points) -> None:
     limits = panel.get_ylim()
     places = np.linspace(1e-3, 0.999, 400) * min(1.0, 1.1 * float(influence.leverage.max()))
     for distance, style in zip(CONTOURS, ("--", ":"), strict=True):
-        height = np.sqrt(distance * influence.rows.fit.rank * (1.0 - places) / places)
+        height = np.sqrt(distance * influence.fit.rank * (1.0 - places) / places)
         label = f"Cook's distance {distance:g}"
         panel.plot(places, height, style, color=SOFT, linewidth=0.9, label=label)
         panel.plot(places, -height, style, color=SOFT, linewidth=0.9)

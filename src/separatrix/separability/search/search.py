@@ -163,7 +163,7 @@ def _search(
                 places = tuple(sample[list(solved.proof.places)].tolist())  # among all rays
                 return None, replace(solved.proof, places=places), sample, None
             sample = np.union1d(sample, violated)
-    reason = f"{len(sample):,} rows lie so that floats cannot tell, and are too many for rationals"
+    reason = f"{len(sample):,} rows are undecided to rounding, too many for rational arithmetic"
     return None, None, sample, reason
 
 
