@@ -23,7 +23,7 @@ LINEAR = [
     sx.LinearSVM(loss="squared_hinge"),
     sx.Perceptron(max_passes=20),
     sx.Perceptron(keep="average", tie="negative", fit_intercept=False, max_passes=20),
-    sx.LMSClassifier(),
+    sx.LMSClassifier(scaling="spread"),
     sx.GaussianGenerativeClassifier(),
     sx.HalfspaceLP(on_overlap="soft"),
     sx.MaxMarginClassifier(on_overlap="soft"),
@@ -44,7 +44,7 @@ KERNELS = [
 REGRESSORS = [
     sx.LinearRegression(),
     sx.LinearRegression(strength=0.1, l1_ratio=0.5, scaling="spread"),
-    sx.LMSRegressor(),
+    sx.LMSRegressor(scaling="spread"),
 ]
 ALL = [*LINEAR, *KERNELS, *REGRESSORS]
 

@@ -293,6 +293,7 @@ def test_a_named_family_is_its_estimator_with_the_defaults_of_tables(family: str
 ON_DISK = [case for case in CASES if not case[0].startswith("kernel") and case[0] != "zero_one"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("family", "options"), ON_DISK, ids=[f"{name}-{options}" for name, options in ON_DISK])
 def test_rows_on_disk_have_the_same_fit_each_time_and_that_of_memory(family: str, options: dict[str, Any]) -> None:
     data = frame(classes=family != "linear")

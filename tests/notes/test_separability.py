@@ -77,7 +77,7 @@ def test_one_class_and_bad_input():
         sx.check_separability([[1], [2]], [0, 1], sample_weight=[0, 0])
     with pytest.raises(DataError, match="'x1' is not finite in row 1"):
         sx.check_separability([[1.0], [np.nan]], [0, 1])
-    with pytest.raises(DataError, match="2 rows and y has shape"):
+    with pytest.raises(DataError, match="2 rows and y has 3 labels"):
         sx.check_separability([[1.0], [2.0]], [0, 1, 1])
     with pytest.raises(OptionError, match="did you mean 'pairs'"):
         sx.check_separability([[1.0], [2.0]], [0, 1], multiclass="pair")

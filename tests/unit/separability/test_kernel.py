@@ -127,7 +127,7 @@ def test_what_is_claimed_beyond_the_truth_fails(change, name):
         (SQUARE, XOR, {"kernel": "sigmoid"}, "none of inner products in any space"),
         (SQUARE, [0, 1, 2, 0], {"kernel": "rbf"}, "y has 3 classes"),
         (SQUARE, XOR, {"kernel": "rbf", "map": sx.maps.Products()}, "kernel= goes with neither map="),
-        (SQUARE, XOR[:2], {"kernel": "rbf"}, "X has 4 rows and y 2 labels"),
+        (SQUARE, XOR[:2], {"kernel": "rbf"}, "X has 4 rows and y has 2 labels"),
         (
             np.zeros((5000, 1)),
             np.arange(5000) % 2,
