@@ -107,7 +107,7 @@ MORE: dict[str, list[dict[str, Any]]] = {
     "max_margin": [{"fit_intercept": False}],
     "zero_one": [{"positive": "no"}],
     "kernel_perceptron": [{"kernel": "polynomial", "degree": 2}],
-    "kernel_svm": [{"kernel": "linear", "strength": 0.1}, {"class_weight": "balanced"}],
+    "kernel_svm": [{"gamma": 0.5, "strength": 0.1}, {"class_weight": "balanced"}],
 }
 
 

@@ -125,6 +125,7 @@ def ended(folder) -> list[str]:
     return told.split()
 
 
+@pytest.mark.slow
 def test_a_fit_killed_at_random_moments_resumes_to_the_same_bits(tmp_path):
     coef, passes, found, replayed, made = ended(tmp_path / "alone")
     assert (int(found), int(replayed)) == (0, 0)

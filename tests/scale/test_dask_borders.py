@@ -117,6 +117,7 @@ assert np.array_equal(both[0].coef, both[1].coef)
 """
 
 
+@pytest.mark.slow
 def test_a_large_collection_without_a_client_gives_the_bits_of_memory() -> None:
     pytest.importorskip("dask.dataframe")
     subprocess.run([sys.executable, "-W", "ignore", "-c", WITHOUT_CLIENT], check=True, timeout=120)

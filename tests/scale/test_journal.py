@@ -253,6 +253,7 @@ def outcome(folder) -> tuple[str | None, list]:
         return next((words for words in REFUSALS if words in str(refusal)), str(refusal)), []
 
 
+@pytest.mark.slow
 def test_a_byte_altered_anywhere_never_gives_another_result(tmp_path):
     content, words = written(tmp_path), []
     for place in range(0, len(content), 3):

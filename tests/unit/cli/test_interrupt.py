@@ -42,6 +42,7 @@ ENDLESS = ("fit", "demo:five-points-overlap", "--model", "perceptron", "--max-pa
 LIMIT = ("--max-updates", "1000000000")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="signals are those of POSIX")
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGHUP])
 def test_a_process_told_to_end_leaves_nothing(tmp_path: Path, how: signal.Signals) -> None:
