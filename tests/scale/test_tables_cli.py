@@ -168,7 +168,7 @@ def test_files_of_a_glob_that_differ_are_named(tmp_path):
     write_table(tmp_path / "b.parquet", {**columns, "x2": np.asarray(["many"] * 40, dtype=object)})
     told = refusal("fit", tmp_path / "*.parquet", "--target", "sold")
     assert "b.parquet' has not the columns of" in told
-    assert "'x2' is VARCHAR there and DOUBLE here" in told
+    assert "it has 'x2' as VARCHAR, not DOUBLE" in told
 
 
 MEASURED = """
