@@ -188,10 +188,15 @@ def _is_number(value: Any, *kinds: type) -> bool:
 _SCALARS: dict[Any, tuple[str, Callable[[Any], bool]]] = {
     bool: ("true or false", lambda value: isinstance(value, bool)),
     int: ("a whole number", lambda value: _is_number(value, int)),
-    float: ("a finite number", lambda value: _is_number(value, int, float) and abs(value) <= sys.float_info.max),
+    float: ("a finite number", lambda value: _is_finite(value)),
     str: ("text", lambda value: isinstance(value, str) and (value.isascii() or _is_unicode(value))),
     Fraction: ("a fraction", lambda value: bool(isinstance(value, str) and FRACTION.fullmatch(value))),
 }
+
+
+def _is_finite(value: Any) -> bool:
+    """Return whether a value is a finite float, or an integer that a float holds exactly."""
+    return _is_number(value, int, float) and abs(value) <= sys.float_info.max and float(value) == value
 
 
 def _is_unicode(text: str) -> bool:
@@ -346,17 +351,8 @@ def _shape(kind: Any) -> Shape:
 
 def _read_object(kind: Any, value: Any) -> Any:
     """Return an instance of a dataclass."""
-    layout, given = _layout(kind), _require_object(value)
-    for key in given:
-        if key not in layout:
-            raise FormatError(f" is unknown{did_you_mean(key, layout)}", _key_place(key))
-    values: dict[str, Any] = {}
-    sizes: dict[str, int] = {}
-    for key, (each, reader, shape) in layout.items():
-        if key in given:
-            values[each.name] = _read_key(key, partial(_read_sized, reader, shape, sizes), given[key])
-        elif not each.metadata.get("optional"):
-            raise FormatError(" is missing", f".{key}")
+    layout = _layout(kind)
+    values = read_object(kind, value, [each.name for each, _, _ in layout.values()])
     derived = {each.name: key for key, (each, _, _) in layout.items() if not each.init}
     try:
         made = kind(**{name: value for name, value in values.items() if name not in derived})
@@ -366,6 +362,27 @@ def _read_object(kind: Any, value: Any) -> Any:
         if values[name] != getattr(made, name):
             raise FormatError(" does not agree with the values beside it; the file was altered", f".{key}")
     return made
+
+
+def read_object(kind: Any, value: Any, names: Iterable[str], place: str = "") -> dict[str, Any]:
+    """Return the values of some fields of a dataclass from an object that has these, and no others."""
+    chosen = set(names)
+    layout = {key: entry for key, entry in _layout(kind).items() if entry[0].name in chosen}
+    values: dict[str, Any] = {}
+    sizes: dict[str, int] = {}
+    try:
+        given = _require_object(value)
+        for key in given:
+            if key not in layout:
+                raise FormatError(f" is unknown{did_you_mean(key, layout)}", _key_place(key))
+        for key, (each, reader, shape) in layout.items():
+            if key in given:
+                values[each.name] = _read_key(key, partial(_read_sized, reader, shape, sizes), given[key])
+            elif not each.metadata.get("optional"):
+                raise FormatError(" is missing", f".{key}")
+    except FormatError as error:
+        raise error.within(place) from None
+    return values
 
 
 def _read_sized(reader: Reader, shape: Shape, sizes: dict[str, int], value: Any) -> Any:

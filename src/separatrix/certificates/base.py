@@ -1,60 +1,94 @@
-"""Certificates: a claim about a fit, a witness that proves it, and `verify`, which re-checks the proof from the data.
+"""Certificates: a statement about labelled rows, a witness that proves it, and `verify`, which re-checks the proof.
 
-A certificate is plain data. It goes to JSON and back unchanged (floats exactly), and checking it takes the data but no
-solver. `verify` returns every check that it made, so that a refusal says which check failed, and where. Malformed
-content raises a CertificateError.
+A certificate is plain data. Its JSON has the keys
 
-`OneVsRestCertificate` combines the certificates of K classes, each fitted against the rest.
+    format, kind    2, and the kind of proof
+    data            the rows that it is about: how many, of which columns, labels and weights (`Data`)
+    statement       the numbers that it asserts
+    witness         the numbers that prove them
+    parts           statement and witness of each class against the rest, or of each pair of classes
+    verdict, claim  the statement in words
+
+Only the root has `data`; what a part is about follows from its place. `verify` sees the data of the caller in one place
+(`certificates.data`), derives numbers from the witness, and accepts only if they imply the statement. Verdict and claim
+are functions of statement and data; other words in a file are refused. Nothing else in the file is believed.
 """
 
 from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, is_dataclass
-from functools import wraps
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
+from functools import cache
 from importlib import import_module
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self, TypeVar, get_type_hints
 
 import numpy as np
 
 from separatrix.arrays import Floats
-from separatrix.codec import Fields
-from separatrix.errors import CertificateError, DataError, SeparatrixError, did_you_mean
+from separatrix.certificates.data import Data, MatchedRows, match
+from separatrix.codec import FormatError, read, read_object, write
+from separatrix.errors import CertificateError, DataError, ModelFileError, did_you_mean
 
-FORMAT = 1
-MALFORMED = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)  # what malformed content raises
+FORMAT = 2
+STATED = "stated"
+Outcome = Literal["proved", "not proved", "beyond limits", "nothing claimed"]
+T = TypeVar("T")
+Stated = Annotated[T, STATED]  # a number of the statement; the other fields are the witness
 
 
 @dataclass(frozen=True)
 class Check:
-    """One check of a certificate: its name, whether it holds (None: it could not be checked), and the numbers."""
+    """One check of a certificate: its name, whether it holds, and the numbers."""
 
     name: str
-    holds: bool | None
+    holds: bool
     detail: str
 
     def __str__(self) -> str:
-        outcome = {True: "holds", False: "FAILS", None: "unchecked"}[self.holds]
-        return f"{outcome}: {self.name}: {self.detail}"
+        return f"{'holds' if self.holds else 'FAILS'}: {self.name}: {self.detail}"
 
 
 @dataclass(frozen=True)
 class Verification:
-    """All checks of a certificate against some data; true if none fails."""
+    """All checks of a certificate against some data; true if there are some, and all of them hold.
+
+    `limit` says why a proof was not checked: it would take more work than `verify` does.
+    """
 
     checks: tuple[Check, ...]
+    limit: str = ""
+
+    @property
+    def outcome(self) -> Outcome:
+        """'proved', 'not proved', 'beyond limits' (not checked), or 'nothing claimed'."""
+        if not all(check.holds for check in self.checks):
+            return "not proved"
+        if self.limit:
+            return "beyond limits"
+        return "proved" if self.checks else "nothing claimed"
 
     @property
     def holds(self) -> bool:
-        return all(check.holds is not False for check in self.checks)
+        return self.outcome == "proved"
 
     def __bool__(self) -> bool:
         return self.holds
 
     def __str__(self) -> str:
-        return "\n".join(map(str, self.checks))
+        limit = (f"beyond limits: {self.limit}",) if self.limit else ()
+        return "\n".join((*map(str, self.checks), *limit)) or "nothing is claimed"
+
+
+class BeyondLimitsError(Exception):
+    """A proof that takes more work than `verify` does; the message has the number and the limit."""
+
+
+def require_work(what: str, amount: float, limit: float) -> None:
+    """Raise a BeyondLimitsError if an amount of work is above its limit."""
+    if not amount <= limit:
+        raise BeyondLimitsError(f"{what}: {amount:.3g}, above the limit of {limit:.3g}")
 
 
 class CertifiedCoef(NamedTuple):
@@ -70,98 +104,119 @@ class CertifiedCoef(NamedTuple):
     kept: tuple[tuple[str, ...], ...]
 
 
-def certified_coef(
-    coef: Floats, labels: tuple[Any, ...] | None, *, fit_intercept: bool, kept: tuple[str, ...] = ()
-) -> CertifiedCoef:
-    """Return coefficients (p,) or (p, K), the intercept first if there is one, with one row per score."""
-    rows = np.atleast_2d(coef.T)
-    if fit_intercept:
-        intercept = rows[:, :1].sum(axis=1)  # 0 if there are no columns
-        return CertifiedCoef(rows[:, 1:], intercept, labels, (kept,) * len(rows))
-    return CertifiedCoef(rows, np.zeros(len(rows)), labels, (kept,) * len(rows))
-
-
+@dataclass(frozen=True, kw_only=True)
 class Certificate(ABC):
-    """A claim about a fit that anyone can re-check from the data."""
+    """A statement about labelled rows that anyone can re-check from the data."""
 
     kind: ClassVar[str]
+    data: Data
 
     @property
     @abstractmethod
     def claim(self) -> str:
-        """The claim as a sentence."""
+        """The statement as a sentence."""
 
     @property
     @abstractmethod
     def verdict(self) -> str:
-        """The claim in a word or two."""
+        """The statement in a word or two."""
 
     @abstractmethod
-    def verify(self, X: Any, y: Any) -> Verification:
-        """Re-check the claim from the data."""
+    def checks(self, rows: MatchedRows) -> Iterator[Check]:
+        """Yield the checks of the statement; none if there is none.
 
-    def __init_subclass__(cls, **options: Any) -> None:
-        super().__init_subclass__(**options)
-        if "verify" in vars(cls):
-            setattr(cls, "verify", _guarded(cls.verify))  # noqa: B010  # mypy refuses to assign to a method
+        A proof that needs too much work raises a BeyondLimitsError.
+        """
 
     def certified(self) -> CertifiedCoef | None:
         """Return the coefficients that the claim is about; None if it is not about linear scores."""
         return None
 
-    def content(self) -> dict[str, Any]:
-        """Return the statement and its witness, the fields, as JSON values."""
-        return _plain(vars(self))  # type: ignore[no-any-return]
+    def certified_coef(self, coef: Floats, kept: tuple[str, ...] = ()) -> CertifiedCoef:
+        """Return coefficients (p,) or (p, K), the intercept first if there is one, with one row per score."""
+        rows = np.atleast_2d(coef.T)
+        intercept = rows[:, :1].sum(axis=1) if self.data.intercept else np.zeros(len(rows))  # 0 without columns
+        labels = None if self.data.task == "numbers" else self.data.labels
+        return CertifiedCoef(rows[:, int(self.data.intercept) :], intercept, labels, (kept,) * len(rows))
 
-    @classmethod
-    @abstractmethod
-    def from_content(cls, content: Mapping[str, Any]) -> Self:
-        """Make a certificate from its content."""
+    def verify(self, X: Any, y: Any, sample_weight: Any = None) -> Verification:
+        """Re-check the statement from the data, with the sample weights of the fit if it had any."""
+        try:
+            rows = match(self.data, X, y, sample_weight)
+        except DataError as error:
+            return Verification((Check("data", False, str(error)),))
+        checks: list[Check] = []
+        try:
+            checks.extend(self.checks(rows))
+        except BeyondLimitsError as limit:
+            return Verification(tuple(checks), str(limit))
+        except DataError as error:
+            checks.append(Check("data", False, str(error)))
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+            cause = f"{type(error).__name__}: {error}"
+            raise CertificateError(f"the {self.kind} certificate makes no sense with these data ({cause})") from error
+        return Verification(tuple(checks))
+
+    def groups(self) -> dict[str, Any]:
+        """Return statement and witness as JSON values."""
+        written: dict[str, Any] = {"statement": {}, "witness": {}}
+        for name, group in _groups(type(self)).items():
+            value = getattr(self, name)
+            written[group][name] = value.groups() if isinstance(value, Certificate) else write(value)
+        return written
 
     def to_dict(self) -> dict[str, Any]:
         """Return the certificate as JSON values."""
-        head = {"kind": self.kind, "format": FORMAT, "verdict": self.verdict, "claim": self.claim}
-        return {**head, "content": self.content()}
+        head = {"format": FORMAT, "kind": self.kind, "data": write(self.data)}
+        return {**head, **self.groups(), "parts": [], "verdict": self.verdict, "claim": self.claim}
 
     def to_json(self) -> str:
         """Return the certificate as JSON text."""
         return json.dumps(self.to_dict(), allow_nan=False)
 
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {str(key): _plain(part) for key, part in value.items()}
-    if isinstance(value, tuple | list):
-        return [_plain(part) for part in value]
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    if hasattr(value, "to_dict"):
-        return value.to_dict()
-    return _plain(vars(value)) if is_dataclass(value) else value
-
-
-def _guarded(verify: Callable[..., Verification]) -> Callable[..., Verification]:
-    """Wrap a `verify`: other data than the fit's fail a check, content that does not fit raises a CertificateError."""
-
-    @wraps(verify)
-    def checked(certificate: Certificate, *data: Any, **weights: Any) -> Verification:
+    @classmethod
+    def from_groups(cls, data: Data, groups: Any, place: str = "") -> Self:
+        """Make a certificate from its data and the result of `groups`."""
         try:
-            return verify(certificate, *data, **weights)
-        except DataError as error:
-            return Verification((Check("data", False, str(error)),))
-        except SeparatrixError:
-            raise
-        except MALFORMED as error:
-            cause = f"{type(error).__name__}: {error}"
-            raise CertificateError(
-                f"the certificate of {certificate.kind} makes no sense with these data ({cause})"
-            ) from error
+            return cls(data=data, **cls._read_groups(data, groups))
+        except FormatError as error:
+            raise error.within(place) from None
+        except ValueError as error:
+            raise FormatError(f": {error}", place) from None
 
-    return checked
+    @classmethod
+    def _read_groups(cls, data: Data, groups: Any) -> dict[str, Any]:
+        values: dict[str, Any] = {}
+        given = read(dict[str, Any], groups)
+        if set(given) != {"statement", "witness"}:
+            raise FormatError(f" has the keys {sorted(given)}; statement and witness are needed")
+        for group in ("statement", "witness"):
+            names = [name for name, own in _groups(cls).items() if own == group]
+            nested = {name: kind for name, kind in _nested(cls).items() if name in names and name in given[group]}
+            plain = {key: value for key, value in given[group].items() if key not in nested}
+            values |= read_object(cls, plain, [name for name in names if name not in nested], f".{group}")
+            for name, kind in nested.items():
+                inner = given[group][name]
+                values[name] = None if inner is None else kind.from_groups(data, inner, f".{group}.{name}")
+        return values
 
 
-_KINDS: dict[str, type[Certificate]] = {}
-# The module that registers each kind, imported when a certificate of that kind is read.
+@cache
+def _groups(kind: type[Certificate]) -> dict[str, str]:
+    """Return for each field of a kind whether it belongs to the statement or to the witness."""
+    hints = get_type_hints(kind, include_extras=True)
+    names = [each.name for each in fields(kind) if each.init and each.name != "data"]
+    return {name: "statement" if STATED in getattr(hints[name], "__metadata__", ()) else "witness" for name in names}
+
+
+@cache
+def _nested(kind: type[Certificate]) -> dict[str, type[Certificate]]:
+    """Return the fields of a kind that are certificates of the same data."""
+    options = [(name, each) for name, hint in get_type_hints(kind).items() for each in getattr(hint, "__args__", (hint,))]
+    return {name: each for name, each in options if isinstance(each, type) and issubclass(each, Certificate)}
+
+
+# The module of each kind, imported when a certificate of that kind is read.
 _MODULES = {
     "bias-reduction": "bias_reduction",
     "generative": "generative",
@@ -170,20 +225,14 @@ _MODULES = {
     "kernel-optimality": "optimality",
     "least-squares": "least_squares",
     "likelihood": "optimality",
-    "mapped": "separability",
     "margin": "margin",
     "mistakes": "mistakes",
-    "one-vs-one": "parts",
-    "one-vs-rest": "base",
     "optimality": "optimality",
-    "pairs": "parts",
     "separability": "separability",
     "zero-one": "fewest_mistakes",
 }
-# Kinds that only earlier releases wrote, and the remedy.
-_REMOVED = {
-    "mixing": ": perceptrons mixed over a cluster were given up; fit again with update='batch', or on sx.blocked(X)"
-}
+_KINDS: dict[str, type[Certificate]] = {}
+KEYS = ("format", "kind", "data", "statement", "witness", "parts", "verdict", "claim")
 
 
 def register(kind: type[Certificate]) -> type[Certificate]:
@@ -192,46 +241,77 @@ def register(kind: type[Certificate]) -> type[Certificate]:
     return kind
 
 
-def certificate_from_dict(data: Mapping[str, Any]) -> Certificate:
-    """Make a certificate from the result of `to_dict`; malformed data raise a CertificateError."""
-    if not isinstance(data, Mapping):
-        raise CertificateError(f"a certificate is a JSON object; this is {type(data).__name__}")
-    kind, version = data.get("kind"), data.get("format")
-    if not isinstance(kind, str) or kind not in _MODULES:
-        remedy = _REMOVED.get(str(kind)) or did_you_mean(str(kind), _MODULES)
-        raise CertificateError(f"unknown kind of certificate {kind!r}{remedy}")
-    if version != FORMAT:
-        raise CertificateError(f"certificate format {version!r} is not readable here; this release reads {FORMAT}")
-    import_module(f"separatrix.certificates.{_MODULES[kind]}")
-    return _read(_KINDS[kind].from_content, data.get("content"))
-
-
-def _read(make: Callable[[Mapping[str, Any]], Certificate], content: Any) -> Certificate:
-    """Make a certificate; content from which no verdict or claim can be derived is malformed too."""
+def certificate_from_dict(values: Mapping[str, Any]) -> Certificate:
+    """Make a certificate from the result of `to_dict`; malformed values raise a CertificateError."""
+    if not isinstance(values, Mapping):
+        raise CertificateError(f"a certificate is a JSON object; this is {type(values).__name__}")
+    if values.get("format") == 1:
+        raise CertificateError("the certificate was made by an older release; fit again")
     try:
-        certificate = make(Fields(content).values)
-        _ = certificate.verdict, certificate.claim
-    except CertificateError:
-        raise
-    except KeyError as error:
-        raise CertificateError(f"malformed certificate: it has no {error}") from error
-    except (*MALFORMED, RecursionError) as error:
-        raise CertificateError(f"malformed certificate: {error}") from error
+        return _read(values)
+    except ModelFileError as error:
+        raise CertificateError(f"malformed certificate: {error}") from None
+
+
+def _read(values: Mapping[str, Any]) -> Certificate:
+    given = read(dict[str, Any], values)
+    for key in (*KEYS, *given):
+        if key not in given or key not in KEYS:
+            raise FormatError(" is missing" if key in KEYS else " is unknown", f".{key}")
+    if type(given["format"]) is not int or given["format"] != FORMAT:
+        raise FormatError(f" is {given['format']!r:.40}; this release reads {FORMAT}", ".format")
+    kind = given["kind"]
+    if not isinstance(kind, str) or kind not in _MODULES:
+        raise FormatError(f" is {kind!r:.40}, an unknown kind{did_you_mean(str(kind), _MODULES)}", ".kind")
+    import_module(f"separatrix.certificates.{_MODULES[kind]}")
+    data = read(Data, given["data"], ".data")
+    groups = {"statement": given["statement"], "witness": given["witness"]}
+    certificate: Certificate
+    if data.scheme is None:
+        if given["parts"] != []:
+            raise FormatError(" are given, where the data have no scheme of several classes", ".parts")
+        certificate = _KINDS[kind].from_groups(data, groups)
+    else:
+        if groups != {"statement": None, "witness": None}:
+            raise FormatError(" is not null, where the parts have the statements", ".statement")
+        certificate = _read_parts(_KINDS[kind], data, given["parts"])
+    for name in ("verdict", "claim"):
+        if given[name] != getattr(certificate, name):
+            raise FormatError(" does not follow from the statement; the file was altered", f".{name}")
     return certificate
 
 
+def _read_parts(kind: type[Certificate], data: Data, parts: Any) -> PartsCertificate:
+    if not isinstance(parts, list) or len(parts) != data.n_parts:
+        raise FormatError(f" must be a list of {data.n_parts}, by the labels and the scheme of the data", ".parts")
+    own = [kind.from_groups(data.part(k), part, f".parts[{k}]") for k, part in enumerate(parts)]
+    return PartsCertificate(data=data, parts=tuple(own))
+
+
+@dataclass(frozen=True, kw_only=True)
 class PartsCertificate(Certificate):
-    """Several certificates; the claim is that all of them hold."""
+    """A certificate of one kind for each class against the rest, or for each pair of classes; all parts are claimed.
+
+    `data` has the scheme and the labels in the order of the parts; those of a part follow from its place.
+    """
 
     parts: tuple[Certificate, ...]
 
-    @abstractmethod
-    def part_names(self) -> Iterable[str]:
-        """Return the classes that each part is about."""
+    def __post_init__(self) -> None:
+        if len(self.parts) != self.data.n_parts or len({type(part) for part in self.parts}) != 1:
+            raise ValueError(f"{self.data.n_parts} parts of one kind are needed; there are {len(self.parts)}")
+        if any(part.data != self.data.part(k) for k, part in enumerate(self.parts)):
+            raise ValueError("a part is about other data than its place says")
+
+    @property
+    def kind(self) -> str:  # type: ignore[override]  # that of the parts
+        """The kind of the parts."""
+        return self.parts[0].kind
 
     @property
     def claim(self) -> str:
-        return "; ".join(f"{name}: {part.claim}" for name, part in zip(self.part_names(), self.parts, strict=True))
+        names = (self.data.part_name(k) for k in range(len(self.parts)))
+        return "; ".join(f"{name}: {part.claim}" for name, part in zip(names, self.parts, strict=True))
 
     @property
     def verdict(self) -> str:
@@ -239,43 +319,24 @@ class PartsCertificate(Certificate):
         verdicts = {part.verdict for part in self.parts}
         return verdicts.pop() if len(verdicts) == 1 else "mixed"
 
+    def checks(self, rows: MatchedRows) -> Iterator[Check]:
+        for k, part in enumerate(self.parts):
+            name, checks = self.data.part_name(k), list(part.checks(rows.part(k)))
+            if not checks:
+                yield Check(f"statement ({name})", False, "nothing is claimed about it")
+            for check in checks:
+                yield Check(f"{check.name} ({name})", check.holds, check.detail)
 
-@register
-@dataclass(frozen=True)
-class OneVsRestCertificate(PartsCertificate):
-    """One certificate per class, each of its class against the rest; the claim is that all parts hold.
+    def groups(self) -> dict[str, Any]:
+        return {"statement": None, "witness": None}
 
-    With `indicators` the parts were fitted to labels True (their class) and False (the rest).
-    """
-
-    kind: ClassVar[str] = "one-vs-rest"
-    classes: tuple[Any, ...]
-    parts: tuple[Certificate, ...]
-    indicators: bool = False
-
-    def part_names(self) -> Iterable[str]:
-        return map(repr, self.classes)
-
-    def verify(self, X: Any, y: Any, **weights: Any) -> Verification:
-        """Re-check each part; `sample_weight` is passed on to the parts."""
-        targets = [np.asarray(y) == label if self.indicators else y for label in self.classes]
-        parts = zip(self.parts, targets, strict=True)
-        return Verification(
-            tuple(check for part, labels in parts for check in part.verify(X, labels, **weights).checks)
-        )
+    def to_dict(self) -> dict[str, Any]:
+        return {**super().to_dict(), "parts": [part.groups() for part in self.parts]}
 
     def certified(self) -> CertifiedCoef | None:
-        """Return one score per part, if every part certifies coefficients."""
-        certified = [part.certified() for part in self.parts]
-        scores = [each for each in certified if each is not None and len(each.coef) == 1 and each.labels is not None]
-        if len(scores) < len(self.classes) or len({each.coef.shape for each in scores}) != 1:
+        """Return one score per class, if every class against the rest has certified coefficients."""
+        scores = [each for part in self.parts if (each := part.certified()) is not None and len(each.coef) == 1]
+        if self.data.scheme != "one-vs-rest" or len(scores) < len(self.parts):
             return None
-        labels = self.classes if self.indicators else tuple((each.labels or ())[-1] for each in scores)
         coef, intercept = np.vstack([each.coef for each in scores]), np.concatenate([each.intercept for each in scores])
-        return CertifiedCoef(coef, intercept, labels, tuple(each.kept[0] for each in scores))
-
-    @classmethod
-    def from_content(cls, content: Mapping[str, Any]) -> Self:
-        parts = tuple(certificate_from_dict(part) for part in content["parts"])
-        fields = Fields(content)
-        return cls(fields.labels("classes"), parts, fields.flag("indicators"))
+        return CertifiedCoef(coef, intercept, self.data.labels, tuple(each.kept[0] for each in scores))

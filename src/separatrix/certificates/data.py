@@ -1,131 +1,359 @@
-"""The data given to `verify`: shape, labels and finiteness checked against the certificate, labels as signs ±1.
+"""The data of a certificate, and the one place where a certificate meets the data of the caller.
 
-Data that do not fit raise a DataError that names the row or the shape. For kernels also: a bound on the rounding of
-scores, and a check on a sample of rows that the kernel matrix is positive semidefinite.
+`Data` says what a certificate is about; `match` compares it with X, y and sample weights, and returns the rows that
+count (`MatchedRows`): those of positive weight, mapped, with codes of their labels. Other data raise a DataError that
+names the row, the label or the shape. Checkers see nothing else.
+
+    labels    all texts, all numbers or all booleans, distinct; equal if they have the same value and type (1 = 1.0,
+              but 1 is not True). Every row that counts has one of them; `counts` has the number of rows of each. A
+              label without rows takes part in nothing
+    columns   if both sides have names, the same ones, in any order; otherwise by position
+    weights   given if the fit had them, and only then; rows of weight 0 do not count
+    numbers   float64; integers that float64 does not hold are refused
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import combinations
+from typing import Annotated, Any, Literal
 
 import numpy as np
-import scipy.linalg
+from numpy.typing import NDArray
 
-from separatrix.arrays import EPSILON, Bools, Floats, Indices, Ints
-from separatrix.certificates.base import Check
+from separatrix.arrays import Bools, Floats, Indices
+from separatrix.codec import MAX_WHOLE, Items, Range
 from separatrix.design.base import Design
-from separatrix.design.build import as_array, make_design, row_radius
-from separatrix.design.kernel_matrix import KernelAgainst, by_rows, select_rows
-from separatrix.design.kernels import Kernel, Precomputed
-from separatrix.errors import DataError
+from separatrix.design.build import RowSource, as_row_source, column_names, make_design, map_rows, masked_rows, row_radius
+from separatrix.design.kernel_matrix import by_rows, select_rows
+from separatrix.design.kernels import AnyKernel, Precomputed
+from separatrix.design.mapped import MappedRows
+from separatrix.design.maps import AnyMap
+from separatrix.errors import DataError, counted
 
-SAMPLE_ROWS = 1000  # rows on which the kernel matrix is shown to be positive semidefinite
-NEGATIVE_EIGENVALUE = {4: 1e-5, 8: 1e-8}  # by bytes per number: rounding error of eigenvalues relative to the largest
-
-
-def signs_of(y: Any, labels: tuple[Any, Any], rows: int, *, whose: str = "fit") -> Floats:
-    """Return +1 for the second label, −1 for the first (None: any other); an unknown label raises a DataError."""
-    if np.shape(y) != (rows,):
-        raise DataError(f"y has shape {np.shape(y)} where {rows} labels are needed")
-    return np.where(class_codes(y, labels, whose=whose) == 1, 1.0, -1.0)
-
-
-def class_codes(y: Any, classes: tuple[Any, ...], *, whose: str = "fit", ignored: Bools | None = None) -> Indices:
-    """Return the place of each label in the classes, where None stands for any other; refuse unknown labels."""
-    labels = np.asarray(y)
-    codes, known = np.zeros(len(labels), dtype=np.intp), np.zeros(len(labels), dtype=bool)
-    for code, label in enumerate(classes):
-        own = np.ones(len(labels), dtype=bool) if label is None else np.asarray(labels == label)
-        codes[own], known = code, known | own
-    if ignored is not None:
-        known |= ignored
-    if not known.all():
-        row = int(np.flatnonzero(~known)[0])
-        listed = " and ".join(map(repr, classes)) if len(classes) == 2 else list(classes)
-        raise DataError(f"row {row} has label {labels[row : row + 1].tolist()[0]!r}; the {whose} knew {listed}")
-    return codes
+Label = bool | int | float | str
+Task = Literal["numbers", "two", "several", "rest"]
+Scheme = Literal["one-vs-rest", "pairs"]
+Whole = Annotated[int, Range(0, MAX_WHOLE)]
+MAX_OUTPUTS = 10**6  # columns of a map
+MAX_MAPPED = 10**10  # numbers that a map gives
 
 
-def row_weights(sample_weight: Any, n: int) -> Floats | None:
+@dataclass(frozen=True, kw_only=True)
+class Data:
+    """The rows that a certificate is about.
+
+    `rows` and `width` are the shape of X, `columns` its names (None: by position), `intercept` whether scores have a
+    constant. `weights`: whether there are sample weights; `class_weights` multiply them, one number per label.
+    `task`: "numbers", "two" labels (the positive one last), "several", or one label against the "rest". With a
+    `scheme` there is one part per label, each against the rest, or one per pair of labels. `counts` has the number of
+    rows that count: of each label, then of the rest; of numbers, all rows. A `map` or a `kernel` is applied to the rows
+    first. Offsets, trials, penalty factors and bounds are not used by this release.
+    """
+
+    rows: Whole
+    width: Whole
+    columns: Annotated[tuple[str, ...], Items(distinct=True)] | None = None
+    intercept: bool
+    weights: bool = False
+    class_weights: tuple[Annotated[float, Range(0.0)], ...] | None = None
+    offset: Literal[False] = False
+    trials: Literal[False] = False
+    penalty_factor: Literal[None] = None
+    bounds: Literal[None] = None
+    map: AnyMap | None = None
+    kernel: AnyKernel | None = None
+    task: Task
+    labels: tuple[Label, ...] = ()
+    scheme: Scheme | None = None
+    counts: tuple[Whole, ...]
+
+    def __post_init__(self) -> None:
+        n_labels = len(self.labels)
+        if n_labels != {"numbers": 0, "two": 2, "rest": 1}.get(self.task, max(n_labels, 1)):
+            raise ValueError(f"{n_labels} labels do not make the task {self.task!r}")
+        kinds = {_kind_of(label) for label in self.labels}
+        if len(kinds) > 1 or "" in kinds:
+            raise ValueError("labels must be all texts, all numbers or all booleans")
+        if len(set(self.labels)) < n_labels:
+            raise ValueError("a label is given twice")
+        if len(self.counts) != n_labels + (self.task in {"numbers", "rest"}) or sum(self.counts) > self.rows:
+            raise ValueError(f"counts {list(self.counts)} do not fit {self.rows} rows of {counted(n_labels, 'label')}")
+        if not sum(self.counts) or (self.task == "rest" and 0 in self.counts):
+            raise ValueError(f"counts {list(self.counts)} leave nothing to be claimed")
+        if not self.weights and self.class_weights is None and sum(self.counts) != self.rows:
+            raise ValueError(f"counts add up to {sum(self.counts)}, of {self.rows} rows without weights")
+        if self.class_weights is not None and (len(self.class_weights) != n_labels or self.task == "rest"):
+            raise ValueError(f"{len(self.class_weights)} class weights do not fit {n_labels} labels")
+        if self.columns is not None and len(self.columns) != self.width:
+            raise ValueError(f"{len(self.columns)} columns are named, of {self.width}")
+        if self.map is not None and self.map.inputs != self.width:
+            raise ValueError(f"the map takes {self.map.inputs} columns, of {self.width}")
+        if self.scheme is not None and (self.task not in {"two", "several"} or 0 in self.counts):
+            raise ValueError(f"the scheme {self.scheme!r} needs labels with rows")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns of the design: after the map, the intercept first."""
+        names = column_names(self.width, self.columns)
+        names = names if self.map is None else self.map.names(names)
+        return ("intercept", *names) if self.intercept else names
+
+    @property
+    def n_counted(self) -> int:
+        """The number of rows that count."""
+        return sum(self.counts)
+
+    @property
+    def n_scores(self) -> int:
+        """The number of columns of the design: coefficients of one score."""
+        return len(self.names)
+
+    @property
+    def n_parts(self) -> int:
+        """The number of parts of the scheme."""
+        k = len(self.labels)
+        return k if self.scheme == "one-vs-rest" else k * (k - 1) // 2
+
+    def pair(self, k: int) -> tuple[int, int]:
+        """Return the codes of the labels of a part of the scheme "pairs"."""
+        return list(combinations(range(len(self.labels)), 2))[k]
+
+    def part(self, k: int) -> Data:
+        """Return the data of a part: a label against the rest, or two labels."""
+        plain = replace(self, scheme=None)
+        if self.scheme == "one-vs-rest":
+            own = self.counts[k]
+            return plain._with_task("rest", (self.labels[k],), (own, sum(self.counts) - own))
+        first, second = self.pair(k)
+        counts = self.counts[first], self.counts[second]
+        return plain._with_task("two", (self.labels[first], self.labels[second]), counts)
+
+    def _with_task(self, task: Task, labels: tuple[Label, ...], counts: tuple[int, ...]) -> Data:
+        rows = sum(counts)
+        width = rows if isinstance(self.kernel, Precomputed) else self.width
+        columns = self.columns if width == self.width else None
+        weighted = self.weights or self.class_weights is not None
+        changed = {"rows": rows, "width": width, "columns": columns, "weights": weighted, "class_weights": None}
+        return replace(self, task=task, labels=labels, counts=counts, **changed)
+
+    def part_name(self, k: int) -> str:
+        """Return the labels of a part in words."""
+        if self.scheme == "one-vs-rest":
+            return f"{self.labels[k]!r}"
+        first, second = self.pair(k)
+        return f"{self.labels[first]!r} and {self.labels[second]!r}"
+
+    @property
+    def empty(self) -> tuple[Label, ...]:
+        """The labels that no row has."""
+        return tuple(label for label, count in zip(self.labels, self.counts, strict=False) if not count)
+
+
+@dataclass(frozen=True)
+class MatchedRows:
+    """The rows that count, as checkers see them.
+
+    `X` are the mapped rows, `targets` the numbers of a regression, `codes` the places of the labels of a
+    classification (for one label against the rest: 1 and 0), `weights` the sample weights times the class weights
+    (None: all 1), `numbers` the numbers of the rows in the caller's data (None: all rows).
+    """
+
+    data: Data
+    X: Any
+    codes: Indices
+    targets: Floats
+    weights: Floats | None
+    numbers: Indices | None = None
+
+    @cached_property
+    def design(self) -> Design:
+        """The rows as a design, with the intercept of the data; entries that are not finite raise a DataError."""
+        design = make_design(self.X, intercept=self.data.intercept, names=self.data.names[int(self.data.intercept) :])
+        require_finite(design)
+        return design
+
+    @property
+    def signs(self) -> Floats:
+        """+1 for the second label, or for the label against the rest; −1 for the other rows."""
+        return np.where(self.codes == 1, 1.0, -1.0)
+
+    def number(self, row: int) -> int:
+        """Return the number that a row has in the caller's data."""
+        return int(row if self.numbers is None else self.numbers[row])
+
+    def part(self, k: int) -> MatchedRows:
+        """Return the rows of a part of the scheme."""
+        data = self.data.part(k)
+        if self.data.scheme == "one-vs-rest":
+            return replace(self, data=data, codes=(self.codes == k).astype(np.intp))
+        first, second = self.data.pair(k)
+        own = (self.codes == first) | (self.codes == second)
+        return self._select(data, own, (self.codes[own] == second).astype(np.intp))
+
+    def _select(self, data: Data, mask: Bools, codes: Indices) -> MatchedRows:
+        numbers = np.flatnonzero(mask) if self.numbers is None else self.numbers[mask]
+        weights = None if self.weights is None else self.weights[mask]
+        targets = self.targets[mask] if len(self.targets) else self.targets
+        return MatchedRows(data, _masked(data, self.X, mask), codes, targets, weights, numbers)
+
+
+def match(data: Data, X: Any, y: Any, sample_weight: Any = None) -> MatchedRows:
+    """Return the rows of the caller that count; data that do not fit raise a DataError."""
+    X = _in_order(X, data)
+    if tuple(np.shape(X)) != (data.rows, data.width):
+        raise DataError(f"X has shape {tuple(np.shape(X))}; the certificate is of {(data.rows, data.width)}")
+    weights = row_weights(data, sample_weight)
+    targets, codes = np.zeros(0), np.zeros(data.rows, dtype=np.intp)
+    if data.task == "numbers":
+        targets = finite_numbers("y", y, data.rows)
+        counts: tuple[int, ...] = (data.rows if weights is None else int(np.count_nonzero(weights)),)
+    else:
+        codes = _codes(data, y)
+        if data.class_weights is not None:
+            by_class = np.append(data.class_weights, 0.0)[codes]
+            weights = by_class if weights is None else np.asarray(by_class * weights)
+        counts = _counts(data, y, codes, weights)
+    if counts != data.counts:
+        raise DataError(f"{list(counts)} rows of the labels count; the certificate is of {list(data.counts)}")
+    if data.task == "rest":
+        codes = (codes == 0).astype(np.intp)
+    rows = MatchedRows(replace(data, map=None) if data.map is None else data, X, codes, targets, weights)
+    if weights is not None and not weights.all():
+        counting = weights > 0.0
+        rows = rows._select(data, counting, codes[counting])
+    return rows if data.map is None else replace(rows, X=_mapped(rows.X, data))
+
+
+def _kind_of(label: object) -> str:
+    """Return the type of a label: boolean, number or text; an empty text for others, NaN among them."""
+    if isinstance(label, bool | np.bool_):
+        return "boolean"
+    if isinstance(label, int | float | np.integer | np.floating):
+        return "number" if math.isfinite(label) else ""
+    return "text" if isinstance(label, str) else ""
+
+
+def _codes(data: Data, y: Any) -> Indices:
+    """Return the place of each label, −1 for a label that the certificate does not have."""
+    plain = isinstance(y, np.ndarray) and y.dtype.kind in "biufU"
+    values: NDArray[Any] = y if plain else _objects(y)
+    if values.shape != (data.rows,):
+        raise DataError(f"y has shape {values.shape} where {data.rows} labels are needed")
+    known = {(_kind_of(label), label): code for code, label in enumerate(data.labels)}
+    if plain:
+        distinct, inverse = np.unique(values, return_inverse=True)
+        found = np.array([known.get((_kind_of(label), label), -1) for label in distinct.tolist()], dtype=np.intp)
+        return np.asarray(found[inverse])
+    return np.array([known.get((kind, label), -1) if (kind := _kind_of(label)) else -1 for label in values], np.intp)
+
+
+def _objects(y: Any) -> NDArray[Any]:
+    """Return labels as Python objects; an array of text would drop what follows "\\0"."""
+    values = np.empty(len(y), dtype=object)
+    values[:] = y.tolist() if hasattr(y, "tolist") else list(y)
+    return values
+
+
+def _counts(data: Data, y: Any, codes: Indices, weights: Floats | None) -> tuple[int, ...]:
+    """Return the number of rows of each label that count, then that of other labels, which only "rest" allows."""
+    counting = np.ones(len(codes), dtype=bool) if weights is None else weights > 0.0
+    others = np.flatnonzero((codes < 0) & counting)
+    if len(others) and data.task != "rest":
+        row = int(others[0])
+        label = y.iloc[row] if hasattr(y, "iloc") else y[row]
+        label = label.item() if hasattr(label, "item") else label
+        raise DataError(f"row {row} has label {label!r}; the certificate is of {list(data.labels)}")
+    own = np.bincount(codes[counting & (codes >= 0)], minlength=len(data.labels)).tolist()
+    return (*own, len(others)) if data.task == "rest" else tuple(own)
+
+
+def row_weights(data: Data, sample_weight: Any) -> Floats | None:
     """Return sample weights as an array (n,), None if there are none; others raise a DataError."""
+    if data.weights != (sample_weight is not None):
+        raise DataError("the fit had sample weights; give them" if data.weights else "the fit had no sample weights")
     if sample_weight is None:
         return None
-    weights = np.asarray(sample_weight, dtype=np.float64)
-    if weights.shape != (n,) or not (weights >= 0.0).all():
-        raise DataError(f"sample_weight has shape {weights.shape}, but must be {n} numbers of at least 0")
+    weights = finite_numbers("sample_weight", sample_weight, data.rows)
+    if (weights < 0.0).any() or not weights.any():
+        raise DataError("sample_weight must have no number below 0, and some above")
     return weights
 
 
-def weighted_rows(sample_weight: Any, n: int) -> Bools:
-    """Return which rows have a weight above 0; all if there are no weights."""
-    weights = row_weights(sample_weight, n)
-    return np.ones(n, dtype=np.bool_) if weights is None else np.asarray(weights > 0.0)
+def finite_numbers(name: str, values: Any, rows: int) -> Floats:
+    """Return targets or weights as finite float64 numbers (rows,)."""
+    given = np.asarray(values)
+    try:
+        numbers = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise DataError(f"{name} has entries that are not numbers; give those of the fit") from None
+    if numbers.shape != (rows,):
+        raise DataError(f"{name} has shape {numbers.shape} where {rows} numbers are needed")
+    wrong = np.flatnonzero(~np.isfinite(numbers))
+    if len(wrong):
+        raise DataError(f"{name} has {numbers[wrong[0]]:g} in row {wrong[0]}; give the numbers of the fit")
+    if given.dtype.kind in "iu" and (changed := np.flatnonzero(numbers.astype(object) != given.astype(object))).size:
+        raise DataError(f"{name} has {given[changed[0]]} in row {changed[0]}, which float64 does not hold")
+    return numbers
 
 
-def in_order(X: Any, names: Sequence[str]) -> Any:
-    """Return a table with its columns, if they have names, in a given order."""
-    columns = [str(name) for name in X.columns] if hasattr(X, "columns") else list(names)
-    if columns == list(names) or list(names) == [f"x{j + 1}" for j in range(len(columns))]:
+def _in_order(X: Any, data: Data) -> Any:
+    """Return X with its columns, if both sides have names, in the order of the certificate."""
+    source = as_row_source(X)
+    names = source.names if source is not None else getattr(X, "columns", None)
+    if names is None or data.columns is None:
         return X
-    if sorted(columns) != sorted(names):
-        raise DataError(f"X has the columns {columns}; the certificate is of {list(names)}")
-    return np.asarray(X)[:, [columns.index(name) for name in names]]
+    columns = [str(name) for name in names]
+    if columns == list(data.columns):
+        return X
+    if sorted(columns) != sorted(data.columns) or isinstance(X, RowSource):
+        raise DataError(f"X has the columns {columns}; the certificate is of {list(data.columns)}")
+    order = [columns.index(name) for name in data.columns]
+    return X.tocsc()[:, order].tocsr() if hasattr(X, "tocsc") else np.asarray(X)[:, order]
 
 
-def fitted_rows(
-    X: Any, y: Any, labels: tuple[Any, Any], shape: tuple[int, int], fit_intercept: bool
-) -> tuple[Design, Floats]:
-    """Return a design and signs ±1; entries that are not finite, or another shape than the fit's, raise a DataError."""
-    design = make_design(X, intercept=fit_intercept)
-    if design.shape != shape:
-        raise DataError(f"X has shape {design.shape}, intercept included; the fit had {shape}")
-    signs = signs_of(y, labels, shape[0])
+def _masked(data: Data, X: Any, mask: Bools) -> Any:
+    """Return the rows in a mask; of a kernel matrix also only their columns."""
+    if isinstance(data.kernel, Precomputed):
+        return select_rows(data.kernel, by_rows(X), np.flatnonzero(mask))
+    return masked_rows(X, mask)
+
+
+def _mapped(X: Any, data: Data) -> Any:
+    """Return mapped rows: mapped when read, or once if mapping them again may change the last digits."""
+    assert data.map is not None
+    if data.map.outputs > MAX_OUTPUTS or data.rows * data.map.outputs > MAX_MAPPED:
+        raise DataError(f"the map gives {data.map.outputs:,} columns, more than are computed here")
+    rows = MappedRows(X, data.map)
+    return rows if data.map.exact else map_rows(rows)
+
+
+def require_finite(design: Design) -> None:
+    """Raise a DataError that names the entry if one is NaN or infinite, or so large that its square overflows."""
     row_radius(design)
-    return design, signs
 
 
-def kernel_data(
-    X: Any, y: Any, labels: tuple[Any, Any], shape: tuple[int, int], kernel: Kernel
-) -> tuple[Any, Floats, Kernel]:
-    """Return rows, signs ±1 and the kernel with its parameters; a shape other than the fit's raises a DataError."""
-    design = make_design(X, intercept=False)
-    if design.shape != shape:
-        raise DataError(f"X has shape {design.shape}; the fit had {shape}")
-    with np.errstate(over="ignore", invalid="ignore"):
-        squares = design.squared_norms()
-    if not np.isfinite(squares).all():
-        raise DataError(f"row {int(np.flatnonzero(~np.isfinite(squares))[0])} of X is not finite")
-    X = as_array(X)
-    return by_rows(X), signs_of(y, labels, shape[0]), kernel.settled(X)
-
-
-def kernel_among(kernel: Kernel, X: Any, rows: Ints) -> Floats:
-    """Return the kernel matrix of some rows among themselves, (k, k)."""
-    selected = select_rows(kernel, X, rows).astype(np.float64, copy=False)
-    if isinstance(kernel, Precomputed):
-        return np.asarray(selected if isinstance(selected, np.ndarray) else selected.toarray())
-    return KernelAgainst(kernel, selected)(selected)
-
-
-def score_rounding(coef: Floats, radius: float, columns: int) -> float:
-    """Return a bound on the rounding error of Σ cⱼ k(x, xⱼ) for rows of p columns within a radius."""
-    return EPSILON * (int(np.count_nonzero(coef)) + columns + 2) * radius**2 * float(np.abs(coef).sum())
-
-
-def least_eigenvalue(kernel: Kernel, X: Any) -> tuple[float, int]:
-    """Return the least eigenvalue of the kernel matrix over the largest, and the number of rows sampled for it."""
-    n = X.shape[0]
-    rows = np.arange(n) if n <= SAMPLE_ROWS else np.linspace(0, n - 1, SAMPLE_ROWS).astype(np.int64)
-    values = scipy.linalg.eigvalsh(kernel_among(kernel, X, rows))
-    return float(values[0] / max(abs(values[-1]), np.finfo(np.float64).tiny)), len(rows)
-
-
-def check_inner_product(kernel: Kernel, X: Any) -> list[Check]:
-    """Return a check that the kernel is an inner product on these rows; no check if it always is one."""
-    if kernel.is_inner_product and not isinstance(kernel, Precomputed):
-        return []
-    least, rows = least_eigenvalue(kernel, X)
-    holds = least >= -NEGATIVE_EIGENVALUE[4 if X.dtype == np.float32 else 8]
-    detail = f"the least eigenvalue is {least:.3g} of the largest, on {rows:,} of {X.shape[0]:,} rows"
-    return [Check("inner product", None if rows < X.shape[0] and holds else holds, detail)]
+def describe(
+    X_shape: Sequence[int],
+    *,
+    intercept: bool,
+    columns: Sequence[str] | None = None,
+    labels: Sequence[Any] = (),
+    codes: Indices | None = None,
+    counting: Bools | None = None,
+    class_weights: Sequence[float] | None = None,
+    **others: Any,
+) -> Data:
+    """Return the data of a fit: rows of that shape, whose labels have codes; `counting` are the rows that count."""
+    n, p = X_shape
+    names = None if columns is None or tuple(columns) == column_names(p) else tuple(map(str, columns))
+    used = codes if codes is None or counting is None else codes[counting]
+    kept = n if counting is None else int(np.count_nonzero(counting))
+    counts = (kept,) if used is None else tuple(np.bincount(used, minlength=len(labels)).tolist())
+    task: Task = "numbers" if codes is None else "two" if len(labels) == 2 else "several"
+    weights = None if class_weights is None else tuple(class_weights)
+    given = {"intercept": intercept, "columns": names, "labels": tuple(labels), "class_weights": weights, **others}
+    return Data(rows=n, width=p, task=task, counts=counts, **given)
