@@ -212,7 +212,9 @@ def _groups(kind: type[Certificate]) -> dict[str, str]:
 @cache
 def _nested(kind: type[Certificate]) -> dict[str, type[Certificate]]:
     """Return the fields of a kind that are certificates of the same data."""
-    options = [(name, each) for name, hint in get_type_hints(kind).items() for each in getattr(hint, "__args__", (hint,))]
+    options = [
+        (name, each) for name, hint in get_type_hints(kind).items() for each in getattr(hint, "__args__", (hint,))
+    ]
     return {name: each for name, each in options if isinstance(each, type) and issubclass(each, Certificate)}
 
 

@@ -27,7 +27,15 @@ from numpy.typing import NDArray
 from separatrix.arrays import Bools, Floats, Indices
 from separatrix.codec import MAX_WHOLE, Items, Range
 from separatrix.design.base import Design
-from separatrix.design.build import RowSource, as_row_source, column_names, make_design, map_rows, masked_rows, row_radius
+from separatrix.design.build import (
+    RowSource,
+    as_row_source,
+    column_names,
+    make_design,
+    map_rows,
+    masked_rows,
+    row_radius,
+)
 from separatrix.design.kernel_matrix import by_rows, select_rows
 from separatrix.design.kernels import AnyKernel, Precomputed
 from separatrix.design.mapped import MappedRows
