@@ -18,8 +18,8 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from functools import cache
 from importlib import import_module
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self, TypeVar, get_type_hints
@@ -27,7 +27,7 @@ from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self, TypeVar,
 import numpy as np
 
 from separatrix.arrays import Floats
-from separatrix.certificates.data import Data, MatchedRows, match
+from separatrix.certificates.data import Data, MatchedRows, Scheme, match
 from separatrix.codec import FormatError, read, read_object, write
 from separatrix.errors import CertificateError, DataError, ModelFileError, did_you_mean
 
@@ -127,6 +127,12 @@ class Certificate(ABC):
 
         A proof that needs too much work raises a BeyondLimitsError.
         """
+
+    def about(self, data: Data) -> Self:
+        """Return the certificate of the same rows with other data, such as the names of the columns."""
+        nested = {name: getattr(self, name) for name in _nested(type(self))}
+        own = {name: each if each is None else each.about(data) for name, each in nested.items()}
+        return replace(self, data=data, **own)
 
     def certified(self) -> CertifiedCoef | None:
         """Return the coefficients that the claim is about; None if it is not about linear scores."""
@@ -328,6 +334,23 @@ class PartsCertificate(Certificate):
                 yield Check(f"statement ({name})", False, "nothing is claimed about it")
             for check in checks:
                 yield Check(f"{check.name} ({name})", check.holds, check.detail)
+
+    @classmethod
+    def of(cls, parts: Sequence[Certificate], labels: Sequence[Any], scheme: Scheme) -> PartsCertificate:
+        """Return the certificate of fits of each label against the rest, or of each pair of labels."""
+        first = parts[0].data
+        if scheme == "one-vs-rest":
+            counts = [part.data.counts[0] for part in parts]
+        else:
+            others = [part.data.counts[1] for part in parts[: len(labels) - 1]]
+            counts = [first.counts[0], *others]
+        data = replace(
+            first, task="several", labels=tuple(labels), scheme=scheme, counts=tuple(counts), rows=sum(counts)
+        )
+        return cls(data=data, parts=tuple(part.about(data.part(k)) for k, part in enumerate(parts)))
+
+    def about(self, data: Data) -> PartsCertificate:
+        return PartsCertificate(data=data, parts=tuple(part.about(data.part(k)) for k, part in enumerate(self.parts)))
 
     def groups(self) -> dict[str, Any]:
         return {"statement": None, "witness": None}

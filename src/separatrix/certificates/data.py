@@ -344,24 +344,22 @@ def require_finite(design: Design) -> None:
     row_radius(design)
 
 
-def describe(
-    X_shape: Sequence[int],
-    *,
-    intercept: bool,
-    columns: Sequence[str] | None = None,
-    labels: Sequence[Any] = (),
-    codes: Indices | None = None,
-    counting: Bools | None = None,
-    class_weights: Sequence[float] | None = None,
-    **others: Any,
-) -> Data:
-    """Return the data of a fit: rows of that shape, whose labels have codes; `counting` are the rows that count."""
-    n, p = X_shape
-    names = None if columns is None or tuple(columns) == column_names(p) else tuple(map(str, columns))
-    used = codes if codes is None or counting is None else codes[counting]
-    kept = n if counting is None else int(np.count_nonzero(counting))
-    counts = (kept,) if used is None else tuple(np.bincount(used, minlength=len(labels)).tolist())
-    task: Task = "numbers" if codes is None else "two" if len(labels) == 2 else "several"
-    weights = None if class_weights is None else tuple(class_weights)
-    given = {"intercept": intercept, "columns": names, "labels": tuple(labels), "class_weights": weights, **others}
-    return Data(rows=n, width=p, task=task, counts=counts, **given)
+def data_of(design: Design, labels: Sequence[Any] | None = None, targets: NDArray[Any] | None = None) -> Data:
+    """Return the data of a fit of all rows of a design, without weights.
+
+    `targets` are signs ±1 for two labels (the first None: one label against the rest), codes for several; None for
+    numbers.
+    """
+    n, virtual = design.shape[0], int(design.virtual)
+    width, columns = design.shape[1] - virtual, tuple(design.names[virtual:])
+    names = None if columns == column_names(width) or len(set(columns)) < width else columns
+    shape: dict[str, Any] = {"rows": n, "width": width, "columns": names, "intercept": design.virtual}
+    if labels is None or targets is None:
+        return Data(**shape, task="numbers", counts=(n,))
+    if targets.dtype.kind != "f":
+        counts = np.bincount(targets, minlength=len(labels)).tolist()
+        return Data(**shape, task="several", labels=tuple(labels), counts=tuple(counts))
+    positive = int(np.count_nonzero(targets > 0.0))
+    if labels[0] is None:
+        return Data(**shape, task="rest", labels=(labels[1],), counts=(positive, n - positive))
+    return Data(**shape, task="two", labels=tuple(labels), counts=(n - positive, positive))

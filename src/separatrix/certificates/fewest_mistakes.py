@@ -12,29 +12,29 @@ The size of the smallest hitting set is bounded from below in one of two ways:
               pruned when it has more disjoint sets than rows left to choose
 
 Cost of verifying: one pass, rational arithmetic for each subsystem, and the search. Each node of the search reads all
-sets. There can be exponentially many nodes, so their number is limited, and a search that was cut short proves nothing.
+sets. There can be exponentially many nodes; a search that would read more than 2e7 sets is not made.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Annotated, ClassVar, NamedTuple
 
 import numpy as np
 
 from separatrix.arrays import Floats, Ints
-from separatrix.certificates.base import Certificate, CertifiedCoef, Check, Verification, certified_coef, register
-from separatrix.certificates.data import fitted_rows
+from separatrix.certificates.base import BeyondLimitsError, Certificate, CertifiedCoef, Check, Stated, register
+from separatrix.certificates.data import MatchedRows, Whole
 from separatrix.certificates.exact import exact_combination, exact_margins, float_margins
-from separatrix.certificates.overlap import from_number
-from separatrix.codec import Fields
+from separatrix.codec import Items, Range, Shape
 from separatrix.design.base import Design
 from separatrix.errors import counted
 
 MAX_NODES = 50_000
+MAX_WORK = 2e7  # nodes times sets
 
 
 def packing_bound(sets: Sequence[Sequence[int]], weights: Sequence[Fraction]) -> int:
@@ -99,44 +99,48 @@ def _count_disjoint(sets: list[int]) -> int:
     return count
 
 
-class InfeasibleRows(NamedTuple):
+@dataclass(frozen=True)
+class InfeasibleRows:
     """Rows that no weights classify all correctly, and multipliers above 0 at which they cancel."""
 
-    rows: tuple[int, ...]
-    multipliers: tuple[Fraction, ...]
+    rows: Annotated[tuple[Whole, ...], Items(least=1, distinct=True)]
+    multipliers: tuple[Annotated[Fraction, Range(above=0.0)], ...]
+
+    def __post_init__(self) -> None:
+        if len(self.rows) != len(self.multipliers):
+            raise ValueError(f"{len(self.rows)} rows have {len(self.multipliers)} multipliers")
 
 
 def mistaken_rows(design: Design, signs: Floats, coef: Floats) -> Ints:
     """Return the rows with yᵢ(w·xᵢ + b) ≤ 0, exactly."""
     margins, rounding = float_margins(design, signs, coef)
     wrong = margins <= 0.0
-    near = np.flatnonzero(np.abs(margins) <= rounding)
+    near = np.flatnonzero(~(np.abs(margins) > rounding))
     wrong[near] = [margin <= 0 for margin in exact_margins(design, signs, coef, near)]
     return np.flatnonzero(wrong)
 
 
 @register
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ZeroOneCertificate(Certificate):
-    """Weights (the intercept first, if fitted), the rows that they misclassify, and a lower bound for any weights.
+    """Weights (the intercept first, if fitted) that make `upper` mistakes, and a lower bound for any weights.
 
     `subsystems` are infeasible sets of rows; `packing` has one weight per subsystem, a cheap proof of all or part of
     the bound.
     """
 
     kind: ClassVar[str] = "zero-one"
-    coef: Floats
-    wrong: Ints
-    lower: int
+    upper: Stated[Whole]
+    lower: Stated[Whole]
+    coef: Annotated[Floats, Shape(None)]
     subsystems: tuple[InfeasibleRows, ...]
-    packing: tuple[Fraction, ...]
-    fit_intercept: bool
-    labels: tuple[Any, Any]
-    n_rows: int
+    packing: tuple[Annotated[Fraction, Range(0.0)], ...]
 
-    @property
-    def upper(self) -> int:
-        return len(self.wrong)
+    def __post_init__(self) -> None:
+        if self.data.task not in {"two", "rest"} or len(self.coef) != self.data.n_scores:
+            raise ValueError(f"{len(self.coef)} weights of two classes are needed for {self.data.n_scores} columns")
+        if any(max(system.rows) >= self.data.n_counted for system in self.subsystems):
+            raise ValueError(f"a subsystem has rows beyond the {self.data.n_counted} of the data")
 
     @property
     def verdict(self) -> str:
@@ -145,82 +149,42 @@ class ZeroOneCertificate(Certificate):
 
     @property
     def claim(self) -> str:
-        mistakes = f"{counted(self.upper, 'mistake')} on {counted(self.n_rows, 'row')}"
-        if self.verdict == "minimum":
-            return f"{mistakes}, and no halfspace makes fewer"
-        return f"{mistakes}, and every halfspace makes at least {self.lower:,}"
+        mistakes = f"{counted(self.upper, 'mistake')} on {counted(self.data.n_counted, 'row')}"
+        fewest = (
+            "no halfspace makes fewer"
+            if self.verdict == "minimum"
+            else f"every halfspace makes at least {self.lower:,}"
+        )
+        return f"{mistakes}, and {fewest}, where a score of 0 is a mistake"
 
-    def verify(self, X: Any, y: Any) -> Verification:
-        design, signs = fitted_rows(X, y, self.labels, (self.n_rows, self.coef.size), self.fit_intercept)
-        systems = self._check_subsystems(design, signs)
-        return Verification((self._check_mistakes(design, signs), systems, self._check_lower()))
+    def checks(self, rows: MatchedRows) -> Iterator[Check]:
+        wrong = mistaken_rows(rows.design, rows.signs, self.coef)
+        yield Check("mistakes", len(wrong) == self.upper, f"counted {len(wrong):,}, claimed {self.upper:,}")
+        yield self._check_subsystems(rows)
+        yield self._check_lower()
 
-    def _check_mistakes(self, design: Design, signs: Floats) -> Check:
-        if not np.isfinite(self.coef).all():
-            return Check("mistakes", False, "some weights are not finite")
-        wrong = mistaken_rows(design, signs, self.coef)
-        differ = np.setxor1d(wrong, self.wrong)
-        place = f"; row {int(differ[0])} differs" if len(differ) else ""
-        return Check("mistakes", not len(differ), f"counted {len(wrong):,}, claimed {self.upper:,}{place}")
-
-    def _check_subsystems(self, design: Design, signs: Floats) -> Check:
+    def _check_subsystems(self, rows: MatchedRows) -> Check:
         for number, system in enumerate(self.subsystems):
-            fault = _fault(system, design, signs)
-            if fault:
-                return Check("subsystems", False, f"subsystem {number} {fault}")
-        count = len(self.subsystems)
-        sets = f"{count:,} {'set' if count == 1 else 'sets'} of rows"
-        return Check("subsystems", True, f"{sets} cannot all be right, exactly")
+            own = np.asarray(system.rows, dtype=np.intp)
+            totals = exact_combination(rows.design.take(own) * rows.signs[own, np.newaxis], system.multipliers)
+            if any(totals):
+                names = [name for name, total in zip(rows.design.names, totals, strict=True) if total]
+                return Check("subsystems", False, f"subsystem {number} does not cancel in column {names[0]!r}")
+        return Check("subsystems", True, f"{counted(len(self.subsystems), 'set')} of rows cannot all be right, exactly")
 
     def _check_lower(self) -> Check:
         sets = [system.rows for system in self.subsystems]
-        if self.lower <= 0:
-            return Check("lower", True, "nothing is claimed")
+        if self.lower == 0:
+            return Check("lower", True, "no mistake is claimed to be necessary")
         if len(self.packing) == len(sets) and packing_bound(sets, self.packing) >= self.lower:
             return Check("lower", True, f"{counted(self.lower, 'row')} or more must be wrong, by a packing")
-        proved = hitting_set_needs(sets, self.lower)
-        details = {
-            True: f"{counted(self.lower, 'row')} or more must be wrong: no fewer hit every subsystem",
-            False: f"fewer than {self.lower:,} rows hit every subsystem",
-            None: f"the search whether fewer than {self.lower:,} rows hit every subsystem was cut short",
-        }
-        return Check("lower", bool(proved), details[proved])
+        nodes = int(MAX_WORK / max(1, len(sets)))
+        proved = hitting_set_needs(sets, self.lower, nodes)
+        if proved is None:
+            raise BeyondLimitsError(
+                f"the search for {self.lower:,} rows that hit every subsystem takes over {nodes:,} nodes"
+            )
+        return Check("lower", proved, f"{'no' if proved else 'some'} {self.lower - 1:,} rows hit every subsystem")
 
     def certified(self) -> CertifiedCoef:
-        return certified_coef(self.coef, self.labels, fit_intercept=self.fit_intercept)
-
-    def content(self) -> dict[str, Any]:
-        systems = [{"rows": list(rows), "multipliers": list(map(str, values))} for rows, values in self.subsystems]
-        return {**super().content(), "subsystems": systems, "packing": list(map(str, self.packing))}
-
-    @classmethod
-    def from_content(cls, content: Mapping[str, Any]) -> Self:
-        fields = Fields(content)
-        n_rows = fields.whole("n_rows")
-        return cls(
-            coef=fields.numbers("coef"),
-            wrong=fields.places("wrong", n_rows),
-            lower=fields.whole("lower"),
-            subsystems=tuple(
-                InfeasibleRows(tuple(map(int, entry["rows"])), tuple(map(from_number, entry["multipliers"])))
-                for entry in content["subsystems"]
-            ),
-            packing=tuple(map(from_number, content["packing"])),
-            fit_intercept=fields.flag("fit_intercept"),
-            labels=fields.two_labels(),
-            n_rows=n_rows,
-        )
-
-
-def _fault(system: InfeasibleRows, design: Design, signs: Floats) -> str:
-    """Return why a subsystem is not infeasible; an empty text if it is."""
-    rows = np.asarray(system.rows, dtype=np.intp)
-    if not len(rows) or len(rows) != len(system.multipliers) or len(set(system.rows)) < len(rows):
-        return "has no rows, a row twice, or not one multiplier a row"
-    if rows.min() < 0 or rows.max() >= design.shape[0]:
-        return f"names row {int(rows.max())}, of {design.shape[0]}"
-    if min(system.multipliers) <= 0:
-        return f"has a multiplier of {min(system.multipliers)}, which is not above 0"
-    totals = exact_combination(design.take(rows) * signs[rows, np.newaxis], system.multipliers)
-    uncancelled = [design.names[column] for column, total in enumerate(totals) if total]
-    return f"of rows {list(system.rows)} does not cancel in column {uncancelled[0]!r}" if uncancelled else ""
+        return self.certified_coef(self.coef)
