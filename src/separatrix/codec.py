@@ -8,7 +8,7 @@ The fields of a dataclass are the keys of its object: all of them, and no others
     Fraction                        "3/4", or a number
     tuple[A, B], tuple[A, ...]      a list of fixed length, or of any; with `Items`, of several or of distinct entries
     Annotated[Floats, Shape(...)]   an array of finite numbers; sizes of one name are equal
-    Mapping[str, A]                 an object with any keys
+    Mapping[str, A]                 an object with any keys; with `int`, whose keys are whole numbers
     A | B, A | None                 the first of these that takes the value
     Annotated[A | B, Tag("kind")]   one of several dataclasses, told apart by a field
     Any                             any JSON with finite numbers
@@ -45,6 +45,7 @@ MAX_WHOLE = 2**53  # integers up to here are exact floats
 MAX_SHOWN = 40  # characters of a wrong value in an error
 STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)  # an unfinished one reaches to the end
 NOT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
+PLACE = re.compile("0|[1-9][0-9]{0,14}")
 FRACTION = re.compile(r"-?[0-9]{1,4000}(/0*[1-9][0-9]{0,3999})?")
 
 
@@ -178,7 +179,9 @@ def _reader(kind: Any) -> Reader:
     inner = [_reader(part) for part in parts if part not in {NoneType, Ellipsis}]
     if origin in {Union, UnionType}:
         return partial(_read_union, inner, NoneType in parts)
-    return partial(_read_tuple, inner, parts, marks.get(Items)) if origin is tuple else partial(_read_mapping, inner[1])
+    if origin is tuple:
+        return partial(_read_tuple, inner, parts, marks.get(Items))
+    return partial(_read_mapping, inner[1]) if parts[0] is str else partial(_read_by_place, inner[1])
 
 
 def _is_number(value: Any, *kinds: type) -> bool:
@@ -315,6 +318,14 @@ def _read_mapping(reader: Reader, value: Any) -> dict[str, Any]:
     return {key: _read_key(key, reader, inner) for key, inner in _require_object(value).items()}
 
 
+def _read_by_place(reader: Reader, value: Any) -> dict[int, Any]:
+    """Return an object whose keys are the places of columns or rows."""
+    for key in _require_object(value):
+        if not PLACE.fullmatch(key):
+            raise FormatError(f" has the key {json.dumps(key)[:MAX_SHOWN]}; whole numbers are needed")
+    return {int(key): inner for key, inner in _read_mapping(reader, value).items()}
+
+
 def _key_place(key: str) -> str:
     return f".{ascii(key)[1:-1][:MAX_SHOWN]}"
 
@@ -403,16 +414,25 @@ def write(value: Any) -> Any:
         kept = [(each, inner) for each, inner in pairs if inner is not None or not each.metadata.get("optional")]
         return {key_of(each): write(inner) for each, inner in kept}
     if isinstance(value, Mapping):
-        return {key: write(inner) for key, inner in value.items()}
+        return {str(key): write(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
         return [write(inner) for inner in value]
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, Fraction):
-        return str(value)
+        return _rational(value)
     if not hasattr(value, "tolist") and not hasattr(value, "toarray"):
         raise OptionError(f"{value!r:.60} cannot be written as JSON")
     return (value.toarray() if hasattr(value, "toarray") else value).tolist()  # a sparse matrix, or an array
+
+
+def _rational(value: Fraction) -> float | str:
+    """Return a float if it is exact, else the text "a/b"."""
+    try:
+        rounded = float(value)
+    except OverflowError:
+        return str(value)
+    return rounded if Fraction(rounded) == value else str(value)
 
 
 def plain(value: Any) -> Any:

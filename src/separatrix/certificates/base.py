@@ -19,7 +19,7 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from importlib import import_module
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self, TypeVar, get_type_hints
@@ -32,6 +32,8 @@ from separatrix.codec import FormatError, read, read_object, write
 from separatrix.errors import CertificateError, DataError, ModelFileError, did_you_mean
 
 FORMAT = 2
+OPTIMAL_GAP = 1e-6  # by definition: coefficients with a relative gap up to here are called optimal
+WIDENED = 1.0 + 1e-9  # by which fits weaken numbers that depend on rounding, so that other machines prove them too
 STATED = "stated"
 Outcome = Literal["proved", "not proved", "beyond limits", "nothing claimed"]
 T = TypeVar("T")
@@ -211,7 +213,7 @@ class Certificate(ABC):
 def _groups(kind: type[Certificate]) -> dict[str, str]:
     """Return for each field of a kind whether it belongs to the statement or to the witness."""
     hints = get_type_hints(kind, include_extras=True)
-    names = [each.name for each in fields(kind) if each.init and each.name != "data"]
+    names = [each.name for each in fields(kind) if each.name != "data" and not each.metadata.get("unwritten")]
     return {name: "statement" if STATED in getattr(hints[name], "__metadata__", ()) else "witness" for name in names}
 
 
@@ -241,6 +243,11 @@ _MODULES = {
 }
 _KINDS: dict[str, type[Certificate]] = {}
 KEYS = ("format", "kind", "data", "statement", "witness", "parts", "verdict", "claim")
+
+
+def unwritten(default: Any) -> Any:
+    """Return a field that helps the program that made the certificate, and is not written to files."""
+    return field(default=default, compare=False, metadata={"unwritten": True})
 
 
 def register(kind: type[Certificate]) -> type[Certificate]:

@@ -14,19 +14,18 @@ Reference: Firth, Bias reduction of maximum likelihood estimates (1993).
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 import scipy.linalg
 
 from separatrix.arrays import Floats
-from separatrix.certificates.base import Certificate, CertifiedCoef, Check, Verification, certified_coef, register
-from separatrix.certificates.data import row_weights, signs_of
-from separatrix.codec import Fields
+from separatrix.certificates.base import OPTIMAL_GAP, Certificate, CertifiedCoef, Check, Stated, register
+from separatrix.certificates.data import MatchedRows
+from separatrix.codec import Range, Shape
 from separatrix.design.base import Block
-from separatrix.design.build import make_design
 from separatrix.errors import DataError
 from separatrix.losses.margin import Logistic
 from separatrix.numerics import sigmoid
@@ -96,56 +95,39 @@ def _leverage_sums(block: Block, *arguments: Any) -> Floats:
 
 
 @register
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class BiasReductionCertificate(Certificate):
     """Coefficients (the intercept first) at which ℓ* is stationary; `distance` is ½ ∇ᵗ I⁻¹ ∇ there."""
 
     kind: ClassVar[str] = "bias-reduction"
-    coef: Floats
-    fit_intercept: bool
-    loglik: float
-    penalised: float
-    distance: float
-    tolerance: float
-    labels: tuple[Any, Any]
+    loglik: Stated[float]
+    penalised: Stated[float]
+    distance: Stated[Annotated[float, Range(0.0)]]
+    coef: Annotated[Floats, Shape(None)]
+
+    def __post_init__(self) -> None:
+        if self.data.task not in {"two", "rest"} or len(self.coef) != self.data.n_scores:
+            raise ValueError(f"{len(self.coef)} weights of two classes are needed for {self.data.n_scores} columns")
 
     @property
     def verdict(self) -> str:
-        """'stationary' (within the tolerance) or 'stopped'."""
-        return "stationary" if self.distance <= self.tolerance else "stopped"
+        """'stationary' (a distance of at most 1e-6) or 'stopped'."""
+        return "stationary" if self.distance <= OPTIMAL_GAP else "stopped"
 
     @property
     def claim(self) -> str:
         near = f"about {self.distance:.2g} below a maximum of it"
         return f"the likelihood times Jeffreys' prior has logarithm {self.penalised:.10g}, {near}"
 
-    def verify(self, X: Any, y: Any, sample_weight: Any = None) -> Verification:
-        problem = self._problem(X, y, sample_weight)
+    def checks(self, rows: MatchedRows) -> Iterator[Check]:
+        problem = Problem(rows.design, rows.signs, Logistic(), weights=rows.weights)
         problem, centre = problem.centred()
         point = jeffreys_point(problem, shift_intercept(self.coef, centre, 1.0))
-        same_loglik = math.isclose(point.loglik, self.loglik, rel_tol=SLACK, abs_tol=SLACK)
-        same_value = same_loglik and math.isclose(point.penalised, self.penalised, rel_tol=SLACK, abs_tol=SLACK)
+        same = math.isclose(point.loglik, self.loglik, rel_tol=SLACK, abs_tol=SLACK)
+        same = same and math.isclose(point.penalised, self.penalised, rel_tol=SLACK, abs_tol=SLACK)
+        yield Check("likelihood", same, f"measured {point.penalised:.17g}, claimed {self.penalised:.17g}")
         stationary = point.distance <= max(2.0 * self.distance, SLACK * SLACK * max(abs(point.penalised), 1.0))
-        return Verification(
-            (
-                Check("likelihood", same_value, f"measured {point.penalised:.17g}, claimed {self.penalised:.17g}"),
-                Check("stationary", stationary, f"{point.distance:.3g} from a maximum, claimed {self.distance:.3g}"),
-            )
-        )
-
-    def _problem(self, X: Any, y: Any, sample_weight: Any) -> Problem:
-        design = make_design(X, intercept=self.fit_intercept)
-        if design.shape[1] != len(self.coef):
-            raise DataError(f"X has {design.shape[1]} columns, intercept included; the fit had {len(self.coef)}")
-        weights = row_weights(sample_weight, design.shape[0])
-        return Problem(design, signs_of(y, self.labels, design.shape[0]), Logistic(), weights=weights)
+        yield Check("stationary", stationary, f"{point.distance:.3g} from a maximum, claimed {self.distance:.3g}")
 
     def certified(self) -> CertifiedCoef:
-        return certified_coef(self.coef, self.labels, fit_intercept=self.fit_intercept)
-
-    @classmethod
-    def from_content(cls, content: Mapping[str, Any]) -> Self:
-        fields = Fields(content)
-        numbers = {name: fields.number(name) for name in ("loglik", "penalised", "distance", "tolerance")}
-        coef, fit_intercept = fields.numbers("coef"), fields.flag("fit_intercept")
-        return cls(coef=coef, fit_intercept=fit_intercept, labels=fields.two_labels(), **numbers)
+        return self.certified_coef(self.coef)

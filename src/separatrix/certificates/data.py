@@ -5,8 +5,8 @@ count (`MatchedRows`): those of positive weight, mapped, with codes of their lab
 names the row, the label or the shape. Checkers see nothing else.
 
     labels    all texts, all numbers or all booleans, distinct; equal if they have the same value and type (1 = 1.0,
-              but 1 is not True). Every row that counts has one of them; `counts` has the number of rows of each. A
-              label without rows takes part in nothing
+              but 1 is not True). Every row that counts has one of them; `counts` has the number of rows of each, and
+              a label without rows is refused
     columns   if both sides have names, the same ones, in any order; otherwise by position
     weights   given if the fit had them, and only then; rows of weight 0 do not count
     numbers   float64; integers that float64 does not hold are refused
@@ -90,8 +90,8 @@ class Data:
             raise ValueError("a label is given twice")
         if len(self.counts) != n_labels + (self.task in {"numbers", "rest"}) or sum(self.counts) > self.rows:
             raise ValueError(f"counts {list(self.counts)} do not fit {self.rows} rows of {counted(n_labels, 'label')}")
-        if not sum(self.counts) or (self.task == "rest" and 0 in self.counts):
-            raise ValueError(f"counts {list(self.counts)} leave nothing to be claimed")
+        if 0 in self.counts:
+            raise ValueError(f"counts {list(self.counts)} have 0, where every label needs rows")
         if not self.weights and self.class_weights is None and sum(self.counts) != self.rows:
             raise ValueError(f"counts add up to {sum(self.counts)}, of {self.rows} rows without weights")
         if self.class_weights is not None and (len(self.class_weights) != n_labels or self.task == "rest"):
@@ -100,8 +100,8 @@ class Data:
             raise ValueError(f"{len(self.columns)} columns are named, of {self.width}")
         if self.map is not None and self.map.inputs != self.width:
             raise ValueError(f"the map takes {self.map.inputs} columns, of {self.width}")
-        if self.scheme is not None and (self.task not in {"two", "several"} or 0 in self.counts):
-            raise ValueError(f"the scheme {self.scheme!r} needs labels with rows")
+        if self.scheme is not None and (self.task not in {"two", "several"} or n_labels < 2):
+            raise ValueError(f"the scheme {self.scheme!r} needs several labels")
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -118,7 +118,12 @@ class Data:
     @property
     def n_scores(self) -> int:
         """The number of columns of the design: coefficients of one score."""
-        return len(self.names)
+        return (self.width if self.map is None else self.map.outputs) + int(self.intercept)
+
+    @property
+    def n_classes(self) -> int:
+        """The number of classes, of which the rest is one."""
+        return len(self.labels) + (self.task == "rest")
 
     @property
     def n_parts(self) -> int:
@@ -155,11 +160,6 @@ class Data:
         first, second = self.pair(k)
         return f"{self.labels[first]!r} and {self.labels[second]!r}"
 
-    @property
-    def empty(self) -> tuple[Label, ...]:
-        """The labels that no row has."""
-        return tuple(label for label, count in zip(self.labels, self.counts, strict=False) if not count)
-
 
 @dataclass(frozen=True)
 class MatchedRows:
@@ -192,6 +192,10 @@ class MatchedRows:
     def number(self, row: int) -> int:
         """Return the number that a row has in the caller's data."""
         return int(row if self.numbers is None else self.numbers[row])
+
+    def original(self, rows: Indices) -> Indices:
+        """Return the numbers that some rows have in the caller's data."""
+        return rows if self.numbers is None else np.asarray(self.numbers[rows])
 
     def part(self, k: int) -> MatchedRows:
         """Return the rows of a part of the scheme."""
@@ -229,7 +233,7 @@ def match(data: Data, X: Any, y: Any, sample_weight: Any = None) -> MatchedRows:
         raise DataError(f"{list(counts)} rows of the labels count; the certificate is of {list(data.counts)}")
     if data.task == "rest":
         codes = (codes == 0).astype(np.intp)
-    rows = MatchedRows(replace(data, map=None) if data.map is None else data, X, codes, targets, weights)
+    rows = MatchedRows(data, X, codes, targets, weights)
     if weights is not None and not weights.all():
         counting = weights > 0.0
         rows = rows._select(data, counting, codes[counting])

@@ -16,37 +16,47 @@ rays is proved by rays that are independent modulo a prime (a lower bound) and b
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Self
+from typing import Annotated, Literal
 
 import numpy as np
 
 from separatrix.arrays import Indices
 from separatrix.certificates.base import Check
-from separatrix.certificates.overlap import dense_relation, from_number, rank_modulo, to_number
+from separatrix.certificates.data import Whole
+from separatrix.certificates.overlap import dense_relation, rank_modulo
 from separatrix.certificates.rays import Rays, Relation
-from separatrix.codec import Fields
+from separatrix.codec import Items, Range
 
 
 @dataclass(frozen=True)
 class SignProof:
     """Rays and multipliers ≥ 0 with sign·vⱼ = Σ μ z·v for every direction of recession v."""
 
-    sign: int
-    places: tuple[int, ...]
-    multipliers: tuple[Fraction, ...]
+    sign: Literal[-1, 1]
+    places: tuple[Whole, ...]
+    multipliers: tuple[Annotated[Fraction, Range(0.0)], ...]
+
+    def __post_init__(self) -> None:
+        if len(self.places) != len(self.multipliers):
+            raise ValueError(f"{len(self.places)} rays have {len(self.multipliers)} multipliers")
 
 
 @dataclass(frozen=True)
 class Divergence:
     """Rays that span all rays, relations on all rays, opposite directions, and proofs of signs by column."""
 
-    spanning: tuple[int, ...]
+    spanning: Annotated[tuple[Whole, ...], Items(distinct=True)]
     aliases: tuple[Relation, ...]
     opposites: tuple[tuple[Fraction, ...], ...]
     signs: dict[int, SignProof]
+
+    def fits(self, width: int) -> bool:
+        """Return whether all columns are below a width, which all opposites have."""
+        columns = {column for alias in self.aliases for column in alias}.union(self.signs)
+        return max(columns, default=0) < width and all(len(opposite) == width for opposite in self.opposites)
 
     def statuses(self, weights: Sequence[Fraction], relations: Sequence[Relation] | None) -> tuple[str, ...]:
         """Return a status for each coefficient; `relations` hold on the overlapping rays, None if there are none."""
@@ -83,16 +93,16 @@ class Divergence:
             return Check("rank", False, "the aliases are not independent")
         for alias, broken in zip(self.aliases, rays.violating(self.aliases, places, 1), strict=True):
             if len(broken):
-                row = int(rays.rows_of(broken)[0])
+                row = rays.number_of(broken[0])
                 return Check("rank", False, f"row {row} breaks the alias of columns {sorted(alias)}")
         rank = rank_modulo(rays.take(chosen)) if len(chosen) else 0
         return Check("rank", rank == len(chosen), f"{rank} rays are independent, {len(chosen)} are claimed to be")
 
     def _opposite_check(self, rays: Rays, places: Indices) -> Check:
         for opposite in self.opposites:
-            signs = rays.signs(opposite, places) if len(opposite) == rays.width else np.array([-1])
+            signs = rays.signs(opposite, places)
             if (signs < 0).any():
-                row = int(rays.rows_of(places[signs < 0][:1])[0]) if len(signs) == len(places) else 0
+                row = rays.number_of(places[signs < 0][0])
                 return Check("opposites", False, f"row {row} is on the wrong side of an opposite direction")
         return Check("opposites", True, f"{len(self.opposites)} directions of other signs are ≥ 0 on every row")
 
@@ -101,46 +111,15 @@ class Divergence:
         basis = [dense_relation(relation, rays.width) for relation in (units if relations is None else relations)]
         for column, proof in self.signs.items():
             chosen = np.asarray(proof.places, dtype=np.intp)
-            known = 0 <= column < rays.width and np.isin(chosen, places).all()
-            if not known or len(chosen) != len(proof.multipliers) or any(value < 0 for value in proof.multipliers):
+            if not np.isin(chosen, places).all():
                 return Check("signs", False, f"the proof of the sign of column {column} does not fit the data")
             rows = list(zip(proof.multipliers, rays.take(chosen).tolist(), strict=True))
             for vector in basis:
                 pairs = ((m, Fraction(x) * v) for m, ray in rows for x, v in zip(ray, vector, strict=True) if v and x)
                 total = sum((m * product for m, product in pairs), Fraction(0))
-                if total != proof.sign * vector[column] or proof.sign not in {-1, 1}:
+                if total != proof.sign * vector[column]:
                     return Check("signs", False, f"the sign of column {column} does not follow from its rows")
         return Check("signs", True, f"{len(self.signs)} signs follow from their rows, exactly")
-
-    def content(self) -> dict[str, Any]:
-        return {
-            "spanning": list(self.spanning),
-            "aliases": [{str(j): to_number(c) for j, c in alias.items()} for alias in self.aliases],
-            "opposites": [[to_number(value) for value in opposite] for opposite in self.opposites],
-            "signs": {
-                str(column): {
-                    "sign": proof.sign,
-                    "rays": list(proof.places),
-                    "multipliers": [to_number(value) for value in proof.multipliers],
-                }
-                for column, proof in self.signs.items()
-            },
-        }
-
-    @classmethod
-    def from_content(cls, content: Mapping[str, Any]) -> Self:
-        return cls(
-            tuple(Fields(content, "divergence").places("spanning").tolist()),
-            tuple({int(j): from_number(c) for j, c in alias.items()} for alias in content["aliases"]),
-            tuple(tuple(from_number(value) for value in opposite) for opposite in content["opposites"]),
-            {int(column): _sign_proof(proof) for column, proof in content["signs"].items()},
-        )
-
-
-def _sign_proof(content: Mapping[str, Any]) -> SignProof:
-    multipliers = tuple(from_number(value) for value in content["multipliers"])
-    fields = Fields(content, "divergence.signs")
-    return SignProof(fields.whole("sign", least=-1, most=1), tuple(fields.places("rays").tolist()), multipliers)
 
 
 def _independent(aliases: Sequence[Relation], width: int) -> bool:

@@ -14,21 +14,20 @@ Cost: three passes.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Annotated, ClassVar
 
 import numpy as np
 
 from separatrix.arrays import EPSILON, Floats, Indices
-from separatrix.certificates.base import Certificate, CertifiedCoef, Check, Verification, certified_coef, register
-from separatrix.certificates.data import row_weights
+from separatrix.certificates.base import Certificate, CertifiedCoef, Check, Stated, register
+from separatrix.certificates.data import MatchedRows, Whole
 from separatrix.certificates.overlap import rank_modulo
-from separatrix.codec import Fields
+from separatrix.codec import Items, Range, Shape
 from separatrix.design.base import Design
-from separatrix.design.build import largest_entry, make_design, row_radius
 from separatrix.design.moments import residual_sums, triangle
-from separatrix.errors import DataError, counted
+from separatrix.errors import counted
 from separatrix.numerics import column_norms, solve_triangle
 
 TOLERANCE = 1e-10  # of the sum of squares: an excess that no printed digit of a fit shows
@@ -64,7 +63,7 @@ class Excess:
 
 
 @register
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LeastSquaresCertificate(Certificate):
     """Coefficients (p,), the intercept first, whose sum of squares is minimal to within `relative_excess`.
 
@@ -73,15 +72,21 @@ class LeastSquaresCertificate(Certificate):
     """
 
     kind: ClassVar[str] = "least-squares"
-    fit_intercept: bool
-    coef: Floats
-    n_rows: int
-    rss: float
-    relative_excess: float
-    aliased: tuple[int, ...] = ()
-    relations: tuple[Mapping[int, float], ...] = ()
-    independent: tuple[int, ...] | None = None
-    weighted: bool = False
+    rss: Stated[Annotated[float, Range(0.0)]]
+    relative_excess: Stated[Annotated[float, Range(0.0)]]
+    coef: Annotated[Floats, Shape(None)]
+    aliased: Annotated[tuple[Whole, ...], Items(distinct=True)] = ()
+    relations: tuple[dict[int, float], ...] = ()
+    independent: Annotated[tuple[Whole, ...], Items(distinct=True)] | None = None
+
+    def __post_init__(self) -> None:
+        columns = {*self.aliased, *(part for relation in self.relations for part in relation)}
+        if self.data.task != "numbers" or len(self.coef) != self.data.n_scores:
+            raise ValueError(f"{len(self.coef)} coefficients of numbers are needed for {self.data.n_scores} columns")
+        if max(columns, default=-1) >= len(self.coef):
+            raise ValueError(f"there is no column {max(columns)} among {len(self.coef)}")
+        if max(self.independent or (), default=-1) >= self.data.n_counted:
+            raise ValueError(f"there is no row {max(self.independent or ())} among {self.data.n_counted}")
 
     @property
     def unique(self) -> bool | None:
@@ -104,26 +109,23 @@ class LeastSquaresCertificate(Certificate):
             return f"{least}; other coefficients do as well, as {columns} {depend} on others"
         return least if self.independent is None else f"{least}, and no other coefficients reach it"
 
-    def verify(self, X: Any, y: Any, sample_weight: Any = None) -> Verification:
-        design, targets, weights = self._data(X, y, sample_weight)
-        columns = np.setdiff1d(np.arange(len(self.coef)), self.aliased)
-        excess = excess_squares(design, targets, weights, self.coef, columns)
+    def checks(self, rows: MatchedRows) -> Iterator[Check]:
+        design, columns = rows.design, np.setdiff1d(np.arange(len(self.coef)), self.aliased)
+        excess = excess_squares(design, rows.targets, rows.weights, self.coef, columns)
         same = math.isclose(excess.rss, self.rss, rel_tol=SLACK, abs_tol=excess.scale - excess.rss)
+        yield Check("sum of squares", same, f"measured {excess.rss:.17g}, claimed {self.rss:.17g}")
         limit = max(self.relative_excess, TOLERANCE)
-        checks = [
-            Check("sum of squares", same, f"measured {excess.rss:.17g}, claimed {self.rss:.17g}"),
-            Check(
-                "least", excess.relative <= limit, f"{excess.relative:.2g} above the least value, {limit:.2g} allowed"
-            ),
-        ]
+        yield Check(
+            "least", excess.relative <= limit, f"{excess.relative:.2g} above the least value, {limit:.2g} allowed"
+        )
         if self.independent is not None:
-            checks.append(self._independence_check(design, columns))
-        return Verification((*checks, *self._relation_checks(design, weights)))
+            yield self._independence_check(design, columns)
+        yield from self._relation_checks(design, rows.weights)
 
     def _independence_check(self, design: Design, columns: Indices) -> Check:
         """Check that as many rows as columns are named, and that they are linearly independent."""
         rows = np.asarray(self.independent, dtype=np.int64)
-        if len(rows) != len(columns) or not ((rows >= 0) & (rows < design.shape[0])).all():
+        if len(rows) != len(columns):
             return Check("unique", False, f"{len(rows)} rows are named for {len(columns)} columns")
         rank = rank_modulo(design.take(rows.tolist())[:, columns])
         return Check(
@@ -159,59 +161,5 @@ class LeastSquaresCertificate(Certificate):
         allowed = len(self.coef) - len(self.aliased)
         return Check("alias", rank <= allowed, f"{len(self.coef)} columns have rank {rank}, at most {allowed} claimed")
 
-    def _data(self, X: Any, y: Any, sample_weight: Any) -> tuple[Design, Floats, Floats | None]:
-        design = make_design(X, intercept=self.fit_intercept)
-        if not math.isfinite(largest_entry(design)):
-            row_radius(design)
-        targets = _numbers("y", y)
-        if design.shape != (self.n_rows, len(self.coef)) or targets.shape != (self.n_rows,):
-            raise DataError(
-                f"X has shape {design.shape}, intercept included, and y {targets.shape}; the fit had"
-                f" {self.n_rows} rows of {len(self.coef)}"
-            )
-        if self.weighted != (sample_weight is not None):
-            raise DataError("the fit had row weights; give them" if self.weighted else "the fit had no row weights")
-        weights = None if sample_weight is None else _numbers("sample_weight", sample_weight)
-        return design, targets, row_weights(weights, self.n_rows)
-
     def certified(self) -> CertifiedCoef:
-        return certified_coef(self.coef, None, fit_intercept=self.fit_intercept)
-
-    @classmethod
-    def from_content(cls, content: Mapping[str, Any]) -> Self:
-        fields = Fields(content)
-        coef, n_rows = fields.numbers("coef"), fields.whole("n_rows")
-        rows = fields.or_none("independent", lambda key: fields.places(key, n_rows))
-        return cls(
-            fit_intercept=fields.flag("fit_intercept"),
-            coef=coef,
-            n_rows=n_rows,
-            rss=fields.within("rss"),
-            relative_excess=fields.number("relative_excess"),
-            aliased=tuple(fields.places("aliased", len(coef)).tolist()),
-            relations=tuple(
-                {_column_index(column, len(coef)): float(coefficient) for column, coefficient in relation.items()}
-                for relation in content["relations"]
-            ),
-            independent=None if rows is None else tuple(rows.tolist()),
-            weighted=fields.flag("weighted"),
-        )
-
-
-def _numbers(name: str, values: Any) -> Floats:
-    """Return targets or weights as finite numbers."""
-    try:
-        numbers = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise DataError(f"{name} has entries that are no numbers; give those of the fit") from None
-    bad = np.flatnonzero(~np.isfinite(numbers))
-    if len(bad):
-        raise DataError(f"{name} has {numbers.ravel()[bad[0]]:g} in row {bad[0]}; give the numbers of the fit")
-    return numbers
-
-
-def _column_index(column: Any, width: int) -> int:
-    place = int(column)
-    if not 0 <= place < width:
-        raise ValueError(f"there is no column {place} among {width}")
-    return place
+        return self.certified_coef(self.coef)

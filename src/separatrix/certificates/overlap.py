@@ -19,45 +19,25 @@ need a basis and relations on T. Cost: the rows of T, and one pass for the relat
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Self
+from typing import Annotated
 
 import numpy as np
 
 from separatrix.arrays import EPSILON, Floats, Indices, Ints
 from separatrix.certificates.base import Check
+from separatrix.certificates.data import Whole
 from separatrix.certificates.rays import Rays, Relation
-from separatrix.codec import Fields
+from separatrix.codec import Items, Range
+
+Positive = Annotated[Fraction, Range(above=0.0)]
 
 SAFETY = 1.0 + 1e-9  # inflates the bounds for the rounding of their own sums
 TINY = 1e-280  # more than all terms that may have underflowed
 PRIME = 2**31 - 1
-RATIONAL = re.compile(r"-?[0-9]+(/[0-9]+)?")  # without exponent: "1e999999999" would fill the memory
 LARGEST_NORM = 1e100  # of an inverse; beyond, terms that underflowed might matter
 CHUNK_ELEMENTS = 2**22
-
-
-def to_number(value: Fraction | float) -> float | str:
-    """Return a number in a form that JSON holds exactly: a float if it is one, else the text "a/b"."""
-    if isinstance(value, float):
-        return value
-    try:
-        rounded = float(value)
-    except OverflowError:
-        return str(value)
-    return rounded if Fraction(rounded) == value else str(value)
-
-
-def from_number(value: object) -> Fraction:
-    """Return the rational number of a JSON number or a text "a/b"."""
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        raise TypeError(f"{value!r} is no number")
-    if isinstance(value, str) and not RATIONAL.fullmatch(value):
-        raise ValueError(f"{value[:40]!r} is no number a/b")
-    return Fraction(value)
 
 
 @dataclass(frozen=True)
@@ -68,9 +48,9 @@ class OverlapProof:
     in all other dependent columns, and vanishes on every ray.
     """
 
-    places: tuple[int, ...]
-    multipliers: tuple[Fraction, ...]
-    columns: tuple[int, ...]
+    places: Annotated[tuple[Whole, ...], Items(distinct=True)]
+    multipliers: tuple[Positive, ...]
+    columns: Annotated[tuple[Whole, ...], Items(distinct=True)]
     relations: tuple[Relation, ...] = ()
 
     def checks(self, rays: Rays, left: Indices) -> list[Check]:
@@ -88,10 +68,10 @@ class OverlapProof:
         if not self._columns_fit(rays.width):
             return Check("overlap", False, "the columns and relations of the proof do not fit the data's columns")
         if len(separated):
-            row = int(rays.rows_of(separated[:1])[0])
+            row = rays.number_of(separated[0])
             return Check("overlap", False, f"row {row} has a multiplier but is not among the rows that are left")
         if not len(set(self.places)) == len(self.places) == len(self.multipliers) >= len(self.columns):
-            return Check("overlap", False, "the proof has rows twice, too few, or not one multiplier a row")
+            return Check("overlap", False, "the proof has a row twice, too few rows, or not one multiplier per row")
         if not all(multiplier > 0 for multiplier in self.multipliers):
             return Check("overlap", False, "a multiplier is not above 0")
         return Check("overlap", True, f"{len(self.places)} rows with multipliers above 0, {len(self.columns)} columns")
@@ -107,7 +87,7 @@ class OverlapProof:
     def _relation_checks(self, rays: Rays, left: Indices) -> list[Check]:
         for relation, broken in zip(self.relations, rays.violating(self.relations, left, 1), strict=True):
             if len(broken):
-                row = int(rays.rows_of(broken)[0])
+                row = rays.number_of(broken[0])
                 return [Check("relations", False, f"row {row} breaks a relation between columns {sorted(relation)}")]
         if not self.relations:
             return []
@@ -128,24 +108,6 @@ class OverlapProof:
         detail = f"rounded multipliers: exact ones lie within {slack:.3g} of the least, relative to it"
         return Check("multipliers", holds, detail)
 
-    def content(self) -> dict[str, Any]:
-        return {
-            "rays": list(self.places),
-            "multipliers": [to_number(value) for value in self.multipliers],
-            "columns": list(self.columns),
-            "relations": [{str(j): to_number(c) for j, c in relation.items()} for relation in self.relations],
-        }
-
-    @classmethod
-    def from_content(cls, content: Mapping[str, Any]) -> Self:
-        fields = Fields(content, "proof")
-        return cls(
-            tuple(fields.places("rays").tolist()),
-            tuple(from_number(value) for value in content["multipliers"]),
-            tuple(fields.places("columns").tolist()),
-            tuple({int(j): from_number(c) for j, c in relation.items()} for relation in content["relations"]),
-        )
-
 
 def is_overlap_proof(proof: OverlapProof, rays: Floats) -> bool:
     """Return whether the multipliers of a proof hold, its places being rows of `rays`."""
@@ -156,7 +118,7 @@ def is_overlap_proof(proof: OverlapProof, rays: Floats) -> bool:
 class PairOverlap:
     """The codes of two classes, and the proof that some of their rows cancel; its places are rows of the data."""
 
-    pair: tuple[int, int]
+    pair: tuple[Whole, Whole]
     proof: OverlapProof
 
     def places(self, rays: Rays) -> Indices:
@@ -190,14 +152,6 @@ class PairOverlap:
         cancels = not any(_exact_totals(signed, rows, multipliers).values())
         outcome = "cancel exactly" if cancels else "do not cancel"
         return Check("clash", cancels, f"{len(rows)} rows of two classes {outcome}")
-
-    def content(self) -> dict[str, Any]:
-        return {"pair": list(self.pair), "proof": self.proof.content()}
-
-    @classmethod
-    def from_content(cls, content: Mapping[str, Any]) -> Self:
-        first, second = content["pair"]
-        return cls((int(first), int(second)), OverlapProof.from_content(content["proof"]))
 
 
 def _exact_totals(rays: Rays, rows: Indices, multipliers: tuple[Fraction, ...]) -> dict[int, Fraction]:

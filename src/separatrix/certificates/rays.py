@@ -69,11 +69,13 @@ def whole_columns(block: Block) -> Floats:
 class Rays:
     """The rays of the rows of a design: `count` rays of `width` numbers, identified by their places 0, …, count − 1.
 
-    `codes` are the classes of the rows, 0, …, `classes` − 1; a single class counts as the second of two.
+    `codes` are the classes of the rows, 0, …, `classes` − 1; a single class counts as the second of two. `numbers` are
+    the numbers of the rows in messages (None: by position).
     """
 
-    def __init__(self, design: Design, codes: Indices, classes: int) -> None:
+    def __init__(self, design: Design, codes: Indices, classes: int, numbers: Indices | None = None) -> None:
         self.design, self.codes, self.classes = design, codes + (classes == 1), max(2, classes)
+        self.numbers = numbers
         self.count, self.width = (size * (self.classes - 1) for size in design.shape)
 
     def take(self, places: Indices) -> Floats:
@@ -110,6 +112,11 @@ class Rays:
     def rows_of(self, places: Indices) -> Indices:
         """Return the rows of the data that some rays belong to."""
         return np.asarray(places // (self.classes - 1))
+
+    def number_of(self, place: int) -> int:
+        """Return the number of the row of a ray, for messages."""
+        row = int(place) // (self.classes - 1)
+        return row if self.numbers is None else int(self.numbers[row])
 
     def places_of(self, mask: Bools) -> Indices:
         """Return the places of the rays of the rows in a mask (n,)."""

@@ -124,10 +124,10 @@ class PolynomialKernel(_WithGamma):
         require_number("offset", self.offset, least=0.0)
 
     def __call__(self, A: Any, B: Any) -> Floats:
-        return np.asarray((self._factor() * _products(A, B) + self.offset) ** self.degree)
+        return _power(self._factor() * _products(A, B) + self.offset, self.degree)
 
     def diagonal(self, A: Any) -> Floats:
-        return np.asarray((self._factor() * _squares(A) + self.offset) ** self.degree)
+        return _power(self._factor() * _squares(A) + self.offset, self.degree)
 
 
 @dataclass(frozen=True)
@@ -256,6 +256,16 @@ def kernel_from_dict(data: Mapping[str, Any]) -> Kernel:
 
 def _rows(A: Any) -> Any:
     return A.astype(np.float64, copy=False)
+
+
+def _power(base: Floats, degree: int) -> Floats:
+    """Return a power by repeated products, whose rounding errors are known."""
+    result, square = np.ones_like(base), base
+    while degree:
+        if degree % 2:
+            result = result * square
+        square, degree = square * square, degree // 2
+    return result
 
 
 def _products(A: Any, B: Any) -> Floats:
