@@ -33,7 +33,6 @@ from separatrix.errors import CertificateError, DataError, ModelFileError, did_y
 
 FORMAT = 2
 OPTIMAL_GAP = 1e-6  # by definition: coefficients with a relative gap up to here are called optimal
-WIDENED = 1.0 + 1e-9  # by which fits weaken numbers that depend on rounding, so that other machines prove them too
 STATED = "stated"
 Outcome = Literal["proved", "not proved", "beyond limits", "nothing claimed"]
 T = TypeVar("T")

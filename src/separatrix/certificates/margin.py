@@ -19,6 +19,7 @@ only shown down to a margin: "no margin above …". Cost of verifying: the colum
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -27,7 +28,7 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 
 from separatrix.arrays import Bools, Floats, Ints
-from separatrix.certificates.base import OPTIMAL_GAP, WIDENED, Certificate, CertifiedCoef, Check, Stated, register
+from separatrix.certificates.base import OPTIMAL_GAP, Certificate, CertifiedCoef, Check, Stated, register
 from separatrix.certificates.data import Data, MatchedRows
 from separatrix.certificates.enclosures import OUTWARD, UNIT, gamma
 from separatrix.certificates.exact import (
@@ -246,8 +247,8 @@ class KernelCertificate(Certificate):
         draft = cls(data=data, lower=0.0, upper=0.0, radius=0.0, **parts)
         codes = (signs > 0.0).astype(np.intp)
         matched = MatchedRows(data, X, codes, np.zeros(0), None)
-        lower, upper, radius = draft._bounds(KernelSpace.of(matched), signs)
-        return replace(draft, lower=lower / WIDENED, upper=upper * WIDENED, radius=radius / WIDENED)
+        lower, upper, radius = draft._bounds(KernelSpace.of(matched, slack=2.0), signs)
+        return replace(draft, lower=lower, upper=upper, radius=radius / OUTWARD)
 
 
 def _shares(signs: Floats, multipliers: Floats, by_class: bool) -> Floats:

@@ -31,7 +31,6 @@ from separatrix.arrays import Floats, Ints
 from separatrix.certificates.base import (
     OPTIMAL_GAP,
     STATED,
-    WIDENED,
     Certificate,
     CertifiedCoef,
     Check,
@@ -206,20 +205,20 @@ def kernel_bound(space: KernelSpace, signs: Floats, weights: Floats, strength: f
     """Return an upper bound on the objective of some coefficients, and a lower bound on its minimum."""
     rows, multipliers, intercept = point
     scores, errors = space.scores(rows, multipliers)
-    margins = signs * (scores + intercept)
-    errors = errors + 2.0 * UNIT * (np.abs(scores) + abs(intercept) + 1.0)
+    shortfall = 1.0 - signs * (scores + intercept)
+    errors = errors + 2.0 * space.slack * UNIT * (np.abs(scores) + abs(intercept) + 1.0)
     caps, sizes = weights / (strength * math.fsum(weights.tolist())), np.zeros(space.n)
     sizes[rows] = np.abs(multipliers)
-    shortfall = np.maximum(1.0 - margins, 0.0) + errors
-    norm = space.squared_norm(rows, multipliers)[1]
-    primal = (0.5 * norm + float(caps @ shortfall)) * OUTWARD * (1.0 + gamma(space.n + 8))
-    # P − D row by row, which avoids cancellation: (C − α)·shortfall where m < 1, α·excess where m > 1
-    gaps = np.maximum((caps - sizes) * (1.0 - margins + errors), sizes * (margins + errors - 1.0))
+    rounding = 1.0 + space.slack * gamma(space.n + 8)
+    norms = space.squared_norm(rows, multipliers)
+    upper = (0.5 * norms[1] + float(caps @ np.maximum(shortfall + errors, 0.0))) * rounding
+    lower = (0.5 * norms[0] + float(caps @ np.maximum(shortfall - errors, 0.0))) / rounding
+    gaps = np.maximum((caps - sizes) * (shortfall + errors), sizes * (errors - shortfall))
     imbalance = abs(math.fsum(multipliers.tolist()))
-    intercepts = 1.0 + space.radius * math.sqrt(2.0 * primal) + abs(intercept)
-    gap = (float(np.maximum(gaps, 0.0).sum()) + imbalance * intercepts) * OUTWARD * (1.0 + gamma(space.n + 8))
-    dual = max(primal - gap - 4.0 * UNIT * primal, 0.0)
-    return DualBound(strength * primal, strength * dual, float(np.finfo(np.float64).tiny), imbalance)
+    intercepts = 1.0 + space.radius * math.sqrt(2.0 * upper) + abs(intercept)
+    gap = (float(np.maximum(gaps, 0.0).sum()) + imbalance * intercepts + 4.0 * UNIT * upper) * rounding * OUTWARD
+    smallest = float(np.finfo(np.float64).tiny)
+    return DualBound(strength * upper * OUTWARD, strength * max(lower - gap, 0.0) / OUTWARD, smallest, imbalance)
 
 
 class KernelPoint(NamedTuple):
@@ -256,9 +255,8 @@ class KernelOptimalityCertificate(DualityGap, Certificate):
     def of(cls, data: Data, rows: MatchedRows, strength: float, point: KernelPoint) -> KernelOptimalityCertificate:
         """Return the certificate of multipliers, with the bounds that they prove."""
         weights = np.ones(data.n_counted) if rows.weights is None else rows.weights
-        bound = kernel_bound(KernelSpace.of(rows), rows.signs, weights, strength, point)
-        primal, dual = bound.primal * WIDENED, max(bound.dual - (WIDENED - 1.0) * bound.gap, 0.0)
-        return cls(data=data, strength=strength, primal=primal, dual=dual, **point._asdict())
+        bound = kernel_bound(KernelSpace.of(rows, slack=2.0), rows.signs, weights, strength, point)
+        return cls(data=data, strength=strength, primal=bound.primal, dual=bound.dual, **point._asdict())
 
     @property
     def kernel(self) -> Kernel:

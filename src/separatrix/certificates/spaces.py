@@ -41,14 +41,19 @@ LARGEST_SHIFT = 1e-8  # of the largest diagonal entry: a matrix that needs more 
 
 @dataclass(frozen=True, eq=False)
 class KernelSpace:
-    """Rows in the space of a kernel, to which a constant is added: 1 for a run with an intercept."""
+    """Rows in the space of a kernel, to which a constant is added: 1 for a run with an intercept.
+
+    Errors are multiplied by `slack`. A fit states bounds with twice the errors, which machines that round differently
+    prove too.
+    """
 
     kernel: Kernel
     X: Any
     constant: float = 0.0
+    slack: float = 1.0
 
     @classmethod
-    def of(cls, rows: MatchedRows, constant: float = 0.0) -> KernelSpace:
+    def of(cls, rows: MatchedRows, constant: float = 0.0, slack: float = 1.0) -> KernelSpace:
         """Return the space of matched rows, which must be finite and not too many for their kernel."""
         kernel = rows.data.kernel
         assert kernel is not None
@@ -57,7 +62,7 @@ class KernelSpace:
             raise DataError(f"a kernel matrix of {X.shape[0]} rows has shape {X.shape}")
         if not isinstance(kernel, Precomputed):
             _ = rows.design  # raises an error that names an entry that is not finite
-        return cls(kernel, X if X.dtype == np.float64 else X.astype(np.float64), constant)
+        return cls(kernel, X if X.dtype == np.float64 else X.astype(np.float64), constant, slack)
 
     @property
     def n(self) -> int:
@@ -127,7 +132,7 @@ class KernelSpace:
         starts = range(0, len(rows), step)
         parts = map_groups(lambda i: self.columns(rows[i : i + step]) @ coef[i : i + step], starts)
         values = np.sum([np.zeros(self.n), *parts], axis=0)
-        relative = self.error + gamma(len(rows) + 2 + len(starts))
+        relative = self.slack * (self.error + gamma(len(rows) + 2 + len(starts)))
         size = float(np.abs(coef) @ self.lengths[rows])
         return values, np.asarray(relative * OUTWARD * size * self.lengths)
 
@@ -135,8 +140,9 @@ class KernelSpace:
         """Return a lower and an upper bound on ‖Σ aⱼ φ(xⱼ)‖²."""
         values, errors = self.scores(rows, coef)
         square = float(coef @ values[rows])
-        slack = float(np.abs(coef) @ (errors[rows] + gamma(len(rows) + 2) * np.abs(values[rows]))) * OUTWARD
-        return max(square - slack, 0.0), max(square + slack, 0.0)
+        rounding = self.slack * gamma(len(rows) + 2) * np.abs(values[rows])
+        error = float(np.abs(coef) @ (errors[rows] + rounding)) * OUTWARD
+        return max(square - error, 0.0), max(square + error, 0.0)
 
     def _values(self, rows: Ints) -> Floats:
         if not isinstance(self.kernel, Precomputed):
