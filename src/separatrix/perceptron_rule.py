@@ -11,11 +11,12 @@ it to whole arrays.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
 from separatrix.arrays import Bools, Floats
+from separatrix.codec import Range
 from separatrix.design.base import Block
 from separatrix.loops.online import TIE_CODES, Tie
 
@@ -26,8 +27,8 @@ class UpdateRule:
 
     update: Literal["single", "batch"] = "single"
     tie: Tie = "positive"
-    margin: float = 0.0
-    rate: float = 1.0
+    margin: Annotated[float, Range(0.0)] = 0.0
+    rate: Annotated[float, Range(above=0.0)] = 1.0
     inverse: bool = False
 
     def rate_of(self, k: int) -> float:
@@ -39,9 +40,12 @@ class UpdateRule:
         achieved, required = y * scores, self.margin if margin is None else margin
         if required > 0.0:
             return np.asarray(~(achieved >= required))
+        return np.asarray(np.where(achieved == 0.0, self.is_wrong_tie(y), ~(achieved > 0.0)))
+
+    def is_wrong_tie(self, y: Any) -> Any:
+        """Return whether a score of exactly 0 is a mistake for labels ±1."""
         code = TIE_CODES[self.tie]
-        wrong_tie = (code != 2) & (y != code)
-        return np.asarray(np.where(achieved == 0.0, wrong_tie, ~(achieved > 0.0)))
+        return (code != 2) & (y != code)
 
 
 def predicted_signs(scores: Floats, tie: Tie) -> Floats:

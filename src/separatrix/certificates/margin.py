@@ -113,25 +113,27 @@ class MarginCertificate(Certificate):
         return f"every row is right, by {self.lower:.10g} at least; {widest}"
 
     def checks(self, rows: MatchedRows) -> Iterator[Check]:
-        yield self._check_lower(rows)
+        fault = margin_fault(rows, self.coef, self.coef[int(self.data.intercept) :], self.lower)
+        yield Check("lower", not fault, fault or f"every row is right by {self.lower:.17g} at least")
         square = _squared_distance(rows.design, rows.signs, self.rows, self.multipliers)
         measured = f"the hull comes as near as {rounded_up_root(square):.17g}"
         yield Check("upper", square <= Fraction(self.upper) ** 2, f"{measured}; claimed {self.upper:.17g}")
 
-    def _check_lower(self, rows: MatchedRows) -> Check:
-        design, signs, weights = rows.design, rows.signs, self.coef[int(self.data.intercept) :]
-        margins, rounding = float_margins(design, signs, self.coef)
-        near = np.flatnonzero(~(margins - rounding > NEAR * self.lower * float(np.linalg.norm(weights))))
-        square = Fraction(self.lower) ** 2 * _squared_norm(weights)
-        for row, margin in zip(near.tolist(), exact_margins(design, signs, self.coef, near), strict=True):
-            if margin <= 0 or margin**2 < square:
-                measured = float(margin) / float(np.linalg.norm(weights))
-                detail = f"row {rows.number(row)} is right by {measured:.17g} only; claimed {self.lower:.17g}"
-                return Check("lower", False, detail)
-        return Check("lower", True, f"every row is right by {self.lower:.17g} at least")
-
     def certified(self) -> CertifiedCoef:
         return self.certified_coef(self.coef)
+
+
+def margin_fault(rows: MatchedRows, coef: Floats, weights: Floats, lower: float) -> str:
+    """Return why yᵢ w·xᵢ is not at least `lower` times ‖weights‖ on every row, exactly; an empty text if it is."""
+    margins, rounding = float_margins(rows.design, rows.signs, coef)
+    norm, square = float(np.linalg.norm(weights)), _squared_norm(weights)
+    if not square:
+        return "the weights are all 0"
+    near = np.flatnonzero(~(margins - rounding > NEAR * lower * norm))
+    for row, margin in zip(near.tolist(), exact_margins(rows.design, rows.signs, coef, near), strict=True):
+        if margin <= 0 or margin**2 < Fraction(lower) ** 2 * square:
+            return f"row {rows.number(row)} is right by {float(margin) / norm:.17g} only; claimed {lower:.17g}"
+    return ""
 
 
 def require_support(rows: Ints, n_rows: int) -> None:

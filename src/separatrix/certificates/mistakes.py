@@ -3,48 +3,54 @@
 Theorem (Novikoff 1962). With rates η_k, S = Σ η_k, rows of norm at most R, a required margin m, and a unit separator
 w* of margin γ, the weights after each update satisfy
 
-    w*·w_t ≥ w*·w₀ + γ S        ‖w_t‖² ≤ ‖w₀‖² + R² Σ η_k² + 2 m S
+    w*·w_t ≥ w*·w₀ + γ S        ‖w_t‖² ≤ ‖w₀‖² + R² Σ η_k² + 2 (m + ρ) S
 
-so that (w*·w₀ + γ S)² ≤ ‖w₀‖² + R² Σ η_k² + 2 m S, which bounds S and so the number of updates T. From w₀ = 0, at a
-constant rate and with m = 0, this is T ≤ (R/γ)². For rates η/k, S ≥ η ln(T + 1) and Σ η_k² ≤ η² π²/6. A batch update
-sums at most n mistakes, so n R² takes the place of R². Any separator gives a bound; the widest margin gives the best.
+where ρ = c R (‖w₀‖ + R S) bounds the rounding errors of scores: a run in floats may update on a row that is right by up
+to ρ. If (w*·w₀ + γ S)² exceeds the ceiling after t updates, and both sides' difference increases from there, no run
+makes t updates. From w₀ = 0, at a constant rate and with m = 0, this gives the bound (R/γ)². For rates η/k, S is at
+least η ln(t + 1) and Σ η_k² at most η² π²/6. A batch update sums at most n mistakes, so n R² takes the place of R². Any
+separator gives a bound; the widest margin gives the best.
 
-`MistakesCertificate`: `verify` replays the run from the data. Each updated row was a mistake, both inequalities hold
-after each update, and the final weights are the claimed ones. Cost: one read of a row per update.
+A certificate states, as far as it is known,
 
-`KernelMistakesCertificate`: the same in the space of a kernel K (plus 1 for an intercept), from w = 0, with
-R² = max Kᵢᵢ and a separator w* = Σ cᵢ φ(xᵢ). Cost: the kernel matrix of the updated rows (up to a limit), and one
-kernel row for each row of the separator.
+    the bound    on the updates of any run by this rule from this start
+    the updates  that were made: each of them, replayed from the data, was made on a mistake, up to the rounding error
+                 of its score, and together they lead to the last weights
+    convergence  no row is a mistake at the last weights, exactly
+
+Cost: a pass or two, and one read of a row per update; for a kernel, the matrix of the updated rows, and one kernel row
+for each row of the separator.
 """
 
 from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, ClassVar, NamedTuple, Self, cast
+from fractions import Fraction
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from separatrix.arrays import EPSILON, Floats, Ints
-from separatrix.certificates.base import Certificate, CertifiedCoef, Check, Verification, certified_coef, register
-from separatrix.certificates.data import check_inner_product, kernel_among, kernel_data, score_rounding, signs_of
-from separatrix.certificates.exact import least_margin, rounding_bound
-from separatrix.codec import Fields
+from separatrix.arrays import Bools, Floats, Ints
+from separatrix.certificates.base import Certificate, CertifiedCoef, Check, Stated, register, require_work
+from separatrix.certificates.data import MatchedRows, Whole, match
+from separatrix.certificates.enclosures import OUTWARD, UNIT, gamma
+from separatrix.certificates.exact import as_integers, exact_margins, float_margins
+from separatrix.certificates.margin import PositiveFloat, margin_fault
+from separatrix.certificates.spaces import KernelSpace
+from separatrix.codec import Range, Shape
 from separatrix.design.base import Design, add_each
-from separatrix.design.build import make_design, row_radius
-from separatrix.design.kernel_matrix import training_scores
-from separatrix.design.kernels import Kernel, kernel_from_dict
-from separatrix.errors import CertificateError, DataError, counted
-from separatrix.loops.online import TIE_CODES, Tie
+from separatrix.design.kernels import Kernel
+from separatrix.errors import DataError, counted
 from separatrix.perceptron_rule import UpdateRule, batch_update
 
-SLACK = 1e-9  # relative rounding error of sums over a run
-LARGEST_EXPONENT = 700.0  # beyond, exp overflows
 REPLAY_ROWS = 4096  # rows read at a time in a replay
-MAX_REPLAYED = 4000  # updated rows beyond which their kernel matrix is not formed
+MAX_REPLAYED = 4000  # updated rows up to which their kernel matrix is formed
+MAX_BATCH_WORK = 1e11  # updates times entries
+MAX_UPDATES = 2.0**40  # beyond, rounding errors are not bounded
+SHOWN_DIGITS = 1e-5  # relative: the bound is shown as (R/γ)² if it differs by less
 
 
 class ProofStep(NamedTuple):
@@ -59,312 +65,402 @@ class ProofStep(NamedTuple):
     @property
     def holds(self) -> bool:
         """Whether both inequalities hold, up to rounding."""
-        slack = SLACK * max(self.ceiling, abs(self.floor), abs(self.progress))
+        slack = gamma(8 * self.t + 64) * max(self.ceiling, abs(self.floor), abs(self.progress))
         return self.squared_norm <= self.ceiling + slack and self.progress >= self.floor - slack
 
 
-@dataclass(frozen=True, kw_only=True)
-class RunCertificate(Certificate):
-    """A run of T updates on rows of norm at most R, and the bound that a separator of margin γ puts on T.
+class Start(NamedTuple):
+    """The norm of the weights before the first update, and a lower bound on their product with the unit separator."""
 
-    `margin` is the margin of `separator`, a lower bound on the widest margin; both are None if no separator is known.
-    `history` lists the row of each update; it is None if the record was thinned, and for the batch rule.
-    """
+    norm: float = 0.0
+    alignment: float = 0.0
 
-    updates: int
-    radius: float
+
+class Limits(NamedTuple):
+    """What bounds the updates of a run: its rule, R, γ, the number of rows and columns, and earlier updates."""
+
     rule: UpdateRule
-    coef: Floats
-    converged: bool
-    fit_intercept: bool
-    labels: tuple[Any, Any]
-    margin: float | None = None
-    separator: Floats | None = None
-    history: Ints | None = None
-
-    @property
-    def bound(self) -> float | None:
-        """An upper bound on the number of updates, (R/γ)² from start 0; None if no separator is known."""
-        if self.margin is None or self.separator is None or self.margin <= 0.0:
-            return None
-        return self._limit(self.margin, self.separator)
-
-    @property
-    def verdict(self) -> str:
-        """'within bound', 'no separator known' or 'bound broken'."""
-        if self.bound is None:
-            return "no separator known"
-        return "within bound" if self.updates <= self.bound * (1.0 + SLACK) else "bound broken"
-
-    @property
-    def claim(self) -> str:
-        run = f"{counted(self.updates, 'update')} {self._where}"
-        if self.bound is None:
-            return f"{run}; no separator is known, so there is no bound"
-        formula = "(R/γ)²" if self.is_textbook else "the bound"
-        return f"{run}; a separator of margin γ = {self.margin:.6g} allows {formula} = {self.bound:.6g} at most"
-
-    @property
-    def is_textbook(self) -> bool:
-        """Whether the bound is (R/γ)²: single updates at a constant rate, from 0, without a required margin."""
-        return not (self.rule.inverse or self.rule.margin) and self.rule.update == "single"
-
-    def verify(self, X: Any, y: Any) -> Verification:
-        """Re-check radius, margin, bound and convergence from the data and, if every update is recorded, the run."""
-        return Verification(tuple(self._checks(self._data(X, y))))
-
-    def proof(self, X: Any, y: Any) -> list[ProofStep]:
-        """Return both inequalities of the proof after every update, replayed from the data; needs a separator."""
-        data, refusal = self._data(X, y), self._check_history()
-        if refusal is not None:
-            raise DataError(f"this run has no proof to show: {refusal.detail}")
-        try:
-            return [step for step, _ in self._replay(data)]
-        except NoMistakeError as error:
-            raise DataError(f"these are not the data of the run: {error}") from None
-
-    def _checks(self, data: Any) -> Iterator[Check]:
-        radius = data.radius
-        same = math.isclose(radius, self.radius, rel_tol=SLACK)
-        yield Check("radius", same, f"the longest row measures {radius:.17g}, claimed {self.radius:.17g}")
-        if self.separator is not None and self.margin is not None:
-            measured, detail = self._measured_margin(data, self.separator)
-            holds = 0.0 < self.margin <= measured * (1.0 + SLACK)
-            yield Check("margin", holds, f"{detail}; claimed {self.margin:.17g}")
-            holds = self.bound is not None and self.updates <= self.bound * (1.0 + SLACK)
-            yield Check("bound", holds, f"T = {self.updates:,} against {self.bound}")
-        if self.converged:
-            scores, rounding = data.scores(self.coef), data.rounding(self.coef)
-            wrong = self.rule.mistaken(scores, data.signs) & (np.abs(data.signs * scores - self.rule.margin) > rounding)
-            place = f"row {int(np.flatnonzero(wrong)[0])} is a mistake" if wrong.any() else "no row is a mistake"
-            yield Check("converged", not wrong.any(), f"at the last weights {place}")
-        yield self._check_history() or self._check_run(self._replay(data))
-
-    def _check_history(self) -> Check | None:
-        """Return the check that says why the run cannot be replayed; None if it can."""
-        if self.history is None:
-            return Check("run", None, "not replayed, so T is not checked: the record of updates was thinned")
-        if len(self.history) != self.updates:
-            return Check("run", False, f"the history has {len(self.history):,} updates, claimed {self.updates:,}")
-        return None
-
-    def _check_run(self, replay: Iterator[tuple[ProofStep, Floats]]) -> Check:
-        """Check that each update was on a mistake, both inequalities after it, and the final weights."""
-        weights = self._start
-        try:
-            for step, weights in replay:  # noqa: B007  # the last weights are compared below
-                if not step.holds:
-                    return Check("run", False, f"the inequalities of the proof fail after update {step.t}: {step}")
-        except NoMistakeError as error:
-            return Check("run", False, str(error))
-        slack = SLACK * (float(np.abs(self.coef).max(initial=0.0)) or 1.0)
-        if float(np.abs(weights - self.coef).max(initial=0.0)) > slack:
-            return Check("run", False, "replayed, the updates lead to other weights than claimed")
-        return Check("run", True, f"all {self.updates:,} updates replayed; the proof's inequalities hold after each")
-
-    @property
-    @abstractmethod
-    def _where(self) -> str:
-        """The space of the run and the radius of its rows, in words."""
-
-    @property
-    @abstractmethod
-    def _start(self) -> Floats:
-        """The weights before the first update."""
-
-    @abstractmethod
-    def _limit(self, margin: float, separator: Floats) -> float:
-        """Return the bound of a separator."""
-
-    @abstractmethod
-    def _data(self, X: Any, y: Any) -> _LinearRows | _KernelRows:
-        """Return the rows of the run; other data raise a DataError."""
-
-    @abstractmethod
-    def _measured_margin(self, data: Any, separator: Floats) -> tuple[float, str]:
-        """Return the margin of the separator, and a sentence about it."""
-
-    @abstractmethod
-    def _replay(self, data: Any) -> Iterator[tuple[ProofStep, Floats]]:
-        """Yield both inequalities and the weights after each update."""
-
-    @classmethod
-    def _shared_fields(cls, fields: Fields, rows: int, size: int) -> dict[str, Any]:
-        """Read what all runs have, of some rows and weights."""
-        return {
-            "updates": fields.whole("updates"),
-            "radius": fields.within("radius"),
-            "rule": _rule(Fields(fields.value("rule"), "content.rule")),
-            "coef": fields.numbers("coef", size),
-            "converged": fields.flag("converged"),
-            "fit_intercept": fields.flag("fit_intercept"),
-            "labels": fields.two_labels(),
-            "margin": fields.or_none("margin", fields.number),
-            "separator": fields.or_none("separator", lambda key: fields.numbers(key, size)),
-            "history": fields.or_none("history", lambda key: fields.places(key, rows)),
-        }
-
-
-class _LinearRows(NamedTuple):
-    design: Design
-    signs: Floats
     radius: float
-
-    def scores(self, coef: Floats) -> Floats:
-        return self.design.matvec(coef)
-
-    def rounding(self, coef: Floats) -> float:
-        return float(rounding_bound(self.radius, coef))
-
-
-@register
-@dataclass(frozen=True, kw_only=True)
-class MistakesCertificate(RunCertificate):
-    """A run with linear weights; one that continues an earlier run starts at its weights, after `earlier` updates."""
-
-    kind: ClassVar[str] = "mistakes"
-    start: Floats
-    n_rows: int
+    margin: float
+    rows: int
+    columns: int
     earlier: int = 0
 
-    @property
-    def _where(self) -> str:
-        return f"on rows within radius {self.radius:.6g}"
+    def holds(self, bound: float, start: Start) -> bool:
+        """Return whether no run makes more updates than a bound."""
+        t = math.floor(bound) + 1
+        if not t <= MAX_UPDATES:
+            return False
+        rule, radius, margin = self.rule, self.radius, self.margin
+        summed = self.rows if rule.update == "batch" else 1
+        rounding = gamma(self.columns + 4) + gamma(self.earlier + t + summed + 4)
+        total, linear, constant = rule.rate * t, radius**2 * rule.rate * summed, start.norm**2
+        if rule.inverse:
+            total = rule.rate * math.log1p(t / (self.earlier + 1))
+            linear, constant = 0.0, constant + (radius * summed * rule.rate * math.pi) ** 2 / 6.0
+        progress = start.alignment + margin * total
+        linear += 2.0 * rule.margin + 2.0 * rounding * radius * start.norm
+        square = 2.0 * rounding * radius**2
+        ceiling = constant + (linear + square * total) * total
+        rising = 2.0 * margin * progress > (linear + 2.0 * square * total) * OUTWARD**2
+        return progress > 0.0 and rising and progress**2 > ceiling * OUTWARD**4
 
-    @property
-    def _start(self) -> Floats:
-        return self.start
+    def least(self, start: Start) -> float | None:
+        """Return a bound that holds, as small as the theorem gives; None if rounding leaves none."""
+        guess = self._root(start)
+        if not math.isfinite(guess):
+            return None
+        candidates = (guess, float(math.ceil(guess)), guess * (1.0 + 1e-8) + 1.0, guess * 1.001 + 1.0)
+        return next((bound for bound in candidates if self.holds(bound, start)), None)
 
-    @property
-    def is_textbook(self) -> bool:
-        return super().is_textbook and not self.start.any()
-
-    def _limit(self, margin: float, separator: Floats) -> float:
-        limits = self.rule, self.radius, margin, self.n_rows
-        return update_limit(*limits, self.start, separator, earlier=self.earlier)
-
-    def _data(self, X: Any, y: Any) -> _LinearRows:
-        design = make_design(X, intercept=self.fit_intercept)
-        signs = signs_of(y, self.labels, design.shape[0], whose="run")
-        if design.shape != (self.n_rows, self.coef.size):
-            raise DataError(
-                f"X has shape {design.shape}, virtual column included; the run had {self.n_rows, self.coef.size}"
-            )
-        return _LinearRows(design, signs, row_radius(design))
-
-    def _measured_margin(self, data: _LinearRows, separator: Floats) -> tuple[float, str]:
-        least, row = least_margin(data.design, data.signs, separator)
-        measured = least / float(np.linalg.norm(separator))
-        return measured, f"row {row} is nearest, at {measured:.17g}"
-
-    def _check_history(self) -> Check | None:
-        return None if self.history is None and self.rule.update == "batch" else super()._check_history()
-
-    def _replay(self, data: _LinearRows) -> Iterator[tuple[ProofStep, Floats]]:
-        unit = None if self.separator is None else self.separator / np.linalg.norm(self.separator)
-        gamma = self.margin or 0.0
-        weights = self.start.copy()
-        ceiling = float(weights @ weights)
-        floor = 0.0 if unit is None else float(unit @ weights)
-        for t, (mistakes, step) in enumerate(self._changes(data.design, data.signs, weights), start=1):
-            rate = self.rule.rate_of(self.earlier + t) * mistakes
-            weights += step
-            ceiling += (rate * self.radius) ** 2 + 2.0 * self.rule.margin * rate
-            floor += gamma * rate
-            progress = 0.0 if unit is None else float(unit @ weights)
-            yield ProofStep(t, float(weights @ weights), ceiling, progress, floor), weights
-
-    def _changes(self, design: Design, signs: Floats, weights: Floats) -> Iterator[tuple[int, Floats]]:
-        """Yield the mistakes and the step of each update; `weights` are the current ones, changed by the caller."""
-        if self.rule.update == "batch":
-            for t in range(1, self.updates + 1):
-                mistakes, total = design.fold(batch_update, weights, self.rule, rows=(signs,), combine=add_each)
-                yield mistakes, self.rule.rate_of(self.earlier + t) * total
-            return
-        assert self.history is not None
-        for first in range(0, len(self.history), REPLAY_ROWS):
-            chosen = self.history[first : first + REPLAY_ROWS]
-            for k, (row, x) in enumerate(zip(chosen.tolist(), design.take(chosen), strict=True)):
-                excess = signs[row] * float(x @ weights) - self.rule.margin
-                if excess > rounding_bound(float(np.linalg.norm(x)), weights):
-                    raise NoMistakeError(f"update {first + k + 1} was made on row {row}, which was no mistake")
-                factor = self.rule.rate * signs[row]
-                yield 1, (factor / (self.earlier + first + k + 1) if self.rule.inverse else factor) * x
-
-    def certified(self) -> CertifiedCoef:
-        """Return the last weights, which are also the best ones if no row was a mistake any more."""
-        kept = ("last", "best") if self.converged and self.rule.margin == 0.0 else ("last",)
-        return certified_coef(self.coef, self.labels, fit_intercept=self.fit_intercept, kept=kept)
-
-    @classmethod
-    def from_content(cls, content: Mapping[str, Any]) -> Self:
-        fields = Fields(content)
-        n_rows, size = fields.whole("n_rows"), len(fields.numbers("coef"))
-        shared = cls._shared_fields(fields, n_rows, size)
-        return cls(n_rows=n_rows, start=fields.numbers("start", size), earlier=fields.whole("earlier"), **shared)
-
-
-def _rule(fields: Fields) -> UpdateRule:
-    return UpdateRule(
-        update="batch" if fields.text("update", ("single", "batch")) == "batch" else "single",
-        tie=cast("Tie", fields.text("tie", TIE_CODES)),
-        margin=fields.within("margin"),
-        rate=fields.within("rate", above=True),
-        inverse=fields.flag("inverse"),
-    )
+    def _root(self, start: Start) -> float:
+        """Return the number of updates at which both inequalities meet, without rounding errors."""
+        rule, margin = self.rule, self.margin
+        summed = self.rows if rule.update == "batch" else 1
+        linear = 2.0 * rule.margin - 2.0 * start.alignment * margin
+        constant = max(start.norm**2 - start.alignment**2, 0.0)
+        if rule.inverse:
+            constant += (self.radius * summed * rule.rate * math.pi) ** 2 / 6.0
+        else:
+            linear += self.radius**2 * rule.rate * summed
+        total = (linear + math.hypot(linear, 2.0 * margin * math.sqrt(constant))) / (2.0 * margin**2) / rule.rate
+        if not rule.inverse:
+            return total
+        return (self.earlier + 1) * math.expm1(total) if total < math.log(MAX_UPDATES) else math.inf
 
 
 class NoMistakeError(Exception):
     """A recorded update on a row that was no mistake."""
 
 
-def update_limit(
-    rule: UpdateRule, radius: float, margin: float, n: int, start: Floats, separator: Floats, *, earlier: int = 0
-) -> float:
-    """Return the bound on the number of updates of a run; infinite if it overflows."""
-    squared_radius = n * radius**2 if rule.update == "batch" else radius**2
-    alignment, norm = float(separator @ start) / float(np.linalg.norm(separator)), float(np.linalg.norm(start))
-    linear = 2.0 * rule.margin - 2.0 * alignment * margin
-    constant = norm**2 - alignment**2
-    if not rule.inverse:
-        return _positive_root(margin**2, linear + squared_radius * rule.rate, constant) / rule.rate
-    squares = squared_radius * (n if rule.update == "batch" else 1) * (math.pi * rule.rate) ** 2 / 6.0
-    total = _positive_root(margin**2, linear, constant + squares) / rule.rate
-    return (earlier + 1) * math.expm1(total) if total < LARGEST_EXPONENT else math.inf
+@dataclass(frozen=True, kw_only=True)
+class RunCertificate(Certificate):
+    """A run by a rule on rows of norm at most R, and the bound that a separator of margin γ puts on its updates.
+
+    `updates` is None if not all of them are recorded, `bound` and `margin` if no separator is known. `history` lists
+    the row of each update, None for the batch rule. A run that continues an earlier one starts after `earlier` updates.
+    """
+
+    rule: Stated[UpdateRule]
+    radius: Stated[Annotated[float, Range(0.0)]]
+    margin: Stated[PositiveFloat | None] = None
+    bound: Stated[Annotated[float, Range(0.0)] | None] = None
+    updates: Stated[Whole | None] = None
+    earlier: Stated[Whole] = 0
+    converged: Stated[bool]
+    coef: Annotated[Floats, Shape("weights")]
+    separator: Annotated[Floats, Shape("weights")] | None = None
+    history: Annotated[Ints, Shape(None), Range(0)] | None = None
+
+    def __post_init__(self) -> None:
+        if self.data.task not in {"two", "rest"} or len(self.coef) != self._size:
+            raise ValueError(f"{len(self.coef)} weights of two classes are given; {self._size} are needed")
+        known = {self.margin is None, self.separator is None}
+        if len(known) > 1 or (self.bound is not None and self.margin is None):
+            raise ValueError("margin, separator and bound do not go together")
+        recorded = self.updates is not None
+        if (self.history is not None) != (recorded and self.rule.update == "single"):
+            raise ValueError("every recorded update of single rows, and no other, has its row in the history")
+        if self.history is not None and (
+            len(self.history) != self.updates or (self.history >= self.data.n_counted).any()
+        ):
+            raise ValueError(f"the history does not list {self.updates} updates on {self.data.n_counted} rows")
+
+    @property
+    def verdict(self) -> str:
+        """'within bound', 'no separator known', or 'bound broken'."""
+        if self.bound is None:
+            return "no separator known"
+        return "within bound" if (self.updates or 0) <= self.bound else "bound broken"
+
+    @property
+    def claim(self) -> str:
+        made = "a run" if self.updates is None else counted(self.updates, "update")
+        end = "; no row is a mistake at its last weights" if self.converged else ""
+        run = f"{made} {self._where}{end}"
+        if self.bound is None or self.margin is None:
+            return f"{run}; no separator is known, so there is no bound"
+        formula = "(R/γ)² = " if self.is_textbook else ""
+        return f"{run}; a separator of margin γ = {self.margin:.6g} allows at most {formula}{self.bound:.6g} updates"
+
+    @property
+    def is_textbook(self) -> bool:
+        """Whether the bound is (R/γ)²: single updates at a constant rate, from 0, without a required margin."""
+        if self.margin is None or self.bound is None or self.rule.inverse or self.rule.margin:
+            return False
+        square = (self.radius / self.margin) ** 2
+        return self.rule.update == "single" and abs(self.bound - square) <= SHOWN_DIGITS * square
+
+    def checks(self, rows: MatchedRows) -> Iterator[Check]:
+        yield from self._checks(self._run(rows))
+
+    def _checks(self, run: _LinearRun | _KernelRun) -> Iterator[Check]:
+        yield run.radius_check(self.radius)
+        if self.separator is not None and self.margin is not None:
+            fault = run.margin_fault(self.separator, self.margin)
+            yield Check("margin", not fault, fault or f"the separator is right by {self.margin:.17g} on every row")
+            if self.bound is not None:
+                limits = Limits(self.rule, self.radius, self.margin, *run.shape, self.earlier)
+                holds = limits.holds(self.bound, run.start(self.separator))
+                yield Check("bound", holds, f"no run makes more than {self.bound:.17g} updates")
+                if self.updates is not None:
+                    detail = f"{self.updates:,} updates, at most {self.bound:.6g}"
+                    yield Check("within", self.updates <= self.bound, detail)
+        if self.converged:
+            wrong = run.mistakes(self.rule, self.coef)
+            place = f"row {run.number(int(wrong[0]))} is a mistake" if len(wrong) else "no row is a mistake"
+            yield Check("converged", not len(wrong), f"at the last weights {place}")
+        if self.updates is not None:
+            yield self._check_run(run)
+
+    def _check_run(self, run: _LinearRun | _KernelRun) -> Check:
+        """Check that each update was on a mistake, and that all of them lead to the last weights."""
+        weights, error = run.before, np.zeros(len(self.coef))
+        try:
+            for _, weights, error in run.replay(self):  # noqa: B007  # the last ones are compared below
+                pass
+        except NoMistakeError as problem:
+            return Check("run", False, str(problem))
+        if not (np.abs(weights - self.coef) <= 2.0 * error).all():
+            return Check("run", False, "replayed, the updates lead to other weights than claimed")
+        return Check("run", True, f"all {self.updates:,} updates replayed, each on a mistake")
+
+    def proof(self, X: Any, y: Any) -> list[ProofStep]:
+        """Return both inequalities of the proof after every update, replayed from the data; needs a separator."""
+        if self.updates is None or self.separator is None:
+            raise DataError("this run has no proof to show: not all updates are recorded, or no separator is known")
+        try:
+            return [step for step, _, _ in self._run(match(self.data, X, y)).replay(self)]
+        except NoMistakeError as error:
+            raise DataError(f"these are not the data of the run: {error}") from None
+
+    @property
+    @abstractmethod
+    def _size(self) -> int:
+        """The number of weights."""
+
+    @property
+    @abstractmethod
+    def _where(self) -> str:
+        """The space of the run and the radius of its rows, in words."""
+
+    @abstractmethod
+    def _run(self, rows: MatchedRows) -> _LinearRun | _KernelRun:
+        """Return the rows of the run."""
 
 
-def _positive_root(square: float, linear: float, constant: float) -> float:
-    """Return the larger root s of square·s² − linear·s − constant = 0, constant ≥ 0."""
-    return (linear + math.hypot(linear, 2.0 * math.sqrt(square * max(constant, 0.0)))) / (2.0 * square)
+class Update(NamedTuple):
+    """An update of the weights: how many mistakes it sums, its rate, and the change."""
+
+    mistakes: int
+    rate: float
+    change: Floats
 
 
 @dataclass(frozen=True)
-class _KernelRows:
+class _LinearRun:
+    """The rows of a run of linear weights, and the weights before it."""
+
+    rows: MatchedRows
+    before: Floats
+
+    @property
+    def design(self) -> Design:
+        return self.rows.design
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.design.shape
+
+    def number(self, row: int) -> int:
+        return self.rows.number(row)
+
+    def radius_check(self, radius: float) -> Check:
+        """Check that no row is longer than the radius, exactly."""
+        squares = self.design.squared_norms() * (1.0 + gamma(self.shape[1] + 2))
+        for row in np.flatnonzero(~(squares < radius**2 / OUTWARD)).tolist():
+            integers, exponent = as_integers(self.design.take([row])[0])
+            if Fraction(int((integers * integers).sum())) * Fraction(4) ** exponent > Fraction(radius) ** 2:
+                return Check("radius", False, f"row {self.number(row)} is longer than the claimed {radius:.17g}")
+        return Check("radius", True, f"no row is longer than {radius:.17g}")
+
+    def margin_fault(self, separator: Floats, margin: float) -> str:
+        return margin_fault(self.rows, separator, separator, margin)
+
+    def start(self, separator: Floats) -> Start:
+        norm, length = float(np.linalg.norm(self.before)), float(np.linalg.norm(separator))
+        alignment = float(separator @ self.before) / length
+        return Start(norm * OUTWARD, alignment - gamma(len(separator) + 8) * norm)
+
+    def mistakes(self, rule: UpdateRule, coef: Floats) -> Ints:
+        """Return the rows that are mistakes at some weights, exactly."""
+        margins, errors = float_margins(self.design, self.rows.signs, coef)
+        wrong: Bools = ~(margins >= rule.margin)
+        near = np.flatnonzero(~(np.abs(margins - rule.margin) > errors + 2.0 * UNIT * rule.margin))
+        exact = exact_margins(self.design, self.rows.signs, coef, near)
+        for row, margin in zip(near.tolist(), exact, strict=True):
+            tied = margin == 0 and not rule.margin
+            wrong[row] = rule.is_wrong_tie(self.rows.signs[row]) if tied else margin < Fraction(rule.margin)
+        return np.flatnonzero(wrong)
+
+    def replay(self, run: RunCertificate) -> Iterator[tuple[ProofStep, Floats, Floats]]:
+        """Yield both inequalities, the weights and bounds on their rounding errors after each update."""
+        separator = np.zeros(len(self.before)) if run.separator is None else run.separator
+        unit = separator / (float(np.linalg.norm(separator)) or 1.0)
+        weights, sizes = self.before.copy(), np.abs(self.before)
+        ceiling, floor = float(weights @ weights), float(unit @ weights)
+        changes = self._batches(run, weights) if run.rule.update == "batch" else self._singles(run, weights, sizes)
+        summed = self.shape[0] if run.rule.update == "batch" else 1
+        for t, (mistakes, rate, change) in enumerate(changes, start=1):
+            weights += change
+            sizes += np.abs(change) if summed == 1 else rate * self._column_sizes
+            total = rate * mistakes
+            ceiling += (total * run.radius) ** 2 + 2.0 * run.rule.margin * total
+            floor += (run.margin or 0.0) * total
+            step = ProofStep(t, float(weights @ weights), ceiling, float(unit @ weights), floor)
+            yield step, weights, gamma(t + summed + 4) * sizes
+
+    @property
+    def _column_sizes(self) -> Floats:
+        """The sum of the absolute values of each column, at most."""
+        return np.asarray(self.shape[0] * np.sqrt(self.design.column_squares() / self.shape[0]))
+
+    def _batches(self, run: RunCertificate, weights: Floats) -> Iterator[Update]:
+        updates = run.updates or 0
+        require_work("updates times entries of X", float(updates) * self.shape[0] * self.shape[1], MAX_BATCH_WORK)
+        for t in range(1, updates + 1):
+            made = self.design.fold(batch_update, weights, run.rule, rows=(self.rows.signs,), combine=add_each)
+            if not made[0]:
+                raise NoMistakeError(f"before update {t} no row was a mistake")
+            rate = run.rule.rate_of(run.earlier + t)
+            yield Update(int(made[0]), rate, rate * made[1])
+
+    def _singles(self, run: RunCertificate, weights: Floats, sizes: Floats) -> Iterator[Update]:
+        assert run.history is not None
+        signs, terms = self.rows.signs, gamma(self.shape[1] + 2)
+        for first in range(0, len(run.history), REPLAY_ROWS):
+            chosen = run.history[first : first + REPLAY_ROWS]
+            for k, (row, x) in enumerate(zip(chosen.tolist(), self.design.take(chosen), strict=True), start=first + 1):
+                score = float(signs[row] * (x @ weights))
+                error = float(np.abs(x) @ (terms * np.abs(weights) + gamma(k + 4) * sizes))
+                _require_mistake(run.rule, score, error, float(signs[row]), k, self.number(row))
+                factor = run.rule.rate * float(signs[row])
+                change = (factor / (run.earlier + k) if run.rule.inverse else factor) * x
+                yield Update(1, run.rule.rate_of(run.earlier + k), change)
+
+
+def _require_mistake(rule: UpdateRule, score: float, error: float, sign: float, t: int, row: int) -> None:
+    """Raise a NoMistakeError if an update was made on a row that is right, beyond the rounding error of its score."""
+    tied = score == 0.0 and not rule.margin and not rule.is_wrong_tie(sign)
+    if tied or not score - rule.margin <= error + 2.0 * UNIT * rule.margin:
+        raise NoMistakeError(f"update {t} was made on row {row}, which was no mistake")
+
+
+@register
+@dataclass(frozen=True, kw_only=True)
+class MistakesCertificate(RunCertificate):
+    """A run with linear weights, the intercept first if there is one, from the weights `start`."""
+
+    kind: ClassVar[str] = "mistakes"
+    start: Annotated[Floats, Shape("weights")]
+
+    @property
+    def _size(self) -> int:
+        return self.data.n_scores
+
+    @property
+    def _where(self) -> str:
+        return f"on rows within radius {self.radius:.6g}"
+
+    @property
+    def is_textbook(self) -> bool:
+        return super().is_textbook and not self.start.any()
+
+    def _run(self, rows: MatchedRows) -> _LinearRun:
+        return _LinearRun(rows, self.start)
+
+    def certified(self) -> CertifiedCoef | None:
+        """Return the last weights, which are also the best ones if no row was a mistake any more."""
+        if self.updates is None and not self.converged:
+            return None
+        kept = ("last", "best") if self.converged and self.rule.margin == 0.0 else ("last",)
+        return self.certified_coef(self.coef, kept)
+
+
+@dataclass(frozen=True)
+class _KernelRun:
     """The rows of a run in the space of a kernel (plus 1 for an intercept)."""
 
-    X: Any
-    signs: Floats
-    kernel: Kernel
-    intercept: bool
-    separator: Floats | None
+    rows: MatchedRows
+    space: KernelSpace
 
-    @cached_property
-    def radius(self) -> float:
-        return math.sqrt(float(self.kernel.diagonal(self.X).max()) + float(self.intercept))
+    @property
+    def before(self) -> Floats:
+        return np.zeros(self.space.n)
 
-    def scores(self, coef: Floats) -> Floats:
-        return training_scores(self.kernel, self.X, coef) + (float(coef.sum()) if self.intercept else 0.0)
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.space.n, int(self.space.error / UNIT)  # as many roundings as an entry has
 
-    def rounding(self, coef: Floats) -> float:
-        return score_rounding(coef, self.radius, self.X.shape[1])
+    def number(self, row: int) -> int:
+        return self.rows.number(row)
 
-    @cached_property
-    def unit_separator(self) -> tuple[Floats, float]:
-        """The scores of the separator scaled to norm 1, and its norm."""
-        assert self.separator is not None
-        scores = self.scores(self.separator)
-        length = math.sqrt(max(float(self.separator @ scores), np.finfo(np.float64).tiny))
-        return scores / length, length
+    def radius_check(self, radius: float) -> Check:
+        longest = self.space.radius
+        return Check("radius", longest <= radius, f"the longest row measures {longest:.17g}, claimed {radius:.17g}")
+
+    def margin_fault(self, separator: Floats, margin: float) -> str:
+        least = self.margin(separator)
+        return "" if margin <= least else f"the separator is right by {least:.17g}; claimed {margin:.17g}"
+
+    def margin(self, separator: Floats) -> float:
+        """Return a lower bound on the margin of a separator."""
+        support = np.flatnonzero(separator)
+        scores, errors = self.space.scores(support, separator[support])
+        norm = math.sqrt(self.space.squared_norm(support, separator[support])[1])
+        return float((self.rows.signs * scores - errors).min()) / norm / OUTWARD if norm > 0.0 else 0.0
+
+    def start(self, separator: Floats) -> Start:  # noqa: ARG002  # it is 0
+        return Start()
+
+    def mistakes(self, rule: UpdateRule, coef: Floats) -> Ints:
+        """Return the rows that are mistakes at some weights, or may be, by rounding."""
+        support = np.flatnonzero(coef)
+        scores, errors = self.space.scores(support, coef[support])
+        margins = self.rows.signs * scores
+        right = margins - errors > rule.margin
+        if not len(support) and not rule.margin:
+            right = np.array([not rule.is_wrong_tie(sign) for sign in self.rows.signs])
+        return np.flatnonzero(~right)
+
+    def replay(self, run: RunCertificate) -> Iterator[tuple[ProofStep, Floats, Floats]]:
+        """Yield both inequalities, the coefficients and bounds on their rounding errors after each update."""
+        assert run.history is not None
+        rows, places = np.unique(run.history, return_inverse=True)
+        require_work("rows that were updated on", len(rows), MAX_REPLAYED)
+        matrix, progress = self.space.columns(rows)[rows], self._progress(run.separator)
+        scores, coef, lengths = np.zeros(len(rows)), np.zeros(self.space.n), self.space.lengths[rows]
+        squared_norm = total = squares = ahead = size = 0.0
+        for t, place in enumerate(places.tolist(), start=1):
+            row, rate, sign = int(rows[place]), run.rule.rate_of(t), float(self.rows.signs[rows[place]])
+            error = (self.space.error + gamma(t + 4)) * float(lengths[place]) * size
+            _require_mistake(run.rule, sign * float(scores[place]), error, sign, t, self.number(row))
+            squared_norm += 2.0 * rate * sign * float(scores[place]) + rate**2 * float(matrix[place, place])
+            total, squares, size = total + rate, squares + rate**2, size + rate * float(lengths[place])
+            ahead += rate * sign * float(progress[row])
+            scores += rate * sign * matrix[:, place]
+            coef[row] += rate * sign
+            ceiling = run.radius**2 * squares + 2.0 * run.rule.margin * total
+            step = ProofStep(t, squared_norm, ceiling, ahead, (run.margin or 0.0) * total)
+            yield step, coef, np.full(len(coef), gamma(t + 4) * total)
+
+    def _progress(self, separator: Floats | None) -> Floats:
+        """Return the scores of the separator scaled to norm 1."""
+        if separator is None or not separator.any():
+            return np.zeros(self.space.n)
+        support = np.flatnonzero(separator)
+        norm = math.sqrt(self.space.squared_norm(support, separator[support])[1])
+        return np.asarray(self.space.scores(support, separator[support])[0] / norm)
 
 
 @register
@@ -373,70 +469,25 @@ class KernelMistakesCertificate(RunCertificate):
     """A run in the space of a kernel; `coef` and `separator` have one coefficient per row."""
 
     kind: ClassVar[str] = "kernel-mistakes"
-    kernel: Kernel
-    shape: tuple[int, int]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.data.kernel is None or self.earlier or self.rule.update == "batch":
+            raise ValueError("single updates from 0 in the space of a kernel are needed")
+
+    @property
+    def kernel(self) -> Kernel:
+        """The kernel."""
+        assert self.data.kernel is not None
+        return self.data.kernel
+
+    @property
+    def _size(self) -> int:
+        return self.data.n_counted
 
     @property
     def _where(self) -> str:
         return f"within radius {self.radius:.6g} in the space of the {self.kernel.name} kernel"
 
-    @property
-    def _start(self) -> Floats:
-        return np.zeros(self.shape[0])
-
-    def _limit(self, margin: float, separator: Floats) -> float:  # noqa: ARG002  # a start of 0 is aligned with none
-        return update_limit(self.rule, self.radius, margin, self.shape[0], np.zeros(1), np.ones(1))
-
-    def _data(self, X: Any, y: Any) -> _KernelRows:
-        data = kernel_data(X, y, self.labels, self.shape, self.kernel)
-        return _KernelRows(*data, self.fit_intercept, self.separator)
-
-    def _checks(self, data: _KernelRows) -> Iterator[Check]:
-        yield from check_inner_product(data.kernel, data.X)
-        yield from super()._checks(data)
-
-    def _measured_margin(self, data: _KernelRows, separator: Floats) -> tuple[float, str]:
-        scores, length = data.unit_separator
-        measured = float((data.signs * scores).min()) - data.rounding(separator) / length
-        return measured, f"the nearest row is at {measured:.17g} at least"
-
-    def _check_history(self) -> Check | None:
-        if (refusal := super()._check_history()) is not None:
-            return refusal
-        rows = np.unique(np.asarray(self.history))
-        if len(rows) and not 0 <= rows[0] <= rows[-1] < self.shape[0]:
-            return Check("run", False, f"the history names rows {rows[0]} to {rows[-1]} of {self.shape[0]:,}")
-        if len(rows) > MAX_REPLAYED:
-            return Check("run", None, f"not replayed: {len(rows):,} rows were updated on, above {MAX_REPLAYED:,}")
-        return None
-
-    def _replay(self, data: _KernelRows) -> Iterator[tuple[ProofStep, Floats]]:
-        signs, known = data.signs, self.separator is not None and self.margin is not None
-        separator = data.unit_separator[0] if known else None
-        rows, places = np.unique(np.asarray(self.history), return_inverse=True)
-        matrix = kernel_among(data.kernel, data.X, rows) + float(self.fit_intercept)
-        scores, coef = np.zeros(len(rows)), np.zeros(self.shape[0])
-        squared_norm = total = squares = progress = 0.0
-        for t, place in enumerate(places.tolist(), start=1):
-            row, rate = int(rows[place]), self.rule.rate_of(t)
-            excess = signs[row] * scores[place] - self.rule.margin
-            if excess > (self.shape[0] + t) * EPSILON * self.radius**2 * max(total, 1.0):
-                raise NoMistakeError(f"update {t} was made on row {row}, which was no mistake")
-            squared_norm += 2.0 * rate * signs[row] * scores[place] + rate**2 * matrix[place, place]
-            total, squares = total + rate, squares + rate**2
-            progress += 0.0 if separator is None else rate * signs[row] * float(separator[row])
-            scores += rate * signs[row] * matrix[place]
-            coef[row] += rate * signs[row]
-            ceiling = self.radius**2 * squares + 2.0 * self.rule.margin * total
-            floor = 0.0 if separator is None else (self.margin or 0.0) * total
-            yield ProofStep(t, float(squared_norm), ceiling, progress, floor), coef
-
-    @classmethod
-    def from_content(cls, content: Mapping[str, Any]) -> Self:
-        if (budget := content.get("budget")) is not None:
-            raise CertificateError(
-                f"the run had a budget of {budget} support vectors, which is no longer an option; fit again without one"
-            )
-        fields = Fields(content)
-        n, p = fields.places("shape").tolist()
-        return cls(kernel=kernel_from_dict(content["kernel"]), shape=(n, p), **cls._shared_fields(fields, n, n))
+    def _run(self, rows: MatchedRows) -> _KernelRun:
+        return _KernelRun(rows, KernelSpace.of(rows, constant=float(self.data.intercept)))
