@@ -313,17 +313,12 @@ class _LinearRun:
         summed = self.shape[0] if run.rule.update == "batch" else 1
         for t, (mistakes, rate, change) in enumerate(changes, start=1):
             weights += change
-            sizes += np.abs(change) if summed == 1 else rate * self._column_sizes
             total = rate * mistakes
+            sizes += np.abs(change) if summed == 1 else total * run.radius
             ceiling += (total * run.radius) ** 2 + 2.0 * run.rule.margin * total
             floor += (run.margin or 0.0) * total
             step = ProofStep(t, float(weights @ weights), ceiling, float(unit @ weights), floor)
             yield step, weights, gamma(t + summed + 4) * sizes
-
-    @property
-    def _column_sizes(self) -> Floats:
-        """The sum of the absolute values of each column, at most."""
-        return np.asarray(self.shape[0] * np.sqrt(self.design.column_squares() / self.shape[0]))
 
     def _batches(self, run: RunCertificate, weights: Floats) -> Iterator[Update]:
         updates = run.updates or 0
