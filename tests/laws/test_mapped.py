@@ -28,8 +28,7 @@ from separatrix.problem import Problem
 from separatrix.separability.margin import MarginOptions, fit_max_margin
 from separatrix.solvers.interior_point import InteriorPoint
 from separatrix.solvers.lbfgs import LBFGS
-from separatrix.solvers.newton import Newton
-from separatrix.solvers.newton_cg import NewtonCG
+from separatrix.solvers.newton import Newton, NewtonCG
 
 RELATIVE = 1e-12  # to the largest entry of the answer
 QUADRATIC = maps.PolynomialMap(3, 2)

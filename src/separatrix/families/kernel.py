@@ -51,7 +51,7 @@ from separatrix.problem import Problem
 from separatrix.separability.kernel import MOST_ROWS, check_kernel, with_scale
 from separatrix.separability.margin import find_separator
 from separatrix.solvers.kernel_dual import KernelDual, KernelDualState, middle_intercept
-from separatrix.solvers.kernel_perceptron import KernelPerceptronSolver, KernelPerceptronState
+from separatrix.solvers.perceptron import KernelPerceptronSolver, KernelPerceptronState
 
 SMALL_DATA = 500  # rows up to which the widest margin is cheap to compute
 SEPARATOR_STEPS = 100

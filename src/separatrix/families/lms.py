@@ -36,8 +36,7 @@ from separatrix.fit.run import Run, Watch, run
 from separatrix.losses.squared import Squared
 from separatrix.problem import Problem, shift_intercept
 from separatrix.solvers.base import Solver
-from separatrix.solvers.gradient import DIVERGING_RISES, Gradient
-from separatrix.solvers.rates import extreme_eigenvalues, visit_radius
+from separatrix.solvers.gradient import DIVERGING_RISES, Gradient, extreme_eigenvalues, visit_radius
 from separatrix.solvers.stochastic import Stochastic
 
 FALSE_CONVERGENCE = 1e-2  # relative gap above which convergence was an effect of rounding

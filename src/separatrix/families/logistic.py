@@ -53,8 +53,7 @@ from separatrix.losses.base import Loss
 from separatrix.losses.margin import Logistic
 from separatrix.losses.softmax import Softmax
 from separatrix.problem import Problem
-from separatrix.separability.check import check_existence
-from separatrix.separability.existence import describe_divergence
+from separatrix.separability.check import check_existence, describe_divergence
 from separatrix.solvers.stochastic import Stochastic, StochasticState
 
 ROWS_PER_COEFFICIENT = 2  # below, strength "auto" does not try maximum likelihood

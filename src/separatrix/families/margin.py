@@ -46,7 +46,7 @@ from separatrix.losses.margin import Logistic, PerceptronLoss, SquaredHinge
 from separatrix.losses.margin import ZeroOne as ZeroOneLoss
 from separatrix.penalties import make_penalty
 from separatrix.problem import Problem
-from separatrix.separability.existence import check_signs, float_separator, overlap_error
+from separatrix.separability.check import check_signs, float_separator, overlap_error
 from separatrix.separability.margin import MarginOptions, fit_max_margin, margin_result
 from separatrix.solvers.fewest_mistakes import FewestMistakes, FewestMistakesState
 from separatrix.solvers.halfspace_lp import HalfspaceProgram

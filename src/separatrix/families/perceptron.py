@@ -38,7 +38,7 @@ from separatrix.loops.online import Tie
 from separatrix.losses.margin import PerceptronLoss
 from separatrix.perceptron_rule import UpdateRule, predicted_signs
 from separatrix.problem import Problem
-from separatrix.separability.existence import check_signs
+from separatrix.separability.check import check_signs
 from separatrix.separability.margin import Separator, find_separator
 from separatrix.solvers.base import Needs, Solver, Step, check_needs
 from separatrix.solvers.perceptron import VOTE_BYTES, BatchPerceptron, PerceptronSolver, PerceptronState

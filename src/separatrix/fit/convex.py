@@ -31,12 +31,10 @@ from separatrix.problem import Problem, shift_intercept
 from separatrix.solvers.base import Solver, Step, check_needs
 from separatrix.solvers.coordinate import Coordinate
 from separatrix.solvers.dual_coordinate import DualCoordinate
-from separatrix.solvers.gradient import STOPPING_FACTS, Gradient
+from separatrix.solvers.gradient import STOPPING_FACTS, Descent, Gradient
 from separatrix.solvers.interior_point import InteriorPoint
 from separatrix.solvers.lbfgs import LBFGS, has_subsample
-from separatrix.solvers.newton import Newton
-from separatrix.solvers.newton_cg import NewtonCG
-from separatrix.solvers.rates import Descent
+from separatrix.solvers.newton import Newton, NewtonCG
 from separatrix.solvers.stochastic import Stochastic
 
 NEWTON_COEFFICIENTS = 1500  # up to which a Hessian can be factored in each step
