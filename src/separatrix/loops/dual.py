@@ -28,7 +28,7 @@ import math
 from typing import Any, NamedTuple
 
 from separatrix.jit import loop, reduction
-from separatrix.loops.rows import Rows, dense_add, dense_dot, sparse_add, sparse_dot
+from separatrix.loops.rows import Rows, dense_add, dense_dot, row_add, sparse_add, sparse_dot
 
 ROOT_STEP = 1e-3  # a Newton step this short leaves an error of about its square
 ROOT_STEPS = 60  # more than the logarithm of the largest curvature
@@ -136,34 +136,10 @@ def dual_pass(
 
 
 @loop
-def add_rows(rows: Rows, indices: Any, factors: Any, metric: Metric, coef: Any) -> None:
-    """Add some rows, each times its factor and the metric, to the coefficients."""
-    values, columns, starts, width, virtual = rows
-    w = coef[virtual:]
+def add_rows(rows: Rows, indices: Any, factors: Any, total: Any) -> None:
+    """Add some rows, each times its factor, to `total`."""
     for place in range(indices.size):
-        i, factor = indices[place], factors[place]
-        if virtual:
-            coef[0] += factor * metric.virtual
-        if starts.size == 0:
-            dense_add(values, i * width, (i + 1) * width, factor * metric.stored, w)
-        else:
-            sparse_add(values, columns, starts[i], starts[i + 1], factor * metric.stored, w)
-
-
-@loop
-def row_squares(rows: Rows, squares: Any) -> bool:
-    """Write ‖row‖² of each row; return False if the column indices of a sparse row do not increase strictly."""
-    values, columns, starts, width, _ = rows
-    for i in range(squares.size):
-        if starts.size == 0:
-            squares[i] = dense_dot(values, i * width, (i + 1) * width, values[i * width : (i + 1) * width])
-            continue
-        squares[i] = dense_dot(values, starts[i], starts[i + 1], values[starts[i] : starts[i + 1]])
-        indices = columns[starts[i] : starts[i + 1]]
-        for k in range(1, indices.size):
-            if indices[k] <= indices[k - 1]:
-                return False
-    return True
+        row_add(rows, indices[place], factors[place], total)
 
 
 @reduction
