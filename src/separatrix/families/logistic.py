@@ -8,7 +8,7 @@ The intercept is never penalised.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -33,15 +33,7 @@ from separatrix.families.base import (
     weigh,
 )
 from separatrix.families.options import LogisticOptions
-from separatrix.families.penalised import (
-    ScaledRows,
-    choose_penalty,
-    cv_provenance,
-    no_inference_reason,
-    penalty_sentence,
-    refused_inference,
-    scale_rows,
-)
+from separatrix.families.penalised import penalise, scale_rows
 from separatrix.fit.convex import ConvexFit, ConvexOptions, fit_convex, linear_result
 from separatrix.fit.result import AtLeast, FitResult, Rule, Status, separation_rule
 from separatrix.fit.run import Watch
@@ -49,6 +41,7 @@ from separatrix.inference import eligibility
 from separatrix.inference.likelihood import LikelihoodFit
 from separatrix.inference.logistic import LogisticModel
 from separatrix.inference.profile import FirthFit, fit_firth
+from separatrix.inference.refused import RefusedInference
 from separatrix.losses.base import Loss
 from separatrix.losses.margin import Logistic
 from separatrix.losses.softmax import Softmax
@@ -92,17 +85,17 @@ def fit(
 ) -> LogisticFitted:
     """Fit classes; `start` has the initial coefficients, one column per score, intercepts first."""
     rows = rows.ordered(options.positive, options.reference_class)
-    needed = _too_few(rows) if options.strength == "auto" else ""
-    if needed or not options.may_be_unpenalised:
-        return _fit_penalised(rows, options, watch, start, needed)
-    weighted = weigh(rows, intercept=options.fit_intercept, class_weight=options.class_weight)
-    tasks = logistic_tasks(weighted, options.multiclass)
-    starts = _starts(start, tasks, weighted)
-    fits = [_fit_likelihood(task, options, begin, watch) for task, begin in zip(tasks, starts, strict=True)]
-    missing = _without_maximum([existence for _, existence in fits])
-    if missing and options.strength == "auto":
-        return _fit_penalised(rows, options, watch, start, _no_maximum(missing[0]))
-    return _unpenalised(weighted, tasks, fits, options)
+    convex, needed = convex_options(options), _too_few(rows) if options.strength == "auto" else ""
+    if options.may_be_unpenalised and not needed:
+        weighted = weigh(rows, intercept=options.fit_intercept, class_weight=options.class_weight)
+        tasks = logistic_tasks(weighted, options.multiclass)
+        starts = _starts(start, tasks, weighted)
+        fits = [_fit_likelihood(task, convex, begin, watch) for task, begin in zip(tasks, starts, strict=True)]
+        missing = _without_maximum([existence for _, existence in fits])
+        if not missing or options.strength != "auto":
+            return _unpenalised(weighted, tasks, fits, options)
+        needed = _no_maximum(missing[0])
+    return _fit_penalised(rows, options, start, needed, lambda task, begin: _solve(task, convex, begin, watch)[1])
 
 
 def logistic_tasks(rows: WeightedRows, multiclass: str) -> list[LogisticTask]:
@@ -140,18 +133,15 @@ def _solve(
 ) -> tuple[ConvexFit, FitResult]:
     """Return the convex fit of a task, and its result."""
     fit = fit_convex(task.problem, convex, start=start, watch=watch, extra_rules=rules)
-    result = linear_result(task.problem, fit, convex, labels=task.labels)
-    assert isinstance(result.certificate, OptimalityCertificate)
-    return fit, replace(result, certificate=replace(result.certificate, class_weights=task.class_weights))
+    return fit, linear_result(task.problem, fit, convex, labels=task.labels, class_weights=task.class_weights)
 
 
 def _fit_likelihood(
-    task: LogisticTask, options: LogisticOptions, start: Floats | None, watch: Watch | None
+    task: LogisticTask, convex: ConvexOptions, start: Floats | None, watch: Watch | None
 ) -> tuple[FitResult, SeparabilityCertificate]:
     """Maximise the likelihood, and judge whether it has a maximum."""
-    problem, convex = task.problem, convex_options(options)
-    fit, result = _solve(task, convex, start, watch, separation_rule(problem))
-    existence = check_existence(problem, task.labels, fit, watch)
+    fit, result = _solve(task, convex, start, watch, separation_rule(task.problem))
+    existence = check_existence(task.problem, task.labels, fit, watch)
     assert isinstance(result.certificate, OptimalityCertificate)
     certificate = LikelihoodCertificate(result.certificate, existence)
     return replace(_with_existence(result, existence, convex), certificate=certificate), existence
@@ -307,23 +297,22 @@ def fit_pass(
     for name, given in {**wholes, "scaling": options.scaling != "none"}.items():
         if given:
             raise OptionError(f"{name}={getattr(options, name)!r} needs all rows; leave it out of partial fits")
+    convex, earlier, used = convex_options(options), iter(states or ()), []
+    assert isinstance(convex.solver, Stochastic)
+    solver = convex.solver
+
+    def solve(task: LogisticTask, begin: Floats | None) -> FitResult:
+        state = next(earlier, None) or solver.first_state(task.problem.zero_coef() if begin is None else begin)
+        used.append(state)
+        one_pass = convex._replace(solver=replace(solver, state=state), stop="change")
+        once = AtLeast("steps", 1, Status.PARTIAL)
+        return _solve(task, one_pass, state.result(int(options.fit_intercept)), None, once)[1]
+
     rows = rows.ordered(options.positive, options.reference_class)
-    weighted = weigh(rows, intercept=options.fit_intercept)
-    tasks, solver = logistic_tasks(weighted, options.multiclass), convex_options(options).solver
-    chosen = choose_penalty([task.problem for task in tasks], options, options.l1_ratio)
-    assert isinstance(solver, Stochastic)
-    if states is None:
-        starts = zip(_starts(start, tasks, weighted), tasks, strict=True)
-        states = [solver.first_state(task.problem.zero_coef() if one is None else one) for one, task in starts]
-    parts = []
-    for task, problem, state in zip(tasks, chosen.applied([task.problem for task in tasks]), states, strict=True):
-        convex = convex_options(options)._replace(solver=replace(solver, state=state), stop="change")
-        begin, once = state.result(int(options.fit_intercept)), AtLeast("steps", 1, Status.PARTIAL)
-        parts.append(_solve(task._replace(problem=problem), convex, begin, None, once)[1])
-    result, facts = join_results(parts, weighted.labels), chosen.facts(ScaledRows(rows, None), penalty_sentence(""))
-    fitted = LogisticFitted(options, result, weighted.class_targets.values, link=_link(weighted, options), **facts)
-    fitted.inference = refused_inference(fitted, weighted.design, PARTIAL_FIT)
-    fitted.details = {"states": states}
+    fitted = _fit_penalised(rows, options, start, "", solve)
+    assert isinstance(fitted.inference, RefusedInference)
+    fitted.inference = replace(fitted.inference, reason=PARTIAL_FIT)
+    fitted.details = {"states": used}
     return fitted
 
 
@@ -350,26 +339,27 @@ def _no_maximum(existence: SeparabilityCertificate) -> str:
 
 
 def _fit_penalised(
-    rows: TrainingRows, options: LogisticOptions, watch: Watch | None, start: Floats | None, needed: str
+    rows: TrainingRows,
+    options: LogisticOptions,
+    start: Floats | None,
+    needed: str,
+    solve: Callable[[LogisticTask, Floats | None], FitResult],
 ) -> LogisticFitted:
-    """Fit with a penalty; `needed` is the reason for one that was not requested."""
+    """Fit with a penalty; `needed` is the reason for one that was not requested, `solve` fits a task from a start."""
     scaled = scale_rows(rows, options.scaling)
     weighted = weigh(scaled.rows, intercept=options.fit_intercept, class_weight=options.class_weight)
     tasks = logistic_tasks(weighted, options.multiclass)
-    problems = [task.problem for task in tasks]
-    chosen = choose_penalty(problems, options, options.l1_ratio)
-    starts = chosen.starts(_starts(scaled.start(start), tasks, weighted))
-    convex = convex_options(options)
+    penalised = penalise(scaled, [task.problem for task in tasks], options, needed)
+    starts = penalised.starts(_starts(scaled.start(start), tasks, weighted))
     parts = [
-        _solve(task._replace(problem=problem), convex, begin, watch)[1]
-        for task, problem, begin in zip(tasks, chosen.applied(problems), starts, strict=True)
+        solve(task._replace(problem=problem), begin)
+        for task, problem, begin in zip(tasks, penalised.problems, starts, strict=True)
     ]
-    result = scaled.in_units(join_results(parts, weighted.labels))
-    result = replace(result, provenance={**result.provenance, **cv_provenance(options, chosen.cv)})
+    result = penalised.in_units(join_results(parts, weighted.labels), options)
     result = _with_reference(result, weighted, options, penalised=True)
-    facts = chosen.facts(scaled, penalty_sentence(needed))
-    fitted = LogisticFitted(options, result, weighted.class_targets.values, link=_link(weighted, options), **facts)
-    fitted.inference = refused_inference(fitted, weighted.design, no_inference_reason(chosen, needed))
+    classes, link = weighted.class_targets.values, _link(weighted, options)
+    fitted = LogisticFitted(options, result, classes, link=link, **penalised.facts)
+    fitted.inference = penalised.no_inference(fitted)
     return fitted
 
 

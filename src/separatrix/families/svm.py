@@ -30,7 +30,7 @@ from separatrix.families.base import (
     weigh,
 )
 from separatrix.families.options import SVMOptions
-from separatrix.families.penalised import choose_penalty, cv_provenance, scale_rows
+from separatrix.families.penalised import penalise, scale_rows
 from separatrix.fit.convex import ConvexFit, ConvexOptions, fit_convex, linear_result
 from separatrix.fit.result import FitResult
 from separatrix.fit.run import Watch
@@ -50,20 +50,20 @@ def fit(rows: TrainingRows, options: SVMOptions, watch: Watch | None = None) -> 
         raise OptionError("strength=0.0 is out of range; give a finite number above 0")
     scaled = scale_rows(rows.ordered(options.positive), options.scaling)
     weighted = weigh(scaled.rows, intercept=options.fit_intercept, class_weight=options.class_weight)
-    unpenalised, convex = _problems(weighted, options), convex_options(options)
-    chosen, classes = choose_penalty(unpenalised, options, options.l1_ratio), weighted.class_targets
+    penalised, convex = penalise(scaled, _problems(weighted, options), options), convex_options(options)
+    classes, indices = weighted.class_targets, weighted.sample.indices
     parts = [
         fit_svm(problem, convex, labels=labels, class_weights=weighted.weights_of(labels), watch=watch)
-        for problem, (_, labels) in zip(chosen.applied(unpenalised), binary_targets(classes), strict=True)
+        for problem, (_, labels) in zip(penalised.problems, binary_targets(classes), strict=True)
     ]
-    pairs, indices = zip(unpenalised, parts, strict=True), weighted.sample.indices
+    pairs = zip(penalised.problems, parts, strict=True)
     support = np.flatnonzero(np.any([inside_margin(each.design, each.y, part) for each, part in pairs], axis=0))
-    joined = join_results([_over_all_rows(part, indices) for part in parts], weighted.labels)
+    result = join_results([_over_all_rows(part, indices) for part in parts], weighted.labels)
     return Fitted(
         options,
-        replace(scaled.in_units(joined), provenance={**joined.provenance, **cv_provenance(options, chosen.cv)}),
+        penalised.in_units(result, options),
         classes.values,
-        **chosen.facts(scaled),
+        **penalised.facts,
         no_inference=NO_INFERENCE,
         details={"support": support if indices is None else indices[support]},
     )
@@ -106,9 +106,7 @@ def fit_svm(
     if problem.design.virtual and not problem.loss.has_curvature:
         fit = _with_middle_intercept(fit)
     provenance = {"strength": problem.penalty.quadratic, "loss": problem.loss.name}
-    result = linear_result(problem, fit, options, labels=labels, provenance=provenance)
-    assert isinstance(result.certificate, OptimalityCertificate)
-    return replace(result, certificate=replace(result.certificate, class_weights=class_weights))
+    return linear_result(problem, fit, options, labels=labels, class_weights=class_weights, provenance=provenance)
 
 
 def _with_middle_intercept(fit: ConvexFit) -> ConvexFit:

@@ -323,6 +323,7 @@ def linear_result(
     options: ConvexOptions,
     *,
     labels: tuple[Any, ...] | None = None,
+    class_weights: tuple[float, ...] | None = None,
     provenance: Mapping[str, Any] | None = None,
 ) -> FitResult:
     """Return the result of a fit: coef (p,) and a scalar intercept, or (K, p) and (K,) for a softmax."""
@@ -330,6 +331,8 @@ def linear_result(
     design, virtual = problem.design, int(problem.design.virtual)
     coef = fit.coef
     intercept = coef[0] if virtual else np.zeros(coef.shape[1:])
+    tol, dual = options.tol, fit.dual
+    certificate = OptimalityCertificate.of(problem, coef, fit.bound, labels=labels, tolerance=tol, dual=dual)
     return FitResult(
         coef=coef[virtual:].T if coef.ndim == 2 else coef[virtual:],
         intercept=np.asarray(intercept),
@@ -338,9 +341,7 @@ def linear_result(
         objective=fit.bound.primal,
         passes=fit.walk.passes,
         seconds=fit.walk.seconds,
-        certificate=OptimalityCertificate.of(
-            problem, coef, fit.bound, labels=labels, tolerance=options.tol, dual=fit.dual
-        ),
+        certificate=replace(certificate, class_weights=class_weights),
         trace=fit.walk.trace(),
         facts={"gap": fit.bound.gap, "relative_gap": fit.bound.relative_gap, "rows": design.shape[0]},
         provenance={"names": list(design.names), "solver": fit.reason, **problem.penalty.options, **(provenance or {})},
