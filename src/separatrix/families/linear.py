@@ -38,7 +38,7 @@ def fit(rows: TrainingRows, options: LinearOptions, watch: Watch | None = None, 
         return _fit_least_squares(problem, options)
     convex = convex_options(options)
     solution, kind = fit_convex(problem, convex, start=start, watch=watch), {"weight_kind": options.weight_kind}
-    fitted = Fitted(options, linear_result(problem, solution, convex, provenance=kind), strength=0.0)
+    fitted = Fitted(options, linear_result(problem, solution, convex, kind), strength=0.0)
     reason = eligibility.not_factored(options.solver)
     fitted.inference = refused_inference(fitted, problem.design, reason)
     return fitted
