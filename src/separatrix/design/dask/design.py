@@ -30,7 +30,7 @@ from separatrix.design.columns import DenseStore, column_store
 from separatrix.design.dask.cluster import Engine
 from separatrix.design.mapped import MappedDesign
 from separatrix.design.maps import FeatureMap
-from separatrix.design.storage import Buffers, RowStorage, row_indices
+from separatrix.design.storage import RowStorage, row_indices, stack_rows
 from separatrix.errors import DataError
 
 FETCHED = 2**22  # most entries of a selection that is copied to this process: 32 megabytes
@@ -61,7 +61,7 @@ class View(NamedTuple):
 def stack(pieces: Sequence[Any], names: Sequence[str] | None) -> Any:
     """Return arrays or frames stacked vertically, as an array or CSR matrix of floats."""
     parts = [_floats(piece, names) for piece in pieces if piece.shape[0]]
-    return joined(parts or [_floats(pieces[0], names)])
+    return stack_rows(parts or [_floats(pieces[0], names)])
 
 
 def _floats(piece: Any, names: Sequence[str] | None) -> Any:
@@ -73,13 +73,6 @@ def _floats(piece: Any, names: Sequence[str] | None) -> Any:
         return piece.astype(np.float64)
     design: Any = make_design(piece, intercept=False, names=names)
     return design.storage.array()
-
-
-def joined(parts: Sequence[Any]) -> Any:
-    """Return the rows of several partitions as one array or matrix."""
-    if len(parts) == 1:
-        return parts[0]
-    return sp.vstack(parts, format="csr") if sp.issparse(parts[0]) else np.concatenate(parts)
 
 
 def partition_shape(stored: Any) -> tuple[int, int, bool]:
@@ -154,7 +147,7 @@ class Partitions(RowStorage):
         lengths = self.engine.run(row_lengths, [(part,) for part in self.stored])
         return np.concatenate([[0], np.cumsum(np.concatenate(lengths))])
 
-    def read(self, start: int, stop: int, buffers: Buffers | None = None) -> Any:  # noqa: ARG002  # they are fetched
+    def read(self, start: int, stop: int) -> Any:
         return self.take(slice(start, stop))
 
     def array(self) -> Any:
@@ -163,12 +156,12 @@ class Partitions(RowStorage):
     def take(self, rows: Indices | Bools | slice) -> Any:
         """Return some stored rows in this process; only their partitions are read."""
         if isinstance(rows, slice):
-            return joined(self.engine.run(index_rows, self._sliced(*rows.indices(self.shape[0]))))
+            return stack_rows(self.engine.run(index_rows, self._sliced(*rows.indices(self.shape[0]))))
         rows = row_indices(rows, self.shape[0])
         order = np.argsort(rows, kind="stable")
         owners = np.searchsorted(self.edges, rows[order], side="right") - 1
         calls = [(self.stored[k], rows[order[owners == k]] - self.edges[k]) for k in np.unique(owners)]
-        return joined(self.engine.run(index_rows, calls))[np.argsort(order)]
+        return stack_rows(self.engine.run(index_rows, calls))[np.argsort(order)]
 
     def _sliced(self, start: int, stop: int, step: int) -> list[tuple[Any, slice]]:
         """Return the partitions that have rows of a slice, each with its own slice."""
