@@ -174,13 +174,8 @@ class DiskRows(RowStorage):
     def open(cls, folder: str | Path, shape: tuple[int, int], dtype: Any) -> DiskRows:
         """Open the rows that another process wrote to a folder."""
         path = Path(folder) / STARTS
-        sparse, starts = path.exists(), None
-        files = [RowFile(path.with_name(name), write=False) for name in FILES[sparse]]
-        if sparse:
-            starts = np.empty(shape[0] + 1, dtype=np.int64)
-            file = RowFile(path, write=False)
-            file.read_into(starts, 0, 0, shape[0])
-            file.close()
+        starts = np.fromfile(path, dtype=np.int64) if path.exists() else None
+        files = [RowFile(path.with_name(name), write=False) for name in FILES[starts is not None]]
         return cls(files, shape, dtype, starts=starts)
 
     @property
@@ -199,13 +194,9 @@ class DiskRows(RowStorage):
     def read(self, start: int, stop: int) -> Any:
         first, last = self._entry(start), self._entry(stop)
         parts = [np.empty(last - first, dtype) for dtype in self.dtypes]
-        self._fill(parts, start, stop)
-        return self._rows(parts, start, stop)
-
-    def _fill(self, parts: list[NDArray[Any]], start: int, stop: int) -> None:
-        first = self._entry(start)
         for file, part in zip(self.files, parts, strict=True):
             file.read_into(part, self.offset + first * part.itemsize, start, stop)
+        return self._rows(parts, start, stop)
 
     def _rows(self, parts: list[NDArray[Any]], start: int, stop: int) -> Any:
         shape = (int(stop - start), self.shape[1])
@@ -235,10 +226,7 @@ class DiskRows(RowStorage):
             return scipy.sparse.vstack([none, *parts], format="csr")[places]
         values = np.empty((len(distinct), self.shape[1]), dtype=self.dtype)
         for own, start, stop in runs:
-            if stop - start == own.stop - own.start:
-                self._fill([values[own].reshape(-1)], start, stop)
-            else:
-                values[own] = self.read(start, stop)[distinct[own] - start]
+            values[own] = self.read(start, stop)[distinct[own] - start]
         return values if np.array_equal(places, np.arange(len(rows))) else values[places]
 
     def _runs(self, rows: Indices) -> Iterator[tuple[slice, int, int]]:

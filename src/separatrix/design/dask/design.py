@@ -87,22 +87,18 @@ def identity(value: Any) -> Any:
     return value
 
 
-def _results(stored: Any, view: View, start: int, task: Task, shared: tuple[Any, ...], *rows: Any) -> Iterator[Any]:
-    for block in view.blocks(stored, start):
+def part_results(
+    combine: Combine | None, stored: Any, view: View, start: int, task: Task, shared: tuple[Any, ...], *rows: Any
+) -> Any:
+    """Run a task on each block of a partition and combine the results; without `combine`, concatenate them."""
+
+    def result(block: Block) -> Any:
         own = slice(block.start - start, block.stop - start)
-        yield task(block, *(row[own] for row in rows), *shared)
+        return task(block, *(row[own] for row in rows), *shared)
 
-
-def fold_part(combine: Combine, *arguments: Any) -> Any:
-    """Run a task on each block of a partition and combine the results."""
     with np.errstate(over="ignore", invalid="ignore"):  # callers check the result for NaN and infinity
-        return reduce(combine, _results(*arguments))
-
-
-def gather_part(*arguments: Any) -> NDArray[Any]:
-    """Run a task on each block of a partition and concatenate the results, one entry per row."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        return np.concatenate(list(_results(*arguments)))
+        results = map(result, view.blocks(stored, start))
+        return np.concatenate(list(results)) if combine is None else reduce(combine, results)
 
 
 def join_results(combine: Combine, *results: Any) -> Any:
@@ -184,23 +180,7 @@ class Partitions(RowStorage):
         calls = [(part, *arguments) for part in self.stored]
         return Partitions(self.engine, self.engine.submit(transform, calls, self.workers))
 
-    def fold(self, view: View, task: Any, shared: Sequence[Any], rows: Sequence[Any], combine: Any) -> list[Any]:
-        """Run a task on every block; return a few results, each combined from neighbouring partitions."""
-        calls = [(combine, *call) for call in self._calls(view, task, shared, rows)]
-        return self.engine.reduce(fold_part, calls, partial(join_results, combine), self.workers)
-
-    def gather(self, view: View, task: Any, shared: Sequence[Any], rows: Sequence[Any]) -> NDArray[Any]:
-        """Run a task on every block; return its concatenated results, one entry per row."""
-        return np.concatenate(self.engine.run(gather_part, self._calls(view, task, shared, rows), self.workers))
-
-    def _calls(self, view: View, task: Any, shared: Sequence[Any], rows: Sequence[Any]) -> list[tuple[Any, ...]]:
-        vectors = [self._split(row) for row in rows]
-        return [
-            (part, view, int(start), task, tuple(shared), *(row[k] for row in vectors))
-            for k, (part, start) in enumerate(zip(self.stored, self.edges, strict=False))
-        ]
-
-    def _split(self, vector: NDArray[Any]) -> list[Any]:
+    def split(self, vector: NDArray[Any]) -> list[Any]:
         """Return the part of a vector for each partition, stored on its worker if the vector is read-only."""
         base = vector if vector.base is None else vector.base
         if vector.flags.writeable or not isinstance(base, np.ndarray):
@@ -231,12 +211,22 @@ class DaskDesign(Design):
             yield from self.view.blocks(self.partitions.read(rows.start, rows.stop), rows.start)
 
     def fold(self, task: Task, *shared: Any, rows: Vectors = (), combine: Combine = operator.add) -> Any:
-        self.passes += 1.0
-        return reduce(combine, self.partitions.fold(self.view, task, shared, rows, combine))
+        return reduce(combine, self._run(task, shared, rows, combine))
 
     def gather(self, task: Task, *shared: Any, rows: Vectors = ()) -> Floats:
+        return np.concatenate(self._run(task, shared, rows, None))
+
+    def _run(self, task: Task, shared: tuple[Any, ...], rows: Vectors, combine: Combine | None) -> list[Any]:
+        """Make one pass: run a task on every block and return the results of single or neighbouring partitions."""
         self.passes += 1.0
-        return self.partitions.gather(self.view, task, shared, rows)
+        parts = self.partitions
+        vectors = [parts.split(row) for row in rows]
+        calls = [
+            (combine, part, self.view, own.start, task, shared, *(vector[k] for vector in vectors))
+            for k, (part, own) in enumerate(zip(parts.stored, parts.slices, strict=True))
+        ]
+        join = None if combine is None else partial(join_results, combine)
+        return parts.engine.run(part_results, calls, parts.workers, join)
 
     def take(self, indices: Sequence[int] | Indices) -> Floats:
         rows = np.asarray(indices, dtype=np.intp)
