@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from separatrix.arrays import Bools
 from separatrix.design.build import BlockedRows
 from separatrix.design.encode.base import ColumnReport
-from separatrix.design.encode.blocks import encode_source
-from separatrix.design.encode.encoding import Encoding
+from separatrix.design.encode.encoding import Encoding, encode_source
 from separatrix.design.memory import default_cap
 from separatrix.design.storage import DiskRows, RowStorage, as_storage
 from separatrix.errors import DataError, OptionError, require_choice

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.design.encode.base import ColumnReport, add_reports
-from separatrix.design.encode.retype import iso_date
+from separatrix.design.encode.columns import iso_date
 from separatrix.errors import OptionError
 from separatrix.model.record import Label, Model, Predictions
 from separatrix.tables.source import BLOCK_ROWS, TableSource

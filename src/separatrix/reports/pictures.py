@@ -25,7 +25,7 @@ from separatrix.arrays import Bools, Floats, Indices
 from separatrix.certificates.base import OneVsRestCertificate
 from separatrix.design.base import Design
 from separatrix.design.build import INTERCEPT, make_design
-from separatrix.design.encode.blocks import encode_source
+from separatrix.design.encode.encoding import encode_source
 from separatrix.errors import counted
 from separatrix.families.base import TrainingRows
 from separatrix.families.penalised import standard_deviations
