@@ -15,7 +15,6 @@ from separatrix.tables.table import unique_names
 
 RAW = "raw"
 ROWS_SHOWN = 10  # empty rows whose numbers are listed; the rest are counted
-LARGEST_WHOLE = 2**53  # beyond it, float64 does not represent every integer
 NUMBERS = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOUBLE", "DECIMAL", "BIGNUM"}
 NUMBERS |= {"UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT"}
 TIMES = {"DATE", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS", "TIMESTAMP WITH TIME ZONE"}
@@ -69,13 +68,6 @@ def cast_to_plain(cell: str, kind: str, plain: str) -> str:
     if kind == "TIMESTAMP WITH TIME ZONE" and plain == "TIMESTAMP":
         return f"({cell} AT TIME ZONE 'UTC')"
     return f"CAST({cell} AS {plain})"
-
-
-def number_text(cell: str) -> str:
-    """Return the SQL expression of a number as text; integers have no decimal point."""
-    whole = f"TRY_CAST({cell} AS BIGINT)"
-    is_whole = f"{whole} = {cell} AND abs({cell}) < {LARGEST_WHOLE}"
-    return f"CASE WHEN {is_whole} THEN CAST({whole} AS VARCHAR) ELSE CAST({cell} AS VARCHAR) END"
 
 
 def column_names(names: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
