@@ -185,13 +185,13 @@ class RawColumn:
         """Return how many cells meet the condition; words that mean "missing" among numbers need not."""
         non_missing = f"NOT {self.is_missing} AND NOT {_NUMBER_GAP}"
         unparsed = f"{non_missing} AND NOT coalesce({condition}, false)"
-        *counts, missing_words = self.ask(
+        counts = self.ask(
             f"SELECT coalesce(sum(rows) FILTER ({non_missing}), 0), coalesce(sum(rows) FILTER ({unparsed}), 0),"
             f" count(DISTINCT word) FILTER ({non_missing} AND ({condition})),"
             f" coalesce(sum(rows) FILTER ({_NUMBER_GAP}), 0), arg_min(word, first) FILTER ({unparsed}),"
-            f" list(DISTINCT word) FILTER ({self.is_missing} OR {_NUMBER_GAP}) FROM {self.relation}"
+            f" list_sort(list(DISTINCT word) FILTER ({self.is_missing} OR {_NUMBER_GAP})) FROM {self.relation}"
         )
-        return ParseCounts(*counts, missing_words=tuple(sorted(missing_words or ())))
+        return ParseCounts(*counts)
 
     def parsed(self, kind: ColumnKind, reason: str, form: str, value: str, counts: ParseCounts) -> ColumnType:
         """Return the type of cells that `value` parses as numbers or dates."""
@@ -210,7 +210,7 @@ class ParseCounts(NamedTuple):
     distinct: int  # distinct cells that parse
     missing: int  # cells that mean "missing" only among numbers
     first_unparsed: str | None
-    missing_words: tuple[str, ...]
+    missing_words: list[str] | None
 
     @property
     def is_plausible(self) -> bool:
@@ -220,7 +220,7 @@ class ParseCounts(NamedTuple):
 
     def noted(self, result: ColumnType) -> ColumnType:
         """Return a column's type with its missing words and unparsed cells."""
-        result = replace(result, missing_words=self.missing_words)
+        result = replace(result, missing_words=tuple(self.missing_words or ()))
         if not self.unparsed:
             return result
         values = counted(self.non_missing, "value")
