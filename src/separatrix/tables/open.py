@@ -12,9 +12,7 @@ one.
 
 from __future__ import annotations
 
-import gzip
 import os
-import zlib
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
@@ -157,13 +155,9 @@ def _loaded(
         if options.separator is not None:
             raise OptionError(f"separator={options.separator!r} is for text files, and {files[0].name!r} is none")
         return load_typed(connection, files, options.text_columns, check_names)
-    try:
-        texts = [prepare_text(connection, file, scratch, options.separator) for file in files]
-        check_names(common_names(texts)[0])
-        return load_text(connection, texts, scratch, options.text_columns, options.missing)
-    except (EOFError, zlib.error, gzip.BadGzipFile) as problem:
-        names = ", ".join(repr(file.name) for file in files if file.compression == "gzip")
-        raise DataError(f"{names}: no whole gzip file: {problem}; compress it again") from problem
+    texts = [prepare_text(connection, file, scratch, options.separator) for file in files]
+    check_names(common_names(texts)[0])
+    return load_text(connection, texts, scratch, options.text_columns, options.missing)
 
 
 def _with_kinds(options: ReadOptions, schema: Sequence[ColumnType]) -> ReadOptions:
