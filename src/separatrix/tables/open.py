@@ -29,9 +29,8 @@ from separatrix.tables.infer_types import ColumnType, ReadOptions, infer_types, 
 from separatrix.tables.load_text import common_names, load_text, prepare_text
 from separatrix.tables.load_typed import Field, NameCheck, describe, load_query, load_typed
 from separatrix.tables.raw import RawTable
-from separatrix.tables.source import TableSource
 from separatrix.tables.stored import DuckSource
-from separatrix.tables.table import ColumnKind, Table
+from separatrix.tables.table import ColumnKind, Table, TableSource
 
 LARGE = 32 << 20  # bytes of text from which on the database is a file: it is smaller there, and faster to read
 PACKED = 10  # typical compression ratio

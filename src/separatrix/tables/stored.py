@@ -21,8 +21,7 @@ from separatrix.errors import DataError, require_count
 from separatrix.tables.connection import Connection, release_cache
 from separatrix.tables.infer_types import ColumnType
 from separatrix.tables.raw import RawTable
-from separatrix.tables.source import BLOCK_ROWS, TableSource
-from separatrix.tables.table import Column, Table, require_column
+from separatrix.tables.table import BLOCK_ROWS, Column, Table, TableSource, require_column
 
 CELL_BYTES = {"number": 8, "boolean": 8, "date": 8, "category": 4, "text": 80, "id": 60}  # of strings, at least
 STRING_KINDS = {"text", "id"}

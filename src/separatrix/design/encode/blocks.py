@@ -18,8 +18,7 @@ import numpy as np
 from separatrix.arrays import Floats
 from separatrix.design.encode.base import add_reports
 from separatrix.design.encode.encoding import Encoded, Encoding, refuse_missing
-from separatrix.tables.source import BLOCK_ROWS, TableSource
-from separatrix.tables.table import Table
+from separatrix.tables.table import BLOCK_ROWS, Table, TableSource
 
 if TYPE_CHECKING:
     from separatrix.design.storage import BlockWriter
