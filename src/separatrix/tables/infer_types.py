@@ -70,15 +70,19 @@ _NUMBER_GAP = f"word IN ({literal_list(MISSING_NUMBERS)})"
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """Kinds, levels and formats by column name, further words for missing values, and the separator, as given."""
+    """How to read a table, as given: kinds, levels and formats by column name, and the options of `open_table`."""
 
     kinds: Mapping[str, ColumnKind] = field(default_factory=dict)
     levels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     formats: Mapping[str, str] = field(default_factory=dict)
     missing: tuple[str, ...] = ()
     separator: str | None = None
+    where: str | None = None
+    sql: str | None = None
 
     def __post_init__(self) -> None:
+        if self.where is not None and self.sql is not None:
+            raise OptionError("where and sql (--where, --sql) are both given; give one of them: sql can have a WHERE")
         if self.separator is not None and (len(self.separator) != 1 or self.separator in '"\r\n'):
             raise OptionError(f"separator={self.separator!r} is not one character other than a quote and a line end")
         for name, kind in self.kinds.items():
