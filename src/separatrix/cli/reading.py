@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from separatrix.model.record import Model
     from separatrix.model.storage import Storage
     from separatrix.model.target import ColumnOptions
-    from separatrix.tables.source import TableSource
+    from separatrix.tables.table import TableSource
 
 
 def opened(source: str, columns: ColumnOptions, **rows: str | None) -> TableSource:

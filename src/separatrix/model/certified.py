@@ -36,7 +36,7 @@ from separatrix.model.expansion import KernelExpansion
 from separatrix.model.provenance import data_digest
 from separatrix.model.record import Model
 from separatrix.model.storage import Storage
-from separatrix.tables.source import TableSource
+from separatrix.tables.table import TableSource
 
 ROUNDING = 1e-9  # tolerance, relative to the largest coefficient of a feature, or to the largest score
 NAME = "coefficients"

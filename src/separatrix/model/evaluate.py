@@ -14,7 +14,7 @@ from separatrix.inference.evaluation import evaluate_classifier, evaluate_regres
 from separatrix.model.adopt import arrays_of, is_formula, open_for, rows_of, table_model
 from separatrix.model.record import LEVEL, Model
 from separatrix.model.train import Evaluation, TrainedModel, evaluate_predictions, predict_source
-from separatrix.tables.source import TableSource
+from separatrix.tables.table import TableSource
 
 
 def evaluate(model: Any, X: Any, y: Any = None, weights: Any = None, *, level: float = LEVEL) -> Evaluation:

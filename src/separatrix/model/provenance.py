@@ -17,7 +17,7 @@ import scipy
 from numpy.typing import NDArray
 
 from separatrix.design.storage import RowStorage, as_storage
-from separatrix.tables.source import TableSource
+from separatrix.tables.table import TableSource
 
 BLOCK = 2**16  # labels hashed at a time
 

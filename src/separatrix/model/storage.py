@@ -22,7 +22,7 @@ from separatrix.design.encode.encoding import Encoding, encode_source
 from separatrix.design.memory import default_cap
 from separatrix.design.storage import DiskRows, RowStorage, as_storage
 from separatrix.errors import DataError, OptionError, require_choice
-from separatrix.tables.source import TableSource
+from separatrix.tables.table import TableSource
 
 if TYPE_CHECKING:
     from separatrix.design.dask.tables import DaskTable

@@ -16,8 +16,7 @@ from separatrix.design.encode.base import ColumnReport, add_reports
 from separatrix.design.encode.columns import iso_date
 from separatrix.errors import OptionError
 from separatrix.model.record import Label, Model, Predictions
-from separatrix.tables.source import BLOCK_ROWS, TableSource
-from separatrix.tables.table import Column, Table
+from separatrix.tables.table import BLOCK_ROWS, Column, Table, TableSource
 from separatrix.tables.write import write_columns
 
 

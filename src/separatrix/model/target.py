@@ -26,8 +26,7 @@ from separatrix.numerics import distinct
 from separatrix.tables.demos import DEMO_PREFIX
 from separatrix.tables.frames import from_frame
 from separatrix.tables.open import open_table
-from separatrix.tables.source import TableSource
-from separatrix.tables.table import TRUTH_VALUES, Column, ColumnKind, Table, require_column, target_column
+from separatrix.tables.table import TRUTH_VALUES, Column, ColumnKind, Table, TableSource, require_column, target_column
 
 FEW_NUMBERS = 10  # distinct integers, up to which they may be classes
 ROWS_PER_CLASS = 2  # on average; with fewer, integers are numbers

@@ -27,8 +27,7 @@ from separatrix.model.train import folds_for_share
 from separatrix.rendering.text import table_lines, wrapped
 from separatrix.tables.frames import from_frame
 from separatrix.tables.open import open_table
-from separatrix.tables.source import TableSource
-from separatrix.tables.table import Table
+from separatrix.tables.table import Table, TableSource
 
 FEWEST_ROWS = 20  # below which no rows are held out
 NAMES_SHOWN = 20

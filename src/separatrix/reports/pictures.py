@@ -45,8 +45,7 @@ from separatrix.reports.plot.boundary import boundary
 from separatrix.reports.plot.curves import calibration, calibration_sentences, precision_recall, roc
 from separatrix.reports.plot.diagnostics import DIAGNOSTIC_PANELS, draw_diagnostics, draw_predictions
 from separatrix.reports.plot.fits import TRACE_PANELS, coefficients, trace
-from separatrix.tables.source import TableSource
-from separatrix.tables.table import Table
+from separatrix.tables.table import Table, TableSource
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

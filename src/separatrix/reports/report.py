@@ -42,8 +42,7 @@ from separatrix.reports.pictures import (
     sample_rows,
     trace_pictures,
 )
-from separatrix.tables.source import TableSource
-from separatrix.tables.table import Table
+from separatrix.tables.table import Table, TableSource
 
 Word = Literal["yes", "no", "partly", "doubtful", "not known"]
 CLASSES_SHOWN = 12

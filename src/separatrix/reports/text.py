@@ -28,8 +28,7 @@ from separatrix.model.train import Evaluation, TrainedModel
 from separatrix.rendering.sheet import ABSENT, Grid, Sheet, format_number
 from separatrix.rendering.text import WIDTH, entry, render_text, shortened, table_lines, wrapped
 from separatrix.reports.perceptron import mistake_sentences, perceptron_notes
-from separatrix.tables.source import TableSource
-from separatrix.tables.table import Table
+from separatrix.tables.table import Table, TableSource
 
 CLASSES_SHOWN = 10
 KINDS = {"boolean": "binary", "presence": "indicator of missing values"}  # others are called by their name

@@ -40,8 +40,7 @@ from separatrix.design.encode.columns import (
 from separatrix.design.encode.text import TextEncoding
 from separatrix.design.storage import BlockWriter
 from separatrix.errors import DataError, counted
-from separatrix.tables.source import BLOCK_ROWS, TableSource
-from separatrix.tables.table import Table, unique_names
+from separatrix.tables.table import BLOCK_ROWS, Table, TableSource, unique_names
 
 AnyColumn = Annotated[
     NumberEncoding | BooleanEncoding | CategoryEncoding | DateEncoding | TextEncoding | PresenceEncoding, Tag("kind")

@@ -38,8 +38,7 @@ from separatrix.design.encode.columns import (
 from separatrix.design.encode.encoding import AnyColumn, Encoding, Missing, Omitted, as_triplets
 from separatrix.design.encode.text import BUCKETS, TextEncoding, learn_vocabulary
 from separatrix.errors import DataError, OptionError, counted, did_you_mean, require_choice, require_count
-from separatrix.tables.source import TableSource
-from separatrix.tables.table import Column, require_column
+from separatrix.tables.table import Column, TableSource, require_column
 
 MAX_LEVELS = 1000
 DEFAULT_WORDS = ("false", "true")
