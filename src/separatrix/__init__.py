@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from separatrix.inference.simple import simple_regression, simple_regression_from_moments
     from separatrix.model.certified import verify
     from separatrix.model.evaluate import evaluate
-    from separatrix.model.export.languages import export
+    from separatrix.model.export import export
     from separatrix.model.file import load_model, save_model
     from separatrix.model.record import Model
     from separatrix.model.train import train

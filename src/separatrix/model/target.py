@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,6 +23,7 @@ from separatrix.families.options import Task
 from separatrix.fit.labels import Classes, real_targets
 from separatrix.model.storage import EncodedRows, Storage
 from separatrix.numerics import distinct
+from separatrix.selection.cross_validation import assign_folds
 from separatrix.tables.demos import DEMO_PREFIX
 from separatrix.tables.frames import from_frame
 from separatrix.tables.open import open_table
@@ -259,3 +260,57 @@ def training_rows(encoding: Encoding, encoded: Encoded | EncodedRows, target: Ta
         scalable[place] = column.kind != "text"
     own = target.select(encoded.kept)
     return TrainingRows(encoded.X, own.y, own.classes, own.weights, encoding.feature_names, scalable)
+
+
+# Classes of a table as encoded rows, for questions about them that train no model
+
+
+@dataclass(frozen=True)
+class RowsRequest(ColumnOptions):
+    """A table, and which rows and columns of it to use."""
+
+    source: str = ""
+    where: str | None = None
+    sql: str | None = None
+    separator: str | None = None
+
+    @property
+    def rows(self) -> dict[str, str | None]:
+        """The options that choose and separate the rows of the file."""
+        return {"where": self.where, "sql": self.sql, "separator": self.separator}
+
+
+class ClassRows(NamedTuple):
+    """The encoded rows of a table, their source, target, encoding and notes, the table itself, and the mask of them."""
+
+    source: str
+    target: str
+    encoding: Encoding
+    rows: TrainingRows
+    notes: tuple[str, ...]
+    table: TableSource
+    kept: Bools
+
+
+@contextmanager
+def encoded_classes(source: TableSource, request: RowsRequest) -> Iterator[ClassRows]:
+    """Encode the rows of an opened table, its target as classes."""
+    name = request.target_of(source)
+    known, target, lost = labelled_rows(source, name, missing=request.missing, task="classification")
+    encoding = request.encoding(known, name)
+    with request.storage.opened({}) as storage, storage.hold(encoding, known) as encoded:
+        rows = training_rows(encoding, encoded, target)
+        yield ClassRows(source.source, name, encoding, rows, (*source.notes, *lost), known, encoded.kept)
+
+
+def split_rows(data: ClassRows, request: RowsRequest, folds: int, seed: int) -> tuple[TrainingRows, TrainingRows]:
+    """Return training rows, and one fold of held-out rows, both with the encoding of the training rows."""
+    _, target, _ = labelled_rows(data.table, data.target, task="classification")
+    assert target.classes is not None  # it was read as classes
+    holdout = assign_folds(data.table.n_rows, folds, seed, target.classes.codes) == 0
+    encoding = request.encoding(data.table.select(~holdout), data.target)
+
+    def part(rows: Bools) -> TrainingRows:
+        return training_rows(encoding, encoding.apply(data.table.select(rows).read()), target.select(rows))
+
+    return part(~holdout), part(holdout)

@@ -31,9 +31,9 @@ from separatrix.inference.evaluation import (
     evaluate_classifier,
     evaluate_regressor,
 )
-from separatrix.model.expansion import require_portable_kernel
-from separatrix.model.provenance import describe_data
-from separatrix.model.record import LEVEL, Model, Predictions, build_model, join_predictions, require_one_predictor
+from separatrix.model.decision_rule import require_portable_kernel
+from separatrix.model.predictions import Predictions, join_predictions
+from separatrix.model.record import LEVEL, Model, build_model, describe_data, require_one_predictor
 from separatrix.model.storage import EncodedRows, OpenStorage, Storage, dask_table
 from separatrix.model.target import ColumnOptions, Target, label_index, labelled_rows, open_rows, training_rows
 from separatrix.selection.cross_validation import assign_folds

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from separatrix.arrays import Floats
 from separatrix.errors import OptionError
 from separatrix.model.export.terms import BooleanTerm, LevelTerm, NumberTerm, ScoreTerm, column_types, terms_of
-from separatrix.model.record import Model, label_array
+from separatrix.model.predictions import label_array
+from separatrix.model.record import Model
 from separatrix.tables.formats import MISSING_ANYWHERE, boolean_words
 
 TYPES = {

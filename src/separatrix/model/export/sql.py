@@ -26,7 +26,8 @@ from separatrix.model.export.terms import (
     column_types,
     terms_of,
 )
-from separatrix.model.record import Label, Model
+from separatrix.model.predictions import Label
+from separatrix.model.record import Model
 from separatrix.tables.connection import identifier, literal
 from separatrix.tables.formats import boolean_words, clean_sql
 
