@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.arrays import Bools, Floats, Indices
+from separatrix.arrays import Bools, Floats
 from separatrix.design.encode.encoding import Encoded, Encoding
 from separatrix.design.encode.plan import plan_encoding
 from separatrix.errors import DataError, OptionError, counted, did_you_mean
@@ -35,6 +35,7 @@ ROWS_PER_CLASS = 2  # on average; with fewer, integers are numbers
 MANY_CLASSES = 1000
 POINTER = 8  # bytes
 TASK_WORDS: dict[Task, str] = {"classification": "classes", "regression": "a number"}
+LabelledRows = tuple[TableSource, "Target", tuple[str, ...]]  # with a sentence about rows without a target, if any
 TRUE_WORDS, FALSE_WORDS = {"true", "t", "yes", "y", "1"}, {"false", "f", "no", "n", "0"}
 
 
@@ -69,16 +70,19 @@ class ColumnOptions:
         return dict.fromkeys(self.reference, "category")
 
     def expect(self, source: str, names: tuple[str, ...]) -> None:
-        """Raise a DataError for a table whose column names lack one that the options name."""
-        require_columns(source, names, self.target, (*self._unused, *self.text, *self.reference))
+        """Raise a DataError for a table whose column names lack one that the options name; demos know their target."""
+        if self.target is not None or not source.startswith(DEMO_PREFIX):
+            _require_target(source, names, self.target)
+        for name in (*self._unused, *self.text, *self.reference):
+            require_column(source, names, name)
 
     @property
     def _unused(self) -> tuple[str, ...]:
         return self.drop if self.weights is None else (*self.drop, self.weights)
 
     def target_of(self, source: TableSource) -> str:
-        """Return the name of the target, which must not be left out."""
-        name = known_target(source, self.target)
+        """Return the name of the target, given or known to the table, which must not be left out."""
+        name = _require_target(source.source, source.names, self.target or source.target)
         if name in self.drop:
             raise OptionError(f"--drop {name!r} would drop the target; drop another column, or choose another --target")
         return name
@@ -108,14 +112,6 @@ class Target:
         return replace(self, y=self.y[rows], classes=classes, weights=weights)
 
 
-class LabelledRows(NamedTuple):
-    """The rows of a table whose target is not missing, their target, and a sentence about the others, if any."""
-
-    source: TableSource
-    target: Target
-    left_out: tuple[str, ...]
-
-
 def labelled_rows(
     source: TableSource, name: str, *, missing: str = "impute", task: Task | None = None, weights: str | None = None
 ) -> LabelledRows:
@@ -124,7 +120,7 @@ def labelled_rows(
     target = find_target(known.read([each for each in known.names if each != name]), name, task)
     if weights is not None:
         target = replace(target, weights=_weights(known.column(weights)))
-    return LabelledRows(known, target, left_out)
+    return known, target, left_out
 
 
 def without_missing_target(source: TableSource, target: str, missing: str) -> tuple[TableSource, tuple[str, ...]]:
@@ -149,22 +145,6 @@ def _weights(column: Column) -> Floats:
     return column.values
 
 
-def known_target(table: Table | TableSource, requested: str | None) -> str:
-    """Return the name of the requested target, or of the one that the table knows."""
-    return _require_target(table.source, table.names, requested or table.target)
-
-
-def require_columns(source: str, names: Collection[str], requested: str | None, others: Iterable[str] = ()) -> None:
-    """Raise a DataError if a table does not have the requested target or another column that an option names.
-
-    It needs the column names only, not the rows. Demos know their target.
-    """
-    if requested is not None or not source.startswith(DEMO_PREFIX):
-        _require_target(source, names, requested)
-    for name in others:
-        require_column(source, names, name)
-
-
 def _require_target(source: str, names: Collection[str], target: str | None) -> str:
     if target is None:
         columns = ", ".join(map(repr, names))
@@ -178,7 +158,10 @@ def find_target(table: Table, target: str, task: Task | None = None) -> Target:
     column = table.column(target)
     chosen, reason = (task, f"{target!r} is taken as {TASK_WORDS[task]}, as the model asks") if task else _task(column)
     if chosen == "regression":
-        return Target("regression", _numbers(column), None, reason)
+        if column.kind not in {"number", "date"}:
+            shown = column.levels[0] if column.levels else "text"
+            raise DataError(f"the target {target!r} holds {column.kind} ({shown!r}); a regression needs numbers")
+        return Target("regression", real_targets(column.values, f"the target {target!r}"), None, reason)
     classes = _classes(table, column)
     if len(classes.values) < 2:
         seen = f"only one class, {classes.plain[0]!r}" if len(classes.values) else "no rows"
@@ -188,7 +171,9 @@ def find_target(table: Table, target: str, task: Task | None = None) -> Target:
             f"the target {target!r} has {len(classes.values):,} different values, too many for classes; is it a number,"
             " or a name? Choose another --target"
         )
-    return Target("classification", _labels(classes), classes, reason)
+    long = classes.values.dtype.kind == "U" and classes.values.itemsize > POINTER  # strings to be stored once
+    labels = (classes.values.astype(object) if long else classes.values)[classes.codes]
+    return Target("classification", labels, classes, reason)
 
 
 def _task(column: Column) -> tuple[Task, str]:
@@ -204,34 +189,17 @@ def _task(column: Column) -> tuple[Task, str]:
     return "regression", f"{column.name!r} has {len(distinct_values):,} different numbers, so it is taken as a number"
 
 
-def _numbers(column: Column) -> Floats:
-    if column.kind not in {"number", "date"}:
-        shown = column.levels[0] if column.levels else "text"
-        raise DataError(f"the target {column.name!r} holds {column.kind} ({shown!r}); a regression needs numbers")
-    return real_targets(column.values, f"the target {column.name!r}")
-
-
-def _labels(classes: Classes) -> NDArray[Any]:
-    """Return the label of each row; long strings are stored once, as objects."""
-    long = classes.values.dtype.kind == "U" and classes.values.itemsize > POINTER
-    return (classes.values.astype(object) if long else classes.values)[classes.codes]
-
-
 def _classes(table: Table, column: Column) -> Classes:
     """Return the classes of a target, sorted; from the levels if there are any, without a pass over the strings."""
-    if column.levels and column.levels != TRUTH_VALUES and not column.missing:
-        return _used_levels(np.asarray(column.levels), column.values.astype(np.intp))
-    labels = target_column(table, column.name)
-    return Classes(*distinct(labels.astype(str) if labels.dtype.kind == "O" else labels))
-
-
-def _used_levels(levels: NDArray[Any], codes: Indices) -> Classes:
-    """Return the levels that occur, sorted, and the index of each row's level."""
+    if not column.levels or column.levels == TRUTH_VALUES or column.missing:
+        labels = target_column(table, column.name)
+        return Classes(*distinct(labels.astype(str) if labels.dtype.kind == "O" else labels))
+    levels, codes = np.asarray(column.levels), column.values.astype(np.intp)
     used = np.flatnonzero(np.bincount(codes, minlength=len(levels)))
     used = used[np.argsort(levels[used], kind="stable")]
-    codes_by_level = np.zeros(len(levels), dtype=np.intp)
-    codes_by_level[used] = np.arange(len(used))
-    return Classes(levels[used], codes_by_level[codes])
+    order = np.zeros(len(levels), dtype=np.intp)
+    order[used] = np.arange(len(used))
+    return Classes(levels[used], order[codes])
 
 
 def label_index(text: str, classes: Classes, option: str = "--positive") -> int:
