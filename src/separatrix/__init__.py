@@ -162,7 +162,7 @@ _NAMES = {
     "inference.simple": "simple_regression simple_regression_from_moments",
     "model.certified": "verify",
     "model.evaluate": "evaluate",
-    "model.export.languages": "export",
+    "model.export": "export",
     "model.file": "load_model save_model",
     "model.record": "Model",
     "model.train": "train",
