@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from separatrix.inference.simple import simple_regression, simple_regression_from_moments
     from separatrix.model.certified import verify
     from separatrix.model.evaluate import evaluate
-    from separatrix.model.export.languages import export
+    from separatrix.model.export import export
     from separatrix.model.file import load_model, save_model
     from separatrix.model.record import Model
     from separatrix.model.train import train
@@ -156,7 +156,7 @@ _NAMES = {
     "inference.simple": "simple_regression simple_regression_from_moments",
     "model.certified": "verify",
     "model.evaluate": "evaluate",
-    "model.export.languages": "export",
+    "model.export": "export",
     "model.file": "load_model save_model",
     "model.record": "Model",
     "model.train": "train",

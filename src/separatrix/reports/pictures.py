@@ -35,7 +35,8 @@ from separatrix.inference.evaluation import ClassifierEvaluation
 from separatrix.inference.influence import Influence
 from separatrix.inference.table import InferenceTable, estimates_only_table
 from separatrix.losses.squared import Squared
-from separatrix.model.record import Model, label_array
+from separatrix.model.predictions import label_array
+from separatrix.model.record import Model
 from separatrix.model.target import without_missing_target
 from separatrix.model.train import TrainedModel
 from separatrix.problem import Problem

@@ -25,9 +25,9 @@ from separatrix.inference.diagnosis import Diagnosis
 from separatrix.inference.evaluation import ClassifierEvaluation
 from separatrix.inference.table import InferenceTable
 from separatrix.model.adopt import with_rows
-from separatrix.model.evaluate import evaluated_fit
+from separatrix.model.evaluate import Evaluation
 from separatrix.model.file import model_to_dict
-from separatrix.model.train import Evaluation, TrainedModel
+from separatrix.model.train import TrainedModel, evaluated_fit
 from separatrix.reports.pictures import (
     Picture,
     boundary_picture,

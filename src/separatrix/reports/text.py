@@ -23,8 +23,9 @@ from separatrix.families.options import FAMILIES
 from separatrix.inference.evaluation import ClassifierEvaluation
 from separatrix.inference.evaluation_curves import Estimate
 from separatrix.inference.table import InferenceTable, Term
+from separatrix.model.evaluate import Evaluation
 from separatrix.model.record import Model
-from separatrix.model.train import Evaluation, TrainedModel
+from separatrix.model.train import TrainedModel
 from separatrix.rendering.sheet import ABSENT, Grid, Sheet, format_number
 from separatrix.rendering.text import WIDTH, entry, render_text, shortened, table_lines, wrapped
 from separatrix.reports.perceptron import mistake_sentences, perceptron_notes
