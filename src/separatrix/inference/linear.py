@@ -168,7 +168,6 @@ def table_of(facts: LinearFacts, covariance: CoefficientCovariance, level: float
     df = covariance.degrees_of_freedom
     return InferenceTable(
         model="linear",
-        target="y",
         rows=facts.rows,
         degrees_of_freedom=df if df > 0.0 else None,
         level=level,
