@@ -193,6 +193,12 @@ def wald_term(name: str, estimate: float, error: float, level: float, *, df: flo
     return Term(name, estimate, error, statistic, p_value, estimate - quantile * error, estimate + quantile * error)
 
 
+def f_test(name: str, statistic: float, df: float, residual_df: float) -> Measure:
+    """Return an F statistic with its degrees of freedom and p-value."""
+    detail = f"on {df:g} and {residual_df:g} degrees of freedom"
+    return Measure(name, statistic, f_probability(statistic, df, residual_df), detail)
+
+
 def require_level(level: object) -> float:
     """Return the level of an interval, a number between 0 and 1, exclusive."""
     value = require_number("level", level, above=0.0, most=1.0)
