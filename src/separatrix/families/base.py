@@ -28,8 +28,7 @@ from separatrix.fit.convex import ConvexOptions
 from separatrix.fit.labels import Classes
 from separatrix.fit.result import FitResult, Status
 from separatrix.fit.run import Watch
-from separatrix.inference.logistic import SampleRows
-from separatrix.inference.refused import Inference
+from separatrix.inference.fitted import Inference, SampleRows
 from separatrix.inference.table import InferenceTable
 from separatrix.selection.cross_validation import CrossValidation
 from separatrix.solvers.base import Solver
