@@ -11,8 +11,8 @@ from separatrix.errors import OptionError
 from separatrix.model.train import TrainOptions, train_table
 from separatrix.rendering.html import LOOK
 from separatrix.rendering.sheet import format_number
-from separatrix.reports.html import render_report
-from separatrix.reports.report import findings_of, make_report, quality_of, write_report
+from separatrix.reports.findings import findings_of
+from separatrix.reports.report import make_report, quality_of, render_report, write_report
 from separatrix.reports.text import measures_of, with_interval
 from separatrix.tables.demos import demo_table
 from separatrix.tables.table import Column, Table, category_column
