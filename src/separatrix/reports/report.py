@@ -7,10 +7,10 @@ passes. Long tables and large samples are cut, and the page says so.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from separatrix.model.evaluate import evaluated_fit
 from separatrix.model.file import model_to_dict
 from separatrix.model.train import Evaluation, TrainedModel
 from separatrix.rendering.html import LOOK, render_template
-from separatrix.rendering.sheet import ABSENT, Grid, Sheet
+from separatrix.rendering.sheet import ABSENT, Grid, Sheet, digits
 from separatrix.reports import pictures, text
 from separatrix.reports.findings import Finding, findings_of, no_intervals
 from separatrix.reports.perceptron import mistake_sentences, perceptron_notes
@@ -68,10 +68,8 @@ def make_report(trained: TrainedModel, table: Table | TableSource, command: str)
         if isinstance(evaluation, ClassifierEvaluation):
             quality = tuple(pictures.classifier_pictures(evaluation, where))
         else:
-            quality = (
-                pictures.prediction_picture(trained),
-                *(() if influence is None else pictures.diagnostic_pictures(*influence)),
-            )
+            diagnostics = () if influence is None else pictures.diagnostic_pictures(*influence)
+            quality = (pictures.prediction_picture(trained), *diagnostics)
         return Report(
             trained=trained,
             table=table,
@@ -130,45 +128,38 @@ def trained_dict(trained: TrainedModel) -> dict[str, Any]:
     }
 
 
-class Fact(NamedTuple):
-    """A number of the answer: what it measures, its value, and how to read it."""
-
-    label: str
-    value: str
-    note: str
-
-
 def render_report(report: Report) -> str:
     """Return the HTML file."""
     trained, command = report.trained, report.command
     model, result, source = trained.model, trained.fitted.result, report.table.source
-    evaluation, where = quality_of(report.trained)
-    saved = _saved(command)
+    (evaluation, where), (answer, facts) = quality_of(trained), _answer(trained)
+    used, saved = int(model.data.get("rows", report.table.n_rows)), _saved(command)
+    with_ends = any(term.lower is not None or term.upper is not None for term in report.coefficients.terms)
     return render_template(
         "reports/page.html.j2",
         look=LOOK.read_text(encoding="utf-8"),
         report=report,
         title=text.model_title(model),
-        rows=int(model.data.get("rows", report.table.n_rows)),
+        rows=used,
         target=model.target,
-        answer=_answer(report),
+        answer=answer,
         lead=[
             text.question(trained, repr),
             trained.target.reason,
             f"the model uses {counted(len(model.encoding.columns), 'column')}: {text.kinds(trained)}",
         ],
-        facts=list(_facts(report)),
+        facts=facts,
         flattering="" if trained.holdout_description else text.FLATTERING,
         verdicts=[(each, VERDICTS[each.question], _glyph(each)) for each in report.findings],
         coefficients=_coefficients(report),
-        no_intervals=_no_intervals(report),
+        no_intervals="" if with_ends else f"there are no intervals: {no_intervals(trained)}",
         long_table=LONG_TABLE,
-        measures=_measures(report),
+        measures=_measures(trained),
         confusion=_confusion(evaluation) if isinstance(evaluation, ClassifierEvaluation) else None,
         where=where,
         assumptions=_assumptions(report),
         classes=text.classes(trained, repr),
-        left_out=report.table.n_rows - int(model.data.get("rows", report.table.n_rows)),
+        left_out=report.table.n_rows - used,
         columns=_columns(report),
         decisions=[*text.other_decisions(trained), *model.encoding.notes, *report.table.notes],
         mistakes=mistake_sentences(trained) if model.estimator == "perceptron" else [],
@@ -180,43 +171,33 @@ def render_report(report: Report) -> str:
     )
 
 
-def _answer(report: Report) -> str:
-    """Return what follows the target's name in the title."""
-    evaluation, _ = quality_of(report.trained)
-    rows = "training rows" if report.trained.holdout is None else "held-out rows"
-    if isinstance(evaluation, ClassifierEvaluation):
-        return f"is predicted correctly for {_percent(evaluation.accuracy.value)} of {rows}"
-    return f"is predicted with an R² of {text.digits(evaluation.r_squared.value)} on {rows}"
-
-
-def _facts(report: Report) -> Iterator[Fact]:
-    trained = report.trained
-    evaluation, _ = quality_of(trained)
+def _answer(trained: TrainedModel) -> tuple[str, list[tuple[str, str, str]]]:
+    """Return what follows the target's name in the title, and facts: what each measures, its value, how to read it."""
     rows = "training rows" if trained.holdout is None else "held-out rows"
-    if isinstance(evaluation, ClassifierEvaluation):
-        auc, accuracy, level = evaluation.auc, evaluation.accuracy, evaluation.level
-        baseline = f"majority-class baseline {_percent(evaluation.baseline_accuracy)}"
-        if trained.model.estimator == "perceptron" and len(evaluation.classes) == 2:
-            mistakes = f"{int(trained.fitted.result.facts['updates']):,}"
-            yield Fact("Mistakes in learning", mistakes, mistake_sentences(trained)[0])
-        else:
-            yield Fact(
-                f"Area under the ROC curve, {rows}", text.digits(auc.value), f"{_interval(auc, level)}chance is 0.5"
-            )
-        interval = _interval(accuracy, level, percent=True)
-        yield Fact(f"Correct predictions, {rows}", _percent(accuracy.value), f"{interval}{baseline}")
-    else:
-        fit, error, level = evaluation.r_squared, evaluation.rmse, evaluation.level
-        spread = f"standard deviation of the target {text.digits(evaluation.spread)}"
-        yield Fact(f"R², {rows}", text.digits(fit.value), f"{_interval(fit, level)}the mean alone has 0")
-        yield Fact(f"Root-mean-square error, {rows}", text.digits(error.value), f"{_interval(error, level)}{spread}")
-    yield Fact("Training rows", f"{int(trained.model.data.get('rows', 0)):,}", text.classes(trained, repr))
+    evaluation = quality_of(trained)[0]
+    level = evaluation.level
+    size = "Training rows", f"{int(trained.model.data.get('rows', 0)):,}", text.classes(trained, repr)
+    if not isinstance(evaluation, ClassifierEvaluation):
+        fit, error = evaluation.r_squared, evaluation.rmse
+        spread = f"{_interval(error, level)}standard deviation of the target {digits(evaluation.spread)}"
+        first = f"R², {rows}", digits(fit.value), f"{_interval(fit, level)}the mean alone has 0"
+        second = f"Root-mean-square error, {rows}", digits(error.value), spread
+        return f"is predicted with an R² of {digits(fit.value)} on {rows}", [first, second, size]
+    accuracy, auc = evaluation.accuracy, evaluation.auc
+    first = f"Area under the ROC curve, {rows}", digits(auc.value), f"{_interval(auc, level)}chance is 0.5"
+    if trained.model.estimator == "perceptron" and len(evaluation.classes) == 2:
+        mistakes = f"{int(trained.fitted.result.facts['updates']):,}"
+        first = "Mistakes in learning", mistakes, mistake_sentences(trained)[0]
+    baseline = f"majority-class baseline {_percent(evaluation.baseline_accuracy)}"
+    correct, interval = _percent(accuracy.value), _interval(accuracy, level, percent=True)
+    second = f"Correct predictions, {rows}", correct, f"{interval}{baseline}"
+    return f"is predicted correctly for {correct} of {rows}", [first, second, size]
 
 
 def _interval(estimate: Estimate, level: float, *, percent: bool = False) -> str:
     if estimate.lower is None or estimate.upper is None:
         return ""
-    number = _percent if percent else text.digits
+    number = _percent if percent else digits
     return f"{100.0 * level:g} % CI {number(estimate.lower)} to {number(estimate.upper)}; "
 
 
@@ -246,21 +227,13 @@ def _coefficients(report: Report) -> Sheet:
     return replace(sheet, lines=(*sheet.lines, cut)) if left else sheet
 
 
-def _no_intervals(report: Report) -> str:
-    """Return why there are no intervals, an empty string if there are some."""
-    if any(term.lower is not None or term.upper is not None for term in report.coefficients.terms):
-        return ""
-    return f"there are no intervals: {no_intervals(report.trained)}"
-
-
-def _measures(report: Report) -> tuple[Grid, list[str]]:
+def _measures(trained: TrainedModel) -> tuple[Grid, list[str]]:
     """Return the measures, and notes on their rows and on absent intervals."""
-    trained = report.trained
     table, notes = text.measure_grid(trained)
     evaluations = [trained.own] if trained.holdout is None else [trained.own, trained.holdout]
     measures = [measure for each in evaluations for measure in text.measures_of(each)]
     absent = sorted({f"{label}: no interval: {value.absent}" for label, value in measures if value.absent})
-    evaluation, _ = quality_of(report.trained)
+    evaluation, _ = quality_of(trained)
     if isinstance(evaluation, ClassifierEvaluation) and evaluation.log_loss.value is None:
         absent.append(f"there is no calibration: {evaluation.log_loss.absent}")
     return table, [*notes, *absent]
