@@ -19,26 +19,13 @@ from separatrix.arrays import Floats, Indices
 from separatrix.design.base import Design
 from separatrix.errors import DataError, OptionError, SeparationError, SeparatrixError, require_choice
 from separatrix.fit.least_squares import LeastSquaresFit
+from separatrix.inference import linear, prediction
 from separatrix.inference.basis import OrthonormalBasis, make_basis
 from separatrix.inference.covariance import CovarianceChoice, CovarianceKind, WeightKind, choose_covariance
 from separatrix.inference.eligibility import Refusal, no_maximum, not_frequencies
 from separatrix.inference.hypotheses import TestedModel, WaldTest, linear_wald_test
 from separatrix.inference.likelihood import LikelihoodFit, each_class_table, likelihood_table, likelihood_wald_test
-from separatrix.inference.linear import (
-    CoefficientCovariance,
-    LinearFacts,
-    classical_covariance,
-    find_covariance,
-    linear_facts,
-    table_of,
-)
-from separatrix.inference.prediction import (
-    Covariance,
-    PredictionInterval,
-    ProbabilityInterval,
-    prediction_interval,
-    probability_interval,
-)
+from separatrix.inference.prediction import Covariance, PredictionInterval, ProbabilityInterval
 from separatrix.inference.profile import FirthFit, Interval, firth_table, fit_firth, likelihood_intervals
 from separatrix.inference.table import InferenceTable, estimates_only_table, require_level
 from separatrix.problem import Problem
@@ -128,10 +115,10 @@ class LinearInference(Inference):
     weight_kind: WeightKind
 
     @cached_property
-    def facts(self) -> LinearFacts:
+    def facts(self) -> linear.LinearFacts:
         """The facts about the targets that the table needs."""
         assert self.problem is not None  # `without_rows` keeps them
-        return linear_facts(self.problem, self.fit, self.weight_kind)
+        return linear.linear_facts(self.problem, self.fit, self.weight_kind)
 
     @cached_property
     def basis(self) -> OrthonormalBasis:
@@ -142,7 +129,7 @@ class LinearInference(Inference):
     def table(
         self, covariance: str = "classical", groups: Any = None, level: float = 0.95, lag: int | None = None
     ) -> InferenceTable:
-        return table_of(self.facts, self._covariance(covariance, groups, lag), level)
+        return linear.table_of(self.facts, self._covariance(covariance, groups, lag), level)
 
     def wald_test(
         self, names: Sequence[str], covariance: str = "classical", groups: Any = None, lag: int | None = None
@@ -163,10 +150,10 @@ class LinearInference(Inference):
         require_choice("covariance", covariance, ("classical",))
         if self.facts.objection:
             raise DataError(self.facts.objection)
-        return prediction_interval(self.facts, self.basis, design, kind, level, weights)
+        return prediction.prediction_interval(self.facts, self.basis, design, kind, level, weights)
 
     def score_covariance(self) -> tuple[Covariance | None, str]:
-        covariance = classical_covariance(self.facts)
+        covariance = linear.classical_covariance(self.facts)
         df = covariance.degrees_of_freedom
         if covariance.objection or not self.fit.estimable.all():
             return None, covariance.objection or Refusal.NOT_IDENTIFIED()
@@ -178,12 +165,12 @@ class LinearInference(Inference):
         classical.facts, classical.basis = self.facts, self.basis
         return classical
 
-    def _covariance(self, covariance: str, groups: Any, lag: int | None) -> CoefficientCovariance:
+    def _covariance(self, covariance: str, groups: Any, lag: int | None) -> linear.CoefficientCovariance:
         if self.problem is not None:
             choice = choose_covariance(covariance, self.problem, groups, lag)
-            return find_covariance(self.problem, self.facts, choice)
+            return linear.find_covariance(self.problem, self.facts, choice)
         if covariance == "classical" and groups is None and lag is None:
-            return classical_covariance(self.facts)
+            return linear.classical_covariance(self.facts)
         reason = Refusal.ROWS_NOT_SAVED(task=f"covariance={covariance!r}")
         raise DataError(f'{reason}, or use covariance="classical"')
 
@@ -245,7 +232,7 @@ class LogisticModel(Inference):
         matrix, absent = fit.covariance(self._choice(covariance, None))
         if matrix is None:
             raise OptionError(f"a probability has no interval here: {absent}")
-        return probability_interval(fit, matrix, design, level)
+        return prediction.probability_interval(fit, matrix, design, level)
 
     @cached_property
     def _labels(self) -> tuple[Any, Any]:
