@@ -27,8 +27,7 @@ from separatrix.fit.convex import SOLVERS, ConvexOptions
 from separatrix.fit.labels import Classes
 from separatrix.fit.result import FitResult, Status
 from separatrix.fit.run import Watch
-from separatrix.inference.logistic import SampleRows
-from separatrix.inference.refused import Inference
+from separatrix.inference.fitted import Inference, SampleRows
 from separatrix.inference.table import InferenceTable
 from separatrix.losses.base import Loss
 from separatrix.problem import Problem

@@ -20,7 +20,7 @@ from separatrix.fit.convex import fit_convex, linear_result
 from separatrix.fit.least_squares import can_solve_directly, fit_least_squares, least_squares_result
 from separatrix.fit.run import Watch
 from separatrix.inference import eligibility
-from separatrix.inference.prediction import LinearInference
+from separatrix.inference.fitted import LinearInference
 from separatrix.losses.squared import Squared
 from separatrix.problem import Problem
 

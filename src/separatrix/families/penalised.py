@@ -22,7 +22,7 @@ from separatrix.families.base import Fitted, TrainingRows, convex_options
 from separatrix.families.options import ElasticNetOptions, SVMOptions
 from separatrix.fit.result import FitResult
 from separatrix.inference.eligibility import Refusal
-from separatrix.inference.refused import RefusedInference
+from separatrix.inference.fitted import RefusedInference
 from separatrix.penalties import make_penalty
 from separatrix.problem import Problem
 from separatrix.selection.cross_validation import CrossValidation, assign_folds, cross_validate
